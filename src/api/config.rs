@@ -11,8 +11,8 @@ mod file;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use file::{HubObjects, OriginTimestamp, Secrets, json_schema};
 pub use file::{Budget, PlacementMode, PlacementSource};
+pub(crate) use file::{HubObjects, OriginTimestamp, Secrets, json_schema};
 
 use std::collections::BTreeMap;
 

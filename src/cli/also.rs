@@ -21,7 +21,9 @@ pub(crate) struct Also {
 
 /// Reads `FORMAT=FILE`.
 pub(crate) fn parse(text: &str) -> Result<Also, String> {
-    let (format, file) = text.split_once('=').ok_or("write FORMAT=FILE, as in sarif=findings.sarif")?;
+    let (format, file) = text
+        .split_once('=')
+        .ok_or("write FORMAT=FILE, as in sarif=findings.sarif")?;
     if file.is_empty() {
         return Err("name a file behind the `=`".to_owned());
     }

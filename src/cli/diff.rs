@@ -174,7 +174,8 @@ impl Diff {
                 (old_sources, old_sources.files().len()),
             ),
             // Whoever raises the budget in a change does not raise it for that change.
-            self.budget.of(new.loaded.config.budget.and(base.loaded.config.budget)),
+            self.budget
+                .of(new.loaded.config.budget.and(base.loaded.config.budget)),
         )?;
         let before = Before::Rendered(base.rendered.layout(&base.loaded));
         Ok(self.with_lost_rights(status, &new, Some(&before)))
@@ -203,7 +204,8 @@ impl Diff {
             (&old, &side),
             Vec::new(),
             &BothSides::new((sources, sources.files().len()), (&nothing, 0)),
-            self.budget.of_tree(new.loaded.config.budget, self.options.speech)?,
+            self.budget
+                .of_tree(new.loaded.config.budget, self.options.speech)?,
         )?;
         // It could be read a moment ago.
         let before = Earlier::open(path, None).ok().map(Before::Tree);

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 
 use spokewright::diagnostic::{
-    CodeQuality, FindingList, Findings, Human, Locate, SarifLog, Severity, counted, first_items, github, json_text, junit,
-    shell_path, whole_line, wrapped_hanging,
+    CodeQuality, FindingList, Findings, Human, Locate, SarifLog, Severity, counted, first_items, github,
+    json_text, junit, shell_path, whole_line, wrapped_hanging,
 };
 use spokewright::pipeline::Loaded;
 use spokewright::{Objects, PassedOver};

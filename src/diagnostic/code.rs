@@ -237,7 +237,13 @@ impl Code {
     #[must_use]
     pub fn exit_status(self) -> u8 {
         match self.group() {
-            _ if [Self::DIFF_OVER_BUDGET, Self::POLICY_SAME_TARGET, Self::POLICY_UNDECIDED].contains(&self) => {
+            _ if [
+                Self::DIFF_OVER_BUDGET,
+                Self::POLICY_SAME_TARGET,
+                Self::POLICY_UNDECIDED,
+            ]
+            .contains(&self) =>
+            {
                 Self::EXIT_UNRESOLVED
             }
             "input" | "output" => Self::EXIT_FAILED,
@@ -293,7 +299,7 @@ mod tests {
         for (code, _, _) in CODES {
             let expected = match code.name() {
                 name if name.starts_with("placement/") || name.starts_with("empty/") => 4,
-                "policy/same-target" | "policy/undecided" => 4,
+                "diff/over-budget" | "policy/same-target" | "policy/undecided" => 4,
                 name if name.starts_with("input/") || name.starts_with("output/") => 5,
                 _ => 3,
             };

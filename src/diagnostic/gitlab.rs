@@ -109,17 +109,37 @@ mod tests {
         let (texts, findings) = sample();
         let value = report(&findings, &texts);
         let issues = value.as_array().expect("a list");
-        assert_eq!(issues.len(), findings.iter().filter(|finding| finding.suppressed.is_none()).count());
+        assert_eq!(
+            issues.len(),
+            findings
+                .iter()
+                .filter(|finding| finding.suppressed.is_none())
+                .count()
+        );
         let mut fingerprints = Vec::new();
         for issue in issues {
             for field in ["description", "check_name", "fingerprint"] {
-                assert!(issue[field].as_str().is_some_and(|text| !text.is_empty()), "{issue}");
+                assert!(
+                    issue[field].as_str().is_some_and(|text| !text.is_empty()),
+                    "{issue}"
+                );
             }
             let severities = ["info", "minor", "major", "critical", "blocker"];
-            assert!(severities.contains(&issue["severity"].as_str().unwrap_or_default()), "{issue}");
+            assert!(
+                severities.contains(&issue["severity"].as_str().unwrap_or_default()),
+                "{issue}"
+            );
             let path = issue["location"]["path"].as_str().expect("a path");
-            assert!(!path.is_empty() && !path.starts_with("./") && !path.starts_with('/'), "{path}");
-            assert!(issue["location"]["lines"]["begin"].as_u64().is_some_and(|line| line > 0), "{issue}");
+            assert!(
+                !path.is_empty() && !path.starts_with("./") && !path.starts_with('/'),
+                "{path}"
+            );
+            assert!(
+                issue["location"]["lines"]["begin"]
+                    .as_u64()
+                    .is_some_and(|line| line > 0),
+                "{issue}"
+            );
             fingerprints.push(issue["fingerprint"].to_string());
         }
         fingerprints.sort();
@@ -139,7 +159,10 @@ mod tests {
         };
         let (before, after) = (of("here"), of("\n\nhere"));
         assert_eq!(before[0]["fingerprint"], after[0]["fingerprint"]);
-        assert_eq!(before[0]["location"], json!({"path": "a.yaml", "lines": {"begin": 1}}));
+        assert_eq!(
+            before[0]["location"],
+            json!({"path": "a.yaml", "lines": {"begin": 1}})
+        );
         assert_eq!(after[0]["location"]["lines"]["begin"], 3);
         assert_eq!(after[1]["location"], json!({"path": ".", "lines": {"begin": 1}}));
     }

@@ -321,7 +321,11 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let documents = files.documents(&wanted, request.stdin.as_deref(), &mut sources, &mut findings);
     findings.extend(empty_files(&sources, before, &documents, &findings));
     // Of a tree that is not on disk, the files beside it may be of another version.
-    let roots = if matches!(files, Files::Disk) { roots.as_slice() } else { &[] };
+    let roots = if matches!(files, Files::Disk) {
+        roots.as_slice()
+    } else {
+        &[]
+    };
     let unfound = origins::attribute_piped(&documents, &mut sources, roots);
     let options = hub::Options {
         sources: Some(&sources),

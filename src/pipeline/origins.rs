@@ -43,7 +43,10 @@ pub(super) fn attribute_piped(documents: &[Document], sources: &mut Sources, roo
             _ => continue,
         };
         unfound.insert(document.id, words);
-        if let (Some(path), Some(object)) = (path.filter(|_| text("repo").is_none()), object_name(&document.value)) {
+        if let (Some(path), Some(object)) = (
+            path.filter(|_| text("repo").is_none()),
+            object_name(&document.value),
+        ) {
             generated.push(Generated {
                 document: document.id,
                 path: path.to_owned(),
@@ -69,7 +72,10 @@ pub(super) fn explain(unfound: &Unfound, findings: &mut Findings) {
     }
     let mut explained = Findings::new();
     for finding in std::mem::take(findings) {
-        let origin = finding.place.field().and_then(|(document, _)| unfound.get(&document));
+        let origin = finding
+            .place
+            .field()
+            .and_then(|(document, _)| unfound.get(&document));
         explained.push(match origin {
             Some(path) => with_origin(finding, path),
             None => finding,
@@ -79,5 +85,7 @@ pub(super) fn explain(unfound: &Unfound, findings: &mut Findings) {
 }
 
 fn with_origin(finding: Finding, path: &str) -> Finding {
-    finding.note(format!("kustomize made this from {path}, which is not beneath the directories of the input"))
+    finding.note(format!(
+        "kustomize made this from {path}; no such file beneath the directories of the input has it"
+    ))
 }

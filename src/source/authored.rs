@@ -48,7 +48,11 @@ struct Known {
 
 /// Lets documents stand for those that they were made from, of the first root beneath which there is one. Returns the
 /// others.
-pub(crate) fn attribute(sources: &mut Sources, generated: Vec<Generated>, roots: &[PathBuf]) -> Vec<Generated> {
+pub(crate) fn attribute(
+    sources: &mut Sources,
+    generated: Vec<Generated>,
+    roots: &[PathBuf],
+) -> Vec<Generated> {
     let mut left = generated;
     for root in roots {
         if left.is_empty() {

@@ -29,6 +29,7 @@ mod help;
 mod hostile_text;
 mod init;
 mod interrupted;
+mod kustomize;
 mod listener_sets;
 mod mesh;
 mod mistakes;

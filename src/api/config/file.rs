@@ -73,13 +73,10 @@ pub enum HubObjects {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Budget {
     /// Objects that may be deleted, over all clusters.
-    #[serde(default)]
     pub max_removed: Option<u32>,
     /// Clusters that may change.
-    #[serde(default)]
     pub max_clusters: Option<u32>,
     /// Paths that may lose the policies of a kind.
-    #[serde(default)]
     pub max_lost_policies: Option<u32>,
 }
 

@@ -14,6 +14,7 @@ use super::field_line::field_line;
 use super::fields::field_changes;
 use super::limit::Exceeded;
 use super::report::DiffReport;
+use super::sections::word;
 use super::side::{BothSides, Touched};
 use super::summary::{remaining, remaining_groups, told_at_once, without_objects};
 use crate::diagnostic::{Code, Finding, Findings, Locate as _, Part, Place, Severity, and_more, first_items};
@@ -52,7 +53,11 @@ pub fn annotations(report: &DiffReport, locate: &BothSides<'_>, most: usize) -> 
         }
     }
     if !rest.is_empty() {
-        let message = format!("{} more changes; all of them: {}", rest.len(), report.titles.command);
+        let message = format!(
+            "{} more changes; all of them: {}",
+            rest.len(),
+            report.titles.command
+        );
         let finding = changed(Place::Run, message);
         findings.push(rest.into_iter().fold(finding, Finding::note));
     }
@@ -156,13 +161,17 @@ fn finding(
     };
     let on = |clusters: &[u32]| describe(&report.comparison.clusters, clusters);
     let message = match changes {
-        [(one, clusters)] => format!("{}: {} on {}", one.object, what(one), on(clusters)),
+        [(one, clusters)] => format!("{}: {} on {}", one.object, word(one), on(clusters)),
         [(first, _), ..] => {
             // Each with its clusters: what comes to one is no change of the others.
             let each = changes
                 .iter()
-                .map(|(change, clusters)| format!("{} on {}", what(change), on(clusters)));
-            format!("{}: {}", first.object, first_items(&each.collect::<Vec<_>>(), LISTED_CHANGES))
+                .map(|(change, clusters)| format!("{} on {}", word(change), on(clusters)));
+            format!(
+                "{}: {}",
+                first.object,
+                first_items(&each.collect::<Vec<_>>(), LISTED_CHANGES)
+            )
         }
         [] => String::new(),
     };
@@ -174,7 +183,7 @@ fn finding(
                 break;
             }
             room = room.saturating_sub(1);
-            finding = finding.note(format!("{} on {}", what(change), on(clusters)));
+            finding = finding.note(format!("{} on {}", word(change), on(clusters)));
         }
         if let (Some(old), Some(new)) = (&change.old, &change.new) {
             let fields = field_changes(old, new);
@@ -188,14 +197,6 @@ fn finding(
         }
     }
     finding
-}
-
-/// What happens to the object.
-fn what(change: &ObjectChange) -> &'static str {
-    match change.effect {
-        Effect::Orphaned => "left behind",
-        _ => change.change.as_str(),
-    }
 }
 
 /// A line of the object that the change touched; else the line of an object that it was made from as well; else wherever

@@ -410,28 +410,36 @@ impl Comparing<'_> {
             let of = |change: Change| {
                 let found = &self.found;
                 positions.iter().copied().filter(move |position| {
-                    found.get(*position).is_some_and(|found| found.change.change == change)
+                    found
+                        .get(*position)
+                        .is_some_and(|found| found.change.change == change)
                 })
             };
             if let Some(first) = of(Change::Added).next() {
                 let is_there = self.old.any_holds(before, object)?;
                 let real = (!is_there).then_some(first);
-                effects.extend(of(Change::Added).map(|position| (position, Effect::or_other(real, position))));
+                effects
+                    .extend(of(Change::Added).map(|position| (position, Effect::or_other(real, position))));
             }
             if let Some(first) = of(Change::Removed).next() {
                 let owner = of(Change::Removed)
                     .find(|position| self.found.get(*position).is_some_and(|found| !found.is_orphaned));
                 let stays = self.new.any_holds(after, object)?;
                 let real = owner.filter(|_| !stays);
-                effects.extend(of(Change::Removed).map(|position| (position, Effect::or_other(real, position))));
+                effects
+                    .extend(of(Change::Removed).map(|position| (position, Effect::or_other(real, position))));
                 if owner.is_none() && !stays {
                     effects.insert(first, Effect::Orphaned);
                 }
             }
             let mut said: Vec<&ObjectChange> = Vec::new();
             for position in of(Change::Changed) {
-                let Some(Found { change, .. }) = self.found.get(position) else { continue };
-                let is_said = said.iter().any(|other| other.old == change.old && other.new == change.new);
+                let Some(Found { change, .. }) = self.found.get(position) else {
+                    continue;
+                };
+                let is_said = said
+                    .iter()
+                    .any(|other| other.old == change.old && other.new == change.new);
                 effects.insert(position, if is_said { Effect::OtherWork } else { Effect::Real });
                 said.push(change);
             }
@@ -502,14 +510,11 @@ struct Orphans<'o> {
 
 impl<'o> Orphans<'o> {
     fn of(objects: &'o Objects) -> Self {
-        let option = objects
-            .iter()
-            .find(|(key, _)| key.is_work)
-            .and_then(|(_, work)| {
-                ["/spec/deleteOption", "/spec/manifestWorkTemplate/deleteOption"]
-                    .iter()
-                    .find_map(|pointer| work.pointer(pointer))
-            });
+        let option = objects.iter().find(|(key, _)| key.is_work).and_then(|(_, work)| {
+            ["/spec/deleteOption", "/spec/manifestWorkTemplate/deleteOption"]
+                .iter()
+                .find_map(|pointer| work.pointer(pointer))
+        });
         let policy = option.and_then(|option| option.get("propagationPolicy")?.as_str());
         let rules = option
             .filter(|_| policy == Some("SelectivelyOrphan"))
@@ -539,7 +544,10 @@ impl<'o> Orphans<'o> {
                 is("group", &key.group)
                     && is("namespace", &key.namespace)
                     && is("name", &key.name)
-                    && rule.get("resource").and_then(Value::as_str).is_some_and(is_resource)
+                    && rule
+                        .get("resource")
+                        .and_then(Value::as_str)
+                        .is_some_and(is_resource)
             })
     }
 }

@@ -112,7 +112,9 @@ impl Sets {
     }
 
     fn number(&mut self, set: &Arc<Vec<String>>) -> usize {
-        let Self { by_place, by_names, .. } = self;
+        let Self {
+            by_place, by_names, ..
+        } = self;
         *by_place.entry(Arc::as_ptr(set)).or_insert_with(|| {
             let next = by_names.len();
             *by_names.entry(Arc::clone(set)).or_insert(next)

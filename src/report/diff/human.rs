@@ -10,7 +10,7 @@ use super::compare::ObjectChange;
 use super::hunks::{Tag, hunks};
 use super::look::Look;
 use super::report::DiffReport;
-use super::sections::{effective, first, places, table, what_happens};
+use super::sections::{effective, first, places, table, what_happens, word};
 use super::side::BothSides;
 use super::summary::{arriving, remaining};
 use crate::diagnostic::one_line;
@@ -46,7 +46,7 @@ fn object(
     let plain = Style::new();
     let title = format!(
         "{} {} on {}{}",
-        change.change.as_str(),
+        word(change),
         change.object,
         describe(&report.comparison.clusters, clusters),
         what_happens(change)

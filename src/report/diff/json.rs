@@ -151,7 +151,11 @@ pub fn json(report: &DiffReport, locate: &BothSides<'_>) -> String {
             works: comparison.works,
             objects: comparison.objects,
             orphaned: comparison.orphaned,
-            lost_policies: report.effective_changes.iter().filter(|change| change.is_lost).count(),
+            lost_policies: report
+                .effective_changes
+                .iter()
+                .filter(|change| change.is_lost)
+                .count(),
         },
         exceeded: &report.exceeded,
         lost: lost(report),
@@ -173,7 +177,10 @@ pub fn json(report: &DiffReport, locate: &BothSides<'_>) -> String {
 
 fn lost(report: &DiffReport) -> Lost<'_> {
     let comparison = &report.comparison;
-    let gone = comparison.rows.iter().filter(|row| row.presence == Presence::Leaves);
+    let gone = comparison
+        .rows
+        .iter()
+        .filter(|row| row.presence == Presence::Leaves);
     let mut clusters: Vec<&str> = gone.flat_map(|row| names(comparison, &row.clusters)).collect();
     clusters.retain(|name| is_cluster(name));
     clusters.sort_unstable();
@@ -213,13 +220,31 @@ fn new_clusters(comparison: &Comparison) -> Vec<NewClusters<'_>> {
         names: names(comparison, &arrival.clusters),
         like: names(comparison, &arrival.like),
     });
-    let like: BTreeSet<u32> =
-        comparison.arrivals.iter().flat_map(|arrival| arrival.clusters.iter().copied()).collect();
-    let rows = comparison.rows.iter().filter(|row| row.presence == Presence::Joins);
+    let like: BTreeSet<u32> = comparison
+        .arrivals
+        .iter()
+        .flat_map(|arrival| arrival.clusters.iter().copied())
+        .collect();
+    let rows = comparison
+        .rows
+        .iter()
+        .filter(|row| row.presence == Presence::Joins);
     let others = rows
-        .map(|row| names(comparison, &row.clusters.iter().copied().filter(|cluster| !like.contains(cluster)).collect::<Vec<_>>()))
+        .map(|row| {
+            names(
+                comparison,
+                &row.clusters
+                    .iter()
+                    .copied()
+                    .filter(|cluster| !like.contains(cluster))
+                    .collect::<Vec<_>>(),
+            )
+        })
         .filter(|names| !names.is_empty() && names.iter().all(|name| is_cluster(name)))
-        .map(|names| NewClusters { names, like: Vec::new() });
+        .map(|names| NewClusters {
+            names,
+            like: Vec::new(),
+        });
     arrivals.chain(others).collect()
 }
 

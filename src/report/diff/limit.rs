@@ -62,7 +62,11 @@ impl Limit {
 }
 
 fn are(count: usize, noun: &str) -> String {
-    format!("{} {}", counted(count, noun), if count == 1 { "is" } else { "are" })
+    format!(
+        "{} {}",
+        counted(count, noun),
+        if count == 1 { "is" } else { "are" }
+    )
 }
 
 impl Exceeded {

@@ -17,7 +17,7 @@ use super::compare::{ClusterRow, Comparison, Effect, ObjectChange, Presence};
 use super::effective_text::EffectiveGroup;
 use super::hunks::hunks;
 use super::report::DiffReport;
-use super::sections::{places, presence, what_happens};
+use super::sections::{places, presence, what_happens, word};
 use super::side::BothSides;
 use super::summary::{Point, Word, remaining, remaining_groups, summary, told_at_once};
 use crate::diagnostic::{Lines, and_more, one_line};
@@ -37,7 +37,11 @@ pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> S
     let told = told_at_once(comparison);
     let mut sections: Vec<(String, String)> = leaving(report);
     let effective = remaining_groups(report, &told);
-    sections.extend(effective.iter().map(|group| (effective_title(group), effective_section(group))));
+    sections.extend(
+        effective
+            .iter()
+            .map(|group| (effective_title(group), effective_section(group))),
+    );
     for change in &comparison.changes {
         let clusters = remaining(change, &told);
         if !clusters.is_empty() {
@@ -101,7 +105,11 @@ fn marker(report: &DiffReport) -> String {
 }
 
 fn head(report: &DiffReport) -> String {
-    let fleet = report.titles.fleet.as_deref().map(|fleet| format!(", {}", html(fleet)));
+    let fleet = report
+        .titles
+        .fleet
+        .as_deref()
+        .map(|fleet| format!(", {}", html(fleet)));
     format!(
         "{}### spokewright{}: {}\n\n<code>{}</code> compared with <code>{}</code>.\n",
         marker(report),
@@ -144,7 +152,10 @@ fn points(text: &mut String, report: &DiffReport, limit: usize) {
         } else {
             ("CAUTION", "")
         };
-        let line = format!("\n> [!{kind}]\n> Over budget: {}.{allowed}\n", html(&exceeded.sentence()));
+        let line = format!(
+            "\n> [!{kind}]\n> Over budget: {}.{allowed}\n",
+            html(&exceeded.sentence())
+        );
         push(text, &mut None, &line);
     }
     let summary = summary(report);
@@ -232,7 +243,10 @@ fn table_row(comparison: &Comparison, row: &ClusterRow) -> String {
 /// What clusters that leave lose: the names of the objects tell enough.
 fn leaving(report: &DiffReport) -> Vec<(String, String)> {
     let comparison = &report.comparison;
-    let rows = comparison.rows.iter().filter(|row| row.presence == Presence::Leaves);
+    let rows = comparison
+        .rows
+        .iter()
+        .filter(|row| row.presence == Presence::Leaves);
     let sections = rows.map(|row| {
         let first: BTreeSet<u32> = row.clusters.iter().take(1).copied().collect();
         let gone = comparison.changes.iter().filter(|change| {
@@ -257,7 +271,7 @@ fn leaving(report: &DiffReport) -> Vec<(String, String)> {
 fn object_title(comparison: &Comparison, change: &ObjectChange, clusters: &[u32]) -> String {
     format!(
         "{} <code>{}</code> on {}{}",
-        change.change.as_str(),
+        word(change),
         html(&change.object.to_string()),
         html(&describe(&comparison.clusters, clusters)),
         html(&what_happens(change))

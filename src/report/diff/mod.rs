@@ -60,7 +60,9 @@ mod tests;
 pub use annotations::{MOST_ON_GITHUB, annotations, over_budget};
 pub use budget::exceeded;
 pub use change::{Change, Counts};
-pub use compare::{Arrival, ClusterRow, Comparison, Effect, ObjectChange, Presence, SidedOrigin, Unreadable, Which, compare};
+pub use compare::{
+    Arrival, ClusterRow, Comparison, Effect, ObjectChange, Presence, SidedOrigin, Unreadable, Which, compare,
+};
 pub use effective::EffectiveSettings;
 pub use fields::FieldChange;
 pub use human::human;

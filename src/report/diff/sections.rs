@@ -75,6 +75,15 @@ pub(super) const fn presence(presence: Presence) -> &'static str {
     }
 }
 
+/// What happens to an object, in a word or two.
+pub(super) const fn word(change: &ObjectChange) -> &'static str {
+    match change.effect {
+        Effect::Real => change.change.as_str(),
+        Effect::OtherWork => "kept",
+        Effect::Orphaned => "left behind",
+    }
+}
+
 /// What a change of a work comes to, where that is not what it says.
 pub(super) fn what_happens(change: &ObjectChange) -> String {
     match (change.effect, change.change) {

@@ -8,6 +8,7 @@ use anstyle::Style;
 
 use super::change::Change;
 use super::clusters::describe;
+use super::compare::Effect;
 use super::field_line::field_line;
 use super::fields::field_changes;
 use super::look::Look;
@@ -30,10 +31,11 @@ pub fn semantic(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> Stri
     effective(&mut text, report, look);
     let arriving = arriving(&report.comparison);
     for change in &report.comparison.changes {
-        let mark = match change.change {
-            Change::Added => '+',
-            Change::Changed => '~',
-            Change::Removed => '-',
+        let mark = match (change.effect, change.change) {
+            (Effect::Real, Change::Added) => '+',
+            (Effect::Real, Change::Removed) => '-',
+            // What another work has, or what stays, is there before and after.
+            _ => '~',
         };
         let clusters = remaining(change, &arriving);
         if clusters.is_empty() {

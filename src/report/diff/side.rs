@@ -241,10 +241,7 @@ pub(super) enum Touched {
 impl<'a> BothSides<'a> {
     /// The texts of both sides, and how many files each has.
     #[must_use]
-    pub fn new(
-        (new, new_files): (&'a dyn Locate, usize),
-        (old, old_files): (&'a dyn Locate, usize),
-    ) -> Self {
+    pub fn new((new, new_files): (&'a dyn Locate, usize), (old, old_files): (&'a dyn Locate, usize)) -> Self {
         let count = |files: usize| u32::try_from(files).unwrap_or(u32::MAX);
         Self {
             new,
@@ -258,7 +255,13 @@ impl<'a> BothSides<'a> {
 
     /// Whether the change touched what stands at a place of the new side, as a whole or, if `line` is given, best on that line.
     pub(super) fn touched(&self, place: &Place, line: Option<&Place>) -> Touched {
-        let (Place::Field { document, pointer, .. }, Some(span)) = (place, self.new.locate(place)) else {
+        let (
+            Place::Field {
+                document, pointer, ..
+            },
+            Some(span),
+        ) = (place, self.new.locate(place))
+        else {
             return Touched::Unknown;
         };
         if self.old_files == 0 || self.touched_lines().is_empty() {
@@ -317,7 +320,10 @@ impl<'a> BothSides<'a> {
             for (path, text) in self.texts_of_new() {
                 // The root of another input has another name.
                 let shared = |old: &&&str| {
-                    old.rsplit('/').zip(path.rsplit('/')).take_while(|(a, b)| a == b).count()
+                    old.rsplit('/')
+                        .zip(path.rsplit('/'))
+                        .take_while(|(a, b)| a == b)
+                        .count()
                 };
                 let same = by_name.get(name(path)).into_iter().flatten().max_by_key(shared);
                 let before = same.and_then(|same| old.get(same)).copied().unwrap_or_default();

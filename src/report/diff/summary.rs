@@ -45,7 +45,11 @@ pub(super) struct Summary {
 impl Summary {
     /// The parts that are not empty, with their titles.
     pub(super) fn parts(&self) -> impl Iterator<Item = (&'static str, &[Point])> {
-        let parts = [("Lost", &self.lost), ("New", &self.new), ("Changed", &self.changed)];
+        let parts = [
+            ("Lost", &self.lost),
+            ("New", &self.new),
+            ("Changed", &self.changed),
+        ];
         parts
             .into_iter()
             .map(|(title, points)| (title, points.as_slice()))
@@ -86,7 +90,9 @@ pub(super) fn told_at_once(comparison: &Comparison) -> BTreeSet<u32> {
 /// The clusters that receive what others have already.
 pub(super) fn arriving(comparison: &Comparison) -> BTreeSet<u32> {
     let arrivals = comparison.arrivals.iter();
-    arrivals.flat_map(|arrival| arrival.clusters.iter().copied()).collect()
+    arrivals
+        .flat_map(|arrival| arrival.clusters.iter().copied())
+        .collect()
 }
 
 /// The clusters of a change without some.
@@ -117,8 +123,8 @@ pub(super) fn summary(report: &DiffReport) -> Summary {
 pub(super) fn without_objects(report: &DiffReport) -> Vec<Point> {
     let told = told_at_once(&report.comparison);
     let summarizing = Summarizing { report, told };
-    let mut points = summarizing.leaving();
-    points.extend(summarizing.lost_policies());
+    let mut points = summarizing.lost_policies();
+    points.extend(summarizing.leaving());
     points.extend(summarizing.arriving());
     points
 }
@@ -168,25 +174,32 @@ impl<'r> Summarizing<'r> {
     }
 
     fn lost(&self) -> Vec<Point> {
-        let mut points = self.leaving();
+        let mut points = self.lost_policies();
+        points.extend(self.leaving());
         let removed = self.objects(Change::Removed, Effect::Real);
-        let heavy = |weight_of: Weight| removed.iter().filter(move |(change, _)| weight(change) == weight_of);
+        let heavy = |weight_of: Weight| {
+            removed
+                .iter()
+                .filter(move |(change, _)| weight(change) == weight_of)
+        };
         let gateways: Vec<_> = heavy(Weight::Gateway).collect();
         points.extend(gateways.iter().map(|gateway| {
             let (change, clusters) = gateway;
-            let point = Point::default()
-                .name(change.object.to_string())
-                .plain(format!(" leaves {}{}", self.on(clusters), with(&removed, gateway)));
+            let point = Point::default().name(change.object.to_string()).plain(format!(
+                " leaves {}{}",
+                self.on(clusters),
+                with(&removed, gateway)
+            ));
             match self.comes_to(change) {
                 Some(there) => point.plain(format!("; it comes to {there}")),
                 None => point,
             }
         }));
-        points.extend(self.lost_policies());
         points.extend(heavy(Weight::Namespace).map(|(change, clusters)| {
-            Point::default()
-                .name(change.object.to_string())
-                .plain(format!(" is deleted on {}, with all that is in it", self.on(clusters)))
+            Point::default().name(change.object.to_string()).plain(format!(
+                " is deleted on {}, with all that is in it",
+                self.on(clusters)
+            ))
         }));
         let others = removed
             .iter()
@@ -235,8 +248,10 @@ impl<'r> Summarizing<'r> {
     /// Gateways by name, and how much else.
     fn objects_of(&self, mut point: Point, row: &ClusterRow, change: Change) -> Point {
         let all: Vec<&ObjectChange> = self.of_row(row, change, Effect::Real).collect();
-        let gateways: Vec<&&ObjectChange> =
-            all.iter().filter(|change| weight(change) == Weight::Gateway).collect();
+        let gateways: Vec<&&ObjectChange> = all
+            .iter()
+            .filter(|change| weight(change) == Weight::Gateway)
+            .collect();
         for (position, gateway) in gateways.iter().take(MOST_OBJECTS).enumerate() {
             if position > 0 {
                 point = point.plain(", ");
@@ -251,7 +266,12 @@ impl<'r> Summarizing<'r> {
         }
     }
 
-    fn of_row(&self, row: &ClusterRow, change: Change, effect: Effect) -> impl Iterator<Item = &'r ObjectChange> {
+    fn of_row(
+        &self,
+        row: &ClusterRow,
+        change: Change,
+        effect: Effect,
+    ) -> impl Iterator<Item = &'r ObjectChange> {
         let cluster = row.clusters.first().copied();
         self.comparison().changes.iter().filter(move |object| {
             !object.object.is_work
@@ -263,13 +283,23 @@ impl<'r> Summarizing<'r> {
 
     fn lost_policies(&self) -> Vec<Point> {
         let mut order: Vec<(&str, &[String], &[String], Vec<&str>)> = Vec::new();
-        for change in self.report.effective_changes.iter().filter(|change| change.is_lost) {
+        for change in self
+            .report
+            .effective_changes
+            .iter()
+            .filter(|change| change.is_lost)
+        {
             let known = order.iter_mut().find(|(kind, names, clusters, _)| {
                 *kind == change.kind && *names == change.old_names && *clusters == change.lost_on
             });
             match known {
                 Some((.., paths)) => paths.push(&change.label),
-                None => order.push((&change.kind, &change.old_names, &change.lost_on, vec![&change.label])),
+                None => order.push((
+                    &change.kind,
+                    &change.old_names,
+                    &change.lost_on,
+                    vec![&change.label],
+                )),
             }
         }
         let points = order.into_iter().map(|(kind, names, clusters, paths)| {
@@ -287,18 +317,15 @@ impl<'r> Summarizing<'r> {
                 .plain(format!(") {on}:"));
             let listed = paths.iter().take(MOST_PATHS);
             point.below.extend(listed.map(|path| (*path).to_owned()));
-            point.below.extend(and_more(paths.len().saturating_sub(MOST_PATHS), "path"));
+            point
+                .below
+                .extend(and_more(paths.len().saturating_sub(MOST_PATHS), "path"));
             point
         });
         points.collect()
     }
 
-    fn others<'o>(
-        &self,
-        points: &mut Vec<Point>,
-        objects: impl Iterator<Item = &'o Placed<'o>>,
-        verb: &str,
-    ) {
+    fn others<'o>(&self, points: &mut Vec<Point>, objects: impl Iterator<Item = &'o Placed<'o>>, verb: &str) {
         let objects: Vec<_> = objects.collect();
         for (change, clusters) in objects.iter().take(MOST_OBJECTS) {
             points.push(
@@ -357,7 +384,10 @@ impl<'r> Summarizing<'r> {
         }));
         // What joins is told in a line.
         let mut told = self.told.clone();
-        let joins = comparison.rows.iter().filter(|row| row.presence == Presence::Joins);
+        let joins = comparison
+            .rows
+            .iter()
+            .filter(|row| row.presence == Presence::Joins);
         told.extend(joins.flat_map(|row| row.clusters.iter().copied()));
         let added: Vec<(&ObjectChange, Vec<u32>)> = self
             .objects(Change::Added, Effect::Real)
@@ -369,9 +399,11 @@ impl<'r> Summarizing<'r> {
         let gateways: Vec<_> = added.iter().filter(|(change, _)| heavy(change)).collect();
         points.extend(gateways.iter().map(|gateway| {
             let (change, clusters) = gateway;
-            Point::default()
-                .name(change.object.to_string())
-                .plain(format!(" comes to {}{}", self.on(clusters), with(&added, gateway)))
+            Point::default().name(change.object.to_string()).plain(format!(
+                " comes to {}{}",
+                self.on(clusters),
+                with(&added, gateway)
+            ))
         }));
         points.extend(
             remaining_groups(self.report, &told)
@@ -411,11 +443,10 @@ impl<'r> Summarizing<'r> {
         let more = and_more(objects.len().saturating_sub(MOST_OBJECTS), "object");
         points.extend(more.map(|more| Point::default().plain(more)));
         for (change, clusters) in self.objects(Change::Removed, Effect::Orphaned) {
-            points.push(
-                Point::default()
-                    .name(change.object.to_string())
-                    .plain(format!(" is no longer managed, and stays on {}", self.on(&clusters))),
-            );
+            points.push(Point::default().name(change.object.to_string()).plain(format!(
+                " is no longer managed, and stays on {}",
+                self.on(&clusters)
+            )));
         }
         points
     }
@@ -428,7 +459,9 @@ type Placed<'o> = (&'o ObjectChange, Vec<u32>);
 fn goes_with((object, clusters): &Placed<'_>, (gateway, there): &Placed<'_>) -> bool {
     object.work == gateway.work
         && weight(object) != Weight::Gateway
-        && clusters.iter().all(|cluster| there.binary_search(cluster).is_ok())
+        && clusters
+            .iter()
+            .all(|cluster| there.binary_search(cluster).is_ok())
 }
 
 /// `, with 3 other objects`: what comes or goes with a Gateway.
@@ -442,13 +475,14 @@ fn with(objects: &[Placed<'_>], gateway: &Placed<'_>) -> String {
 /// Replica sets and hub objects come and go without a cluster that does.
 fn is_of_clusters(comparison: &Comparison, row: &ClusterRow) -> bool {
     let name = |cluster: &u32| comparison.clusters.get(usize::try_from(*cluster).ok()?);
-    row.clusters.iter().filter_map(name).all(|name| !name.starts_with('_'))
+    row.clusters
+        .iter()
+        .filter_map(name)
+        .all(|name| !name.starts_with('_'))
 }
 
 fn group_point(group: &EffectiveGroup) -> Point {
-    let point = Point::default()
-        .name(&group.title)
-        .plain(format!(" on {}", group.clusters));
+    let point = Point::default().plain(format!("{} on {}", group.title, group.clusters));
     one_or_count(point, &group.lines, "setting")
 }
 
@@ -456,7 +490,7 @@ fn group_point(group: &EffectiveGroup) -> Point {
 fn one_or_count(point: Point, lines: &[String], noun: &str) -> Point {
     match lines {
         [] => point,
-        [line] => point.plain(": ").name(line),
-        lines => point.plain(format!(": {}", counted(lines.len(), noun))),
+        [line] => point.plain(" (").name(line).plain(")"),
+        lines => point.plain(format!(" ({})", counted(lines.len(), noun))),
     }
 }

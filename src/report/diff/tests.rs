@@ -292,16 +292,31 @@ fn namespace(name: &str) -> Value {
 /// The work with a rule that leaves a Namespace on the cluster.
 fn orphaning(mut file: TreeFile, name: &str) -> TreeFile {
     let rule = json!({"group": "", "resource": "namespaces", "namespace": "", "name": name});
-    let option = json!({"propagationPolicy": "SelectivelyOrphan", "selectivelyOrphans": {"orphaningRules": [rule]}});
-    file.text = file.text.replace("spec:\n  workload:", &format!("spec:\n  deleteOption: {option}\n  workload:"));
+    let option =
+        json!({"propagationPolicy": "SelectivelyOrphan", "selectivelyOrphans": {"orphaningRules": [rule]}});
+    file.text = file.text.replace(
+        "spec:\n  workload:",
+        &format!("spec:\n  deleteOption: {option}\n  workload:"),
+    );
     assert!(file.text.contains("SelectivelyOrphan"), "{}", file.text);
     file
 }
 
 fn effects(report: &DiffReport) -> Vec<(String, Change, Effect, usize)> {
-    let changes = report.comparison.changes.iter().filter(|change| !change.object.is_work);
+    let changes = report
+        .comparison
+        .changes
+        .iter()
+        .filter(|change| !change.object.is_work);
     changes
-        .map(|change| (change.object.to_string(), change.change, change.effect, change.clusters.len()))
+        .map(|change| {
+            (
+                change.object.to_string(),
+                change.change,
+                change.effect,
+                change.clusters.len(),
+            )
+        })
         .collect()
 }
 
@@ -309,7 +324,10 @@ fn effects(report: &DiffReport) -> Vec<(String, Change, Effect, usize)> {
 fn an_object_that_two_works_have_comes_once_and_goes_with_the_last() {
     let gateway = |name: &str| object("Gateway", name, &json!({}));
     let one = [work("a", "one", &[namespace("ns"), gateway("one")])];
-    let two = [one[0].clone(), work("a", "two", &[namespace("ns"), gateway("two")])];
+    let two = [
+        one[0].clone(),
+        work("a", "two", &[namespace("ns"), gateway("two")]),
+    ];
     // While another work has it, it neither comes nor goes.
     let leaves = report(&two, &one);
     assert_eq!(
@@ -328,30 +346,63 @@ fn an_object_that_two_works_have_comes_once_and_goes_with_the_last() {
     let gone = report(&two, &[]);
     assert_eq!(gone.comparison.objects.removed, 3);
     // It moves, and nothing is lost.
-    let moves = report(&[work("a", "one", &[namespace("ns")])], &[work("a", "two", &[namespace("ns")])]);
-    assert_eq!((moves.comparison.objects.added, moves.comparison.objects.removed), (0, 0));
+    let moves = report(
+        &[work("a", "one", &[namespace("ns")])],
+        &[work("a", "two", &[namespace("ns")])],
+    );
+    assert_eq!(
+        (moves.comparison.objects.added, moves.comparison.objects.removed),
+        (0, 0)
+    );
     let text = markdown(&comes, &both(), DEFAULT_BUDGET);
     assert!(!text.contains("<code>Namespace ns</code> is"), "{text}");
 }
 
 #[test]
 fn what_a_work_orphans_stays_and_is_not_removed() {
-    let with = |name: &str| orphaning(work("a", name, &[namespace("ns"), object("Gateway", name, &json!({}))]), "ns");
-    let left = report(&[with("one")], &[work("a", "one", &[object("Gateway", "one", &json!({}))])]);
-    assert_eq!(effects(&left), [("Namespace ns".to_owned(), Change::Removed, Effect::Orphaned, 1)]);
-    assert_eq!((left.comparison.objects.removed, left.comparison.orphaned), (0, 1));
+    let with = |name: &str| {
+        orphaning(
+            work("a", name, &[namespace("ns"), object("Gateway", name, &json!({}))]),
+            "ns",
+        )
+    };
+    let left = report(
+        &[with("one")],
+        &[work("a", "one", &[object("Gateway", "one", &json!({}))])],
+    );
+    assert_eq!(
+        effects(&left),
+        [("Namespace ns".to_owned(), Change::Removed, Effect::Orphaned, 1)]
+    );
+    assert_eq!(
+        (left.comparison.objects.removed, left.comparison.orphaned),
+        (0, 1)
+    );
     let text = human(&left, &both(), Look::default());
-    assert!(text.contains("Namespace ns is no longer managed, and stays on a\n"), "{text}");
+    assert!(
+        text.contains("Namespace ns is no longer managed, and stays on a\n"),
+        "{text}"
+    );
     assert!(!text.contains("is deleted"), "{text}");
     // Without a rule it goes, with all that is in it.
     let plain = |name: &str| work("a", name, &[namespace("ns"), object("Gateway", name, &json!({}))]);
-    let gone = report(&[plain("one")], &[work("a", "one", &[object("Gateway", "one", &json!({}))])]);
+    let gone = report(
+        &[plain("one")],
+        &[work("a", "one", &[object("Gateway", "one", &json!({}))])],
+    );
     let text = human(&gone, &both(), Look::default());
-    assert!(text.contains("Namespace ns is deleted on a, with all that is in it"), "{text}");
+    assert!(
+        text.contains("Namespace ns is deleted on a, with all that is in it"),
+        "{text}"
+    );
     // Whoever owns it deletes it, whatever the other work leaves.
     let owned = report(&[with("one"), plain("two")], &[work("a", "x", &[])]);
     assert_eq!(owned.comparison.orphaned, 0);
-    assert!(effects(&owned).iter().any(|(name, _, effect, _)| name == "Namespace ns" && *effect == Effect::Real));
+    assert!(
+        effects(&owned)
+            .iter()
+            .any(|(name, _, effect, _)| name == "Namespace ns" && *effect == Effect::Real)
+    );
 }
 
 #[test]
@@ -362,13 +413,21 @@ fn a_cluster_like_others_is_a_line_and_nothing_is_folded_for_it() {
     let report = report(&old, &new);
     let text = markdown(&report, &both(), DEFAULT_BUDGET);
     assert!(
-        text.contains("- new cluster <code>eu-3</code> receives what <code>2 clusters: eu-1, eu-2</code> have\n"),
+        text.contains(
+            "- new cluster <code>eu-3</code> receives what <code>2 clusters: eu-1, eu-2</code> have\n"
+        ),
         "{text}"
     );
     assert_eq!(text.matches("<details>").count(), 2, "{text}");
-    assert!(text.contains("changes on 2 clusters: eu-1, eu-2: <code>spec.limit: 10 -&gt; 25</code>"), "{text}");
+    assert!(
+        text.contains("changes on 2 clusters: eu-1, eu-2 (<code>spec.limit: 10 -&gt; 25</code>)"),
+        "{text}"
+    );
     let json: Value = serde_json::from_str(&json(&report, &both())).expect("JSON");
-    assert_eq!(json["newClusters"], json!([{"names": ["eu-3"], "like": ["eu-1", "eu-2"]}]));
+    assert_eq!(
+        json["newClusters"],
+        json!([{"names": ["eu-3"], "like": ["eu-1", "eu-2"]}])
+    );
 }
 
 #[test]
@@ -398,11 +457,17 @@ fn a_title_is_part_of_the_first_line_and_cannot_end_it() {
     report.titles.fleet = Some("eu-west".to_owned());
     assert_eq!(first(&report), "<!-- spokewright:diff eu-west -->");
     report.titles.fleet = Some("--> <b>\n@all".to_owned());
-    assert_eq!(first(&report), "<!-- spokewright:diff -%2D%3E%20%3Cb%3E%0A%40all -->");
+    assert_eq!(
+        first(&report),
+        "<!-- spokewright:diff -%2D%3E%20%3Cb%3E%0A%40all -->"
+    );
     // It is there however short the comment is.
     for budget in [0, 200, 300, 400] {
         let text = markdown(&report, &both(), budget);
-        assert!(text.is_empty() || text.starts_with("<!-- spokewright:diff "), "{text}");
+        assert!(
+            text.is_empty() || text.starts_with("<!-- spokewright:diff "),
+            "{text}"
+        );
     }
 }
 
@@ -416,13 +481,39 @@ fn what_goes_beyond_a_budget_is_counted_and_listed() {
         max_lost_policies: Some(0),
     };
     let found = exceeded(budget, &report, &[]);
-    let [removed] = found.as_slice() else { panic!("{found:?}") };
-    assert_eq!((removed.limit, removed.count, removed.most, removed.allowed), (Limit::Removed, 2, 1, false));
+    let [removed] = found.as_slice() else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        (removed.limit, removed.count, removed.most, removed.allowed),
+        (Limit::Removed, 2, 1, false)
+    );
     assert_eq!(removed.offenders, ["Policy ns/p on 2 clusters: eu-0002, eu-0003"]);
     assert!(exceeded(budget, &report, &[Limit::Removed])[0].allowed);
-    assert!(exceeded(Budget { max_removed: Some(2), ..budget }, &report, &[]).is_empty());
-    let stricter = budget.and(Budget { max_removed: Some(9), max_clusters: Some(2), max_lost_policies: None });
-    assert_eq!((stricter.max_removed, stricter.max_clusters, stricter.max_lost_policies), (Some(1), Some(2), Some(0)));
+    assert!(
+        exceeded(
+            Budget {
+                max_removed: Some(2),
+                ..budget
+            },
+            &report,
+            &[]
+        )
+        .is_empty()
+    );
+    let stricter = budget.and(Budget {
+        max_removed: Some(9),
+        max_clusters: Some(2),
+        max_lost_policies: None,
+    });
+    assert_eq!(
+        (
+            stricter.max_removed,
+            stricter.max_clusters,
+            stricter.max_lost_policies
+        ),
+        (Some(1), Some(2), Some(0))
+    );
 }
 
 fn manifests() -> impl Strategy<Value = Vec<Value>> {

@@ -64,7 +64,11 @@ impl<'p> Steps<'p> {
 
 impl Ways {
     /// The ways of a topology from the starts that are asked for.
-    pub(super) fn new(topology: &Topology<'_>, clusters: Vec<String>, is_asked: impl Fn(&Path) -> bool) -> Self {
+    pub(super) fn new(
+        topology: &Topology<'_>,
+        clusters: Vec<String>,
+        is_asked: impl Fn(&Path) -> bool,
+    ) -> Self {
         let locator = |node| topology.locator(node);
         let mut ways = Self {
             clusters,
@@ -82,7 +86,11 @@ impl Ways {
                 Start::Gateway(id) => {
                     let gateway = topology.gateways.get(id);
                     let listener = |listener| Node::Listener(id, listener);
-                    from.listeners = gateway.listeners.iter().map(|id| locator(listener(*id))).collect();
+                    from.listeners = gateway
+                        .listeners
+                        .iter()
+                        .map(|id| locator(listener(*id)))
+                        .collect();
                     let attached = gateway.attached.iter();
                     attached
                         .map(|(taker, route)| (Some(locator(listener(*taker))), *route))
@@ -123,9 +131,10 @@ impl Ways {
             holds(&start.head.iter().cloned().chain(nodes).collect::<Vec<_>>())
         };
         match steps.route {
-            Some(route) => start.routes.get(route).is_some_and(|listeners| {
-                self.is_route_lost(steps, route, listeners, &on)
-            }),
+            Some(route) => start
+                .routes
+                .get(route)
+                .is_some_and(|listeners| self.is_route_lost(steps, route, listeners, &on)),
             None => start.is_listener_lost(self, steps, &on),
         }
     }
@@ -141,10 +150,15 @@ impl Ways {
         let rules = self.rules.get(route).unwrap_or(&none);
         let asked = |rule: &&(String, Vec<String>)| {
             steps.rule.is_none_or(|asked| asked == rule.0)
-                && steps.backend.is_none_or(|backend| rule.1.iter().any(|known| known == backend))
+                && steps
+                    .backend
+                    .is_none_or(|backend| rule.1.iter().any(|known| known == backend))
         };
-        let mut asked_rules: Vec<Option<&str>> =
-            rules.iter().filter(asked).map(|(name, _)| Some(name.as_str())).collect();
+        let mut asked_rules: Vec<Option<&str>> = rules
+            .iter()
+            .filter(asked)
+            .map(|(name, _)| Some(name.as_str()))
+            .collect();
         if rules.is_empty() && steps.rule.is_none() && steps.backend.is_none() {
             asked_rules.push(None);
         }
@@ -154,12 +168,14 @@ impl Ways {
             .filter(|listener| steps.listener.is_none() || *listener == steps.listener);
         let mut ways = listeners.flat_map(|listener| asked_rules.iter().map(move |rule| (listener, *rule)));
         ways.any(|(listener, rule)| {
-            let ends: &[[Option<&str>; 2]] = &[[None, None], [steps.backend, None], [steps.backend, steps.port]];
+            let ends: &[[Option<&str>; 2]] =
+                &[[None, None], [steps.backend, None], [steps.backend, steps.port]];
             let through = [[None, None], [Some(route), None], [Some(route), rule]];
             let mut paths = [None, listener].into_iter().flat_map(|listener| {
-                through
-                    .iter()
-                    .flat_map(move |[route, rule]| ends.iter().map(move |end| [listener, *route, *rule, end[0], end[1]]))
+                through.iter().flat_map(move |[route, rule]| {
+                    ends.iter()
+                        .map(move |end| [listener, *route, *rule, end[0], end[1]])
+                })
             });
             !paths.any(|path| on(&path))
         })
