@@ -342,8 +342,7 @@ impl Diff {
         };
         let mut report = DiffReport::new(titles, comparison, effective_changes);
         report.exceeded = diff::exceeded(budget, &report, &self.budget.allowed());
-        let mut over = diff::over_budget(&report.exceeded);
-        loaded.configure(&mut over);
+        let over = diff::over_budget(&report.exceeded);
         self.print(loaded, &report, locate).map_err(Stop::Failed)?;
         // The annotations have said it.
         if !matches!(self.format, Form::Sarif | Form::Github) {

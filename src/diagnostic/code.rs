@@ -170,7 +170,9 @@ impl Code {
     #[must_use]
     pub fn is_configurable(self) -> bool {
         const FIXED_GROUPS: [&str; 5] = ["config", "input", "output", "params", "yaml"];
-        const FIXED: [Code; 15] = [
+        const FIXED: [Code; 16] = [
+            // A change would lower it for itself.
+            Code::DIFF_OVER_BUDGET,
             Code::EMPTY_NOTHING_RENDERED,
             Code::OBJECT_DUPLICATE,
             Code::OBJECT_INVALID_NAME,
