@@ -42,7 +42,7 @@ pub fn annotations(report: &DiffReport, locate: &BothSides<'_>, most: usize) -> 
     let mut room = most;
     let mut rest = Vec::new();
     let mut all = lost(report, locate);
-    all.extend(all_objects(report, locate).into_iter());
+    all.extend(all_objects(report, locate));
     let count = all.iter().count();
     for finding in all {
         if count <= most || room > 1 {
@@ -170,7 +170,7 @@ fn finding(
             format!(
                 "{}: {}",
                 first.object,
-                first_items(&each.collect::<Vec<_>>(), LISTED_CHANGES)
+                first_items(each.collect::<Vec<_>>(), LISTED_CHANGES)
             )
         }
         [] => String::new(),

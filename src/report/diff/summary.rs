@@ -13,6 +13,7 @@ use super::field_line::field_line;
 use super::fields::field_changes;
 use super::report::DiffReport;
 use crate::diagnostic::{and_more, counted};
+use crate::object::well_known::HUB_DIRECTORY;
 
 /// So many other objects are named in each part; the folded details have all of them.
 const MOST_OBJECTS: usize = 10;
@@ -114,7 +115,7 @@ pub(super) fn summary(report: &DiffReport) -> Summary {
     let summarizing = Summarizing { report, told };
     Summary {
         lost: summarizing.lost(),
-        new: summarizing.new(),
+        new: summarizing.added(),
         changed: summarizing.changed(),
     }
 }
@@ -161,12 +162,19 @@ impl<'r> Summarizing<'r> {
         describe(&self.comparison().clusters, clusters)
     }
 
+    /// Annotated hub objects go to no cluster.
+    fn without_hub(&self, mut clusters: Vec<u32>) -> Vec<u32> {
+        let name = |cluster: &u32| self.comparison().clusters.get(usize::try_from(*cluster).ok()?);
+        clusters.retain(|cluster| name(cluster).is_none_or(|name| name != HUB_DIRECTORY));
+        clusters
+    }
+
     /// Changes with an effect, the weightiest first, each with the clusters that are not told of at once.
     fn objects(&self, change: Change, effect: Effect) -> Vec<(&'r ObjectChange, Vec<u32>)> {
         let changes = self.comparison().changes.iter();
         let mut objects: Vec<_> = changes
             .filter(|object| !object.object.is_work && object.change == change && object.effect == effect)
-            .map(|object| (object, remaining(object, &self.told)))
+            .map(|object| (object, self.without_hub(remaining(object, &self.told))))
             .filter(|(_, clusters)| !clusters.is_empty())
             .collect();
         objects.sort_by_key(|(object, _)| weight(object));
@@ -282,7 +290,7 @@ impl<'r> Summarizing<'r> {
     }
 
     fn lost_policies(&self) -> Vec<Point> {
-        let mut order: Vec<(&str, &[String], &[String], Vec<&str>)> = Vec::new();
+        let mut order: Vec<LostPolicies<'_>> = Vec::new();
         for change in self
             .report
             .effective_changes
@@ -361,7 +369,7 @@ impl<'r> Summarizing<'r> {
         points
     }
 
-    fn new(&self) -> Vec<Point> {
+    fn added(&self) -> Vec<Point> {
         let comparison = self.comparison();
         let mut points = self.arriving();
         let arriving = arriving(comparison);
@@ -451,6 +459,9 @@ impl<'r> Summarizing<'r> {
         points
     }
 }
+
+/// Kind, names of the policies, clusters, paths.
+type LostPolicies<'o> = (&'o str, &'o [String], &'o [String], Vec<&'o str>);
 
 /// An object and the clusters where something happens to it.
 type Placed<'o> = (&'o ObjectChange, Vec<u32>);
