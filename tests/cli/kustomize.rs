@@ -17,7 +17,7 @@ fn built(scratch: &Scratch, route: &str) -> String {
             .split("---\n")
             .filter(|text| text.contains("kind:"))
         {
-            let document = document.trim_start_matches(|first: char| first == '\n');
+            let document = document.trim_start_matches('\n');
             let origin = format!("  annotations:\n    config.kubernetes.io/origin: |\n      path: {path}\n");
             let document = if document.contains("  annotations:\n") {
                 document.replacen("  annotations:\n", &origin, 1)
