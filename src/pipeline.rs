@@ -18,6 +18,8 @@
 
 mod suppress;
 
+mod origins;
+
 mod inputs;
 
 mod policies;
@@ -34,7 +36,7 @@ pub mod argocd;
 mod schemas;
 pub mod start;
 
-pub use crate::api::config::{PlacementMode, PlacementSource};
+pub use crate::api::config::{Budget, PlacementMode, PlacementSource};
 pub use crate::placing::{inventory, problems, unwritable};
 pub use crate::report::PolicyView;
 pub use analysis::{Analysis, Spokes};

@@ -193,12 +193,13 @@ pub(crate) fn reports(tree: &InMemory) -> String {
     if let Ok(comparison) = compare(&nothing, &side) {
         let titles = Titles {
             command: "spokewright diff".to_owned(),
+            fleet: None,
             old: "nothing".to_owned(),
             new: "the hub".to_owned(),
         };
         let report = DiffReport::new(titles, comparison, changes);
         let none = Sources::default();
-        let locate = BothSides::new(&loaded.sources, loaded.sources.files().len(), &none);
+        let locate = BothSides::new((&loaded.sources, loaded.sources.files().len()), (&none, 0));
         said += &shown(&human(&report, &locate, Look::default()));
         said += &shown(&semantic(&report, &locate, Look::default()));
         said += &shown(&markdown(&report, &locate, DEFAULT_BUDGET));

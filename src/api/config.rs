@@ -11,8 +11,8 @@ mod file;
 #[cfg(test)]
 mod tests;
 
+pub use file::{Budget, PlacementMode, PlacementSource};
 pub(crate) use file::{HubObjects, OriginTimestamp, Secrets, json_schema};
-pub use file::{PlacementMode, PlacementSource};
 
 use std::collections::BTreeMap;
 
@@ -62,6 +62,8 @@ pub struct RenderConfig {
     pub findings: BTreeMap<Code, SeverityOverride>,
     /// Warnings that are accepted.
     pub suppress: Vec<Suppression>,
+    /// What `diff` lets pass.
+    pub budget: Budget,
 }
 
 impl Default for RenderConfig {
@@ -82,6 +84,7 @@ impl Default for RenderConfig {
             profiles: Vec::new(),
             findings: BTreeMap::new(),
             suppress: Vec::new(),
+            budget: Budget::default(),
         }
     }
 }
@@ -178,6 +181,7 @@ fn interpret(value: &Value, document: DocumentId, findings: &mut Vec<Finding>) -
             .collect(),
         findings: severities(&root.get("findings"), document, findings),
         suppress: suppression::of_configuration(&root.get("suppress"), document, findings),
+        budget: file::parse(&root.get("diff").get("budget")),
     }
 }
 

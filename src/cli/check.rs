@@ -62,6 +62,7 @@ impl Check {
         let mut findings = Findings::new();
         pipeline::check(&loaded, &mut findings);
         loaded.finish(&mut findings);
+        self.options.write_also(&mut findings, &loaded.sources);
         // For this command the findings are the data (docs/reference/exit-statuses.md).
         let (speech, terminal) = (self.options.speech, std::io::stdout().is_terminal());
         to_stdout(|out| {

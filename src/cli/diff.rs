@@ -4,6 +4,7 @@
 //! stdout. Must not know: how two sides are compared.
 
 mod base;
+mod budget;
 mod stop;
 mod without;
 
@@ -14,10 +15,10 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;
 use spokewright::diagnostic::{
-    self, Code, Finding, Findings, Place, Severity, counted, shell_path, shell_word,
+    self, Code, Finding, Findings, Locate, Place, Severity, counted, shell_path, shell_word,
 };
 use spokewright::output::{self, Earlier};
-use spokewright::pipeline::{Before, EmptyResult, Loaded, Request};
+use spokewright::pipeline::{Before, Budget, EmptyResult, Loaded, Request};
 use spokewright::progress::Stage;
 use spokewright::report::diff::{
     self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Look, Side, Titles, Unreadable, Which,
@@ -25,6 +26,7 @@ use spokewright::report::diff::{
 use spokewright::source::Sources;
 
 use base::{Base, BaseOptions, Evaluated, GROUP_OF_BASES, Input, judge_base};
+use budget::BudgetOptions;
 use stop::Stop;
 use without::remove;
 
@@ -45,7 +47,7 @@ Examples:
 
 --base refuses a name that is also a path: write NAME^{commit} for the
 revision. Values of Secrets never appear.
-Exit status: 1 if anything differs, 0 if not.";
+Exit status: 1 if anything differs, 0 if not, 4 beyond the change budget.";
 
 /// Show what a change to the input does to every cluster
 #[derive(Debug, Args)]
@@ -66,6 +68,9 @@ pub(crate) struct Diff {
     /// Accept an empty result: show all as removed
     #[arg(long)]
     allow_empty: bool,
+
+    #[command(flatten)]
+    budget: BudgetOptions,
 
     #[command(flatten)]
     work_kind: WorkKindOption,
@@ -90,6 +95,10 @@ pub(crate) struct Diff {
         hide_short_help = true
     )]
     max_bytes: usize,
+
+    /// Name of the fleet, for the headline and the marker of a comment
+    #[arg(long, value_name = "TEXT", help_heading = "Output", hide_short_help = true)]
+    title: Option<String>,
 
     #[command(flatten)]
     clusters: ClustersOption,
@@ -160,10 +169,16 @@ impl Diff {
             self.titles(input.title()),
             (&old, &Side::of_plan(&new.rendered.plan)),
             changes,
-            &BothSides::new(new_sources, new_sources.files().len(), old_sources),
+            &BothSides::new(
+                (new_sources, new_sources.files().len()),
+                (old_sources, old_sources.files().len()),
+            ),
+            // Whoever raises the budget in a change does not raise it for that change.
+            self.budget
+                .of(new.loaded.config.budget.and(base.loaded.config.budget)),
         )?;
         let before = Before::Rendered(base.rendered.layout(&base.loaded));
-        Ok(self.with_lost_rights(status, &new, &before))
+        Ok(self.with_lost_rights(status, &new, Some(&before)))
     }
 
     fn against_tree(&self, request: &Request, path: &Path) -> Result<Status, Stop> {
@@ -188,26 +203,42 @@ impl Diff {
             self.titles(path.display().to_string()),
             (&old, &side),
             Vec::new(),
-            &BothSides::new(sources, sources.files().len(), &nothing),
+            &BothSides::new((sources, sources.files().len()), (&nothing, 0)),
+            self.budget
+                .of_tree(new.loaded.config.budget, self.options.speech)?,
         )?;
-        Ok(match Earlier::open(path, None) {
-            Ok(earlier) => self.with_lost_rights(status, &new, &Before::Tree(earlier)),
-            // It could be read a moment ago.
-            Err(_) => status,
-        })
+        // It could be read a moment ago.
+        let before = Earlier::open(path, None).ok().map(Before::Tree);
+        Ok(self.with_lost_rights(status, &new, before.as_ref()))
     }
 
     /// Says which rights go before the objects that they are for: `render` over this base would refuse that.
-    fn with_lost_rights(&self, status: Status, new: &Evaluated, before: &Before<'_>) -> Status {
-        if status != Status::Differs {
-            return status;
+    fn with_lost_rights(
+        &self,
+        (status, over): (Status, Findings),
+        new: &Evaluated,
+        before: Option<&Before<'_>>,
+    ) -> Status {
+        let mut lost = Findings::new();
+        if let Some(before) = before.filter(|_| status != Status::Done) {
+            lost = new.lost_rights(before);
+            show::findings(&lost, &new.loaded.sources, self.options.speech);
         }
-        let findings = new.lost_rights(before);
-        show::findings(&findings, &new.loaded.sources, self.options.speech);
-        match Status::of(&findings) {
+        self.also(&new.findings, [over, lost.clone()], &new.loaded.sources);
+        match Status::of(&lost) {
             Status::Done => status,
             worse => worse,
         }
+    }
+
+    /// Writes what `--also` asks for: the findings of the input, and more.
+    fn also(&self, findings: &Findings, more: impl IntoIterator<Item = Findings>, sources: &Sources) {
+        let mut all = findings.clone();
+        for findings in more {
+            all.extend(findings);
+        }
+        let failed = self.options.also(&all, sources);
+        show::findings(&failed, sources, self.options.speech);
     }
 
     fn titles(&self, base: String) -> Titles {
@@ -216,6 +247,7 @@ impl Diff {
             command: self.command(option, &value),
             old: base,
             new: self.options.state().to_owned(),
+            fleet: self.title.clone(),
         }
     }
 
@@ -232,14 +264,18 @@ impl Diff {
             command: self.command("--without", object),
             old: self.options.state().to_owned(),
             new: format!("without {title}"),
+            fleet: self.title.clone(),
         };
         let (old, new) = (
             Side::of_plan(&with.rendered.plan),
             Side::of_plan(&without.rendered.plan),
         );
         let loaded = &without.loaded;
-        let locate = BothSides::new(&loaded.sources, loaded.sources.files().len(), &loaded.sources);
-        let status = self.report(loaded, titles, (&old, &new), changes, &locate)?;
+        let texts = (&loaded.sources as &dyn Locate, loaded.sources.files().len());
+        let locate = BothSides::new(texts, texts);
+        // Nobody is about to merge it.
+        let (status, _) = self.report(loaded, titles, (&old, &new), changes, &locate, Budget::default())?;
+        self.also(&without.findings, [], &loaded.sources);
         // What would be wrong without it is part of the answer.
         if without.findings.has_errors() {
             let errors = without.findings.only(Severity::Error);
@@ -272,6 +308,7 @@ impl Diff {
         let findings = &new.findings;
         show::findings(findings, &new.loaded.sources, self.options.speech);
         if findings.has_errors() {
+            self.also(findings, [], &new.loaded.sources);
             self.say(&format!(
                 "{}; nothing was compared",
                 counted(findings.count(Severity::Error), "error")
@@ -289,7 +326,8 @@ impl Diff {
         (old, new): (&Side<'_>, &Side<'_>),
         effective_changes: Vec<EffectiveChange>,
         locate: &BothSides<'_>,
-    ) -> Result<Status, Stop> {
+        budget: Budget,
+    ) -> Result<(Status, Findings), Stop> {
         let comparing = loaded.progress.begin(Stage::Differences);
         let comparison = diff::compare(old, new);
         drop(comparing);
@@ -299,16 +337,23 @@ impl Diff {
                 let mut findings = Findings::new();
                 findings.push(unreadable(&titles, &error));
                 show::findings(&findings, &loaded.sources, self.options.speech);
-                return Ok(Status::of(&findings));
+                return Ok((Status::of(&findings), findings));
             }
         };
-        let report = DiffReport::new(titles, comparison, effective_changes);
+        let mut report = DiffReport::new(titles, comparison, effective_changes);
+        report.exceeded = diff::exceeded(budget, &report, &self.budget.allowed());
+        let over = diff::over_budget(&report.exceeded);
         self.print(loaded, &report, locate).map_err(Stop::Failed)?;
-        Ok(if report.is_empty() {
-            Status::Done
-        } else {
-            Status::Differs
-        })
+        // The annotations have said it.
+        if !matches!(self.format, Form::Sarif | Form::Github) {
+            show::findings(&over, &loaded.sources, self.options.speech);
+        }
+        let status = match Status::of(&over) {
+            Status::Done if report.is_empty() => Status::Done,
+            Status::Done => Status::Differs,
+            over => over,
+        };
+        Ok((status, over))
     }
 
     fn print(&self, loaded: &Loaded, report: &DiffReport, locate: &BothSides<'_>) -> anyhow::Result<()> {

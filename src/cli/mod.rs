@@ -4,6 +4,7 @@
 //! Flows in: arguments, terminal variables. Flows out: text and an exit status.
 //! Must not know: how anything is decided; that is the library's.
 
+mod also;
 mod argocd;
 mod candidates;
 mod check;

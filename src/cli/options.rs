@@ -13,7 +13,7 @@ use anyhow::Context as _;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;
-use spokewright::diagnostic::{first_items, nearest};
+use spokewright::diagnostic::{Findings, Locate, first_items, nearest};
 use spokewright::pipeline::{self, EmptyResult, Loaded, Request};
 use spokewright::pipeline::{PlacementMode, PlacementSource};
 use spokewright::render;
@@ -22,6 +22,7 @@ use spokewright::source::{IndexError, IndexTree};
 
 use apimachinery::names::check_cluster_name;
 
+use super::also::{self, Also};
 use super::candidates;
 use super::speech::Speech;
 use super::status::{Refusal, Status};
@@ -104,6 +105,16 @@ pub(crate) struct ReadOptions {
 
     #[command(flatten)]
     pub(crate) speech: Speech,
+
+    /// Also write the findings to a file, as in `sarif=findings.sarif`
+    #[arg(
+        long,
+        value_name = "FORMAT=FILE",
+        value_parser = also::parse,
+        help_heading = "Messages",
+        hide_short_help = true
+    )]
+    also: Vec<Also>,
 }
 
 /// Which clusters a run is for. Reports about policies look at all of them, or at one: they do not have it.
@@ -205,6 +216,16 @@ enum Mode {
 }
 
 impl ReadOptions {
+    /// Writes the findings in the forms that `--also` asks for, and adds what went wrong with that.
+    pub(crate) fn write_also(&self, findings: &mut Findings, locate: &dyn Locate) {
+        findings.extend(self.also(findings, locate));
+    }
+
+    /// The same, for whoever keeps what went wrong apart.
+    pub(crate) fn also(&self, findings: &Findings, locate: &dyn Locate) -> Findings {
+        also::write(&self.also, findings, locate, self.speech)
+    }
+
     /// The library's request. Standard input is read here, because it can be read only once.
     pub(crate) fn request(&self) -> anyhow::Result<Request> {
         let stdin = self.reads_stdin().then(read_stdin).transpose()?;
@@ -235,6 +256,8 @@ impl ReadOptions {
             },
             now: self.now,
             warnings: self.speech.warnings(),
+            // What we write is no input, wherever it stands.
+            skip: self.also.iter().map(|also| also.file.clone()).collect(),
             progress: super::progress::progress(self.speech),
             ..Request::default()
         })

@@ -78,6 +78,7 @@ impl PruneListCommand {
             PruneList::default()
         });
         loaded.finish(&mut findings);
+        self.options.write_also(&mut findings, &loaded.sources);
         if findings.has_errors() {
             // What is not planned because of a mistake must not be deleted for it.
             show::findings(&findings, &loaded.sources, self.options.speech);

@@ -166,6 +166,7 @@ impl Render {
                 findings.extend(error.findings());
             }
         }
+        self.options.write_also(&mut findings, sources);
         if findings.has_errors() {
             show::findings(&findings, sources, self.options.speech);
             self.say_nothing_was_written(&findings);
@@ -183,7 +184,7 @@ impl Render {
             self.say(&format!("{} in {}", counts(&rendered), elapsed(start)));
             return Ok(Status::Done);
         }
-        self.write(&loaded, &rendered, &layout, start)
+        self.write(&loaded, &rendered, &layout, start, findings)
     }
 
     fn write(
@@ -192,6 +193,7 @@ impl Render {
         rendered: &Rendered,
         layout: &Layout<'_>,
         start: Instant,
+        findings: Findings,
     ) -> anyhow::Result<Status> {
         let options = Options {
             force: self.force,
@@ -211,7 +213,7 @@ impl Render {
             result => result,
         };
         match result {
-            Ok(summary) if self.check => Ok(self.report_check(loaded, &summary)),
+            Ok(summary) if self.check => Ok(self.report_check(loaded, &summary, findings)),
             Ok(summary) => {
                 // The inventory is a file of the tree to whoever counts files.
                 let listed = summary
@@ -237,8 +239,11 @@ impl Render {
                 Ok(Status::Done)
             }
             Err(error) => {
+                let mut said = findings;
                 let mut findings = Findings::new();
                 findings.extend(error.findings());
+                said.extend(findings.clone());
+                self.options.write_also(&mut said, &loaded.sources);
                 show::findings(&findings, &loaded.sources, self.options.speech);
                 self.say_nothing_was_written(&findings);
                 Ok(Status::of(&findings))
@@ -247,7 +252,7 @@ impl Render {
     }
 
     /// One line a difference on stderr, and what to type.
-    fn report_check(&self, loaded: &pipeline::Loaded, summary: &Summary) -> Status {
+    fn report_check(&self, loaded: &pipeline::Loaded, summary: &Summary, mut said: Findings) -> Status {
         let mut findings = Findings::new();
         findings.extend(
             summary
@@ -255,6 +260,8 @@ impl Render {
                 .iter()
                 .map(|offender| offender.finding(&loaded.output)),
         );
+        said.extend(findings.clone());
+        self.options.write_also(&mut said, &loaded.sources);
         show::findings(&findings, &loaded.sources, self.options.speech);
         if summary.differing.is_empty() {
             self.say(&format!(

@@ -111,6 +111,7 @@ pub(crate) fn finish(
 ) -> anyhow::Result<Status> {
     loaded.finish(&mut findings);
     to_stdout(data)?;
+    options.write_also(&mut findings, &loaded.sources);
     show::findings(&findings, &loaded.sources, options.speech);
     Ok(Status::of(&findings))
 }

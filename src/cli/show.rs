@@ -239,6 +239,7 @@ pub(crate) fn write_findings(
         }),
         MessageFormat::Json => Format::Json,
         MessageFormat::Sarif => Format::Sarif,
+        MessageFormat::Gitlab => Format::Gitlab,
         MessageFormat::Github => Format::Github,
         MessageFormat::Junit => Format::Junit,
     };

@@ -60,6 +60,8 @@ pub(crate) enum MessageFormat {
     Sarif,
     /// GitHub workflow commands
     Github,
+    /// A Code Quality report of GitLab
+    Gitlab,
     /// JUnit XML, with a test case for each finding code
     Junit,
 }

@@ -40,6 +40,7 @@ codes! {
     CONFIG_INVALID "config/invalid" Error "The configuration file breaks its schema"
     CONFIG_UNKNOWN_FIELD "config/unknown-field" Error "The configuration file has a field that does not exist"
     DIFF_CHANGED "diff/changed" Warning "A hub object is rendered differently than in the base"
+    DIFF_OVER_BUDGET "diff/over-budget" Error "A change does more than its budget allows"
     EMPTY_NOTHING_RENDERED "empty/nothing-rendered" Error "Nothing would be rendered: Argo CD would delete everything"
     GATEWAY_CLASS_NOT_FOUND "gateway/class-not-found" Warning "A Gateway names a GatewayClass that is not in the input"
     GATEWAY_INVALID "gateway/invalid" Error "A Gateway or ListenerSet breaks a rule of its kind"
@@ -174,7 +175,9 @@ impl Code {
     #[must_use]
     pub fn is_configurable(self) -> bool {
         const FIXED_GROUPS: [&str; 5] = ["config", "input", "output", "params", "yaml"];
-        const FIXED: [Code; 15] = [
+        const FIXED: [Code; 16] = [
+            // A change would lower it for itself.
+            Code::DIFF_OVER_BUDGET,
             Code::EMPTY_NOTHING_RENDERED,
             Code::OBJECT_DUPLICATE,
             Code::OBJECT_INVALID_NAME,
@@ -283,7 +286,15 @@ impl Code {
     #[must_use]
     pub fn exit_status(self) -> u8 {
         match self.group() {
-            _ if [Self::POLICY_SAME_TARGET, Self::POLICY_UNDECIDED].contains(&self) => Self::EXIT_UNRESOLVED,
+            _ if [
+                Self::DIFF_OVER_BUDGET,
+                Self::POLICY_SAME_TARGET,
+                Self::POLICY_UNDECIDED,
+            ]
+            .contains(&self) =>
+            {
+                Self::EXIT_UNRESOLVED
+            }
             "input" | "output" => Self::EXIT_FAILED,
             "placement" | "empty" => Self::EXIT_UNRESOLVED,
             _ => Self::EXIT_INVALID,
@@ -352,7 +363,7 @@ mod tests {
         for (code, _, _) in CODES {
             let expected = match code.name() {
                 name if name.starts_with("placement/") || name.starts_with("empty/") => 4,
-                "policy/same-target" | "policy/undecided" => 4,
+                "diff/over-budget" | "policy/same-target" | "policy/undecided" => 4,
                 name if name.starts_with("input/") || name.starts_with("output/") => 5,
                 _ => 3,
             };

@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 use serde::Serialize;
 
 use super::visible::json_escaped;
-use super::{FindingList, Findings, Human, Locate, SarifLog, github, junit};
+use super::{CodeQuality, FindingList, Findings, Human, Locate, SarifLog, github, junit};
 
 /// In which form findings are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,12 +20,14 @@ pub enum Format {
     Sarif,
     /// GitHub workflow commands.
     Github,
+    /// One Code Quality report of GitLab.
+    Gitlab,
     /// One JUnit document.
     Junit,
 }
 
 impl Format {
-    /// Writes all findings in this form. JSON, SARIF and JUnit are indented, end in a newline, and are
+    /// Writes all findings in this form. JSON, SARIF, Code Quality and JUnit are indented, end in a newline, and are
     /// written also when there is nothing to say; the other two then write nothing.
     ///
     /// # Errors
@@ -36,6 +38,7 @@ impl Format {
             Self::Github => out.write_all(github::render(findings, locate).as_bytes()),
             Self::Junit => out.write_all(junit::render(findings, locate).as_bytes()),
             Self::Json => document(&FindingList::new(findings, locate), out),
+            Self::Gitlab => document(&CodeQuality::new(findings, locate), out),
             Self::Sarif => document(&SarifLog::new(findings, locate), out),
         }
     }
@@ -129,6 +132,7 @@ mod tests {
             Format::Json,
             Format::Sarif,
             Format::Github,
+            Format::Gitlab,
             Format::Junit,
         ] {
             let text = written(format, &findings, &texts);
@@ -149,7 +153,7 @@ mod tests {
         let (texts, none) = (Texts::default(), Findings::new());
         assert_eq!(written(Format::Human(Human::default()), &none, &texts), "");
         assert_eq!(written(Format::Github, &none, &texts), "");
-        for format in [Format::Json, Format::Sarif] {
+        for format in [Format::Json, Format::Sarif, Format::Gitlab] {
             assert!(serde_json::from_str::<serde_json::Value>(&written(format, &none, &texts)).is_ok());
         }
     }
@@ -171,6 +175,7 @@ mod tests {
             Format::Json,
             Format::Sarif,
             Format::Github,
+            Format::Gitlab,
             Format::Junit,
         ] {
             let text = written(format, &findings, &texts);

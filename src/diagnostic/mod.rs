@@ -4,7 +4,7 @@
 //! collector [`Findings`] that all stages fill, and the text, JSON, SARIF and GitHub forms of both.
 //! Flows in: findings from every stage. Flows out: sorted findings, and their rendered forms ([`Format`]): for
 //! people ([`Human`], and [`Brief`] where there is little room), JSON ([`FindingList`]), SARIF ([`SarifLog`]), GitHub
-//! ([`github`]), JUnit ([`junit`]); and, for misspelled names, the [`nearest()`] known one.
+//! ([`github`]), JUnit ([`junit`]), GitLab ([`CodeQuality`]); and, for misspelled names, the [`nearest()`] known one.
 //! Must not know: Kubernetes, files, or how a place becomes a line: whoever holds the texts implements
 //! [`Locate`].
 
@@ -36,6 +36,7 @@ mod summary;
 mod human;
 
 pub mod github;
+mod gitlab;
 pub mod junit;
 mod sarif;
 
@@ -53,6 +54,7 @@ pub use code::{CODES, Code};
 pub use finding::{Finding, Label};
 pub use findings::{Findings, SeverityOverride, Warnings};
 pub use format::{Format, json_text, write_json};
+pub use gitlab::CodeQuality;
 pub use human::Human;
 pub(crate) use json::API_VERSION;
 pub use json::{FindingEntry, FindingList, Position, RelatedEntry, SuppressedEntry};

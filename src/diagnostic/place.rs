@@ -74,6 +74,15 @@ impl Place {
         }
     }
 
+    /// The same place in another document.
+    #[must_use]
+    pub(crate) fn in_document(mut self, other: DocumentId) -> Self {
+        if let Self::Field { document, .. } | Self::Embedded { document, .. } = &mut self {
+            *document = other;
+        }
+        self
+    }
+
     /// The document and the pointer in it; `None` for what has no document.
     pub(crate) fn field(&self) -> Option<(DocumentId, &str)> {
         match self {

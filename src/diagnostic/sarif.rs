@@ -377,7 +377,12 @@ fn message(finding: &Finding, locate: &dyn Locate) -> Message {
 
 /// A digest of what stays when lines move: code, path, field, message, and a count among findings that are
 /// equal in all of these.
-fn fingerprint(finding: &Finding, found: &Found<'_>, seen: &mut BTreeMap<String, usize>) -> String {
+/// What tells a finding apart from others, wherever its line moves.
+pub(super) fn fingerprint(
+    finding: &Finding,
+    found: &Found<'_>,
+    seen: &mut BTreeMap<String, usize>,
+) -> String {
     let mut digest = Sha256::new();
     let pointer = match &finding.place {
         Place::Field { pointer, .. } => pointer.as_str(),

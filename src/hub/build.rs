@@ -15,7 +15,7 @@ use super::kinds::KindTable;
 use super::kustomized::{self, kustomizations};
 use super::misspelled::correct_kind;
 use super::ours_by_name::{OursByName, REFERENCES, Use};
-use super::passed_over::{PassedOver, is_for_a_tool, may_be_used};
+use super::passed_over::{PassedOver, is_for_a_tool, is_local_config, may_be_used};
 use super::plain_secrets::plain_secret;
 use super::versions::unknown_version_of_read;
 use crate::api::crd::{self, Crd};
@@ -221,7 +221,7 @@ impl Drafts {
             return;
         }
         let version = ApiVersion::parse(&api_version);
-        if is_for_a_tool(&version, &kind, &value) {
+        if is_for_a_tool(&version, &kind, &value) || is_local_config(&value) {
             self.others.push((room.clone(), other(value, true)));
             return;
         }

@@ -29,6 +29,9 @@ const CHANGES: [&str; 14] = [
     "transformers",
 ];
 
+/// Where what is fetched stands.
+const REMOTE: &str = "resources";
+
 /// A kustomization of the input.
 #[derive(Debug, Clone)]
 pub(crate) struct Kustomization {
@@ -41,6 +44,8 @@ pub(crate) struct Kustomization {
     resources: Vec<String>,
     /// Files of patches and the like, as paths from the root.
     patches: Vec<String>,
+    /// The first resource that is no file here.
+    remote: Option<String>,
 }
 
 /// The kustomizations among the documents.
@@ -77,7 +82,14 @@ fn read(document: &Document, directory: &str) -> Kustomization {
             .iter()
             .filter_map(|item| item.get("path").and_then(Value::as_str))
     };
-    let resources = ["resources", "bases", "components"].into_iter().flat_map(paths);
+    let remote = ["resources", "bases"]
+        .into_iter()
+        .flat_map(paths)
+        .find(|path| is_remote(path));
+    let resources = ["resources", "bases", "components"]
+        .into_iter()
+        .flat_map(paths)
+        .filter(|path| !is_remote(path));
     let patches = [
         "patchesStrategicMerge",
         "transformers",
@@ -94,10 +106,24 @@ fn read(document: &Document, directory: &str) -> Kustomization {
     Kustomization {
         document: document.id,
         directory: directory.to_owned(),
-        changes: CHANGES.into_iter().filter(|name| field(name).is_some()).collect(),
+        changes: CHANGES
+            .into_iter()
+            .filter(|name| field(name).is_some())
+            .chain(remote.map(|_| REMOTE))
+            .collect(),
+        remote: remote.map(str::to_owned),
         resources: resources.map(|path| joined(directory, path)).collect(),
         patches: patches.map(|path| joined(directory, path)).collect(),
     }
+}
+
+/// Whether kustomize fetches it: an address, or what Git can clone.
+fn is_remote(path: &str) -> bool {
+    path.contains("://")
+        || path.contains("?ref=")
+        || ["git@", "github.com/", "git::"]
+            .iter()
+            .any(|start| path.starts_with(start))
 }
 
 fn is_empty(value: &Value) -> bool {
@@ -213,6 +239,12 @@ pub(super) fn changed(
         "render what it builds: `kustomize build {} | spokewright render -`",
         shell_path(directory)
     ));
+    let finding = match &first.remote {
+        Some(remote) => finding.note(format!(
+            "`{remote}` is fetched by kustomize, and is not read here"
+        )),
+        None => finding,
+    };
     Some(changing.take(3).fold(finding, |finding, other| {
         finding.related(place(other), "this one also changes them")
     }))

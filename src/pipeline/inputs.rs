@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use ocm_placement::{self as placement, Inventory, Mode};
 use serde_json::Value;
 
+use super::origins;
 use super::suppress::{About, Suppressions};
 use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
 use crate::diagnostic::{
@@ -103,6 +104,8 @@ pub struct Loaded {
     overrides: BTreeMap<Code, SeverityOverride>,
     warnings: Warnings,
     suppressions: Suppressions,
+    /// What was generated, of files that were not found.
+    unfound: origins::Unfound,
 }
 
 impl Loaded {
@@ -119,6 +122,7 @@ impl Loaded {
         findings.order_by_position(&self.sources);
         super::consequences::leave_out(&self.hub, &self.sources, findings);
         super::variables::explain(&self.sources, findings);
+        origins::explain(&self.unfound, findings);
     }
 
     /// Gives findings that are no part of a run's, such as those of a comparison, the severities of the configuration.
@@ -289,6 +293,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let output_within = document
         .filter(|_| !is_named)
         .and_then(|_| source::repository_or(&places.root));
+    let roots = roots(&places, &config);
     let mut wanted = wanted(request, places, &config, &output);
     // Any other tree holds nothing but the repository.
     wanted.within = wanted.within.filter(|_| matches!(files, Files::Disk));
@@ -316,6 +321,13 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let before = sources.files().len();
     let documents = files.documents(&wanted, request.stdin.as_deref(), &mut sources, &mut findings);
     findings.extend(empty_files(&sources, before, &documents, &findings));
+    // Of a tree that is not on disk, the files beside it may be of another version.
+    let roots = if matches!(files, Files::Disk) {
+        roots.as_slice()
+    } else {
+        &[]
+    };
+    let unfound = origins::attribute_piped(&documents, &mut sources, roots);
     let options = hub::Options {
         sources: Some(&sources),
         namespace: request.namespace.clone(),
@@ -352,6 +364,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         is_stream: is_stream(request),
         warnings: request.warnings,
         suppressions,
+        unfound,
     }
 }
 
@@ -422,6 +435,19 @@ fn under(root: &Path, path: impl AsRef<Path>) -> PathBuf {
     } else {
         root.join(path)
     }
+}
+
+/// The directories that a path in what was piped in may be relative to.
+fn roots(places: &Whereabouts, config: &RenderConfig) -> Vec<PathBuf> {
+    let mut roots = Vec::new();
+    if places.config_file.is_some() {
+        let root = &places.root;
+        let is_here = root.as_os_str().is_empty();
+        roots.push(if is_here { PathBuf::from(".") } else { root.clone() });
+        roots.extend(config.hub.iter().map(|hub| under(root, hub)));
+    }
+    roots.push(PathBuf::from("."));
+    roots
 }
 
 /// What to read, and what not.

@@ -6,6 +6,7 @@
 //! Flows in: paths, or text from standard input. Flows out: [`Document`]s with their origin.
 //! Must not know: what an object is, or what any kind means.
 
+mod authored;
 mod checkout;
 mod disk;
 mod documents;
@@ -27,6 +28,7 @@ mod watched;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use authored::{Generated, attribute, object_name};
 pub use checkout::Checkout;
 pub use documents::Document;
 pub(crate) use documents::STDIN;

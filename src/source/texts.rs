@@ -4,7 +4,7 @@
 //! inside a text that a field holds. Flows in: texts from `documents`; places to look up. Flows out: [`Span`]s. Must
 //! not know: what a document means.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Room;
@@ -59,12 +59,27 @@ pub struct Sources {
     /// Files of which a part was not read.
     unread: BTreeSet<SourceId>,
     lookups: Lookups,
+    /// The files that generated documents were made from, by numbers of their own, and what stands there of which document.
+    authored: Option<Box<Sources>>,
+    redirected: BTreeMap<DocumentId, DocumentId>,
 }
 
 impl Sources {
     /// Adds a file; its number is how many there were.
     pub(super) fn push(&mut self, file: SourceFile) {
         self.files.push(file);
+    }
+
+    /// Adds a file that documents were generated from; its number among those.
+    pub(super) fn push_authored(&mut self, file: SourceFile) -> SourceId {
+        let authored = self.authored.get_or_insert_default();
+        authored.push(file);
+        SourceId(u32::try_from(authored.files.len().saturating_sub(1)).unwrap_or(u32::MAX))
+    }
+
+    /// From now on, places in a generated document are those in the authored one that it was made from.
+    pub(super) fn redirect(&mut self, generated: DocumentId, authored: DocumentId) {
+        self.redirected.insert(generated, authored);
     }
 
     /// Notes that nobody knows what a part of a file holds.
@@ -90,6 +105,8 @@ impl Sources {
             charts: self.charts.clone(),
             unread: self.unread.clone(),
             lookups: Lookups::default(),
+            authored: self.authored.clone(),
+            redirected: self.redirected.clone(),
         }
     }
 
@@ -247,6 +264,12 @@ impl Sources {
     }
 
     fn resolve<'a>(&'a self, place: &Place, path: impl Fn(&'a SourceFile) -> &'a str) -> Option<Span<'a>> {
+        if let Some((document, _)) = place.field()
+            && let Some(there) = self.redirected.get(&document)
+            && let Some(authored) = &self.authored
+        {
+            return authored.resolve(&place.clone().in_document(*there), path);
+        }
         let (source, file, start, end, known) = self.range(place)?;
         let text: &str = &file.text;
         let start = floor_char_boundary(text, start);

@@ -68,6 +68,41 @@ pub enum HubObjects {
     Annotated,
 }
 
+/// How much one change may do before somebody says that it is meant; without a limit, anything goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Budget {
+    /// Objects that may be deleted, over all clusters.
+    pub max_removed: Option<u32>,
+    /// Clusters that may change.
+    pub max_clusters: Option<u32>,
+    /// Paths that may lose the policies of a kind.
+    pub max_lost_policies: Option<u32>,
+}
+
+impl Budget {
+    /// These limits, and those of `other` where there is none here.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            max_removed: self.max_removed.or(other.max_removed),
+            max_clusters: self.max_clusters.or(other.max_clusters),
+            max_lost_policies: self.max_lost_policies.or(other.max_lost_policies),
+        }
+    }
+
+    /// The lower of each pair of limits.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let lower = |a: Option<u32>, b: Option<u32>| a.into_iter().chain(b).min();
+        Self {
+            max_removed: lower(self.max_removed, other.max_removed),
+            max_clusters: lower(self.max_clusters, other.max_clusters),
+            max_lost_policies: lower(self.max_lost_policies, other.max_lost_policies),
+        }
+    }
+}
+
 /// The file's apiVersion.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "read through its schema only")]
@@ -147,6 +182,17 @@ struct ConfigFile {
     /// Warnings that are accepted.
     #[schemars(default)]
     suppress: Vec<SuppressFile>,
+    #[schemars(default)]
+    diff: Option<DiffFile>,
+}
+
+/// The command diff.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "read through its schema only")]
+struct DiffFile {
+    #[schemars(default)]
+    budget: Option<Budget>,
 }
 
 /// Warnings of one code that are accepted.

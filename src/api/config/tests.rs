@@ -53,7 +53,8 @@ fn every_field_is_read() {
         placement: {source: Evaluate, mode: Fixpoint}\nprecedence: {creationTimestamp: Ignore}\nistio: {rootNamespace: mesh}\nsecrets: Copy\n\
         hubObjects: Annotated\nprofiles: [{kind: X}]\n\
         findings: {policy/target-not-found: warning, policy/same-target: \"off\", policy/overridden: error}\n\
-        suppress: [{code: secret/not-rendered, object: gateway/a/b, path: 'x/**', reason: why, until: 2027-03-31}]\n",
+        suppress: [{code: secret/not-rendered, object: gateway/a/b, path: 'x/**', reason: why, until: 2027-03-31}]\n\
+        diff: {budget: {maxRemoved: 5, maxLostPolicies: 0}}\n",
     );
     let suppress = config.suppress.clone();
     assert_eq!(suppress.len(), 1);
@@ -91,6 +92,11 @@ fn every_field_is_read() {
             ),
         ]),
         suppress,
+        budget: Budget {
+            max_removed: Some(5),
+            max_clusters: None,
+            max_lost_policies: Some(0),
+        },
     };
     assert_eq!(config, expected);
 }

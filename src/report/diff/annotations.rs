@@ -9,53 +9,96 @@ use apimachinery::pointer;
 use serde_json::Value;
 
 use super::clusters::describe;
-use super::compare::{ObjectChange, Which};
-use super::effective_text::groups;
+use super::compare::{Effect, ObjectChange, Which};
 use super::field_line::field_line;
 use super::fields::field_changes;
+use super::limit::Exceeded;
 use super::report::DiffReport;
-use super::side::BothSides;
-use crate::diagnostic::{Code, Finding, Findings, Locate as _, Part, Place, Severity, and_more};
+use super::sections::word;
+use super::side::{BothSides, Touched};
+use super::summary::{remaining, remaining_groups, told_at_once, without_objects};
+use crate::diagnostic::{Code, Finding, Findings, Locate as _, Part, Place, Severity, and_more, first_items};
 
 /// How many fields an annotation lists at most.
 const LISTED_FIELDS: usize = 10;
+/// How many changes of one object its message lists at most.
+const LISTED_CHANGES: usize = 3;
 
 /// So many annotations of one severity GitHub shows for a step of a job; the others stand in its log only
 /// (docs/systems/gitops.md#github).
 pub const MOST_ON_GITHUB: usize = 10;
 
-/// The differences as findings of the code `diff/changed`: one at the origin of each hub object, and one without
-/// a place for each object that has no origin (what spokewright adds itself, or an output tree). Works around
-/// objects are left out where something inside changes. Where no object changes, effective settings are said instead.
+/// The differences as findings: first the code `diff/over-budget` for what goes beyond the budget, then `diff/changed`, of
+/// which what is lost comes first. The others are one for each hub object, on the first of its lines that the change
+/// touched, and one without a place for each object that has no origin (what spokewright adds itself, or an output tree).
+/// An object that is rendered differently because of a line elsewhere is named there, if the change is in one file.
+/// Works around objects are left out where something inside changes, and so is what clusters receive that come or go as a
+/// whole. Where no object changes, effective settings are said instead.
 ///
 /// The places count the files of `locate`. Beyond `most`, the last one counts and names the rest.
 #[must_use]
 pub fn annotations(report: &DiffReport, locate: &BothSides<'_>, most: usize) -> Findings {
-    let all = all(report, locate);
-    if all.iter().count() <= most {
-        return all;
-    }
-    let (mut findings, mut rest) = (Findings::new(), Vec::new());
-    for (position, finding) in all.into_iter().enumerate() {
-        if position.saturating_add(1) < most {
+    let mut findings = over_budget(&report.exceeded);
+    let mut room = most;
+    let mut rest = Vec::new();
+    let mut all = lost(report, locate);
+    all.extend(all_objects(report, locate));
+    let count = all.iter().count();
+    for finding in all {
+        if count <= most || room > 1 {
+            room = room.saturating_sub(1);
             findings.push(finding);
         } else {
             rest.push(finding.message);
         }
     }
-    let message = format!(
-        "{} more hub objects change; all of them: {}",
-        rest.len(),
-        report.titles.command
-    );
-    let finding = Finding::new(Code::DIFF_CHANGED, Place::Run, message).severity(Severity::Warning);
-    findings.push(rest.into_iter().fold(finding, Finding::note));
+    if !rest.is_empty() {
+        let message = format!(
+            "{} more changes; all of them: {}",
+            rest.len(),
+            report.titles.command
+        );
+        let finding = changed(Place::Run, message);
+        findings.push(rest.into_iter().fold(finding, Finding::note));
+    }
     findings
 }
 
-fn all(report: &DiffReport, locate: &BothSides<'_>) -> Findings {
-    let mut by_place: BTreeMap<Place, Vec<&ObjectChange>> = BTreeMap::new();
+/// What goes beyond the budget and was not allowed.
+#[must_use]
+pub fn over_budget(exceeded: &[Exceeded]) -> Findings {
     let mut findings = Findings::new();
+    for exceeded in exceeded.iter().filter(|exceeded| !exceeded.allowed) {
+        let finding = Finding::new(Code::DIFF_OVER_BUDGET, Place::Run, exceeded.sentence()).help(format!(
+            "if this is meant, pass `--allow {}`, or raise the limit",
+            exceeded.limit.as_str()
+        ));
+        let listed = exceeded.offenders.iter().take(LISTED_FIELDS).cloned();
+        let more = and_more(exceeded.offenders.len().saturating_sub(LISTED_FIELDS), "line");
+        findings.push(listed.chain(more).fold(finding, Finding::note));
+    }
+    findings
+}
+
+fn changed(place: Place, message: String) -> Finding {
+    Finding::new(Code::DIFF_CHANGED, place, message).severity(Severity::Warning)
+}
+
+/// Policies that hold no more, and clusters that come or go: no line says so, so they stand where the change is.
+fn lost(report: &DiffReport, locate: &BothSides<'_>) -> Findings {
+    let place = locate.only_touched().unwrap_or(Place::Run);
+    let mut findings = Findings::new();
+    for point in without_objects(report) {
+        let finding = changed(place.clone(), point.as_text().trim_end_matches(':').to_owned());
+        findings.push(point.below.into_iter().fold(finding, Finding::note));
+    }
+    findings
+}
+
+fn all_objects(report: &DiffReport, locate: &BothSides<'_>) -> Findings {
+    let mut by_place: BTreeMap<Place, Vec<(&ObjectChange, Vec<u32>)>> = BTreeMap::new();
+    let mut findings = Findings::new();
+    let told = told_at_once(&report.comparison);
     // Where something inside a work changes, on which cluster.
     let inside: BTreeSet<(&str, u32)> = report
         .comparison
@@ -71,7 +114,9 @@ fn all(report: &DiffReport, locate: &BothSides<'_>) -> Findings {
         .collect();
     for change in &report.comparison.changes {
         let is_explained = |cluster: &u32| inside.contains(&(change.work.as_str(), *cluster));
-        if change.object.is_work && change.clusters.iter().all(is_explained) {
+        let clusters = remaining(change, &told);
+        let is_nothing = clusters.is_empty() || change.effect == Effect::OtherWork;
+        if is_nothing || change.object.is_work && clusters.iter().all(is_explained) {
             continue;
         }
         match change.origins.first() {
@@ -81,9 +126,9 @@ fn all(report: &DiffReport, locate: &BothSides<'_>) -> Findings {
                     Which::Old => locate.old_place(place),
                     Which::New => place,
                 };
-                by_place.entry(place).or_default().push(change);
+                by_place.entry(place).or_default().push((change, clusters));
             }
-            None => findings.push(finding(report, locate, Place::Run, &[change])),
+            None => findings.push(finding(report, locate, Place::Run, &[(change, clusters)])),
         }
     }
     findings.extend(
@@ -92,43 +137,53 @@ fn all(report: &DiffReport, locate: &BothSides<'_>) -> Findings {
             .map(|(place, changes)| finding(report, locate, place, &changes)),
     );
     if report.comparison.changes.is_empty() {
-        findings.extend(groups(report).into_iter().map(|group| {
+        findings.extend(remaining_groups(report, &told).into_iter().map(|group| {
             let message = format!("{} on {}", group.title, group.clusters);
-            let finding = Finding::new(Code::DIFF_CHANGED, Place::Run, message).severity(Severity::Warning);
             let notes = group.paths.into_iter().chain(group.lines);
-            notes.take(LISTED_FIELDS).fold(finding, Finding::note)
+            notes
+                .take(LISTED_FIELDS)
+                .fold(changed(Place::Run, message), Finding::note)
         }));
     }
     findings.order_by_position(locate);
     findings
 }
 
-fn finding(report: &DiffReport, locate: &BothSides<'_>, place: Place, changes: &[&ObjectChange]) -> Finding {
-    let place = changes
-        .first()
-        .and_then(|change| changed_line(change, locate))
-        .unwrap_or_else(|| locate.for_readers_of_new(place));
+fn finding(
+    report: &DiffReport,
+    locate: &BothSides<'_>,
+    place: Place,
+    changes: &[(&ObjectChange, Vec<u32>)],
+) -> Finding {
+    let place = match changes.first() {
+        Some((change, _)) => touched_place(change, locate, place),
+        None => place,
+    };
     let on = |clusters: &[u32]| describe(&report.comparison.clusters, clusters);
-    let clusters: Vec<u32> = changes
-        .iter()
-        .flat_map(|change| change.clusters.iter().copied())
-        .collect::<BTreeSet<u32>>()
-        .into_iter()
-        .collect();
     let message = match changes {
-        [one] => format!("{}: {} on {}", one.object, one.change.as_str(), on(&clusters)),
-        [first, ..] => format!("{}: {} changes on {}", first.object, changes.len(), on(&clusters)),
+        [(one, clusters)] => format!("{}: {} on {}", one.object, word(one), on(clusters)),
+        [(first, _), ..] => {
+            // Each with its clusters: what comes to one is no change of the others.
+            let each = changes
+                .iter()
+                .map(|(change, clusters)| format!("{} on {}", word(change), on(clusters)));
+            format!(
+                "{}: {}",
+                first.object,
+                first_items(each.collect::<Vec<_>>(), LISTED_CHANGES)
+            )
+        }
         [] => String::new(),
     };
-    let mut finding = Finding::new(Code::DIFF_CHANGED, place, message).severity(Severity::Warning);
+    let mut finding = changed(place, message);
     let mut room = LISTED_FIELDS;
-    for change in changes {
+    for (change, clusters) in changes {
         if changes.len() > 1 {
             if room == 0 {
                 break;
             }
             room = room.saturating_sub(1);
-            finding = finding.note(format!("{} on {}", change.change.as_str(), on(&change.clusters)));
+            finding = finding.note(format!("{} on {}", word(change), on(clusters)));
         }
         if let (Some(old), Some(new)) = (&change.old, &change.new) {
             let fields = field_changes(old, new);
@@ -142,6 +197,25 @@ fn finding(report: &DiffReport, locate: &BothSides<'_>, place: Place, changes: &
         }
     }
     finding
+}
+
+/// A line of the object that the change touched; else the line of an object that it was made from as well; else wherever
+/// the change is. Where nobody knows what was touched, the field that changes, or the object.
+fn touched_place(change: &ObjectChange, locate: &BothSides<'_>, place: Place) -> Place {
+    let line = changed_line(change, locate);
+    let origins = change.origins.iter().filter(|sided| sided.side == Which::New);
+    let mut is_untouched = false;
+    for sided in origins {
+        match locate.touched(&sided.origin.place("", Part::Value), line.as_ref()) {
+            Touched::At(place) => return place,
+            Touched::No => is_untouched = true,
+            Touched::Unknown => {}
+        }
+    }
+    if is_untouched {
+        return locate.only_touched().unwrap_or(Place::Run);
+    }
+    line.unwrap_or_else(|| locate.for_readers_of_new(place))
 }
 
 /// Where the hub object says what changed, as far as that can be told from what is shipped: most of it stands there at

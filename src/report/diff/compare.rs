@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::change::{Change, Counts};
@@ -13,6 +15,7 @@ use super::conceal::conceal;
 use super::object::{ObjectKey, Objects, objects};
 use super::side::{Body, Side, is_cluster};
 use crate::object::Origin;
+use crate::render::ManifestSummary;
 
 /// Everything that differs.
 #[derive(Debug, Default)]
@@ -29,6 +32,32 @@ pub struct Comparison {
     pub objects: Counts,
     /// Works over all clusters.
     pub works: Counts,
+    /// Objects that leave their works and stay on the clusters, over all clusters.
+    pub orphaned: usize,
+    /// Clusters that join and receive exactly what others have that were there before.
+    pub arrivals: Vec<Arrival>,
+}
+
+/// Clusters that join, and those that receive the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Arrival {
+    /// Positions in [`Comparison::clusters`], ascending.
+    pub clusters: Vec<u32>,
+    /// The same of the clusters that they are like; none of them joins.
+    pub like: Vec<u32>,
+}
+
+/// What a change of a work comes to on its clusters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Effect {
+    /// What it says: the object comes, changes, or goes.
+    Real,
+    /// Nothing: another work of the cluster has the object too, or the same happens there.
+    OtherWork,
+    /// The object leaves its work, whose `deleteOption` leaves it on the cluster (docs/systems/ocm-work.md#orphaning-rules).
+    Orphaned,
 }
 
 /// One change of one object, the same on all of its clusters.
@@ -39,8 +68,10 @@ pub struct ObjectChange {
     pub object: ObjectKey,
     /// The work that carries it.
     pub work: String,
-    /// What happened.
+    /// What happened to it in that work.
     pub change: Change,
+    /// What that comes to on the clusters.
+    pub effect: Effect,
     /// Positions in [`Comparison::clusters`], ascending.
     pub clusters: Vec<u32>,
     /// The old object, values of Secrets concealed.
@@ -113,8 +144,15 @@ pub struct Unreadable {
 /// What happens to one work: the same wherever the same two texts meet.
 struct WorkOutcome {
     change: Option<Change>,
-    /// Positions in `Comparing::changes`.
+    /// Positions in `Comparing::found`.
     changes: Vec<usize>,
+}
+
+/// A change of a work, before it is known what it comes to on a cluster.
+struct Found {
+    change: ObjectChange,
+    /// Whether the work that loses the object leaves it on the cluster.
+    is_orphaned: bool,
 }
 
 /// What tells changes apart: those that are equal in all of this are one.
@@ -124,7 +162,11 @@ struct ChangeKey {
     work: String,
     old: Option<Value>,
     new: Option<Value>,
+    is_orphaned: bool,
 }
+
+/// The works of one cluster on one side: the position of each one's text.
+type Works<'a> = BTreeMap<&'a str, usize>;
 
 /// Compares `old` with `new`.
 ///
@@ -136,6 +178,8 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
         new: Parsed::new(Which::New, &new.bodies),
         outcomes: HashMap::new(),
         known: HashMap::new(),
+        found: Vec::new(),
+        effects: HashMap::new(),
         changes: Vec::new(),
     };
     let names: BTreeSet<&str> = old.clusters.keys().chain(new.clusters.keys()).copied().collect();
@@ -169,7 +213,8 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
         if happens.is_empty() {
             continue;
         }
-        let objects = comparing.happened(position, &happens);
+        let mut happens = comparing.on_cluster((before, after), &happens)?;
+        let objects = comparing.happened(position, &happens, &mut comparison.orphaned);
         if is_cluster(cluster) {
             comparison.changed_clusters = comparison.changed_clusters.saturating_add(1);
         }
@@ -187,6 +232,7 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
             .clusters
             .push(position);
     }
+    comparison.arrivals = arrivals(old, new, &comparison.clusters);
     comparison.rows = rows.into_values().collect();
     comparison.rows.sort_by(|a, b| a.clusters.cmp(&b.clusters));
     comparison.changes = comparing.changes;
@@ -196,21 +242,49 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
     Ok(comparison)
 }
 
-/// What was changed is read first, what was removed next, what was added is seldom a surprise, and the works around
-/// the objects follow from them.
+/// What is lost is read first, then what is new, then what changes. What only moves between works follows, then the works
+/// around the objects.
 fn reading_order(change: &ObjectChange) -> impl Ord + '_ {
     let rank = match change.change {
-        Change::Changed => 0,
-        Change::Removed => 1,
-        Change::Added => 2,
+        Change::Removed => 0,
+        Change::Added => 1,
+        Change::Changed => 2,
     };
     (
         change.object.is_work,
+        change.effect != Effect::Real,
         rank,
         &change.object,
         &change.work,
         &change.clusters,
     )
+}
+
+/// The clusters of the new side alone whose works are those of a cluster that both sides have.
+fn arrivals(old: &Side<'_>, new: &Side<'_>, names: &[String]) -> Vec<Arrival> {
+    let joins = |name: &str| is_cluster(name) && !old.clusters.contains_key(name);
+    if !new.clusters.keys().any(|name| joins(name)) {
+        return Vec::new();
+    }
+    let mut by_works: BTreeMap<&Works<'_>, Arrival> = BTreeMap::new();
+    for (position, name) in (0_u32..).zip(names) {
+        let Some(works) = new.clusters.get(name.as_str()).filter(|_| is_cluster(name)) else {
+            continue;
+        };
+        let arrival = by_works.entry(works).or_insert(Arrival {
+            clusters: Vec::new(),
+            like: Vec::new(),
+        });
+        if joins(name) {
+            arrival.clusters.push(position);
+        } else {
+            arrival.like.push(position);
+        }
+    }
+    let mut arrivals: Vec<Arrival> = by_works.into_values().collect();
+    arrivals.retain(|arrival| !arrival.clusters.is_empty() && !arrival.like.is_empty());
+    arrivals.sort_by(|a, b| a.clusters.cmp(&b.clusters));
+    arrivals
 }
 
 fn add(total: &mut Counts, more: Counts) {
@@ -224,6 +298,9 @@ struct Comparing<'a> {
     new: Parsed<'a>,
     outcomes: HashMap<(Option<usize>, Option<usize>), Rc<WorkOutcome>>,
     known: HashMap<ChangeKey, usize>,
+    found: Vec<Found>,
+    /// The position in `changes` of what was found, by what it comes to.
+    effects: HashMap<(usize, Effect), usize>,
     changes: Vec<ObjectChange>,
 }
 
@@ -265,6 +342,7 @@ impl Comparing<'_> {
         let is_pair = old.is_some() && new.is_some();
         let keys: BTreeSet<&ObjectKey> = before.keys().chain(after.keys()).collect();
         let many = keys.len() > 1;
+        let orphans = Orphans::of(&before);
         for key in keys {
             let (before, after) = (before.get(key), after.get(key));
             // The work around added objects says nothing that they do not say.
@@ -276,6 +354,8 @@ impl Comparing<'_> {
                 (_, None) => (Which::Old, bodies.0, Change::Removed),
                 _ => (Which::New, bodies.1, Change::Changed),
             };
+            let is_orphaned =
+                change == Change::Removed && orphans.hold(key, body.map_or(&[], |body| body.summaries));
             // Only concealed values are kept, compared or printed from here on.
             let (before, after) = conceal(before, after);
             let origins = body.map(|body| origins(body, key, side)).unwrap_or_default();
@@ -284,18 +364,21 @@ impl Comparing<'_> {
                 work: work.to_owned(),
                 old: before,
                 new: after,
+                is_orphaned,
             };
             let position = *self.known.entry(change_key).or_insert_with_key(|change_key| {
-                self.changes.push(ObjectChange {
+                let change = ObjectChange {
                     object: change_key.object.clone(),
                     work: change_key.work.clone(),
                     change,
+                    effect: Effect::Real,
                     clusters: Vec::new(),
                     old: change_key.old.clone(),
                     new: change_key.new.clone(),
                     origins,
-                });
-                self.changes.len().saturating_sub(1)
+                };
+                self.found.push(Found { change, is_orphaned });
+                self.found.len().saturating_sub(1)
             });
             outcome.changes.push(position);
         }
@@ -309,17 +392,85 @@ impl Comparing<'_> {
         Ok(outcome)
     }
 
+    /// What was found in the works of a cluster, as changes with what they come to there. An object that another work of the
+    /// cluster has too neither comes nor goes, and what two works say in the same way happens once.
+    fn on_cluster(
+        &mut self,
+        (before, after): (&Works<'_>, &Works<'_>),
+        found: &[usize],
+    ) -> Result<Vec<usize>, Unreadable> {
+        let mut by_object: BTreeMap<&ObjectKey, Vec<usize>> = BTreeMap::new();
+        for position in found {
+            if let Some(found) = self.found.get(*position) {
+                by_object.entry(&found.change.object).or_default().push(*position);
+            }
+        }
+        let mut effects: HashMap<usize, Effect> = HashMap::new();
+        for (object, positions) in by_object {
+            let of = |change: Change| {
+                let found = &self.found;
+                positions.iter().copied().filter(move |position| {
+                    found
+                        .get(*position)
+                        .is_some_and(|found| found.change.change == change)
+                })
+            };
+            if let Some(first) = of(Change::Added).next() {
+                let is_there = self.old.any_holds(before, object)?;
+                let real = (!is_there).then_some(first);
+                effects
+                    .extend(of(Change::Added).map(|position| (position, Effect::or_other(real, position))));
+            }
+            if let Some(first) = of(Change::Removed).next() {
+                let owner = of(Change::Removed)
+                    .find(|position| self.found.get(*position).is_some_and(|found| !found.is_orphaned));
+                let stays = self.new.any_holds(after, object)?;
+                let real = owner.filter(|_| !stays);
+                effects
+                    .extend(of(Change::Removed).map(|position| (position, Effect::or_other(real, position))));
+                if owner.is_none() && !stays {
+                    effects.insert(first, Effect::Orphaned);
+                }
+            }
+            let mut said: Vec<&ObjectChange> = Vec::new();
+            for position in of(Change::Changed) {
+                let Some(Found { change, .. }) = self.found.get(position) else {
+                    continue;
+                };
+                let is_said = said
+                    .iter()
+                    .any(|other| other.old == change.old && other.new == change.new);
+                effects.insert(position, if is_said { Effect::OtherWork } else { Effect::Real });
+                said.push(change);
+            }
+        }
+        let changes = found.iter().map(|position| {
+            let effect = effects.get(position).copied().unwrap_or(Effect::Real);
+            *self.effects.entry((*position, effect)).or_insert_with(|| {
+                if let Some(found) = self.found.get(*position) {
+                    self.changes.push(ObjectChange {
+                        effect,
+                        ..found.change.clone()
+                    });
+                }
+                self.changes.len().saturating_sub(1)
+            })
+        });
+        Ok(changes.collect())
+    }
+
     /// Notes the cluster at each of its changes, and counts them.
-    fn happened(&mut self, cluster: u32, happens: &[usize]) -> Counts {
+    fn happened(&mut self, cluster: u32, happens: &[usize], orphaned: &mut usize) -> Counts {
         let mut counts = Counts::default();
         let mut around = Counts::default();
         for position in happens {
             if let Some(change) = self.changes.get_mut(*position) {
                 change.clusters.push(cluster);
-                if change.object.is_work {
-                    around.count(change.change);
-                } else {
-                    counts.count(change.change);
+                match change.effect {
+                    Effect::Real if change.object.is_work => around.count(change.change),
+                    Effect::Real => counts.count(change.change),
+                    Effect::Orphaned => *orphaned = orphaned.saturating_add(1),
+                    Effect::OtherWork => {}
                 }
             }
         }
@@ -331,16 +482,80 @@ impl Comparing<'_> {
     }
 }
 
+impl Effect {
+    fn or_other(real: Option<usize>, position: usize) -> Self {
+        if real == Some(position) {
+            Self::Real
+        } else {
+            Self::OtherWork
+        }
+    }
+}
+
+/// Whether a summary is about an object.
+fn is_about(summary: &ManifestSummary, key: &ObjectKey) -> bool {
+    !key.is_work
+        && summary.name == key.name
+        && summary.kind == key.kind
+        && summary.namespace == key.namespace
+        && summary.group == key.group
+}
+
+/// What a work leaves on its clusters, by its `deleteOption`: the agent has taken itself off the owners of these objects,
+/// so what counts is the work that was applied last.
+struct Orphans<'o> {
+    all: bool,
+    rules: Vec<&'o Value>,
+}
+
+impl<'o> Orphans<'o> {
+    fn of(objects: &'o Objects) -> Self {
+        let option = objects.iter().find(|(key, _)| key.is_work).and_then(|(_, work)| {
+            ["/spec/deleteOption", "/spec/manifestWorkTemplate/deleteOption"]
+                .iter()
+                .find_map(|pointer| work.pointer(pointer))
+        });
+        let policy = option.and_then(|option| option.get("propagationPolicy")?.as_str());
+        let rules = option
+            .filter(|_| policy == Some("SelectivelyOrphan"))
+            .and_then(|option| option.pointer("/selectivelyOrphans/orphaningRules")?.as_array());
+        Self {
+            all: policy == Some("Orphan"),
+            rules: rules.into_iter().flatten().collect(),
+        }
+    }
+
+    /// A rule names the plural; of a text that nobody wrote down the plurals of, Namespaces alone are known by their kind.
+    fn hold(&self, key: &ObjectKey, summaries: &[ManifestSummary]) -> bool {
+        if key.is_work {
+            return false;
+        }
+        let summary = summaries.iter().find(|summary| is_about(summary, key));
+        let resource = summary.map(|summary| summary.resource.as_str());
+        let is_resource = |plural: &str| match resource {
+            Some(resource) => resource == plural,
+            None => plural.strip_suffix('s') == Some(key.kind.to_lowercase().as_str()),
+        };
+        self.all
+            || self.rules.iter().any(|rule| {
+                let is = |field: &str, value: &str| {
+                    rule.get(field).and_then(Value::as_str).unwrap_or_default() == value
+                };
+                is("group", &key.group)
+                    && is("namespace", &key.namespace)
+                    && is("name", &key.name)
+                    && rule
+                        .get("resource")
+                        .and_then(Value::as_str)
+                        .is_some_and(is_resource)
+            })
+    }
+}
+
 fn origins(body: &Body<'_>, key: &ObjectKey, side: Which) -> Vec<SidedOrigin> {
     body.summaries
         .iter()
-        .find(|summary| {
-            !key.is_work
-                && summary.name == key.name
-                && summary.kind == key.kind
-                && summary.namespace == key.namespace
-                && summary.group == key.group
-        })
+        .find(|summary| is_about(summary, key))
         .map(|summary| {
             let sided = |origin: &Origin| SidedOrigin {
                 side,
@@ -376,6 +591,25 @@ impl<'a> Parsed<'a> {
 
     fn body(&self, position: Option<usize>) -> Option<&'a Body<'a>> {
         self.bodies.get(position?)
+    }
+
+    /// Whether a work of a cluster has an object. Texts of a plan say what is in them, and others are read.
+    fn any_holds(&mut self, works: &Works<'_>, key: &ObjectKey) -> Result<bool, Unreadable> {
+        for (work, position) in works {
+            let Some(body) = self.body(Some(*position)) else {
+                continue;
+            };
+            let holds = if body.summaries.is_empty() {
+                // The name of the cluster only stands in a message about a text that has been read before.
+                self.objects(Some(*position), "", work)?.contains_key(key)
+            } else {
+                body.summaries.iter().any(|summary| is_about(summary, key))
+            };
+            if holds && !key.is_work {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// None for no text.

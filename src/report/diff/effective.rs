@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 
 use super::super::policy_view::{PolicyView, Seen, joined};
 use super::report::{EffectiveChange, SettingChange};
+use super::ways::{Steps, Ways};
 use crate::policy::{Attachments, Effective, Leaf, MergeUnit, Profile};
-use crate::topology::Path;
+use crate::topology::{Level, Path};
 
 /// Kind and group of the policies, and the locators of a path.
 type PathKey = (String, String, Vec<String>);
@@ -25,6 +26,8 @@ type ByPath = BTreeMap<PathKey, Vec<Held>>;
 #[non_exhaustive]
 pub struct EffectiveSettings {
     by_path: ByPath,
+    /// The ways that traffic takes, policies or none.
+    ways: Vec<Ways>,
 }
 
 /// What holds on one path.
@@ -32,6 +35,8 @@ pub struct EffectiveSettings {
 struct Held {
     /// The path for people.
     label: String,
+    /// What the last locators of the path are.
+    levels: Vec<Level>,
     /// Shared by all paths with one result.
     settings: Arc<Settings>,
     /// Shared by all paths of a class of clusters.
@@ -69,10 +74,14 @@ impl EffectiveSettings {
         for seen in view.seen() {
             if seen.clusters.is_empty() {
                 let of_mesh = |path: &Path| path.gateway().is_none();
-                settings.add(seen, Arc::new(vec![HUB.to_owned()]), of_mesh);
+                let hub = vec![HUB.to_owned()];
+                settings.add_ways(seen, hub.clone(), of_mesh);
+                settings.add(seen, Arc::new(hub), of_mesh);
             } else {
                 let clusters = seen.clusters.iter().filter(|cluster| admits(cluster));
-                settings.add(seen, Arc::new(clusters.cloned().collect()), |_| true);
+                let clusters: Vec<String> = clusters.cloned().collect();
+                settings.add_ways(seen, clusters.clone(), |_| true);
+                settings.add(seen, Arc::new(clusters), |_| true);
             }
         }
         settings
@@ -91,6 +100,37 @@ impl EffectiveSettings {
             settings.add(seen, Arc::new(clusters), |_| true);
         }
         settings
+    }
+
+    fn add_ways(&mut self, seen: Seen<'_>, clusters: Vec<String>, is_asked: impl Fn(&Path) -> bool) {
+        if !clusters.is_empty() {
+            let ways = Ways::new(&seen.attachments.topology, clusters, is_asked);
+            self.ways.push(ways);
+        }
+    }
+
+    /// Of some clusters on which policies held on a path, those where traffic still takes it and none of the kind holds any
+    /// more. Clusters that are alike are asked once.
+    fn lost(&self, key: &PathKey, levels: &[Level], clusters: &[String]) -> Vec<String> {
+        let mut lost = BTreeSet::new();
+        let steps = Steps::new(levels, &key.2);
+        for ways in &self.ways {
+            let mut here = clusters
+                .iter()
+                .filter(|cluster| ways.clusters.binary_search(cluster).is_ok())
+                .peekable();
+            let Some(one) = here.peek() else { continue };
+            let holds = |path: &[String]| {
+                let key = (key.0.clone(), key.1.clone(), path.to_vec());
+                let held = self.by_path.get(&key).into_iter().flatten();
+                held.filter(|held| !held.settings.values.is_empty())
+                    .any(|held| held.clusters.binary_search(one).is_ok())
+            };
+            if ways.is_lost(&steps, holds) {
+                lost.extend(here.cloned());
+            }
+        }
+        lost.into_iter().collect()
     }
 
     /// Adds one place where policies were evaluated. What is the same there as elsewhere is kept once.
@@ -115,6 +155,12 @@ impl EffectiveSettings {
                 Some(held) => joined(Arc::make_mut(&mut held.clusters), &clusters),
                 None => all.push(Held {
                     label: attachments.path_label(kind, &path.path),
+                    levels: attachments
+                        .topology
+                        .levels(&path.path)
+                        .into_iter()
+                        .map(|(level, _)| level)
+                        .collect(),
                     settings: Arc::clone(settings),
                     clusters: Arc::clone(&clusters),
                 }),
@@ -133,7 +179,13 @@ impl EffectiveSettings {
             let [before, after] = [old, new]
                 .map(|side| -> Vec<&Held> { side.by_path.get(key).into_iter().flatten().collect() });
             for (pair, clusters) in pairs(&before, &after) {
-                comparing.add(key, pair, clusters);
+                let lost = match pair {
+                    [Some(before), after] if before.is_more_than(after) => {
+                        new.lost(key, &before.levels, &clusters)
+                    }
+                    _ => Vec::new(),
+                };
+                comparing.add(key, pair, clusters, lost);
             }
         }
         comparing.changes.into_values().flatten().collect()
@@ -186,7 +238,13 @@ struct Comparing<'s> {
 
 impl<'s> Comparing<'s> {
     /// Adds a path on some clusters.
-    fn add(&mut self, key: &'s PathKey, [before, after]: [Option<&Held>; 2], clusters: Arc<Vec<String>>) {
+    fn add(
+        &mut self,
+        key: &'s PathKey,
+        [before, after]: [Option<&Held>; 2],
+        clusters: Arc<Vec<String>>,
+        lost: Vec<String>,
+    ) {
         let pair = [before, after].map(|held| held.map(|held| held.settings.as_ref()));
         let pointers = pair.map(|settings| settings.map_or(std::ptr::null(), std::ptr::from_ref));
         let compared = self.compared.entry(pointers);
@@ -221,6 +279,8 @@ impl<'s> Comparing<'s> {
             old_names: all(old, |settings| &settings.names),
             new_names: all(new, |settings| &settings.names),
             settings,
+            is_lost: !lost.is_empty(),
+            lost_on: lost.into_iter().filter(|cluster| cluster != HUB).collect(),
         };
         let changes = self.changes.entry(key).or_default();
         let same = |known: &&mut EffectiveChange| {
@@ -233,9 +293,19 @@ impl<'s> Comparing<'s> {
                 let clusters = Arc::make_mut(&mut known.clusters);
                 clusters.extend(change.clusters.iter().cloned());
                 clusters.sort_unstable();
+                known.is_lost |= change.is_lost;
+                known.lost_on.extend(change.lost_on);
+                known.lost_on.sort_unstable();
             }
             None => changes.push(change),
         }
+    }
+}
+
+impl Held {
+    /// Whether something holds here, and nothing there.
+    fn is_more_than(&self, other: Option<&Self>) -> bool {
+        !self.settings.values.is_empty() && other.is_none_or(|other| other.settings.values.is_empty())
     }
 }
 

@@ -3,9 +3,10 @@
 //! Owns: what belongs together, and in which words. Flows in: a [`DiffReport`]. Flows out: [`EffectiveGroup`]s.
 //! Must not know: forms, terminals.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use super::change::Change;
 use super::clusters::describe_names;
 use super::field_line::field_line;
 use super::fields::{FieldChange, field_changes};
@@ -18,6 +19,10 @@ const MOST_PATHS: usize = 8;
 
 /// What changes in the same way on some paths.
 pub(super) struct EffectiveGroup {
+    /// Kind of the policies.
+    pub kind: String,
+    /// Whether policies come to hold, hold no longer, or set something else.
+    pub change: Change,
     /// `RateLimitPolicy shop/per-client instead of shop/api-burst`.
     pub title: String,
     /// `2 clusters: eu-1, us-1`.
@@ -28,8 +33,8 @@ pub(super) struct EffectiveGroup {
     pub lines: Vec<String>,
 }
 
-/// All changes, in the order of their first path.
-pub(super) fn groups(report: &DiffReport) -> Vec<EffectiveGroup> {
+/// All changes, in the order of their first path, what is lost first; without those on some clusters alone.
+pub(super) fn groups(report: &DiffReport, without: &BTreeSet<&str>) -> Vec<EffectiveGroup> {
     let mut order: Vec<(EffectiveGroup, usize)> = Vec::new();
     let mut positions: BTreeMap<(String, Vec<String>, usize), usize> = BTreeMap::new();
     let mut lines_of: HashMap<*const Vec<SettingChange>, Vec<String>> = HashMap::new();
@@ -41,12 +46,18 @@ pub(super) fn groups(report: &DiffReport) -> Vec<EffectiveGroup> {
             .or_insert_with(|| lines(&change.settings, several))
             .clone();
         let title = title(change);
-        let set = sets.number(&change.clusters);
+        let clusters = sets.without(&change.clusters, without);
+        if clusters.is_empty() && !change.clusters.is_empty() {
+            continue;
+        }
+        let set = sets.number(&clusters);
         let position = *positions
             .entry((title.clone(), lines.clone(), set))
             .or_insert_with(|| {
-                let names: Vec<&str> = change.clusters.iter().map(String::as_str).collect();
+                let names: Vec<&str> = clusters.iter().map(String::as_str).collect();
                 let group = EffectiveGroup {
+                    kind: change.kind.clone(),
+                    change: what_happens(change),
                     title,
                     clusters: describe_names(&report.comparison.clusters, &names),
                     paths: Vec::new(),
@@ -62,6 +73,11 @@ pub(super) fn groups(report: &DiffReport) -> Vec<EffectiveGroup> {
             *count = count.saturating_add(1);
         }
     }
+    order.sort_by_key(|(group, _)| match group.change {
+        Change::Removed => 0,
+        Change::Added => 1,
+        Change::Changed => 2,
+    });
     order
         .into_iter()
         .map(|(mut group, count)| {
@@ -78,15 +94,39 @@ pub(super) fn groups(report: &DiffReport) -> Vec<EffectiveGroup> {
 struct Sets {
     by_place: HashMap<*const Vec<String>, usize>,
     by_names: HashMap<Arc<Vec<String>>, usize>,
+    /// By its place, what is left of a set.
+    shorter: HashMap<*const Vec<String>, Arc<Vec<String>>>,
 }
 
 impl Sets {
+    /// A set without some clusters.
+    fn without(&mut self, set: &Arc<Vec<String>>, without: &BTreeSet<&str>) -> Arc<Vec<String>> {
+        if without.is_empty() {
+            return Arc::clone(set);
+        }
+        let shorter = self.shorter.entry(Arc::as_ptr(set)).or_insert_with(|| {
+            let left = set.iter().filter(|name| !without.contains(name.as_str()));
+            Arc::new(left.cloned().collect())
+        });
+        Arc::clone(shorter)
+    }
+
     fn number(&mut self, set: &Arc<Vec<String>>) -> usize {
-        let Self { by_place, by_names } = self;
+        let Self {
+            by_place, by_names, ..
+        } = self;
         *by_place.entry(Arc::as_ptr(set)).or_insert_with(|| {
             let next = by_names.len();
             *by_names.entry(Arc::clone(set)).or_insert(next)
         })
+    }
+}
+
+fn what_happens(change: &EffectiveChange) -> Change {
+    match (change.old_names.is_empty(), change.new_names.is_empty()) {
+        (_, true) => Change::Removed,
+        (true, false) => Change::Added,
+        (false, false) => Change::Changed,
     }
 }
 

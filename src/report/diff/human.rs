@@ -10,8 +10,9 @@ use super::compare::ObjectChange;
 use super::hunks::{Tag, hunks};
 use super::look::Look;
 use super::report::DiffReport;
-use super::sections::{effective, places, table};
+use super::sections::{effective, first, places, table, what_happens, word};
 use super::side::BothSides;
+use super::summary::{arriving, remaining};
 use crate::diagnostic::one_line;
 
 /// The report as text.
@@ -22,21 +23,33 @@ pub fn human(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> String 
     if report.is_empty() {
         return text;
     }
+    first(&mut text, report, look);
     table(&mut text, &report.comparison, look);
     effective(&mut text, report, look);
+    let arriving = arriving(&report.comparison);
     for change in &report.comparison.changes {
-        object(&mut text, report, change, locate, look);
+        let clusters = remaining(change, &arriving);
+        if !clusters.is_empty() {
+            object(&mut text, report, (change, &clusters), locate, look);
+        }
     }
     text
 }
 
-fn object(text: &mut String, report: &DiffReport, change: &ObjectChange, locate: &BothSides<'_>, look: Look) {
+fn object(
+    text: &mut String,
+    report: &DiffReport,
+    (change, clusters): (&ObjectChange, &[u32]),
+    locate: &BothSides<'_>,
+    look: Look,
+) {
     let plain = Style::new();
     let title = format!(
-        "{} {} on {}",
-        change.change.as_str(),
+        "{} {} on {}{}",
+        word(change),
         change.object,
-        describe(&report.comparison.clusters, &change.clusters)
+        describe(&report.comparison.clusters, clusters),
+        what_happens(change)
     );
     text.push('\n');
     look.line(text, (0, 2), plain.bold(), &title);

@@ -3,16 +3,19 @@
 //! Owns: its shape. Flows in: a [`DiffReport`], the texts of both sides. Flows out: JSON text. Must not know: how
 //! sides are compared.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::change::{Change, Counts};
-use super::compare::{ClusterRow, Comparison, ObjectChange, Presence, Which};
+use super::compare::{ClusterRow, Comparison, Effect, ObjectChange, Presence, Which};
 use super::fields::{FieldChange, field_changes};
+use super::limit::Exceeded;
 use super::object::ObjectKey;
 use super::report::{DiffReport, EffectiveChange, Titles};
-use super::side::BothSides;
+use super::side::{BothSides, is_cluster};
 use crate::diagnostic::{API_VERSION, Locate as _, Part, json_text};
 
 #[derive(Serialize, JsonSchema)]
@@ -23,6 +26,12 @@ pub(in crate::report) struct Document<'a> {
     #[serde(flatten)]
     titles: &'a Titles,
     summary: Summary,
+    /// What goes beyond the budget of the run.
+    exceeded: &'a [Exceeded],
+    /// What is lost, the weightiest first.
+    lost: Lost<'a>,
+    /// Clusters that only the new side has.
+    new_clusters: Vec<NewClusters<'a>>,
     /// Clusters to which the same happens share an entry.
     clusters: Vec<Row<'a>>,
     effective_changes: &'a [EffectiveChange],
@@ -37,6 +46,52 @@ struct Summary {
     changed_clusters: usize,
     works: Counts,
     objects: Counts,
+    /// Objects that leave their works and stay on the clusters.
+    orphaned: usize,
+    /// Paths that traffic still takes, and on which no policy of a kind holds any more.
+    lost_policies: usize,
+}
+
+/// What is lost.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Lost<'a> {
+    /// Clusters that only the old side has.
+    clusters: Vec<&'a str>,
+    /// Gateways, each with the clusters that lose it.
+    gateways: Vec<LostObject<'a>>,
+    /// Namespaces that are deleted with all that is in them.
+    namespaces: Vec<LostObject<'a>>,
+    /// Paths without the policies that held there.
+    policies: Vec<LostPolicy<'a>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct LostObject<'a> {
+    namespace: &'a str,
+    name: &'a str,
+    clusters: Vec<&'a str>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct LostPolicy<'a> {
+    kind: &'a str,
+    /// Locators of the policies that held.
+    policies: &'a [String],
+    /// Locators from the Gateway to where they held.
+    path: &'a [String],
+    clusters: &'a [String],
+}
+
+/// Clusters to which the same comes.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct NewClusters<'a> {
+    names: Vec<&'a str>,
+    /// Clusters that were there before and receive the same; none where nobody does.
+    like: Vec<&'a str>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -53,6 +108,7 @@ struct Row<'a> {
 #[serde(rename_all = "camelCase")]
 struct Entry<'a> {
     change: Change,
+    effect: Effect,
     #[serde(flatten)]
     object: &'a ObjectKey,
     work: &'a str,
@@ -94,7 +150,16 @@ pub fn json(report: &DiffReport, locate: &BothSides<'_>) -> String {
             changed_clusters: comparison.changed_clusters,
             works: comparison.works,
             objects: comparison.objects,
+            orphaned: comparison.orphaned,
+            lost_policies: report
+                .effective_changes
+                .iter()
+                .filter(|change| change.is_lost)
+                .count(),
         },
+        exceeded: &report.exceeded,
+        lost: lost(report),
+        new_clusters: new_clusters(comparison),
         clusters: comparison
             .rows
             .iter()
@@ -108,6 +173,79 @@ pub fn json(report: &DiffReport, locate: &BothSides<'_>) -> String {
             .collect(),
     };
     json_text(&document).unwrap_or_default()
+}
+
+fn lost(report: &DiffReport) -> Lost<'_> {
+    let comparison = &report.comparison;
+    let gone = comparison
+        .rows
+        .iter()
+        .filter(|row| row.presence == Presence::Leaves);
+    let mut clusters: Vec<&str> = gone.flat_map(|row| names(comparison, &row.clusters)).collect();
+    clusters.retain(|name| is_cluster(name));
+    clusters.sort_unstable();
+    let objects = |group: &str, kind: &str| {
+        let changes = comparison.changes.iter().filter(|change| {
+            change.change == Change::Removed
+                && change.effect == Effect::Real
+                && change.object.group == group
+                && change.object.kind == kind
+        });
+        changes
+            .map(|change| LostObject {
+                namespace: &change.object.namespace,
+                name: &change.object.name,
+                clusters: names(comparison, &change.clusters),
+            })
+            .collect()
+    };
+    let policies = report.effective_changes.iter().filter(|change| change.is_lost);
+    Lost {
+        clusters,
+        gateways: objects("gateway.networking.k8s.io", "Gateway"),
+        namespaces: objects("", "Namespace"),
+        policies: policies
+            .map(|change| LostPolicy {
+                kind: &change.kind,
+                policies: &change.old_policies,
+                path: &change.path,
+                clusters: &change.lost_on,
+            })
+            .collect(),
+    }
+}
+
+fn new_clusters(comparison: &Comparison) -> Vec<NewClusters<'_>> {
+    let arrivals = comparison.arrivals.iter().map(|arrival| NewClusters {
+        names: names(comparison, &arrival.clusters),
+        like: names(comparison, &arrival.like),
+    });
+    let like: BTreeSet<u32> = comparison
+        .arrivals
+        .iter()
+        .flat_map(|arrival| arrival.clusters.iter().copied())
+        .collect();
+    let rows = comparison
+        .rows
+        .iter()
+        .filter(|row| row.presence == Presence::Joins);
+    let others = rows
+        .map(|row| {
+            names(
+                comparison,
+                &row.clusters
+                    .iter()
+                    .copied()
+                    .filter(|cluster| !like.contains(cluster))
+                    .collect::<Vec<_>>(),
+            )
+        })
+        .filter(|names| !names.is_empty() && names.iter().all(|name| is_cluster(name)))
+        .map(|names| NewClusters {
+            names,
+            like: Vec::new(),
+        });
+    arrivals.chain(others).collect()
 }
 
 fn names<'a>(comparison: &'a Comparison, positions: &[u32]) -> Vec<&'a str> {
@@ -155,6 +293,7 @@ fn entry<'a>(comparison: &'a Comparison, change: &'a ObjectChange, locate: &Both
         .collect();
     Entry {
         change: change.change,
+        effect: change.effect,
         object: &change.object,
         work: &change.work,
         clusters: names(comparison, &change.clusters),

@@ -1,21 +1,25 @@
-//! The form for a comment on a pull request: a table, folded sections, and never more bytes than asked for.
+//! The form for a comment on a pull request: what is lost, new, and changed, then folded details, and never more bytes
+//! than asked for.
 //!
-//! Owns: this form, and what is left out of it. Flows in: a [`DiffReport`], a budget. Flows out: text. Must not
-//! know: who posts it.
+//! Owns: this form, the line that a comment is found by, and what is left out of it. Flows in: a [`DiffReport`], a budget.
+//! Flows out: text. Must not know: who posts it.
 //!
 //! GitHub takes comments of up to 65,536 characters (docs/systems/gitops.md#github). What does not fit is left out
 //! whole, never cut inside an object: a fence or a folded section without its end would swallow all that follows. The
 //! comment says what is missing and how to see it.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::change::Change;
 use super::clusters::describe;
-use super::compare::{ClusterRow, Comparison, ObjectChange};
-use super::effective_text::{EffectiveGroup, groups};
+use super::compare::{ClusterRow, Comparison, Effect, ObjectChange, Presence};
+use super::effective_text::EffectiveGroup;
 use super::hunks::hunks;
 use super::report::DiffReport;
-use super::sections::{places, presence};
+use super::sections::{places, presence, what_happens, word};
 use super::side::BothSides;
+use super::summary::{Point, Word, remaining, remaining_groups, summary, told_at_once};
 use crate::diagnostic::{Lines, and_more, one_line};
 
 /// Bytes of a comment unless somebody asks for another number: safely below GitHub's limit, which counts characters, and
@@ -30,31 +34,37 @@ pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> S
     if report.is_empty() {
         return if text.len() <= budget { text } else { String::new() };
     }
-    let effective = groups(report);
-    let total = comparison.changes.len().saturating_add(effective.len());
+    let told = told_at_once(comparison);
+    let mut sections: Vec<(String, String)> = leaving(report);
+    let effective = remaining_groups(report, &told);
+    sections.extend(
+        effective
+            .iter()
+            .map(|group| (effective_title(group), effective_section(group))),
+    );
+    for change in &comparison.changes {
+        let clusters = remaining(change, &told);
+        if !clusters.is_empty() {
+            let title = object_title(comparison, change, &clusters);
+            sections.push((title, object_section(comparison, change, &clusters, locate)));
+        }
+    }
+    let total = sections.len();
     // The notice is as long as it can become, so that what it says never pushes it over.
     let longest_notice = notice(report, total, total, budget).len();
     let limit = budget.saturating_sub(longest_notice);
     if text.len() > limit {
-        let notice = notice(report, total, total, budget);
+        let notice = format!("{}{}", marker(report), notice(report, total, total, budget));
         return if notice.len() <= budget {
             notice
         } else {
             String::new()
         };
     }
+    points(&mut text, report, limit);
     table(&mut text, comparison, limit);
     let mut left_out = Vec::new();
-    let effective = effective
-        .iter()
-        .map(|group| (effective_title(group), effective_section(group)));
-    let objects = comparison.changes.iter().map(|change| {
-        (
-            object_title(comparison, change),
-            object_section(report, change, locate),
-        )
-    });
-    for (title, section) in effective.chain(objects) {
+    for (title, section) in sections {
         if text.len().saturating_add(section.len()) <= limit {
             text.push_str(&section);
         } else {
@@ -75,9 +85,35 @@ pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> S
     text
 }
 
+/// The first line, which nobody sees: whoever updates a comment finds it by this, and those of two fleets by their titles.
+fn marker(report: &DiffReport) -> String {
+    let mut name = String::new();
+    if let Some(title) = &report.titles.fleet {
+        name.push(' ');
+        for byte in title.bytes() {
+            // Nothing that could end an HTML comment, and no character that some tool writes otherwise.
+            match byte {
+                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'/' => name.push(char::from(byte)),
+                b'-' if !name.ends_with('-') => name.push('-'),
+                other => {
+                    let _ = write!(name, "%{other:02X}");
+                }
+            }
+        }
+    }
+    format!("<!-- spokewright:diff{name} -->\n")
+}
+
 fn head(report: &DiffReport) -> String {
+    let fleet = report
+        .titles
+        .fleet
+        .as_deref()
+        .map(|fleet| format!(", {}", html(fleet)));
     format!(
-        "### spokewright: {}\n\n<code>{}</code> compared with <code>{}</code>.\n",
+        "{}### spokewright{}: {}\n\n<code>{}</code> compared with <code>{}</code>.\n",
+        marker(report),
+        fleet.unwrap_or_default(),
         html(&report.headline()),
         html(&report.titles.new),
         html(&report.titles.old)
@@ -87,16 +123,84 @@ fn head(report: &DiffReport) -> String {
 /// What is missing, why, and how to see it.
 fn notice(report: &DiffReport, left_out: usize, total: usize, budget: usize) -> String {
     format!(
-        "\n> [!NOTE]\n> {left_out} of {total} changes are left out, to stay below {budget} bytes. All of them: \
+        "\n> [!NOTE]\n> {left_out} of {total} details are left out, to stay below {budget} bytes. All of them: \
          <code>{}</code>\n",
         html(&report.titles.command)
     )
 }
 
-/// At most half of what there is room for: the objects matter too.
-fn table(text: &mut String, comparison: &Comparison, limit: usize) {
-    const HEAD: &str = "\n| objects on each of | added | changed | removed |\n|---|---:|---:|---:|\n";
+/// What a reader has to see without unfolding anything; at most half of what there is room for.
+fn points(text: &mut String, report: &DiffReport, limit: usize) {
     const ROOM_FOR_MORE: usize = 64;
+    let end = text
+        .len()
+        .saturating_add(limit.saturating_sub(text.len()) / 2)
+        .saturating_sub(ROOM_FOR_MORE);
+    let mut left_out = 0_usize;
+    let mut push = |text: &mut String, title: &mut Option<String>, line: &str| {
+        let more = title.as_ref().map_or(0, String::len).saturating_add(line.len());
+        if text.len().saturating_add(more) > end {
+            left_out = left_out.saturating_add(1);
+            return;
+        }
+        text.push_str(&title.take().unwrap_or_default());
+        text.push_str(line);
+    };
+    for exceeded in &report.exceeded {
+        let (kind, allowed) = if exceeded.allowed {
+            ("NOTE", " This was allowed.")
+        } else {
+            ("CAUTION", "")
+        };
+        let line = format!(
+            "\n> [!{kind}]\n> Over budget: {}.{allowed}\n",
+            html(&exceeded.sentence())
+        );
+        push(text, &mut None, &line);
+    }
+    let summary = summary(report);
+    for (title, points) in summary.parts() {
+        let mut title = Some(format!("\n**{title}**\n\n"));
+        for point in points {
+            push(text, &mut title, &point_lines(point));
+        }
+    }
+    if let Some(more) = and_more(left_out, "line")
+        && text.len().saturating_add(ROOM_FOR_MORE) <= limit
+    {
+        let _ = writeln!(text, "\n{more}");
+    }
+}
+
+fn point_lines(point: &Point) -> String {
+    let mut line = "- ".to_owned();
+    for word in &point.text {
+        match word {
+            // Blanks at the ends part it from the names beside it.
+            Word::Plain(text) => {
+                let (start, end) = (text.starts_with(' '), text.ends_with(' '));
+                line.push_str(if start { " " } else { "" });
+                line.push_str(&html(text.trim()));
+                line.push_str(if end { " " } else { "" });
+            }
+            Word::Name(name) => {
+                let _ = write!(line, "<code>{}</code>", html(name));
+            }
+        }
+    }
+    line.push('\n');
+    for below in &point.below {
+        let _ = writeln!(line, "  - {}", html(below));
+    }
+    line
+}
+
+/// How much happens on each cluster, folded; at most half of what there is room for.
+fn table(text: &mut String, comparison: &Comparison, limit: usize) {
+    const HEAD: &str = "\n<details><summary>objects on each cluster</summary>\n\n\
+                        | objects on each of | added | changed | removed |\n|---|---:|---:|---:|\n";
+    const END: &str = "\n</details>\n";
+    const ROOM_FOR_MORE: usize = 64 + END.len();
     if comparison.rows.is_empty() {
         return;
     }
@@ -120,6 +224,7 @@ fn table(text: &mut String, comparison: &Comparison, limit: usize) {
         }
         text.push_str(&line);
     }
+    text.push_str(END);
 }
 
 fn table_row(comparison: &Comparison, row: &ClusterRow) -> String {
@@ -135,16 +240,50 @@ fn table_row(comparison: &Comparison, row: &ClusterRow) -> String {
     )
 }
 
-fn object_title(comparison: &Comparison, change: &ObjectChange) -> String {
+/// What clusters that leave lose: the names of the objects tell enough.
+fn leaving(report: &DiffReport) -> Vec<(String, String)> {
+    let comparison = &report.comparison;
+    let rows = comparison
+        .rows
+        .iter()
+        .filter(|row| row.presence == Presence::Leaves);
+    let sections = rows.map(|row| {
+        let first: BTreeSet<u32> = row.clusters.iter().take(1).copied().collect();
+        let gone = comparison.changes.iter().filter(|change| {
+            change.change == Change::Removed
+                && change.effect != Effect::OtherWork
+                && change.clusters.iter().any(|cluster| first.contains(cluster))
+        });
+        let mut body = Lines::default();
+        for change in gone {
+            body.push(format_args!("{}{}", change.object, what_happens(change)));
+        }
+        let title = format!(
+            "gone with {}",
+            html(&describe(&comparison.clusters, &row.clusters))
+        );
+        let section = section(&title, "", "text", &body.into_text());
+        (title, section)
+    });
+    sections.collect()
+}
+
+fn object_title(comparison: &Comparison, change: &ObjectChange, clusters: &[u32]) -> String {
     format!(
-        "{} <code>{}</code> on {}",
-        change.change.as_str(),
+        "{} <code>{}</code> on {}{}",
+        word(change),
         html(&change.object.to_string()),
-        html(&describe(&comparison.clusters, &change.clusters))
+        html(&describe(&comparison.clusters, clusters)),
+        html(&what_happens(change))
     )
 }
 
-fn object_section(report: &DiffReport, change: &ObjectChange, locate: &BothSides<'_>) -> String {
+fn object_section(
+    comparison: &Comparison,
+    change: &ObjectChange,
+    clusters: &[u32],
+    locate: &BothSides<'_>,
+) -> String {
     let mut body = String::new();
     for line in hunks(change.old.as_ref(), change.new.as_ref()) {
         body.push_str(&line.text);
@@ -156,7 +295,7 @@ fn object_section(report: &DiffReport, change: &ObjectChange, locate: &BothSides
     } else {
         format!("from <code>{}</code>\n\n", html(&places.join(", ")))
     };
-    section(&object_title(&report.comparison, change), &from, "diff", &body)
+    section(&object_title(comparison, change, clusters), &from, "diff", &body)
 }
 
 fn effective_title(group: &EffectiveGroup) -> String {

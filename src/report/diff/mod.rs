@@ -26,6 +26,8 @@ mod fields;
 
 mod report;
 
+mod ways;
+
 mod effective;
 
 // How it is told: in a few words, in lines, in sections.
@@ -35,6 +37,13 @@ mod hunks;
 mod look;
 
 mod effective_text;
+
+mod summary;
+
+// How much it may be.
+mod budget;
+
+mod limit;
 
 mod sections;
 
@@ -48,14 +57,18 @@ mod semantic;
 #[cfg(test)]
 mod tests;
 
-pub use annotations::{MOST_ON_GITHUB, annotations};
+pub use annotations::{MOST_ON_GITHUB, annotations, over_budget};
+pub use budget::exceeded;
 pub use change::{Change, Counts};
-pub use compare::{ClusterRow, Comparison, ObjectChange, Presence, SidedOrigin, Unreadable, Which, compare};
+pub use compare::{
+    Arrival, ClusterRow, Comparison, Effect, ObjectChange, Presence, SidedOrigin, Unreadable, Which, compare,
+};
 pub use effective::EffectiveSettings;
 pub use fields::FieldChange;
 pub use human::human;
 pub(super) use json::Document as DiffDocument;
 pub use json::json;
+pub use limit::{Exceeded, Limit};
 pub use look::Look;
 pub use markdown::{DEFAULT_BUDGET, markdown};
 pub use object::ObjectKey;

@@ -10,6 +10,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::compare::Comparison;
+use super::limit::Exceeded;
 use crate::diagnostic::counted;
 use crate::render::REPLICA_SETS;
 
@@ -23,6 +24,9 @@ pub struct Titles {
     /// The command that shows everything, for whoever reads a part.
     #[serde(skip)]
     pub command: String,
+    /// What the fleet is called, where somebody said.
+    #[serde(rename = "title", skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<String>,
 }
 
 /// A policy whose effective settings change on some path from a Gateway to a route, although perhaps no object
@@ -42,6 +46,11 @@ pub struct EffectiveChange {
     #[serde(serialize_with = "names")]
     #[schemars(with = "Vec<String>")]
     pub clusters: Arc<Vec<String>>,
+    /// Whether traffic still takes the path, and no policy of the kind holds there any more.
+    #[serde(rename = "lost")]
+    pub is_lost: bool,
+    /// The clusters where that is so, sorted; none on the hub.
+    pub lost_on: Vec<String>,
     /// The effective settings before; none where no policy applied.
     pub old: Option<Value>,
     /// The effective settings after; none where no policy applies any more.
@@ -91,6 +100,8 @@ pub struct DiffReport {
     pub comparison: Comparison,
     /// Policies.
     pub effective_changes: Vec<EffectiveChange>,
+    /// Where the change does more than it may.
+    pub exceeded: Vec<Exceeded>,
 }
 
 impl DiffReport {
@@ -101,6 +112,7 @@ impl DiffReport {
             titles,
             comparison,
             effective_changes,
+            exceeded: Vec::new(),
         }
     }
 
@@ -143,8 +155,12 @@ impl DiffReport {
                 }
             )
         };
+        let left = match comparison.orphaned {
+            0 => String::new(),
+            orphaned => format!(", {orphaned} left behind"),
+        };
         format!(
-            "{who}; over all, {} added, {} changed, {} removed",
+            "{who}; over all, {} added, {} changed, {} removed{left}",
             counted(counts.added, "object"),
             counts.changed,
             counts.removed

@@ -7,12 +7,13 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 
+use super::change::Change;
 use super::clusters::describe;
-use super::compare::{Comparison, ObjectChange, Presence, Which};
-use super::effective_text::groups;
+use super::compare::{Comparison, Effect, ObjectChange, Presence, Which};
 use super::look::Look;
 use super::report::DiffReport;
 use super::side::BothSides;
+use super::summary::{remaining_groups, summary, told_at_once};
 use crate::diagnostic::{Locate as _, Part, one_line, wrapped_hanging};
 
 /// Appends `clusters x {added, changed, removed}`.
@@ -74,6 +75,30 @@ pub(super) const fn presence(presence: Presence) -> &'static str {
     }
 }
 
+/// What happens to an object, in a word or two.
+pub(super) const fn word(change: &ObjectChange) -> &'static str {
+    match change.effect {
+        Effect::Real => change.change.as_str(),
+        Effect::OtherWork => "kept",
+        Effect::Orphaned => "left behind",
+    }
+}
+
+/// What a change of a work comes to, where that is not what it says.
+pub(super) fn what_happens(change: &ObjectChange) -> String {
+    match (change.effect, change.change) {
+        (Effect::Real, _) => String::new(),
+        (Effect::Orphaned, _) => format!(": it leaves the work {} and stays there", change.work),
+        (Effect::OtherWork, Change::Removed) => {
+            format!(": it leaves the work {}, and another one has it", change.work)
+        }
+        (Effect::OtherWork, Change::Added) => {
+            format!(": it comes into the work {}, and another one has it", change.work)
+        }
+        (Effect::OtherWork, Change::Changed) => format!(": the same in the work {}", change.work),
+    }
+}
+
 /// Where the hub objects stand that an object was made from, as `path:line`.
 pub(super) fn places(change: &ObjectChange, locate: &BothSides<'_>) -> Vec<String> {
     change
@@ -91,15 +116,37 @@ pub(super) fn places(change: &ObjectChange, locate: &BothSides<'_>) -> Vec<Strin
         .collect()
 }
 
+/// Appends what a change does beyond its budget, then what is lost and what is new.
+pub(super) fn first(text: &mut String, report: &DiffReport, look: Look) {
+    let plain = Style::new();
+    for exceeded in &report.exceeded {
+        let allowed = if exceeded.allowed { " (allowed)" } else { "" };
+        let line = format!("over budget: {}{allowed}", exceeded.sentence());
+        look.line(text, (0, 2), plain.bold(), &line);
+    }
+    let summary = summary(report);
+    for (title, points) in summary.parts() {
+        text.push('\n');
+        look.line(text, (0, 2), plain.bold(), &title.to_lowercase());
+        for point in points {
+            look.line(text, (2, 6), plain, &point.as_text());
+            for line in &point.below {
+                look.line(text, (6, 10), plain, line);
+            }
+        }
+    }
+}
+
 /// Appends the policies whose effective settings change.
 pub(super) fn effective(text: &mut String, report: &DiffReport, look: Look) {
-    if report.effective_changes.is_empty() {
+    let groups = remaining_groups(report, &told_at_once(&report.comparison));
+    if groups.is_empty() {
         return;
     }
     let plain = Style::new();
     text.push('\n');
     look.line(text, (0, 0), plain.bold(), "effective settings that change");
-    for group in groups(report) {
+    for group in groups {
         look.line(
             text,
             (2, 6),

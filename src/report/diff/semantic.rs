@@ -8,12 +8,14 @@ use anstyle::Style;
 
 use super::change::Change;
 use super::clusters::describe;
+use super::compare::Effect;
 use super::field_line::field_line;
 use super::fields::field_changes;
 use super::look::Look;
 use super::report::DiffReport;
-use super::sections::{effective, places, table};
+use super::sections::{effective, first, places, table, what_happens};
 use super::side::BothSides;
+use super::summary::{arriving, remaining};
 
 /// The report as text.
 #[must_use]
@@ -24,18 +26,26 @@ pub fn semantic(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> Stri
     if report.is_empty() {
         return text;
     }
+    first(&mut text, report, look);
     table(&mut text, &report.comparison, look);
     effective(&mut text, report, look);
+    let arriving = arriving(&report.comparison);
     for change in &report.comparison.changes {
-        let mark = match change.change {
-            Change::Added => '+',
-            Change::Changed => '~',
-            Change::Removed => '-',
+        let mark = match (change.effect, change.change) {
+            (Effect::Real, Change::Added) => '+',
+            (Effect::Real, Change::Removed) => '-',
+            // What another work has, or what stays, is there before and after.
+            _ => '~',
         };
+        let clusters = remaining(change, &arriving);
+        if clusters.is_empty() {
+            continue;
+        }
         let mut title = format!(
-            "{mark} {} on {}",
+            "{mark} {} on {}{}",
             change.object,
-            describe(&report.comparison.clusters, &change.clusters)
+            describe(&report.comparison.clusters, &clusters),
+            what_happens(change)
         );
         let places = places(change, locate);
         if !places.is_empty() {

@@ -40,12 +40,13 @@ fn report(old: &[TreeFile], new: &[TreeFile]) -> DiffReport {
         old: "before".to_owned(),
         new: "after".to_owned(),
         command: "spokewright diff --base before".to_owned(),
+        fleet: None,
     };
     DiffReport::new(titles, comparison, Vec::new())
 }
 
 fn both() -> BothSides<'static> {
-    BothSides::new(&Nowhere, 0, &Nowhere)
+    BothSides::new((&Nowhere, 0), (&Nowhere, 0))
 }
 
 fn fleet(count: usize, value: &Value) -> Vec<TreeFile> {
@@ -173,6 +174,7 @@ fn effective_changes_come_from_whoever_knows_them_and_count_as_a_difference() {
         old: "a".to_owned(),
         new: "b".to_owned(),
         command: String::new(),
+        fleet: None,
     };
     let report = DiffReport::new(
         titles,
@@ -182,6 +184,8 @@ fn effective_changes_come_from_whoever_knows_them_and_count_as_a_difference() {
             path: vec!["gateway:gw".to_owned(), "httproute:r".to_owned()],
             label: "Gateway gw > HTTPRoute r".to_owned(),
             clusters: Arc::new(vec!["eu-1".to_owned()]),
+            is_lost: false,
+            lost_on: Vec::new(),
             old: Some(json!({"a": {"rate": 1}})),
             new: Some(json!({"a": {"rate": 2}})),
             old_policies: vec!["ratelimitpolicy.kuadrant.io:shop/x".to_owned()],
@@ -281,6 +285,237 @@ fn text_of_the_input_is_no_markup_of_the_comment() {
     assert!(text.contains("`````diff\n"), "{text}");
 }
 
+fn namespace(name: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+}
+
+/// The work with a rule that leaves a Namespace on the cluster.
+fn orphaning(mut file: TreeFile, name: &str) -> TreeFile {
+    let rule = json!({"group": "", "resource": "namespaces", "namespace": "", "name": name});
+    let option =
+        json!({"propagationPolicy": "SelectivelyOrphan", "selectivelyOrphans": {"orphaningRules": [rule]}});
+    file.text = file.text.replace(
+        "spec:\n  workload:",
+        &format!("spec:\n  deleteOption: {option}\n  workload:"),
+    );
+    assert!(file.text.contains("SelectivelyOrphan"), "{}", file.text);
+    file
+}
+
+fn effects(report: &DiffReport) -> Vec<(String, Change, Effect, usize)> {
+    let changes = report
+        .comparison
+        .changes
+        .iter()
+        .filter(|change| !change.object.is_work);
+    changes
+        .map(|change| {
+            (
+                change.object.to_string(),
+                change.change,
+                change.effect,
+                change.clusters.len(),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn an_object_that_two_works_have_comes_once_and_goes_with_the_last() {
+    let gateway = |name: &str| object("Gateway", name, &json!({}));
+    let one = [work("a", "one", &[namespace("ns"), gateway("one")])];
+    let two = [
+        one[0].clone(),
+        work("a", "two", &[namespace("ns"), gateway("two")]),
+    ];
+    // While another work has it, it neither comes nor goes.
+    let leaves = report(&two, &one);
+    assert_eq!(
+        effects(&leaves),
+        [
+            ("Gateway ns/two".to_owned(), Change::Removed, Effect::Real, 1),
+            ("Namespace ns".to_owned(), Change::Removed, Effect::OtherWork, 1),
+        ]
+    );
+    assert_eq!(leaves.comparison.objects.removed, 1);
+    let comes = report(&one, &two);
+    assert_eq!(comes.comparison.objects.added, 1);
+    // On a cluster that is new, it comes once.
+    let new = report(&[], &two);
+    assert_eq!(new.comparison.objects.added, 3);
+    let gone = report(&two, &[]);
+    assert_eq!(gone.comparison.objects.removed, 3);
+    // It moves, and nothing is lost.
+    let moves = report(
+        &[work("a", "one", &[namespace("ns")])],
+        &[work("a", "two", &[namespace("ns")])],
+    );
+    assert_eq!(
+        (moves.comparison.objects.added, moves.comparison.objects.removed),
+        (0, 0)
+    );
+    let text = markdown(&comes, &both(), DEFAULT_BUDGET);
+    assert!(!text.contains("<code>Namespace ns</code> is"), "{text}");
+}
+
+#[test]
+fn what_a_work_orphans_stays_and_is_not_removed() {
+    let with = |name: &str| {
+        orphaning(
+            work("a", name, &[namespace("ns"), object("Gateway", name, &json!({}))]),
+            "ns",
+        )
+    };
+    let left = report(
+        &[with("one")],
+        &[work("a", "one", &[object("Gateway", "one", &json!({}))])],
+    );
+    assert_eq!(
+        effects(&left),
+        [("Namespace ns".to_owned(), Change::Removed, Effect::Orphaned, 1)]
+    );
+    assert_eq!(
+        (left.comparison.objects.removed, left.comparison.orphaned),
+        (0, 1)
+    );
+    let text = human(&left, &both(), Look::default());
+    assert!(
+        text.contains("Namespace ns is no longer managed, and stays on a\n"),
+        "{text}"
+    );
+    assert!(!text.contains("is deleted"), "{text}");
+    // Without a rule it goes, with all that is in it.
+    let plain = |name: &str| work("a", name, &[namespace("ns"), object("Gateway", name, &json!({}))]);
+    let gone = report(
+        &[plain("one")],
+        &[work("a", "one", &[object("Gateway", "one", &json!({}))])],
+    );
+    let text = human(&gone, &both(), Look::default());
+    assert!(
+        text.contains("Namespace ns is deleted on a, with all that is in it"),
+        "{text}"
+    );
+    // Whoever owns it deletes it, whatever the other work leaves.
+    let owned = report(&[with("one"), plain("two")], &[work("a", "x", &[])]);
+    assert_eq!(owned.comparison.orphaned, 0);
+    assert!(
+        effects(&owned)
+            .iter()
+            .any(|(name, _, effect, _)| name == "Namespace ns" && *effect == Effect::Real)
+    );
+}
+
+#[test]
+fn a_cluster_like_others_is_a_line_and_nothing_is_folded_for_it() {
+    let policy = |limit: u32| object("Policy", "p", &json!({"limit": limit}));
+    let old = [work("eu-1", "w", &[policy(10)]), work("eu-2", "w", &[policy(10)])];
+    let new = ["eu-1", "eu-2", "eu-3"].map(|cluster| work(cluster, "w", &[policy(25)]));
+    let report = report(&old, &new);
+    let text = markdown(&report, &both(), DEFAULT_BUDGET);
+    assert!(
+        text.contains(
+            "- new cluster <code>eu-3</code> receives what <code>2 clusters: eu-1, eu-2</code> have\n"
+        ),
+        "{text}"
+    );
+    assert_eq!(text.matches("<details>").count(), 2, "{text}");
+    assert!(
+        text.contains("changes on 2 clusters: eu-1, eu-2 (<code>spec.limit: 10 -&gt; 25</code>)"),
+        "{text}"
+    );
+    let json: Value = serde_json::from_str(&json(&report, &both())).expect("JSON");
+    assert_eq!(
+        json["newClusters"],
+        json!([{"names": ["eu-3"], "like": ["eu-1", "eu-2"]}])
+    );
+}
+
+#[test]
+fn a_gateway_that_moves_is_lost_first_and_says_where_it_goes() {
+    let gateway = json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
+                         "metadata": {"name": "web", "namespace": "ns"}});
+    let other = object("Policy", "p", &json!({}));
+    let without = |cluster: &str| work(cluster, "other", &[]);
+    let with = |cluster: &str| work(cluster, "w", &[gateway.clone(), other.clone()]);
+    let old = [with("a"), without("a"), without("b")];
+    let new = [without("a"), with("b"), without("b")];
+    let text = human(&report(&old, &new), &both(), Look::default());
+    assert!(
+        text.contains("\nlost\n  Gateway ns/web leaves a, with 1 other object; it comes to b\n\nnew\n  Gateway ns/web comes to b"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_title_is_part_of_the_first_line_and_cannot_end_it() {
+    let mut report = report(&fleet(1, &json!({"limit": 1})), &fleet(1, &json!({"limit": 2})));
+    let first = |report: &DiffReport| {
+        let text = markdown(report, &both(), DEFAULT_BUDGET);
+        text.lines().next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(first(&report), "<!-- spokewright:diff -->");
+    report.titles.fleet = Some("eu-west".to_owned());
+    assert_eq!(first(&report), "<!-- spokewright:diff eu-west -->");
+    report.titles.fleet = Some("--> <b>\n@all".to_owned());
+    assert_eq!(
+        first(&report),
+        "<!-- spokewright:diff -%2D%3E%20%3Cb%3E%0A%40all -->"
+    );
+    // It is there however short the comment is.
+    for budget in [0, 200, 300, 400] {
+        let text = markdown(&report, &both(), budget);
+        assert!(
+            text.is_empty() || text.starts_with("<!-- spokewright:diff "),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_goes_beyond_a_budget_is_counted_and_listed() {
+    use crate::api::config::Budget;
+    let report = report(&fleet(3, &json!({"limit": 1})), &fleet(1, &json!({"limit": 2})));
+    let budget = Budget {
+        max_removed: Some(1),
+        max_clusters: Some(3),
+        max_lost_policies: Some(0),
+    };
+    let found = exceeded(budget, &report, &[]);
+    let [removed] = found.as_slice() else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        (removed.limit, removed.count, removed.most, removed.allowed),
+        (Limit::Removed, 2, 1, false)
+    );
+    assert_eq!(removed.offenders, ["Policy ns/p on 2 clusters: eu-0002, eu-0003"]);
+    assert!(exceeded(budget, &report, &[Limit::Removed])[0].allowed);
+    assert!(
+        exceeded(
+            Budget {
+                max_removed: Some(2),
+                ..budget
+            },
+            &report,
+            &[]
+        )
+        .is_empty()
+    );
+    let stricter = budget.and(Budget {
+        max_removed: Some(9),
+        max_clusters: Some(2),
+        max_lost_policies: None,
+    });
+    assert_eq!(
+        (
+            stricter.max_removed,
+            stricter.max_clusters,
+            stricter.max_lost_policies
+        ),
+        (Some(1), Some(2), Some(0))
+    );
+}
+
 fn manifests() -> impl Strategy<Value = Vec<Value>> {
     let one = (
         prop_oneof![Just("Gateway"), Just("Secret")],
@@ -376,17 +611,23 @@ proptest! {
         prop_assert!(text.len() <= budget, "{} > {}", text.len(), budget);
         let sections = |text: &str| -> Vec<String> {
             text.split("\n<details>").skip(1)
-                .map(|rest| rest.split("\n</details>").next().unwrap_or_default().to_owned()).collect()
+                .map(|rest| rest.split("\n</details>").next().unwrap_or_default().to_owned())
+                .filter(|section| !section.contains("objects on each cluster")).collect()
         };
         let all = sections(&whole);
-        prop_assert_eq!(all.len(), report.comparison.changes.len());
+        // One for each change on a cluster that stays or comes alone, and one for each row of clusters that go.
+        let told = summary::told_at_once(&report.comparison);
+        let changes = report.comparison.changes.iter();
+        let apart = changes.filter(|change| change.clusters.iter().any(|cluster| !told.contains(cluster)));
+        let gone = report.comparison.rows.iter().filter(|row| row.presence == Presence::Leaves);
+        prop_assert_eq!(all.len(), apart.count() + gone.count());
         let kept = sections(&text);
         for section in &kept {
             prop_assert!(all.contains(section), "cut inside an object:\n{}", section);
         }
         prop_assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
         if kept.len() < all.len() && !text.is_empty() {
-            let notice = format!("{} of {} changes are left out", all.len() - kept.len(), all.len());
+            let notice = format!("{} of {} details are left out", all.len() - kept.len(), all.len());
             prop_assert!(text.contains(&notice), "{}", text);
             prop_assert!(text.contains("spokewright diff --base before"), "{}", text);
         }

@@ -1,0 +1,80 @@
+//! How much one change may do before somebody has to say that it is meant.
+//!
+//! Owns: counting what is limited. Flows in: limits, a [`DiffReport`]. Flows out: [`Exceeded`]s. Must not know:
+//! who set the limits, or what happens then.
+
+use super::change::Change;
+use super::clusters::describe;
+use super::compare::Effect;
+use super::limit::{Exceeded, Limit};
+use super::report::DiffReport;
+use super::side::is_cluster;
+use crate::api::config::Budget;
+
+/// What a report goes beyond.
+#[must_use]
+pub fn exceeded(budget: Budget, report: &DiffReport, allowed: &[Limit]) -> Vec<Exceeded> {
+    let all = Limit::ALL.into_iter().filter_map(|limit| {
+        let most = usize::try_from(match limit {
+            Limit::Removed => budget.max_removed,
+            Limit::Clusters => budget.max_clusters,
+            Limit::LostPolicies => budget.max_lost_policies,
+        }?)
+        .unwrap_or(usize::MAX);
+        let count = match limit {
+            Limit::Removed => report.comparison.objects.removed,
+            Limit::Clusters => report.comparison.changed_clusters,
+            Limit::LostPolicies => report
+                .effective_changes
+                .iter()
+                .filter(|change| change.is_lost)
+                .count(),
+        };
+        (count > most).then(|| Exceeded {
+            limit,
+            most,
+            count,
+            allowed: allowed.contains(&limit),
+            offenders: offenders(report, limit),
+        })
+    });
+    all.collect()
+}
+
+fn offenders(report: &DiffReport, limit: Limit) -> Vec<String> {
+    let comparison = &report.comparison;
+    let on = |clusters: &[u32]| describe(&comparison.clusters, clusters);
+    match limit {
+        Limit::Removed => comparison
+            .changes
+            .iter()
+            .filter(|change| change.change == Change::Removed && change.effect == Effect::Real)
+            .map(|change| format!("{} on {}", change.object, on(&change.clusters)))
+            .collect(),
+        Limit::Clusters => {
+            let rows = comparison.rows.iter().map(|row| row.clusters.clone());
+            let is_real = |position: &u32| {
+                let name = usize::try_from(*position)
+                    .ok()
+                    .and_then(|at| comparison.clusters.get(at));
+                name.is_some_and(|name| is_cluster(name))
+            };
+            rows.filter(|row| row.iter().all(is_real))
+                .map(|row| on(&row))
+                .collect()
+        }
+        Limit::LostPolicies => report
+            .effective_changes
+            .iter()
+            .filter(|change| change.is_lost)
+            .map(|change| {
+                format!(
+                    "{} {} on {}",
+                    change.kind,
+                    change.old_names.join(", "),
+                    change.label
+                )
+            })
+            .collect(),
+    }
+}

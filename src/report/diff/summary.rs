@@ -1,0 +1,507 @@
+//! What matters of a difference, the risk first: what is lost, what is new, what changes.
+//!
+//! Owns: which of these something is, and in which words. Flows in: a [`DiffReport`]. Flows out: a [`Summary`]. Must not
+//! know: forms.
+
+use std::collections::BTreeSet;
+
+use super::change::Change;
+use super::clusters::{describe, describe_names};
+use super::compare::{ClusterRow, Comparison, Effect, ObjectChange, Presence};
+use super::effective_text::{EffectiveGroup, groups};
+use super::field_line::field_line;
+use super::fields::field_changes;
+use super::report::DiffReport;
+use crate::diagnostic::{and_more, counted};
+use crate::object::well_known::HUB_DIRECTORY;
+
+/// So many other objects are named in each part; the folded details have all of them.
+const MOST_OBJECTS: usize = 10;
+/// So many paths that lose a policy are named at once.
+const MOST_PATHS: usize = 4;
+
+/// A line, and what stands below it.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Point {
+    pub text: Vec<Word>,
+    pub below: Vec<String>,
+}
+
+/// A part of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Word {
+    Plain(String),
+    /// What the input calls something.
+    Name(String),
+}
+
+/// All of it. Clusters that come or go as a whole are told in a line each, and nothing else is said of them.
+#[derive(Debug, Default)]
+pub(super) struct Summary {
+    pub lost: Vec<Point>,
+    pub new: Vec<Point>,
+    pub changed: Vec<Point>,
+}
+
+impl Summary {
+    /// The parts that are not empty, with their titles.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (&'static str, &[Point])> {
+        let parts = [
+            ("Lost", &self.lost),
+            ("New", &self.new),
+            ("Changed", &self.changed),
+        ];
+        parts
+            .into_iter()
+            .map(|(title, points)| (title, points.as_slice()))
+            .filter(|(_, points)| !points.is_empty())
+    }
+}
+
+impl Point {
+    fn plain(mut self, text: impl Into<String>) -> Self {
+        self.text.push(Word::Plain(text.into()));
+        self
+    }
+
+    fn name(mut self, text: impl Into<String>) -> Self {
+        self.text.push(Word::Name(text.into()));
+        self
+    }
+
+    /// Without the difference between words and names.
+    pub(super) fn as_text(&self) -> String {
+        let words = self.text.iter().map(|word| match word {
+            Word::Plain(text) | Word::Name(text) => text.as_str(),
+        });
+        words.collect()
+    }
+}
+
+/// The clusters that come like others, or go: what happens to them is told once.
+pub(super) fn told_at_once(comparison: &Comparison) -> BTreeSet<u32> {
+    let leaving = comparison
+        .rows
+        .iter()
+        .filter(|row| row.presence == Presence::Leaves)
+        .flat_map(|row| &row.clusters);
+    arriving(comparison).into_iter().chain(leaving.copied()).collect()
+}
+
+/// The clusters that receive what others have already.
+pub(super) fn arriving(comparison: &Comparison) -> BTreeSet<u32> {
+    let arrivals = comparison.arrivals.iter();
+    arrivals
+        .flat_map(|arrival| arrival.clusters.iter().copied())
+        .collect()
+}
+
+/// The clusters of a change without some.
+pub(super) fn remaining(change: &ObjectChange, without: &BTreeSet<u32>) -> Vec<u32> {
+    let clusters = change.clusters.iter().copied();
+    clusters.filter(|cluster| !without.contains(cluster)).collect()
+}
+
+/// The changed settings without those of some clusters.
+pub(super) fn remaining_groups(report: &DiffReport, without: &BTreeSet<u32>) -> Vec<EffectiveGroup> {
+    let name = |cluster: &u32| report.comparison.clusters.get(usize::try_from(*cluster).ok()?);
+    let without: BTreeSet<&str> = without.iter().filter_map(name).map(String::as_str).collect();
+    groups(report, &without)
+}
+
+/// The summary of a report.
+pub(super) fn summary(report: &DiffReport) -> Summary {
+    let told = told_at_once(&report.comparison);
+    let summarizing = Summarizing { report, told };
+    Summary {
+        lost: summarizing.lost(),
+        new: summarizing.added(),
+        changed: summarizing.changed(),
+    }
+}
+
+/// What no object says: policies that hold no more, and clusters that come or go.
+pub(super) fn without_objects(report: &DiffReport) -> Vec<Point> {
+    let told = told_at_once(&report.comparison);
+    let summarizing = Summarizing { report, told };
+    let mut points = summarizing.lost_policies();
+    points.extend(summarizing.leaving());
+    points.extend(summarizing.arriving());
+    points
+}
+
+struct Summarizing<'r> {
+    report: &'r DiffReport,
+    told: BTreeSet<u32>,
+}
+
+/// What an object is, where that decides how much its loss matters.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Weight {
+    Gateway,
+    Namespace,
+    Route,
+    Other,
+}
+
+fn weight(change: &ObjectChange) -> Weight {
+    match (change.object.group.as_str(), change.object.kind.as_str()) {
+        ("gateway.networking.k8s.io", "Gateway") => Weight::Gateway,
+        ("", "Namespace") => Weight::Namespace,
+        ("gateway.networking.k8s.io", kind) if kind.ends_with("Route") => Weight::Route,
+        _ => Weight::Other,
+    }
+}
+
+impl<'r> Summarizing<'r> {
+    fn comparison(&self) -> &'r Comparison {
+        &self.report.comparison
+    }
+
+    fn on(&self, clusters: &[u32]) -> String {
+        describe(&self.comparison().clusters, clusters)
+    }
+
+    /// Annotated hub objects go to no cluster.
+    fn without_hub(&self, mut clusters: Vec<u32>) -> Vec<u32> {
+        let name = |cluster: &u32| self.comparison().clusters.get(usize::try_from(*cluster).ok()?);
+        clusters.retain(|cluster| name(cluster).is_none_or(|name| name != HUB_DIRECTORY));
+        clusters
+    }
+
+    /// Changes with an effect, the weightiest first, each with the clusters that are not told of at once.
+    fn objects(&self, change: Change, effect: Effect) -> Vec<(&'r ObjectChange, Vec<u32>)> {
+        let changes = self.comparison().changes.iter();
+        let mut objects: Vec<_> = changes
+            .filter(|object| !object.object.is_work && object.change == change && object.effect == effect)
+            .map(|object| (object, self.without_hub(remaining(object, &self.told))))
+            .filter(|(_, clusters)| !clusters.is_empty())
+            .collect();
+        objects.sort_by_key(|(object, _)| weight(object));
+        objects
+    }
+
+    fn lost(&self) -> Vec<Point> {
+        let mut points = self.lost_policies();
+        points.extend(self.leaving());
+        let removed = self.objects(Change::Removed, Effect::Real);
+        let heavy = |weight_of: Weight| {
+            removed
+                .iter()
+                .filter(move |(change, _)| weight(change) == weight_of)
+        };
+        let gateways: Vec<_> = heavy(Weight::Gateway).collect();
+        points.extend(gateways.iter().map(|gateway| {
+            let (change, clusters) = gateway;
+            let point = Point::default().name(change.object.to_string()).plain(format!(
+                " leaves {}{}",
+                self.on(clusters),
+                with(&removed, gateway)
+            ));
+            match self.comes_to(change) {
+                Some(there) => point.plain(format!("; it comes to {there}")),
+                None => point,
+            }
+        }));
+        points.extend(heavy(Weight::Namespace).map(|(change, clusters)| {
+            Point::default().name(change.object.to_string()).plain(format!(
+                " is deleted on {}, with all that is in it",
+                self.on(clusters)
+            ))
+        }));
+        let others = removed
+            .iter()
+            .filter(|(change, _)| matches!(weight(change), Weight::Route | Weight::Other))
+            .filter(|other| !gateways.iter().any(|gateway| goes_with(other, gateway)));
+        self.others(&mut points, others, " is removed from ");
+        points
+    }
+
+    fn leaving(&self) -> Vec<Point> {
+        let rows = self.comparison().rows.iter();
+        let leaving =
+            rows.filter(|row| row.presence == Presence::Leaves && is_of_clusters(self.comparison(), row));
+        leaving.map(|row| self.leaves(row)).collect()
+    }
+
+    /// Other clusters to which an object comes.
+    fn comes_to(&self, change: &ObjectChange) -> Option<String> {
+        let added = self.comparison().changes.iter().filter(|other| {
+            other.object == change.object && other.change == Change::Added && other.effect == Effect::Real
+        });
+        let there: BTreeSet<u32> = added.flat_map(|other| other.clusters.iter().copied()).collect();
+        let there: Vec<u32> = there.into_iter().collect();
+        (!there.is_empty()).then(|| self.on(&there))
+    }
+
+    fn leaves(&self, row: &ClusterRow) -> Point {
+        let (cluster, leaves) = if row.clusters.len() == 1 {
+            ("cluster ", "leaves, and loses")
+        } else {
+            ("", "leave, and each loses")
+        };
+        let point = Point::default()
+            .plain(cluster)
+            .name(self.on(&row.clusters))
+            .plain(format!(" {leaves} "));
+        let mut point = self.objects_of(point, row, Change::Removed);
+        let orphaned = self.of_row(row, Change::Removed, Effect::Orphaned).count();
+        if orphaned > 0 {
+            let stay = if orphaned == 1 { "stays" } else { "stay" };
+            point = point.plain(format!("; {} {stay} there", counted(orphaned, "object")));
+        }
+        point
+    }
+
+    /// Gateways by name, and how much else.
+    fn objects_of(&self, mut point: Point, row: &ClusterRow, change: Change) -> Point {
+        let all: Vec<&ObjectChange> = self.of_row(row, change, Effect::Real).collect();
+        let gateways: Vec<&&ObjectChange> = all
+            .iter()
+            .filter(|change| weight(change) == Weight::Gateway)
+            .collect();
+        for (position, gateway) in gateways.iter().take(MOST_OBJECTS).enumerate() {
+            if position > 0 {
+                point = point.plain(", ");
+            }
+            point = point.name(gateway.object.to_string());
+        }
+        let rest = all.len().saturating_sub(gateways.len().min(MOST_OBJECTS));
+        match (gateways.is_empty(), rest) {
+            (true, rest) => point.plain(counted(rest, "object")),
+            (false, 0) => point,
+            (false, rest) => point.plain(format!(" and {}", counted(rest, "other object"))),
+        }
+    }
+
+    fn of_row(
+        &self,
+        row: &ClusterRow,
+        change: Change,
+        effect: Effect,
+    ) -> impl Iterator<Item = &'r ObjectChange> {
+        let cluster = row.clusters.first().copied();
+        self.comparison().changes.iter().filter(move |object| {
+            !object.object.is_work
+                && object.change == change
+                && object.effect == effect
+                && cluster.is_some_and(|cluster| object.clusters.binary_search(&cluster).is_ok())
+        })
+    }
+
+    fn lost_policies(&self) -> Vec<Point> {
+        let mut order: Vec<LostPolicies<'_>> = Vec::new();
+        for change in self
+            .report
+            .effective_changes
+            .iter()
+            .filter(|change| change.is_lost)
+        {
+            let known = order.iter_mut().find(|(kind, names, clusters, _)| {
+                *kind == change.kind && *names == change.old_names && *clusters == change.lost_on
+            });
+            match known {
+                Some((.., paths)) => paths.push(&change.label),
+                None => order.push((
+                    &change.kind,
+                    &change.old_names,
+                    &change.lost_on,
+                    vec![&change.label],
+                )),
+            }
+        }
+        let points = order.into_iter().map(|(kind, names, clusters, paths)| {
+            let clusters: Vec<&str> = clusters.iter().map(String::as_str).collect();
+            let on = if clusters.is_empty() {
+                "on no cluster".to_owned()
+            } else {
+                format!("on {}", describe_names(&self.comparison().clusters, &clusters))
+            };
+            let mut point = Point::default()
+                .plain("no ")
+                .name(kind)
+                .plain(" holds any more (it was ")
+                .name(names.join(", "))
+                .plain(format!(") {on}:"));
+            let listed = paths.iter().take(MOST_PATHS);
+            point.below.extend(listed.map(|path| (*path).to_owned()));
+            point
+                .below
+                .extend(and_more(paths.len().saturating_sub(MOST_PATHS), "path"));
+            point
+        });
+        points.collect()
+    }
+
+    fn others<'o>(&self, points: &mut Vec<Point>, objects: impl Iterator<Item = &'o Placed<'o>>, verb: &str) {
+        let objects: Vec<_> = objects.collect();
+        for (change, clusters) in objects.iter().take(MOST_OBJECTS) {
+            points.push(
+                Point::default()
+                    .name(change.object.to_string())
+                    .plain(format!("{verb}{}", self.on(clusters))),
+            );
+        }
+        let more = and_more(objects.len().saturating_sub(MOST_OBJECTS), "object");
+        points.extend(more.map(|more| Point::default().plain(more)));
+    }
+
+    fn arriving(&self) -> Vec<Point> {
+        let comparison = self.comparison();
+        let mut points = Vec::new();
+        for arrival in &comparison.arrivals {
+            let (cluster, receive) = if arrival.clusters.len() == 1 {
+                ("new cluster ", "receives")
+            } else {
+                ("new: ", "receive")
+            };
+            let have = if arrival.like.len() == 1 { "has" } else { "have" };
+            let names = |clusters: &[u32]| self.on(clusters);
+            points.push(
+                Point::default()
+                    .plain(cluster)
+                    .name(names(&arrival.clusters))
+                    .plain(format!(" {receive} what "))
+                    .name(names(&arrival.like))
+                    .plain(format!(" {have}")),
+            );
+        }
+        points
+    }
+
+    fn added(&self) -> Vec<Point> {
+        let comparison = self.comparison();
+        let mut points = self.arriving();
+        let arriving = arriving(comparison);
+        let joining = comparison.rows.iter().filter(|row| {
+            row.presence == Presence::Joins
+                && is_of_clusters(comparison, row)
+                && !row.clusters.iter().any(|cluster| arriving.contains(cluster))
+        });
+        points.extend(joining.map(|row| {
+            let (cluster, receive) = if row.clusters.len() == 1 {
+                ("new cluster ", "receives")
+            } else {
+                ("new: ", "each receive")
+            };
+            let point = Point::default()
+                .plain(cluster)
+                .name(self.on(&row.clusters))
+                .plain(format!(" {receive} "));
+            self.objects_of(point, row, Change::Added)
+        }));
+        // What joins is told in a line.
+        let mut told = self.told.clone();
+        let joins = comparison
+            .rows
+            .iter()
+            .filter(|row| row.presence == Presence::Joins);
+        told.extend(joins.flat_map(|row| row.clusters.iter().copied()));
+        let added: Vec<(&ObjectChange, Vec<u32>)> = self
+            .objects(Change::Added, Effect::Real)
+            .into_iter()
+            .map(|(change, _)| (change, remaining(change, &told)))
+            .filter(|(_, clusters)| !clusters.is_empty())
+            .collect();
+        let heavy = |change: &ObjectChange| weight(change) == Weight::Gateway;
+        let gateways: Vec<_> = added.iter().filter(|(change, _)| heavy(change)).collect();
+        points.extend(gateways.iter().map(|gateway| {
+            let (change, clusters) = gateway;
+            Point::default().name(change.object.to_string()).plain(format!(
+                " comes to {}{}",
+                self.on(clusters),
+                with(&added, gateway)
+            ))
+        }));
+        points.extend(
+            remaining_groups(self.report, &told)
+                .iter()
+                .filter(|group| group.change == Change::Added)
+                .map(group_point),
+        );
+        let others = added
+            .iter()
+            .filter(|(change, _)| !heavy(change))
+            .filter(|other| !gateways.iter().any(|gateway| goes_with(other, gateway)));
+        self.others(&mut points, others, " is added on ");
+        points
+    }
+
+    fn changed(&self) -> Vec<Point> {
+        let groups = remaining_groups(self.report, &self.told);
+        let changed = groups.iter().filter(|group| group.change == Change::Changed);
+        let mut points: Vec<Point> = changed.map(group_point).collect();
+        // The settings say what such an object changes.
+        let kinds: BTreeSet<&str> = groups.iter().map(|group| group.kind.as_str()).collect();
+        let objects: Vec<_> = self
+            .objects(Change::Changed, Effect::Real)
+            .into_iter()
+            .filter(|(change, _)| !kinds.contains(change.object.kind.as_str()))
+            .collect();
+        for (change, clusters) in objects.iter().take(MOST_OBJECTS) {
+            let mut point = Point::default()
+                .name(change.object.to_string())
+                .plain(format!(" changes on {}", self.on(clusters)));
+            if let (Some(old), Some(new)) = (&change.old, &change.new) {
+                let lines: Vec<String> = field_changes(old, new).iter().map(field_line).collect();
+                point = one_or_count(point, &lines, "field");
+            }
+            points.push(point);
+        }
+        let more = and_more(objects.len().saturating_sub(MOST_OBJECTS), "object");
+        points.extend(more.map(|more| Point::default().plain(more)));
+        for (change, clusters) in self.objects(Change::Removed, Effect::Orphaned) {
+            points.push(Point::default().name(change.object.to_string()).plain(format!(
+                " is no longer managed, and stays on {}",
+                self.on(&clusters)
+            )));
+        }
+        points
+    }
+}
+
+/// Kind, names of the policies, clusters, paths.
+type LostPolicies<'o> = (&'o str, &'o [String], &'o [String], Vec<&'o str>);
+
+/// An object and the clusters where something happens to it.
+type Placed<'o> = (&'o ObjectChange, Vec<u32>);
+
+/// Whether an object comes or goes only where a Gateway does, in the same work.
+fn goes_with((object, clusters): &Placed<'_>, (gateway, there): &Placed<'_>) -> bool {
+    object.work == gateway.work
+        && weight(object) != Weight::Gateway
+        && clusters
+            .iter()
+            .all(|cluster| there.binary_search(cluster).is_ok())
+}
+
+/// `, with 3 other objects`: what comes or goes with a Gateway.
+fn with(objects: &[Placed<'_>], gateway: &Placed<'_>) -> String {
+    match objects.iter().filter(|object| goes_with(object, gateway)).count() {
+        0 => String::new(),
+        count => format!(", with {}", counted(count, "other object")),
+    }
+}
+
+/// Replica sets and hub objects come and go without a cluster that does.
+fn is_of_clusters(comparison: &Comparison, row: &ClusterRow) -> bool {
+    let name = |cluster: &u32| comparison.clusters.get(usize::try_from(*cluster).ok()?);
+    row.clusters
+        .iter()
+        .filter_map(name)
+        .all(|name| !name.starts_with('_'))
+}
+
+fn group_point(group: &EffectiveGroup) -> Point {
+    let point = Point::default().plain(format!("{} on {}", group.title, group.clusters));
+    one_or_count(point, &group.lines, "setting")
+}
+
+/// One line stands behind, and more are counted.
+fn one_or_count(point: Point, lines: &[String], noun: &str) -> Point {
+    match lines {
+        [] => point,
+        [line] => point.plain(" (").name(line).plain(")"),
+        lines => point.plain(format!(" ({})", counted(lines.len(), noun))),
+    }
+}
