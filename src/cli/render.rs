@@ -3,19 +3,20 @@
 //! Owns: its options, what is said after a run, and the exit status. Flows in: arguments. Flows out: a tree, a stream,
 //! a report. Must not know: how a work is made, or whose a file is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context as _;
 use clap::Args;
-use spokewright::diagnostic::{Code, Findings, Severity, counted};
+use spokewright::diagnostic::{Code, Findings, Severity, counted, shell_path};
 use spokewright::output::{self, ChangeKind, Earlier, Options, OutputError, Summary};
 use spokewright::pipeline::{self, Analysis, Before, Rendered, Request};
-use spokewright::render::{Layout, Shard};
+use spokewright::render::{FluxKustomizations, Layout, Shard};
 use spokewright::report::{RenderReport, kept_by_local_policies};
 
+use super::hook;
 use super::next;
 use super::options::{ClustersOption, ReadOptions, WorkKindOption, empty_result, place};
 use super::show;
@@ -77,6 +78,10 @@ pub(crate) struct Render {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
+    /// Also write a Flux Kustomization for each cluster into DIR
+    #[arg(long, value_name = "DIR", help_heading = "Output", hide_short_help = true, value_parser = place())]
+    flux_kustomizations: Option<PathBuf>,
+
     #[command(flatten)]
     work_kind: WorkKindOption,
 
@@ -106,6 +111,15 @@ impl Render {
     }
 
     fn request(&self) -> anyhow::Result<Request> {
+        let is_stream = self.output.as_deref() == Some(Path::new("-"));
+        if is_stream && self.flux_kustomizations.is_some() {
+            return Err(Refusal::new(
+                Status::Usage,
+                "`--flux-kustomizations` names the directories of a tree, and `-o -` writes none",
+                "name a directory: `-o rendered`",
+            )
+            .into());
+        }
         let mut request = self.clusters.request(&self.options)?;
         request.output.clone_from(&self.output);
         request.shard = self.shard;
@@ -114,6 +128,7 @@ impl Render {
             .work_kind(self.clusters.is_narrowed() || self.shard.is_some())?;
         // What we write beside the output is not input, wherever it stands.
         request.skip.extend(self.report.clone());
+        request.skip.extend(self.flux_kustomizations.clone());
         Ok(request)
     }
 
@@ -164,7 +179,19 @@ impl Render {
             self.say_nothing_was_written(&findings);
             return Ok(Status::of(&findings));
         }
+        let known = if self.is_hook() {
+            hook::take_known(&mut findings, &loaded, &request)
+        } else {
+            0
+        };
         show::findings(&findings, sources, self.options.speech);
+        if known > 0 {
+            let which = if known == 1 { "it is" } else { "they are" };
+            let what = counted(known, "warning");
+            self.say(&format!(
+                "{what} of the last commit not shown again; {which} in `spokewright check`"
+            ));
+        }
         if let Some(line) = kept_by_local_policies(&rendered.withheld) {
             self.say(&line);
         }
@@ -176,11 +203,65 @@ impl Render {
             self.say(&format!("{} in {}", counts(&rendered), elapsed(start)));
             return Ok(Status::Done);
         }
-        self.write(&loaded, &rendered, &layout, start)
+        let status = self.write(&request, &loaded, &rendered, &layout, start)?;
+        let written = match (&self.flux_kustomizations, status) {
+            (Some(directory), Status::Done | Status::Differs) => {
+                self.write_flux(directory, &loaded, &layout)?
+            }
+            _ => return Ok(status),
+        };
+        Ok(if written == Status::Done { status } else { written })
+    }
+
+    /// The Kustomizations that apply the output, by the same rules as the output itself.
+    fn write_flux(
+        &self,
+        directory: &Path,
+        loaded: &pipeline::Loaded,
+        layout: &Layout<'_>,
+    ) -> anyhow::Result<Status> {
+        let tree = FluxKustomizations::new(layout, &loaded.output_in_repository());
+        let options = Options {
+            force: self.force,
+            check: self.check,
+            no_wait: self.no_wait,
+        };
+        let summary = match output::write_within(directory, None, &tree, options, &loaded.progress) {
+            Ok(summary) => summary,
+            Err(error) => {
+                let mut findings = Findings::new();
+                findings.extend(error.findings());
+                show::findings(&findings, &loaded.sources, self.options.speech);
+                return Ok(Status::of(&findings));
+            }
+        };
+        if self.check {
+            return Ok(self.report_check(directory, loaded, &summary));
+        }
+        if summary.differing.is_empty() {
+            return Ok(Status::Done);
+        }
+        self.say(&format!(
+            "Flux Kustomizations in {}: {} written, {} deleted",
+            directory.display(),
+            counted(summary.written, "file"),
+            summary.deleted
+        ));
+        Ok(if self.exit_code {
+            Status::Differs
+        } else {
+            Status::Done
+        })
+    }
+
+    /// Whether a commit waits for the answer.
+    fn is_hook(&self) -> bool {
+        self.options.reads_index() && (self.exit_code || self.check)
     }
 
     fn write(
         &self,
+        request: &Request,
         loaded: &pipeline::Loaded,
         rendered: &Rendered,
         layout: &Layout<'_>,
@@ -204,7 +285,10 @@ impl Render {
             result => result,
         };
         match result {
-            Ok(summary) if self.check => Ok(self.report_check(loaded, &summary)),
+            Ok(summary) if self.check => {
+                let status = self.report_check(&loaded.output, loaded, &summary);
+                self.report_unstaged(status, request, loaded, layout, &summary)
+            }
             Ok(summary) => {
                 // The inventory is a file of the tree to whoever counts files.
                 let listed = summary
@@ -223,11 +307,22 @@ impl Render {
                     next::after_first_render(loaded, &summary, self.options.speech);
                     next::after_deletions(&summary, &self.options);
                 }
+                let mut status = Status::Done;
                 if self.exit_code && !summary.differing.is_empty() {
-                    self.say("exit status 1 because of --exit-code: add what was written, and try again");
-                    return Ok(Status::Differs);
+                    for change in &summary.differing {
+                        let did = match change.kind {
+                            ChangeKind::Stale => "deleted",
+                            ChangeKind::Missing | ChangeKind::Changed => "wrote",
+                        };
+                        self.say(&format!("{did} {}", loaded.output.join(&change.path).display()));
+                    }
+                    let add = add(&loaded.output);
+                    self.say(&format!(
+                        "exit status 1 because of --exit-code: `{add}`, and try again"
+                    ));
+                    status = Status::Differs;
                 }
-                Ok(Status::Done)
+                self.report_unstaged(status, request, loaded, layout, &summary)
             }
             Err(error) => {
                 let mut findings = Findings::new();
@@ -240,13 +335,13 @@ impl Render {
     }
 
     /// One line a difference on stderr, and what to type.
-    fn report_check(&self, loaded: &pipeline::Loaded, summary: &Summary) -> Status {
+    fn report_check(&self, directory: &Path, loaded: &pipeline::Loaded, summary: &Summary) -> Status {
         let mut findings = Findings::new();
         findings.extend(
             summary
                 .offenders
                 .iter()
-                .map(|offender| offender.finding(&loaded.output)),
+                .map(|offender| offender.finding(directory)),
         );
         show::findings(&findings, &loaded.sources, self.options.speech);
         if summary.differing.is_empty() {
@@ -264,7 +359,7 @@ impl Render {
             };
             show::line(&format!(
                 "{difference} {}",
-                loaded.output.join(&change.path).display()
+                directory.join(&change.path).display()
             ));
         }
         show::line(&format!(
@@ -279,6 +374,45 @@ impl Render {
             Status::Done => Status::Differs,
             worse => worse,
         }
+    }
+
+    /// In a hook: one line for each file that the next commit would not hold as it is, and what to type. Files that `summary`
+    /// names have been told of.
+    fn report_unstaged(
+        &self,
+        status: Status,
+        request: &Request,
+        loaded: &pipeline::Loaded,
+        layout: &Layout<'_>,
+        summary: &Summary,
+    ) -> anyhow::Result<Status> {
+        if !self.is_hook() || !matches!(status, Status::Done | Status::Differs) {
+            return Ok(status);
+        }
+        let mut unstaged = hook::unstaged(request, loaded, layout)?;
+        let told: BTreeSet<&str> = summary
+            .differing
+            .iter()
+            .map(|change| change.path.as_str())
+            .collect();
+        unstaged.retain(|change| !told.contains(change.path.as_str()));
+        if unstaged.is_empty() {
+            return Ok(status);
+        }
+        for change in &unstaged {
+            let how = match change.kind {
+                ChangeKind::Missing => "not added",
+                ChangeKind::Changed => "changed, not added",
+                ChangeKind::Stale => "deleted, not added",
+            };
+            show::line(&format!("{how}: {}", loaded.output.join(&change.path).display()));
+        }
+        let files = counted(unstaged.len(), "file");
+        let add = add(&loaded.output);
+        show::line(&format!(
+            "the next commit would not hold {files} of the output as rendered; type `{add}`, and commit again"
+        ));
+        Ok(Status::Differs)
     }
 
     fn say(&self, text: &str) {
@@ -308,6 +442,11 @@ impl Render {
             ));
         }
     }
+}
+
+/// What puts an output into Git's index, deletions as well.
+fn add(output: &Path) -> String {
+    format!("git add {}", shell_path(&output.display().to_string()))
 }
 
 /// Whether a path names what the shell has opened (`/dev/stdout`, `/dev/fd/63`), or a device: there is no file to replace.

@@ -113,7 +113,9 @@ pub(super) fn replica_sets(
         .into_iter()
         .filter_map(|(placement, group)| no_group(hub, placement, group));
     findings.extend(unknown);
-    for set in rbac_sets(&rights) {
+    let waves = templates.iter().filter_map(|template| template.parts.wave);
+    let first_wave = waves.min().filter(|wave| *wave < 0);
+    for set in rbac_sets(&rights, first_wave) {
         let key = (set.namespace.clone(), set.name.clone());
         match sets.get(&key) {
             Some((Some(owner), _)) => findings.push(taken(&set, owner, None)),
@@ -170,8 +172,11 @@ fn whole_placement<'g, 'a>(
         .find(|placed| *placed.clusters == *template.clusters && placed.gateway.placement.is_some())
 }
 
-/// One set for each Placement, over what its sets ship and their parameters list.
-fn rbac_sets(rights: &BTreeMap<PlacementKey<'_>, (rbac::Rights, &[String])>) -> Vec<ReplicaSet> {
+/// One set for each Placement, over what its sets ship and their parameters list, before the first wave of these.
+fn rbac_sets(
+    rights: &BTreeMap<PlacementKey<'_>, (rbac::Rights, &[String])>,
+    first_wave: Option<i64>,
+) -> Vec<ReplicaSet> {
     let mut in_namespace: BTreeMap<&str, usize> = BTreeMap::new();
     for (namespace, _) in rights.keys() {
         let count = in_namespace.entry(namespace).or_default();
@@ -191,7 +196,10 @@ fn rbac_sets(rights: &BTreeMap<PlacementKey<'_>, (rbac::Rights, &[String])>) -> 
             } else {
                 format!("{}-{name}", rbac::WORK_NAME)
             };
-            let parts = rbac::work(&role, granted);
+            let parts = WorkParts {
+                wave: first_wave,
+                ..rbac::work(&role, granted)
+            };
             ReplicaSet {
                 rights: granted.clone(),
                 ..set_of(&work, *placement, clusters, &parts, None)
