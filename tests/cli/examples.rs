@@ -75,8 +75,16 @@ fn flux_has_a_kustomization_for_each_cluster_and_a_new_cluster_needs_no_copying(
         "{list}"
     );
     // A cluster leaves: its Kustomization goes, and what it applied with it.
-    scratch.edit("repository/hub/clusters/clusters.yaml", "name: us-1", "name: us-2");
-    scratch.edit("repository/hub/shop/placement.yaml", "clusterName: us-1", "clusterName: us-2");
+    scratch.edit(
+        "repository/hub/clusters/clusters.yaml",
+        "name: us-1",
+        "name: us-2",
+    );
+    scratch.edit(
+        "repository/hub/shop/placement.yaml",
+        "clusterName: us-1",
+        "clusterName: us-2",
+    );
     let check = ["render", "--check", "--flux-kustomizations", "clusters/hub/works"];
     run_in(&scratch, "repository", &check)
         .exits(1)
