@@ -18,6 +18,11 @@
 
 mod cli;
 
+/// Reading makes a tree of small values, and musl's own allocator takes several times as long (docs/performance.md).
+#[cfg(feature = "mimalloc")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> std::process::ExitCode {
     cli::main()
 }

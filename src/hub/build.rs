@@ -4,6 +4,7 @@
 //! documents, a default namespace. Flows out: the [`Hub`]. Must not know: what any kind is for.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde_json::Value;
@@ -91,7 +92,7 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options<'_>, findings: &
     }
     let definitions = drafts.objects.iter().chain(&taught.objects);
     let definitions = definitions.filter(|(_, object)| crd::is_one(object));
-    let work = Work::of_definitions(definitions.map(|(_, object)| &object.value));
+    let work = Work::of_definitions(definitions.map(|(_, object)| &*object.value));
     let steps = options.progress.count(Stage::Checking, drafts.objects.len());
     // Each object by itself, so in parallel; findings keep the order of the input.
     let checked: Vec<(Room, Checked)> = drafts
@@ -247,7 +248,7 @@ impl Drafts {
                 kind,
                 namespace,
                 name,
-                value,
+                value: Arc::new(value),
                 origin,
             },
         ));

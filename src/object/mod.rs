@@ -13,6 +13,8 @@ pub(crate) use rank::{Ages, Rank, rank_of};
 pub(crate) use variable::{SUBSTITUTE_FIRST, first_variable};
 
 use apimachinery::{ApiVersion, Field, GroupKind, Identity};
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::diagnostic::{DocumentId, Part, Place};
@@ -54,7 +56,7 @@ pub struct Object {
     /// `metadata.name`.
     pub name: String,
     /// The whole object as written.
-    pub value: Value,
+    pub value: Arc<Value>,
     /// Where it came from.
     pub origin: Origin,
 }
@@ -71,7 +73,7 @@ impl Object {
             namespace: text("/metadata/namespace"),
             name: text("/metadata/name").unwrap_or_default(),
             origin,
-            value,
+            value: Arc::new(value),
         }
     }
 
@@ -83,7 +85,7 @@ impl Object {
             kind: self.kind.clone(),
             namespace: self.namespace.clone(),
             name: self.name.clone(),
-            value: Value::Null,
+            value: Arc::default(),
             origin: self.origin.clone(),
         }
     }

@@ -137,7 +137,7 @@ fn taken(name: &str, object: &Object, owner: &Object) -> Finding {
 
 /// What the author wrote, without what an earlier run or a live hub left behind.
 fn authored(object: &Object) -> Value {
-    let mut value = object.value.clone();
+    let mut value = Value::clone(&object.value);
     if let Some(map) = value.as_object_mut() {
         map.remove("status");
     }

@@ -4,6 +4,8 @@
 //! Flows in: objects as they stand on a spoke. Flows out: the same.
 //! Must not know: which work it is in.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::condition_rules::Reported;
@@ -41,8 +43,8 @@ pub(super) struct Manifest {
     pub resource: ResourceIdentifier,
     /// Its kind, for reports.
     pub kind: String,
-    /// The object.
-    pub value: Value,
+    /// The object: the clusters that it goes to share it.
+    pub value: Arc<Value>,
     /// Feedback paths.
     pub feedback: Vec<(String, String)>,
     /// What its controllers say of it.

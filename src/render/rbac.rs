@@ -12,6 +12,7 @@
 //! instead of the objects; `narrowed.rs` looks after a kind that leaves the parameters.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -114,7 +115,7 @@ fn manifest(kind: &str, plural: &str, name: &str, value: Value) -> Manifest {
             name: name.to_owned(),
         },
         kind: kind.to_owned(),
-        value,
+        value: Arc::new(value),
         feedback: Vec::new(),
         reported: Reported::Nothing,
         origins: Vec::new(),

@@ -5,6 +5,7 @@
 //! clusters.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -114,7 +115,11 @@ fn secrets_of(holder: Holder<'_>, input: &Input<'_>, findings: &mut Findings) ->
 }
 
 /// Points the references at the copies, which live beside the object that refers to them.
-pub(super) fn rewrite(holder: &mut Value, rewrites: &[(String, String)]) {
+pub(super) fn rewrite(holder: &mut Arc<Value>, rewrites: &[(String, String)]) {
+    if rewrites.is_empty() {
+        return;
+    }
+    let holder = Arc::make_mut(holder);
     for (pointer, name) in rewrites {
         if let Some(reference) = holder.pointer_mut(pointer).and_then(Value::as_object_mut) {
             reference.insert("name".to_owned(), Value::String(name.clone()));
@@ -175,7 +180,7 @@ fn copy(
             name: downstream_name.clone(),
         },
         kind: "Secret".to_owned(),
-        value: shipped(&secret.value, &downstream_name, downstream),
+        value: Arc::new(shipped(&secret.value, &downstream_name, downstream)),
         feedback: Vec::new(),
         reported: Reported::Nothing,
         origins: vec![secret.origin.clone()],

@@ -4,8 +4,7 @@
 //! and out: what `policy` and `sync` decided. Must not know: how it was made, or how it is shown.
 
 use std::collections::BTreeSet;
-
-use serde_json::Value;
+use std::sync::Arc;
 
 use crate::diagnostic::{Code, DocumentId, Finding, Place, SourceId};
 use crate::object::{Object, Origin};
@@ -129,7 +128,7 @@ impl PolicyView<'_> {
             kind: identity.group_kind.kind.clone(),
             namespace: identity.namespace.clone(),
             name: identity.name.clone(),
-            value: Value::Null,
+            value: Arc::default(),
             origin: Origin {
                 document: DocumentId {
                     source: SourceId(0),

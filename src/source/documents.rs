@@ -188,6 +188,11 @@ struct FileRead {
     findings: Vec<Finding>,
 }
 
+/// The most bytes of a document that is no list. An API server takes 3 MiB of JSON
+/// (`kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/server/config.go`); YAML is longer, and has comments. A tree takes
+/// twenty times its text, so a file of 64 MiB that nobody can apply must not become one.
+const MOST_BYTES_OF_AN_OBJECT: usize = 4 << 20;
+
 /// What aliases may expand to in every document: one value for so many bytes of its text.
 const BYTES_FOR_A_VALUE: usize = 8;
 /// What the aliases of a run may expand to beyond that (docs/reference/limits.md). A value takes up to a quarter of a
@@ -459,19 +464,19 @@ fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits) -> File
     };
     match split {
         Ok(chunks) => {
-            for chunk in &chunks {
+            // Each by itself, so in parallel: one big file must not take longer than many small ones.
+            let values: Vec<_> = chunks.par_iter().map(|chunk| read_chunk(chunk, limits)).collect();
+            for (chunk, value) in chunks.iter().zip(values) {
                 let index = u32::try_from(read.file.documents.len()).unwrap_or(u32::MAX);
                 let document = DocumentId { source: id, index };
                 read.file.documents.push(DocumentRange::of(chunk));
-                let bounded = kube_yaml::Limits {
-                    alias_nodes: chunk.text.len() / BYTES_FOR_A_VALUE,
-                    ..limits.clone()
-                };
-                let (value, copied) = kube_yaml::read_counting(chunk, &bounded);
-                if value.is_err() && copied > bounded.alias_nodes {
-                    read.with_aliases.push(document);
-                } else {
-                    read.take(document, chunk, value, &secrecy);
+                match value {
+                    ChunkRead::Value(value) => read.take(document, chunk, value, &secrecy),
+                    ChunkRead::NeedsAliases => read.with_aliases.push(document),
+                    ChunkRead::TooLarge => {
+                        let finding = too_large(&read.file, id, chunk, &secrecy);
+                        read.findings.push(finding);
+                    }
                 }
             }
         }
@@ -481,6 +486,62 @@ fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits) -> File
         }
     }
     read
+}
+
+/// What became of one document, before those are read whose aliases need more than their share.
+enum ChunkRead {
+    Value(Result<Value, kube_yaml::Error>),
+    NeedsAliases,
+    TooLarge,
+}
+
+fn read_chunk(chunk: &kube_yaml::Chunk<'_>, limits: &kube_yaml::Limits) -> ChunkRead {
+    if chunk.text.len() > MOST_BYTES_OF_AN_OBJECT && !may_be_a_list(chunk.text) {
+        return ChunkRead::TooLarge;
+    }
+    let bounded = kube_yaml::Limits {
+        alias_nodes: chunk.text.len() / BYTES_FOR_A_VALUE,
+        ..limits.clone()
+    };
+    let (value, copied) = kube_yaml::read_counting(chunk, &bounded);
+    if value.is_err() && copied > bounded.alias_nodes {
+        ChunkRead::NeedsAliases
+    } else {
+        ChunkRead::Value(value)
+    }
+}
+
+/// Whether a text has `items`, as the exports of `kubectl get` do. What else it is, only reading it would tell.
+fn may_be_a_list(text: &str) -> bool {
+    if text.trim_start().starts_with(['{', '[']) {
+        text.contains("items")
+    } else {
+        text.lines().any(|line| line.starts_with("items:"))
+    }
+}
+
+fn too_large(
+    file: &SourceFile,
+    source: SourceId,
+    chunk: &kube_yaml::Chunk<'_>,
+    secrecy: &Secrecy,
+) -> Finding {
+    let place = if secrecy.covers_document(chunk.text) {
+        Place::Path(file.shown.clone())
+    } else {
+        Place::Text {
+            source,
+            start: chunk.offset,
+            end: chunk.offset,
+        }
+    };
+    let bytes = chunk.text.len();
+    Finding::new(
+        Code::YAML_LIMIT,
+        place,
+        format!("this document has {bytes} bytes; an object may have {MOST_BYTES_OF_AN_OBJECT}"),
+    )
+    .help("split it: an API server takes no request above 3 MiB")
 }
 
 impl FileRead {

@@ -12,8 +12,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::diagnostic::{DocumentId, SourceId};
 
-/// Texts of so many bytes are kept in mind at once; a larger one by itself.
-pub(super) const MOST_BYTES: usize = 8 << 20;
+/// Documents of so many bytes are kept in mind at once; a larger one by itself. Places of keys and values take some twenty times
+/// their text, and findings come in the order of the documents.
+pub(super) const MOST_BYTES: usize = 1 << 20;
+
+/// The lines of files of so many bytes are kept in mind at once; those of a larger one by themselves. They take a fifth of
+/// their text.
+const MOST_BYTES_OF_FILES: usize = 64 << 20;
 
 /// What was found out so far.
 #[derive(Debug, Default)]
@@ -32,21 +37,31 @@ impl Clone for Lookups {
 struct Kept {
     /// By document and, for a text inside one of its fields, the pointer of that field.
     documents: HashMap<(DocumentId, Option<String>), Arc<Found>>,
-    lines: HashMap<SourceId, Arc<Lines>>,
     bytes: usize,
+    /// By themselves: a file may be larger than what is kept of documents, and every document of it asks for its lines.
+    lines: HashMap<SourceId, Arc<Lines>>,
+    bytes_of_files: usize,
     /// How often something had to be found out.
     made: usize,
 }
 
 impl Kept {
-    fn make_room(&mut self, bytes: usize) {
+    fn make_room_for_document(&mut self, bytes: usize) {
         self.made = self.made.saturating_add(1);
         if self.bytes.saturating_add(bytes) > MOST_BYTES {
             self.documents.clear();
-            self.lines.clear();
             self.bytes = 0;
         }
         self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    fn make_room_for_file(&mut self, bytes: usize) {
+        self.made = self.made.saturating_add(1);
+        if self.bytes_of_files.saturating_add(bytes) > MOST_BYTES_OF_FILES {
+            self.lines.clear();
+            self.bytes_of_files = 0;
+        }
+        self.bytes_of_files = self.bytes_of_files.saturating_add(bytes);
     }
 }
 
@@ -74,7 +89,7 @@ impl Lookups {
         }
         let found = Arc::new(find());
         let mut kept = self.kept();
-        kept.make_room(bytes);
+        kept.make_room_for_document(bytes);
         kept.documents.insert(key, Arc::clone(&found));
         found
     }
@@ -83,7 +98,7 @@ impl Lookups {
     pub(super) fn lines(&self, source: SourceId, text: &str) -> Arc<Lines> {
         let mut kept = self.kept();
         if !kept.lines.contains_key(&source) {
-            kept.make_room(text.len());
+            kept.make_room_for_file(text.len());
         }
         match kept.lines.entry(source) {
             Entry::Occupied(known) => Arc::clone(known.get()),

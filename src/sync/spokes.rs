@@ -510,7 +510,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
                 let place = (object.name.as_str(), object.namespace_or_empty());
                 let value = downstream_route(&object.value, place, &parents, self.gateways);
                 let copy = Object {
-                    value,
+                    value: Arc::new(value),
                     ..object.clone_without_value()
                 };
                 making.add(copy, object, true);

@@ -353,7 +353,7 @@ fn whole<'a>(attachments: &Attachments<'a>, policy: PolicyId, spec: &SyncedSpec)
     match spec {
         SyncedSpec::AsWritten => Cow::Borrowed(&object.value),
         SyncedSpec::Rewritten { spec, .. } => {
-            let mut value = object.value.clone();
+            let mut value = Value::clone(&object.value);
             if let Some(fields) = value.as_object_mut() {
                 fields.insert("spec".to_owned(), (**spec).clone());
             }

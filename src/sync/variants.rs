@@ -181,7 +181,7 @@ fn copies(
                 object: Object {
                     namespace: Some(downstream),
                     name,
-                    value,
+                    value: Arc::new(value),
                     ..object.clone_without_value()
                 },
                 targets: positions,

@@ -68,6 +68,46 @@ fn all_documents_have_one_budget_for_what_aliases_expand_to() {
     scratch.run(&["check", "hub"]).exits(0);
 }
 
+#[test]
+fn an_object_that_no_api_server_takes_is_refused_before_it_is_read_and_a_list_of_that_size_is_not() {
+    let scratch = Scratch::with_worked_example();
+    let one = |name: usize, bytes: usize| {
+        let text = "x".repeat(bytes);
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{name}, namespace: gateways}}\ndata: {{a: {text}}}\n"
+        )
+    };
+    let item = |name| format!("- {}", one(name, 1 << 20).trim_end().replace('\n', "\n  "));
+    let items: Vec<String> = (0..5).map(item).collect();
+    scratch.write(
+        "hub/list.yaml",
+        &format!("apiVersion: v1\nkind: List\nitems:\n{}\n", items.join("\n")),
+    );
+    scratch.run(&["check", "hub"]).exits(0);
+    scratch.write(
+        "hub/big.yaml",
+        &format!("{}---\n{}", one(10, 10), one(11, 5 << 20)),
+    );
+    let run = scratch.run(&["check", "hub"]);
+    run.exits(3);
+    for said in [
+        "error[yaml/limit]: this document has 5242",
+        "--> hub/big.yaml:6:1",
+        "= help: split it: an API server takes no request above 3 MiB",
+    ] {
+        assert!(run.stdout.contains(said), "{said} is not in\n{}", run.stdout);
+    }
+    // Of what may be a Secret not even the first line is shown.
+    let secret = one(11, 5 << 20)
+        .replace("ConfigMap", "Secret")
+        .replace("apiVersion: v1", "stringData: {b: hunter2}\napiVersion: v1");
+    scratch.write("hub/big.yaml", &secret);
+    let run = scratch.run(&["check", "hub"]);
+    run.exits(3);
+    assert!(run.stdout.contains("error[yaml/limit]"), "{}", run.stdout);
+    assert!(!run.stdout.contains("hunter2"), "{}", run.stdout);
+}
+
 const GATEWAY_API: &str = "gateway.networking.k8s.io";
 
 #[test]

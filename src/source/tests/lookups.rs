@@ -57,6 +57,18 @@ fn a_document_is_read_again_once_however_many_findings_are_in_it() {
 }
 
 #[test]
+fn lines_are_counted_once_in_a_file_larger_than_the_documents_that_are_kept() {
+    let one = format!("a: {}\n---\n", "x".repeat(MOST_BYTES / 4));
+    let documents = 9_u32;
+    let sources = sources(&one.repeat(documents as usize));
+    for index in 0..documents {
+        sources.locate(&Place::value(document(index), "/a"));
+    }
+    let made = u32::try_from(sources.lookups().made()).unwrap();
+    assert_eq!(made, documents + 1, "each document, and the lines of the file");
+}
+
+#[test]
 fn lines_and_columns_are_what_counting_says() {
     for text in [
         "",
