@@ -1,12 +1,13 @@
 //! What a hook needs to know besides the rendering: what the last commit said already, and what the next would lack.
 //!
-//! Owns: both questions to Git. Flows in: a request, a run's findings and layout. Flows out: findings, files. Must not
+//! Owns: both questions to Git. Flows in: a request, a run's findings, its trees. Flows out: findings, files. Must not
 //! know: how they are shown.
 
+use std::path::Path;
+
 use spokewright::diagnostic::Findings;
-use spokewright::output::Change;
+use spokewright::output::{Change, Tree};
 use spokewright::pipeline::{Loaded, Request};
-use spokewright::render::Layout;
 
 use super::status::Refusal;
 
@@ -55,16 +56,16 @@ pub(crate) fn take_known(findings: &mut Findings, loaded: &Loaded, request: &Req
 #[cfg(feature = "git")]
 pub(crate) fn unstaged(
     request: &Request,
-    loaded: &Loaded,
-    layout: &Layout<'_>,
+    output: (&Path, Option<&Path>),
+    tree: &dyn Tree,
 ) -> Result<Vec<Change>, Refusal> {
     let index = super::options::index(request)?;
     let head = super::options::last_commit(request);
     Ok(spokewright::pipeline::unstaged(
         &index,
         head.as_ref(),
-        loaded,
-        layout,
+        output,
+        tree,
     ))
 }
 
@@ -74,6 +75,6 @@ pub(crate) fn take_known(_: &mut Findings, _: &Loaded, _: &Request) -> usize {
 }
 
 #[cfg(not(feature = "git"))]
-pub(crate) fn unstaged(_: &Request, _: &Loaded, _: &Layout<'_>) -> Result<Vec<Change>, Refusal> {
+pub(crate) fn unstaged(_: &Request, _: (&Path, Option<&Path>), _: &dyn Tree) -> Result<Vec<Change>, Refusal> {
     Ok(Vec::new())
 }

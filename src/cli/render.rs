@@ -11,7 +11,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Code, Findings, Severity, counted, shell_path};
-use spokewright::output::{self, ChangeKind, Earlier, Options, OutputError, Summary};
+use spokewright::output::{self, ChangeKind, Earlier, Options, OutputError, Summary, Tree};
 use spokewright::pipeline::{self, Analysis, Before, Rendered, Request};
 use spokewright::render::{FluxKustomizations, Layout, Shard};
 use spokewright::report::{RenderReport, kept_by_local_policies};
@@ -206,7 +206,7 @@ impl Render {
         let status = self.write(&request, &loaded, &rendered, &layout, start)?;
         let written = match (&self.flux_kustomizations, status) {
             (Some(directory), Status::Done | Status::Differs) => {
-                self.write_flux(directory, &loaded, &layout)?
+                self.write_flux(directory, &request, &loaded, &layout)?
             }
             _ => return Ok(status),
         };
@@ -217,6 +217,7 @@ impl Render {
     fn write_flux(
         &self,
         directory: &Path,
+        request: &Request,
         loaded: &pipeline::Loaded,
         layout: &Layout<'_>,
     ) -> anyhow::Result<Status> {
@@ -235,23 +236,20 @@ impl Render {
                 return Ok(Status::of(&findings));
             }
         };
-        if self.check {
-            return Ok(self.report_check(directory, loaded, &summary));
-        }
-        if summary.differing.is_empty() {
-            return Ok(Status::Done);
-        }
-        self.say(&format!(
-            "Flux Kustomizations in {}: {} written, {} deleted",
-            directory.display(),
-            counted(summary.written, "file"),
-            summary.deleted
-        ));
-        Ok(if self.exit_code {
-            Status::Differs
+        let status = if self.check {
+            self.report_check(directory, loaded, &summary)
         } else {
-            Status::Done
-        })
+            if !summary.differing.is_empty() {
+                self.say(&format!(
+                    "Flux Kustomizations in {}: {} written, {} deleted",
+                    directory.display(),
+                    counted(summary.written, "file"),
+                    summary.deleted
+                ));
+            }
+            self.report_written(directory, &summary)
+        };
+        self.report_unstaged(status, request, (directory, None), &tree, &summary)
     }
 
     /// Whether a commit waits for the answer.
@@ -287,7 +285,7 @@ impl Render {
         match result {
             Ok(summary) if self.check => {
                 let status = self.report_check(&loaded.output, loaded, &summary);
-                self.report_unstaged(status, request, loaded, layout, &summary)
+                self.report_unstaged(status, request, (&loaded.output, within), layout, &summary)
             }
             Ok(summary) => {
                 // The inventory is a file of the tree to whoever counts files.
@@ -307,22 +305,8 @@ impl Render {
                     next::after_first_render(loaded, &summary, self.options.speech);
                     next::after_deletions(&summary, &self.options);
                 }
-                let mut status = Status::Done;
-                if self.exit_code && !summary.differing.is_empty() {
-                    for change in &summary.differing {
-                        let did = match change.kind {
-                            ChangeKind::Stale => "deleted",
-                            ChangeKind::Missing | ChangeKind::Changed => "wrote",
-                        };
-                        self.say(&format!("{did} {}", loaded.output.join(&change.path).display()));
-                    }
-                    let add = add(&loaded.output);
-                    self.say(&format!(
-                        "exit status 1 because of --exit-code: `{add}`, and try again"
-                    ));
-                    status = Status::Differs;
-                }
-                self.report_unstaged(status, request, loaded, layout, &summary)
+                let status = self.report_written(&loaded.output, &summary);
+                self.report_unstaged(status, request, (&loaded.output, within), layout, &summary)
             }
             Err(error) => {
                 let mut findings = Findings::new();
@@ -332,6 +316,25 @@ impl Render {
                 Ok(Status::of(&findings))
             }
         }
+    }
+
+    /// In a hook that writes: the files, and what to type.
+    fn report_written(&self, directory: &Path, summary: &Summary) -> Status {
+        if !self.exit_code || summary.differing.is_empty() {
+            return Status::Done;
+        }
+        for change in &summary.differing {
+            let did = match change.kind {
+                ChangeKind::Stale => "deleted",
+                ChangeKind::Missing | ChangeKind::Changed => "wrote",
+            };
+            self.say(&format!("{did} {}", directory.join(&change.path).display()));
+        }
+        let add = add(directory);
+        self.say(&format!(
+            "exit status 1 because of --exit-code: `{add}`, and try again"
+        ));
+        Status::Differs
     }
 
     /// One line a difference on stderr, and what to type.
@@ -382,14 +385,14 @@ impl Render {
         &self,
         status: Status,
         request: &Request,
-        loaded: &pipeline::Loaded,
-        layout: &Layout<'_>,
+        output: (&Path, Option<&Path>),
+        tree: &dyn Tree,
         summary: &Summary,
     ) -> anyhow::Result<Status> {
         if !self.is_hook() || !matches!(status, Status::Done | Status::Differs) {
             return Ok(status);
         }
-        let mut unstaged = hook::unstaged(request, loaded, layout)?;
+        let mut unstaged = hook::unstaged(request, output, tree)?;
         let told: BTreeSet<&str> = summary
             .differing
             .iter()
@@ -405,10 +408,10 @@ impl Render {
                 ChangeKind::Changed => "changed, not added",
                 ChangeKind::Stale => "deleted, not added",
             };
-            show::line(&format!("{how}: {}", loaded.output.join(&change.path).display()));
+            show::line(&format!("{how}: {}", output.0.join(&change.path).display()));
         }
         let files = counted(unstaged.len(), "file");
-        let add = add(&loaded.output);
+        let add = add(output.0);
         show::line(&format!(
             "the next commit would not hold {files} of the output as rendered; type `{add}`, and commit again"
         ));

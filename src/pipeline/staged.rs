@@ -8,22 +8,21 @@
 
 use std::path::Path;
 
-use super::inputs::Loaded;
 use crate::output::{Change, ChangeKind, INVENTORY, Tree, inventory_bytes, listed};
 use crate::source::{FileTree, GitTree, Held, IndexTree};
 
-/// How the index differs from a wanted tree and the inventory on disk, sorted. Nothing where the output lies outside of
-/// the repository, or its rules keep it out.
+/// How the index differs from a wanted tree and its inventory on disk, sorted. Nothing where the output, which must lie
+/// `within` another directory, lies outside of the repository, or its rules keep it out.
 ///
 /// What is no longer wanted counts where the last commit's inventory lists it: files of others may stand beside ours.
 #[must_use]
 pub fn unstaged(
     index: &IndexTree,
     head: Option<&GitTree>,
-    loaded: &Loaded,
-    tree: &(impl Tree + ?Sized),
+    (output, within): (&Path, Option<&Path>),
+    tree: &dyn Tree,
 ) -> Vec<Change> {
-    let Some(at) = index.locate(&loaded.output) else {
+    let Some(at) = index.locate(output) else {
         return Vec::new();
     };
     let staged = index.files_below(&at);
@@ -51,7 +50,7 @@ pub fn unstaged(
         note(&path, kind(&path, &buffer));
         wanted.push(path);
     }
-    if let Some(inventory) = inventory_bytes(&loaded.output, loaded.output_within.as_deref()) {
+    if let Some(inventory) = inventory_bytes(output, within) {
         note(INVENTORY, kind(INVENTORY, &inventory));
     }
     let is_left = |path: &String| {

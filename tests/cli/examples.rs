@@ -5,7 +5,7 @@ use std::process::Command;
 use kube_yaml::{Limits, read_all};
 use serde_json::Value;
 
-use crate::repository::run_in;
+use crate::repository::{git, repository, run_in};
 use crate::scratch::{Run, Scratch, copy, fixtures};
 
 fn example(name: &str) -> Vec<Value> {
@@ -115,6 +115,26 @@ fn flux_has_a_kustomization_for_each_cluster_and_a_new_cluster_needs_no_copying(
     )
     .exits(2)
     .says("`-o -` writes none");
+}
+
+/// What a hook says of the tree, it says of the Kustomizations.
+#[test]
+fn a_hook_asks_for_the_flux_kustomizations_in_the_index() {
+    let Some(scratch) = repository() else { return };
+    let render = ["render", "hub", "--flux-kustomizations", "flux"];
+    scratch.run(&render).exits(0);
+    git(&scratch.path(""), &["add", "rendered"]);
+    for hook in ["--check", "--exit-code"] {
+        scratch
+            .run(&[&render[..], &[hook, "--inputs", "git-index"]].concat())
+            .exits(1)
+            .says("not added: flux/works-eu-1.yaml")
+            .says("type `git add flux`, and commit again");
+    }
+    git(&scratch.path(""), &["add", "flux"]);
+    scratch
+        .run(&[&render[..], &["--check", "--inputs", "git-index"]].concat())
+        .exits(0);
 }
 
 #[test]
