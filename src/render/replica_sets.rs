@@ -379,7 +379,7 @@ mod tests {
                 .iter()
                 .map(|(namespace, name)| ((namespace.as_str(), name.as_str()), (shipped.clone(), &clusters[..])))
                 .collect();
-            let sets = rbac_sets(&rights);
+            let sets = rbac_sets(&rights, None);
             let roles: BTreeSet<&str> =
                 sets.iter().flat_map(|set| &set.manifests).map(|manifest| manifest.name.as_str()).collect();
             prop_assert_eq!(roles.len(), keys.len());
