@@ -9,7 +9,7 @@
 use std::path::Path;
 
 use crate::output::{Change, ChangeKind, INVENTORY, Tree, inventory_bytes, listed};
-use crate::source::{FileTree, GitTree, Held, IndexTree};
+use crate::source::{FileTree as _, GitTree, Held, IndexTree};
 
 /// How the index differs from a wanted tree and its inventory on disk, sorted. Nothing where the output, which must lie
 /// `within` another directory, lies outside of the repository, or its rules keep it out.

@@ -263,10 +263,10 @@ fn any_config() -> impl Strategy<Value = RenderConfig> {
             |(hub, spokes, secrets, hub_objects, placement_source, placement_mode)| RenderConfig {
                 hub,
                 spokes,
-                secrets,
-                hub_objects,
                 placement_source,
                 placement_mode,
+                secrets,
+                hub_objects,
                 ..RenderConfig::default()
             },
         )
