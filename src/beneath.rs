@@ -243,7 +243,7 @@ fn open_file(directory: &Dir, path: &Path, follow: FollowSymlinks) -> io::Result
     if file.metadata()?.is_file() {
         Ok(file)
     } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"))
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"))
     }
 }
 
@@ -253,7 +253,7 @@ fn one_name(name: &str) -> io::Result<&Path> {
     let mut parts = path.components();
     match (parts.next(), parts.next()) {
         (Some(Component::Normal(only)), None) if only == name => Ok(path),
-        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no name")),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a name")),
     }
 }
 

@@ -24,6 +24,7 @@ mod policies;
 
 mod analysis;
 
+mod consequences;
 mod nothing;
 mod stages;
 mod variables;

@@ -182,7 +182,7 @@ pub(crate) fn reports(tree: &InMemory) -> String {
 
     let inventory = pipeline::inventory(&loaded.hub, &mut Findings::new());
     let evaluation = evaluate(&loaded.evaluation_input(&inventory), Detail::Full);
-    let placements = PlacementReport::new(evaluation.report());
+    let placements = PlacementReport::new(&evaluation, None);
     said += &shown(&placement_table(&placements, WIDTH));
     said += &document(&placements);
 

@@ -111,9 +111,10 @@ pub(crate) fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Findi
     let value = with_off(value);
     let (schema, _) = Schema::of_value(&json_schema());
     let value = schema.defaulted(&value).into_owned();
-    for violation in schema.validate_defaulted(&value) {
+    let violations = schema.validate_defaulted(&value);
+    for violation in violation::without_misspelled(&violations) {
         let message = format!("{FILE_NAME}: {violation}");
-        let (code, place) = if violation::is_unknown_field(&violation) {
+        let (code, place) = if violation::is_unknown_field(violation) {
             (
                 Code::CONFIG_UNKNOWN_FIELD,
                 Place::key(document, &*violation.pointer),
@@ -122,7 +123,7 @@ pub(crate) fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Findi
             (Code::CONFIG_INVALID, Place::value(document, &*violation.pointer))
         };
         let mut finding = Finding::new(code, place, message);
-        finding.help = violation::help(&violation);
+        finding.help = violation::help(violation);
         findings.push(finding);
     }
     let config = interpret(&value, document, &mut findings);
@@ -191,7 +192,7 @@ fn severities(
         let Some(code) = Code::from_name(name) else {
             let names = CODES.iter().map(|(code, _, _)| code.name());
             let help = nearest(name, names).map_or_else(
-                || "the codes are listed in the README".to_owned(),
+                || "`spokewright finding` lists all codes".to_owned(),
                 |near| format!("did you mean `{near}`?"),
             );
             let message = format!("{FILE_NAME}: findings: there is no code {name:?}");
@@ -201,9 +202,9 @@ fn severities(
         if !code.is_configurable() {
             let message = format!("{FILE_NAME}: findings: the severity of {name} cannot be changed");
             let help = if code == Code::EMPTY_NOTHING_RENDERED {
-                "remove it, and pass --allow-empty to the run that is meant to remove everything"
+                "remove it, and pass --allow-empty to the run that should remove everything"
             } else {
-                "remove it: without this error the result would not be defined"
+                "remove it: without this error, the result would be undefined"
             };
             findings.push(Finding::new(Code::CONFIG_INVALID, place, message).help(help));
             continue;

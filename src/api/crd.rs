@@ -72,10 +72,10 @@ pub(crate) fn verify(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
 /// The finding where the definitions of the input ask for more work than a run spends on them; `object` is the first.
 #[must_use]
 pub(crate) fn too_much_work(object: &Object) -> Finding {
-    let message = "the schemas, CEL rules and patterns of the CustomResourceDefinitions take more work than a run spends on \
-                   them: no object is checked against them";
-    Finding::new(Code::OBJECT_UNCHECKED, object.place("/spec/versions"), message)
-        .help("leave out the CustomResourceDefinition whose rules loop over long lists or whose patterns count to hundreds")
+    let message = "the schemas, CEL rules and patterns of the CustomResourceDefinitions take more work than a run allows: no object is checked against them";
+    Finding::new(Code::OBJECT_UNCHECKED, object.place("/spec/versions"), message).help(
+        "remove the CustomResourceDefinition that has rules over long lists, or patterns with large counts",
+    )
 }
 
 /// Whether `object` is a definition.
@@ -124,7 +124,7 @@ pub(crate) fn check_by_catalog(crd: &Crd, object: &Object, only: Option<&[&str]>
     }
     let product = catalog::find(&crd.group, &crd.kind).and_then(|entry| entry.product(version));
     let note = format!(
-        "as of {}; put your own CRD into the input to check against that",
+        "as of {}; add your own CRD to the input to check against it",
         product.unwrap_or_default()
     );
     let found = violation::findings(&violations, object).into_iter();

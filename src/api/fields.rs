@@ -53,9 +53,9 @@ impl<'a, 'f> Reading<'a, 'f> {
                 Finding::new(
                     Code::OBJECT_SCHEMA,
                     self.object.place(field.pointer()),
-                    format!("`{name}` of {} is no host name", self.object.identity()),
+                    format!("`{name}` of {} is not a hostname", self.object.identity()),
                 )
-                .help("write a host name, such as `api.example.com` or `*.example.com`"),
+                .help("write a hostname, such as `api.example.com` or `*.example.com`"),
             );
         }
         Some(name)
@@ -97,13 +97,20 @@ impl<'a, 'f> Reading<'a, 'f> {
     /// Notes that a required field is missing.
     pub(crate) fn missing(&mut self, pointer: &str) {
         let field = dotted(pointer);
+        let (parent, name) = pointer.rsplit_once('/').unwrap_or_default();
+        let (place, meant) = self.object.origin.missing(&self.object.value, parent, name);
+        let place = if meant.is_some() {
+            place
+        } else {
+            self.object.place(pointer)
+        };
         let finding = Finding::new(
             Code::OBJECT_SCHEMA,
-            self.object.place(pointer),
+            place,
             format!("{} has no `{field}`", self.object.identity()),
         )
         .label("required here")
-        .help(format!("add `{field}`"));
+        .help(meant.unwrap_or_else(|| format!("add `{field}`")));
         self.wrong(finding);
     }
 

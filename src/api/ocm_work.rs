@@ -86,7 +86,7 @@ impl Refusal {
         let finding = Finding::new(self.code, object.place(&self.pointer), message);
         finding.help(
             self.help
-                .unwrap_or_else(|| "correct the work: a hub refuses it as it is".to_owned()),
+                .unwrap_or_else(|| "correct the work: a hub refuses it".to_owned()),
         )
     }
 }

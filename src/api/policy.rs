@@ -70,7 +70,7 @@ fn read_reference<'a>(
             Finding::new(
                 Code::POLICY_INVALID,
                 object.place(reference.get("group").pointer()),
-                format!("a target's group carries no version: `{group}`"),
+                format!("the group of a target must not contain a version: `{group}`"),
             )
             .label("a group, a slash and a version")
             .help(format!("write `group: {bare}`")),
@@ -146,7 +146,7 @@ pub(crate) fn target_selectors<'a>(object: &'a Object, findings: &mut Findings) 
                         Code::POLICY_INVALID,
                         object.place(entry.pointer()),
                         format!(
-                            "`{}` of {} is no label selector",
+                            "`{}` of {} is not a label selector",
                             dotted(entry.pointer()),
                             object.identity()
                         ),

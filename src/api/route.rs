@@ -20,11 +20,25 @@ pub(crate) fn is_route(group: &str, kind: &str) -> bool {
     group == GROUP && ROUTE_KINDS.contains(&kind)
 }
 
+/// The groups whose kind `label` stands for the routes with that label.
+const LABEL_GROUPS: [&str; 2] = ["delegation.kgateway.dev", "delegation.gateway.solo.io"];
+
 /// Whether a backend of this kind is no backend but other routes, by name, all of a namespace (`*`), or those with a label:
-/// requests are handed on to them (docs/systems/other-policies.md#kgateway).
+/// requests are handed on to them (docs/systems/other-policies.md#route-delegation).
 pub(crate) fn stands_for_routes(group: &str, kind: &str) -> bool {
-    const LABEL_GROUPS: [&str; 2] = ["delegation.kgateway.dev", "delegation.gateway.solo.io"];
     is_route(group, kind) || (kind == "label" && LABEL_GROUPS.contains(&group))
+}
+
+/// Whether a route takes over what those that hand requests on to it ask for: an annotation of it says so.
+pub(crate) fn inherits_matches(route: &Object) -> bool {
+    LABEL_GROUPS.iter().any(|group| {
+        let annotation = route.annotation(&format!("{group}/inherit-parent-matcher"));
+        annotation.is_some_and(|text| {
+            ["true", "yes", "enabled"]
+                .iter()
+                .any(|yes| text.eq_ignore_ascii_case(yes))
+        })
+    })
 }
 
 /// A route of any kind.
@@ -68,6 +82,8 @@ pub(crate) struct RouteRule<'a> {
     pub name: Option<&'a str>,
     /// Backends of the rule, those of RequestMirror filters included.
     pub backends: Vec<BackendRef<'a>>,
+    /// What stands in the place of a backend for other routes ([`stands_for_routes`]).
+    pub delegates: Vec<BackendRef<'a>>,
 }
 
 /// A reference to a backend.
@@ -167,15 +183,19 @@ fn parent_ref<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<Pa
 }
 
 fn route_rule<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> RouteRule<'a> {
-    let mut backends = Vec::new();
+    let (mut backends, mut delegates) = (Vec::new(), Vec::new());
     for reference in reading.items(&field.get("backendRefs")) {
-        backends.extend(backend_ref(reading, &reference));
+        match backend_ref(reading, &reference) {
+            Some(routes) if stands_for_routes(routes.group, routes.kind) => delegates.push(routes),
+            backend => backends.extend(backend),
+        }
         mirrors(reading, &reference, &mut backends);
     }
     mirrors(reading, field, &mut backends);
     RouteRule {
         name: reading.string(&field.get("name")).filter(|name| !name.is_empty()),
         backends,
+        delegates,
     }
 }
 

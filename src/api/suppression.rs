@@ -105,7 +105,7 @@ pub(crate) fn of_configuration(
             let help = "write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web";
             findings.push(invalid(
                 place("object"),
-                format!("`{object}` names no object"),
+                format!("`{object}` is not the name of an object"),
                 help,
             ));
             continue;
@@ -114,7 +114,7 @@ pub(crate) fn of_configuration(
         let path = match path.map(glob).transpose() {
             Ok(glob) => glob.map(|glob| glob.compile_matcher()),
             Err(error) => {
-                let message = format!("`path` has a bad glob: {error}");
+                let message = format!("`path` has an invalid glob: {error}");
                 findings.push(invalid(
                     place("path"),
                     message,
@@ -126,7 +126,11 @@ pub(crate) fn of_configuration(
         let until = match text("until").map(moment) {
             Some(None) => {
                 let help = "write a date, `2027-03-31`, or a time, `2027-03-31T12:00:00Z`";
-                findings.push(invalid(place("until"), "`until` is no date and no time", help));
+                findings.push(invalid(
+                    place("until"),
+                    "`until` is neither a date nor a time",
+                    help,
+                ));
                 continue;
             }
             Some(until) => until,
@@ -191,21 +195,18 @@ fn accepted_code(name: &str, place: Place) -> Result<Code, Box<Finding>> {
     let Some(code) = Code::from_name(name) else {
         let names = CODES.iter().map(|(code, _, _)| code.name());
         let help = nearest(name, names).map_or_else(
-            || "write a code of the README's table, a colon and the reason".to_owned(),
+            || "write a finding code, a colon, and the reason".to_owned(),
             |near| format!("did you mean `{near}`?"),
         );
         return refuse(format!("there is no code `{name}` to suppress"), help);
     };
     if !code.is_configurable() && code.default_severity() == Severity::Error {
         let message = format!("{name} is an error, and errors cannot be suppressed");
-        return refuse(
-            message,
-            "correct what it is about, and remove the suppression".to_owned(),
-        );
+        return refuse(message, "fix the finding, and remove the suppression".to_owned());
     }
     if code.group() == Code::SUPPRESSION_UNUSED.group() {
         let message = format!("{name} is about suppressions, and cannot be suppressed");
-        return refuse(message, "remove the suppression that it is about".to_owned());
+        return refuse(message, "remove that suppression".to_owned());
     }
     Ok(code)
 }
@@ -214,7 +215,7 @@ fn no_reason(place: Place) -> Finding {
     invalid(
         place,
         "a suppression has no reason",
-        format!("say why it is accepted: in an annotation `{SUPPRESS_ANNOTATION}: \"CODE: REASON\"`"),
+        format!("give a reason: in an annotation `{SUPPRESS_ANNOTATION}: \"CODE: REASON\"`"),
     )
 }
 

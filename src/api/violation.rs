@@ -29,7 +29,7 @@ pub(crate) fn help(violation: &Violation) -> Option<String> {
             Some(near.unwrap_or_else(|| match known.len() {
                 0 => "no field is allowed here".to_owned(),
                 1..=LISTED_MAX => format!("known fields: {}", known.join(", ")),
-                _ => "remove it, or check in which mapping it belongs".to_owned(),
+                _ => "remove it, or check which mapping it belongs to".to_owned(),
             }))
         }
         ViolationKind::NotSupported { value, supported } => {
@@ -68,6 +68,14 @@ pub(crate) fn metadata_findings(object: &Object) -> Vec<Finding> {
     told(&violations.iter().filter(is_ours).collect::<Vec<_>>(), object)
 }
 
+/// The violations without those that only say that a field is missing whose name is misspelled.
+pub(crate) fn without_misspelled(violations: &[Violation]) -> impl Iterator<Item = &Violation> {
+    let misspelled: Vec<String> = violations.iter().filter_map(meant).collect();
+    violations.iter().filter(move |violation| {
+        violation.kind != ViolationKind::Required || !misspelled.contains(&violation.pointer)
+    })
+}
+
 /// One finding for each mistake.
 fn told(violations: &[&Violation], object: &Object) -> Vec<Finding> {
     let misspelled: Vec<Option<String>> = violations.iter().map(|violation| meant(violation)).collect();
@@ -100,6 +108,7 @@ fn told(violations: &[&Violation], object: &Object) -> Vec<Finding> {
         let missing = meant
             .as_ref()
             .filter(|pointer| object.value.pointer(pointer).is_none());
+        found.misspells = missing.map(|meant| object.place(meant));
         let parent = missing.and_then(|meant| meant.rsplit_once('/'));
         let parent = parent.map(|(parent, _)| parent.to_owned());
         for pointer in std::iter::once(&violation.pointer).chain(meant).chain(&parent) {
@@ -159,7 +168,7 @@ fn finding(violation: &Violation, object: &Object) -> Finding {
             .collect();
         let kind = object.kind.to_lowercase();
         format!(
-            "`kubectl explain {}` says what belongs here",
+            "`kubectl explain {}` shows the fields that belong here",
             shell_name(&format!("{kind}.{}", fields.join(".")))
         )
     });

@@ -3,7 +3,7 @@
 //! Owns: its options, and the line that sums up. Flows in: arguments. Flows out: findings, an exit status. Must not
 //! know: what is wrong or why.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::mem::ManuallyDrop;
 
 use anyhow::Context as _;
@@ -13,7 +13,7 @@ use spokewright::pipeline::{self, EmptyResult, Request};
 
 use super::next;
 use super::options::{ClustersOption, ReadOptions};
-use super::reporting::kept;
+use super::reporting::{UNWRITTEN, kept, to_stdout};
 use super::show;
 use super::status::Status;
 use super::watch::watch;
@@ -63,16 +63,10 @@ impl Check {
         pipeline::check(&loaded, &mut findings);
         loaded.finish(&mut findings);
         // For this command the findings are the data (docs/reference/exit-statuses.md).
-        let text = show::text(
-            &findings,
-            &loaded.sources,
-            self.options.speech,
-            std::io::stdout().is_terminal(),
-        );
-        std::io::stdout()
-            .lock()
-            .write_all(text.as_bytes())
-            .context("cannot write to stdout")?;
+        let (speech, terminal) = (self.options.speech, std::io::stdout().is_terminal());
+        to_stdout(|out| {
+            show::write_findings(out, &findings, &loaded.sources, speech, terminal).context(UNWRITTEN)
+        })?;
         show::passed_over(&loaded, self.options.speech);
         if !self.options.speech.quiet {
             show::line(&format!(

@@ -12,7 +12,7 @@ use super::candidates;
 use super::next;
 use super::options::{ClustersOption, ReadOptions};
 use super::policies::analyse;
-use super::reporting::finish;
+use super::reporting::{finish, whole};
 use super::show;
 use super::status::Status;
 
@@ -71,12 +71,23 @@ impl GraphCommand {
         let analysis = analyse(&loaded, cluster, &mut findings)?;
         let spokes = analysis.spokes();
         let view = analysis.policies(&spokes, &mut findings);
-        let mut graph = Graph::new(&view, |cluster| loaded.admits(cluster));
-        let everything = graph.nodes();
+        let admits = |cluster: &str| loaded.admits(cluster);
+        let mut graph = if self.all {
+            match Graph::whole(&view, admits) {
+                Ok(graph) => graph,
+                Err(too_many) => {
+                    findings.push(*too_many);
+                    return finish(&loaded, findings, &self.options, whole(""));
+                }
+            }
+        } else {
+            Graph::new(&view, admits)
+        };
+        let everything = graph.things();
         if !self.all && graph.collapse() {
             show::calm(
                 &format!(
-                    "{everything} nodes drawn as {}: what is alike is counted; --all draws everything",
+                    "{everything} nodes drawn as {}: similar nodes are counted; --all draws everything",
                     graph.nodes()
                 ),
                 self.options.speech,
@@ -86,7 +97,7 @@ impl GraphCommand {
             Language::Mermaid => graph.mermaid(),
             Language::Dot => graph.dot(),
         };
-        let status = finish(&loaded, findings, &data, &self.options)?;
+        let status = finish(&loaded, findings, &self.options, whole(&data))?;
         if everything == 0 {
             next::without_nodes(&loaded, self.options.speech);
         }

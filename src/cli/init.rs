@@ -114,7 +114,7 @@ impl Init {
                 }
                 let sorted = sorted_files(loaded.hub.objects.iter());
                 if sorted.files.len() < 2 {
-                    let message = format!("no object of a hub is in {}", file.display());
+                    let message = format!("{} contains no object of a hub", file.display());
                     return Err(Refusal::new(
                         Status::Invalid,
                         &message,
@@ -146,7 +146,7 @@ impl Init {
         if !left_out.is_empty() {
             show::calm(
                 &format!(
-                    "left out, as it does not belong into Git: {}",
+                    "left out, because it does not belong in Git: {}",
                     left_out.join(", ")
                 ),
                 self.speech,
@@ -159,7 +159,7 @@ impl Init {
         };
         show::calm(
             &format!(
-                "next: `spokewright render{path}` writes what each cluster receives; `spokewright check{path}` says what is missing"
+                "next: `spokewright render{path}` writes what each cluster receives; `spokewright check{path}` shows what is missing"
             ),
             self.speech,
         );

@@ -30,7 +30,7 @@ pub(crate) fn named<'a>(loaded: &Loaded, objects: &[&'a Object], text: &str) -> 
                 || "write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web".to_owned(),
                 |object| format!("did you mean `{}`?", spelled(object)),
             );
-            return refuse(&format!("`{text}` names no object"), &help);
+            return refuse(&format!("`{text}` is not the name of an object"), &help);
         }
     };
     let of_kind = of_kind(loaded, objects, kind)?;
@@ -68,7 +68,7 @@ pub(crate) fn named<'a>(loaded: &Loaded, objects: &[&'a Object], text: &str) -> 
                 })
                 .collect();
             refuse(
-                &format!("several objects are called `{text}`"),
+                &format!("several objects have the name `{text}`"),
                 &format!("write one of: {}", names.join(", ")),
             )
         }
@@ -98,7 +98,7 @@ pub(crate) fn of_kind<'a>(
         },
         |near| format!("did you mean `{near}`?"),
     );
-    refuse(&format!("no object of the input is a `{kind}`"), &help)
+    refuse(&format!("the input contains no `{kind}`"), &help)
 }
 
 fn refuse<T>(message: &str, help: &str) -> Result<T, Refusal> {

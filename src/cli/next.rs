@@ -32,7 +32,7 @@ pub(crate) fn after_first_render(loaded: &Loaded, summary: &Summary, speech: Spe
         speech,
     );
     show::calm(
-        "      `spokewright diff` then says what a change does to every cluster",
+        "      `spokewright diff` then shows what a change does to every cluster",
         speech,
     );
 }
@@ -50,9 +50,7 @@ pub(crate) fn after_deletions(summary: &Summary, options: &ReadOptions) {
     }
     show::calm(
         &format!(
-            "next: {} left the tree. On the hub Argo CD deletes what left an Application, Flux what left its inventory, \
-             both with `prune: true`; `kubectl apply` deletes nothing, and with `--prune` nothing in namespaces of \
-             clusters that left. `{} --works FILE` lists what is still there",
+            "next: {} left the tree. On the hub, Argo CD and Flux delete them with `prune: true`; `kubectl apply` deletes nothing, and with `--prune` nothing in namespaces of clusters that left. `{} --works FILE` lists works that are still there",
             counted(left, "work"),
             command("prune-list", &options.paths),
         ),
@@ -86,12 +84,12 @@ pub(crate) fn without_placements(loaded: &Loaded, speech: Speech) {
         .of_kind(ocm_placement::GROUP, "PlacementDecision");
     let lines = if decisions.is_empty() {
         [
-            "next: add what the hub decides by:",
+            "next: add the objects that the hub decides by:",
             "      `kubectl get placement,managedcluster,managedclusterset,managedclustersetbinding -A -o yaml`",
         ]
     } else {
         [
-            "the PlacementDecisions of the input hold as they are; `spokewright render` takes them",
+            "the PlacementDecisions of the input apply as they are; `spokewright render` uses them",
             "next: to evaluate, add the Placements: `kubectl get placement -A -o yaml`",
         ]
     };
@@ -115,7 +113,7 @@ pub(crate) fn without_statuses(loaded: &Loaded, speech: Speech) {
     say(
         loaded,
         "status",
-        &["next: `spokewright check` says what is missing for a rendering"],
+        &["next: `spokewright check` shows what is missing to render"],
         speech,
     );
 }
@@ -127,7 +125,7 @@ pub(crate) fn without_nodes(loaded: &Loaded, speech: Speech) {
         "graph",
         &[
             "nothing to draw: the input has no GatewayClass, Gateway, route or policy",
-            "next: `spokewright check` says what is missing for a rendering",
+            "next: `spokewright check` shows what is missing to render",
         ],
         speech,
     );
@@ -144,7 +142,7 @@ fn say(loaded: &Loaded, command: &str, lines: &[&str], speech: Speech) {
     show::calm("no Kubernetes object was read", speech);
     show::calm(
         &format!(
-            "next: name the directory of the hub, as in `spokewright {command} hub`; `-v` says which files were read"
+            "next: name the directory of the hub, as in `spokewright {command} hub`; `-v` lists the files that were read"
         ),
         speech,
     );

@@ -80,8 +80,13 @@ pub(crate) struct ReadOptions {
     mode: Option<Mode>,
 
     /// Put clusters without a cluster set label into the set `default`, as OCM's webhook does
-    #[arg(long, help_heading = "Placement", hide_short_help = true)]
-    unlabelled_join_default: bool,
+    #[arg(
+        long,
+        alias = "unlabelled-join-default",
+        help_heading = "Placement",
+        hide_short_help = true
+    )]
+    unlabeled_join_default: bool,
 
     /// Taint clusters that are not available, as OCM's controller does
     #[arg(long, help_heading = "Placement", hide_short_help = true)]
@@ -162,8 +167,8 @@ impl WorkKindOption {
             WorkKind::ManifestWork => Ok(render::WorkKind::ManifestWork),
             WorkKind::ReplicaSet if narrowed => Err(Refusal::new(
                 Status::Usage,
-                "a ManifestWorkReplicaSet is for all clusters of its Placement, and no part of them",
-                "leave out `--clusters` and `--shard`, or `--work-kind replica-set`",
+                "a ManifestWorkReplicaSet is for all clusters of its Placement, not for a part of them",
+                "remove `--clusters` and `--shard`, or `--work-kind replica-set`",
             )
             .into()),
             WorkKind::ReplicaSet => Ok(render::WorkKind::ReplicaSet),
@@ -225,7 +230,7 @@ impl ReadOptions {
                 Mode::Fixpoint => PlacementMode::Fixpoint,
             }),
             placement_options: ocm_placement::Options {
-                unlabelled_join_default: self.unlabelled_join_default,
+                unlabeled_join_default: self.unlabeled_join_default,
                 derive_availability_taints: self.derive_availability_taints,
             },
             now: self.now,
@@ -373,7 +378,7 @@ fn load_index(request: &Request) -> anyhow::Result<Loaded> {
     if request.stdin.is_some() {
         return Err(Refusal::new(
             Status::Usage,
-            "what comes from standard input is not in Git's index",
+            "standard input is not in Git's index",
             "name files or directories, or leave out `--inputs git-index`",
         )
         .into());
@@ -412,7 +417,7 @@ fn first_path(request: &Request) -> &Path {
 fn load_index(_: &Request) -> anyhow::Result<Loaded> {
     Err(Refusal::new(
         Status::Usage,
-        "this spokewright was built without `git`, and cannot read Git's index",
+        "this spokewright was built without `git`, so it cannot read Git's index",
         "leave out `--inputs git-index`",
     )
     .into())
@@ -422,7 +427,7 @@ fn load_index(_: &Request) -> anyhow::Result<Loaded> {
 pub(crate) fn place() -> impl clap::builder::TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match path.to_str() {
         Some(word @ ("json" | "yaml" | "text" | "wide" | "name")) => Err(format!(
-            "this is a directory, and never a format: write `-o ./{word}` if it has that name, or `-o -` for YAML on stdout"
+            "this is a directory, not a format: write `-o ./{word}` if it has that name, or `-o -` for YAML on stdout"
         )),
         _ => Ok(path),
     })
@@ -430,5 +435,5 @@ pub(crate) fn place() -> impl clap::builder::TypedValueParser<Value = PathBuf> {
 
 fn timestamp(text: &str) -> Result<jiff::Timestamp, String> {
     text.parse()
-        .map_err(|_| format!("`{text}` is no RFC 3339 time, such as 2026-06-01T12:00:00Z"))
+        .map_err(|_| format!("`{text}` is not an RFC 3339 time, such as 2026-06-01T12:00:00Z"))
 }

@@ -3,11 +3,12 @@
 //! Owns: its options, and which decisions would stand twice. Flows in: arguments. Flows out: a table, an explanation
 //! or JSON on stdout; with `--write`, files. Must not know: how a cluster is chosen.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::ArgValueCompleter;
-use ocm_placement::{Detail, Evaluation, GROUP, Inventory, evaluate};
+use ocm_placement::{Detail, Evaluation, Explanation, GROUP, Inventory, evaluate};
 use spokewright::diagnostic::{Code, Finding, Findings, counted};
 use spokewright::output::{OutputError, write_files};
 use spokewright::pipeline::{self, EmptyResult, Loaded};
@@ -64,39 +65,42 @@ impl Placement {
         let evaluation = evaluate(&input, Detail::Full);
         drop(stage);
         findings.extend(pipeline::problems(&loaded.hub, &evaluation));
-        let data = match &self.why {
-            Some(cluster) => match self.explain(cluster, &inventory, &evaluation, &loaded) {
-                Ok(data) => data,
-                Err(refusal) => {
-                    // It may be in a file that cannot be read: then this says so.
-                    loaded.finish(&mut findings);
-                    show::findings(&findings, &loaded.sources, self.options.speech);
-                    return Err(refusal.into());
-                }
-            },
-            None => {
-                let mut report = evaluation.report();
-                if self.clusters.is_narrowed() {
-                    report.placements.retain(|placement| {
-                        let mut decisions = placement.decisions.iter();
-                        decisions.any(|decision| loaded.admits(&decision.cluster_name))
-                    });
-                }
-                let report = PlacementReport::new(report);
-                self.reporting
-                    .write(&report, |report| placement_table(report, show::width()))
+        let explanations = match self
+            .why
+            .as_deref()
+            .map(|cluster| explained(cluster, &evaluation, &inventory))
+        {
+            None => None,
+            Some(Ok(explanations)) => Some(explanations),
+            Some(Err(refusal)) => {
+                // It may be in a file that cannot be read: then this says so.
+                loaded.finish(&mut findings);
+                show::findings(&findings, &loaded.sources, self.options.speech);
+                return Err(refusal.into());
             }
         };
         if let Some(directory) = &self.write {
             findings.extend(pipeline::unwritable(&loaded.hub, &evaluation));
             findings.extend(elsewhere(&evaluation, &loaded, directory));
         }
-        let status = finish(&loaded, findings, &data, &self.options)?;
+        let status = finish(&loaded, findings, &self.options, |out| match &explanations {
+            Some(explanations) => self.explain(explanations, &loaded, out),
+            None => {
+                let admits = |cluster: &str| loaded.admits(cluster);
+                let admits = self
+                    .clusters
+                    .is_narrowed()
+                    .then_some(&admits as &dyn Fn(&str) -> bool);
+                let report = PlacementReport::new(&evaluation, admits);
+                let text = |report: &PlacementReport<'_>| placement_table(report, show::width());
+                self.reporting.write(out, &report, text)
+            }
+        })?;
         if self.why.is_none() && inventory.placements().next().is_none() {
             next::without_placements(&loaded, self.options.speech);
         }
         if let (Some(directory), Status::Done) = (&self.write, status) {
-            let done = match write_files(directory, &decision_files(&evaluation.decision_objects())) {
+            let done = match write_files(directory, &decision_files(evaluation.decision_objects())) {
                 Ok(done) => done,
                 Err(error) => return Ok(self.refused(&error, &loaded)),
             };
@@ -122,19 +126,26 @@ impl Placement {
 
     fn explain(
         &self,
-        cluster: &str,
-        inventory: &Inventory<'_>,
-        evaluation: &Evaluation<'_>,
+        explanations: &[Explanation],
         loaded: &Loaded,
-    ) -> Result<String, Refusal> {
-        let Some(explanations) = evaluation.explain(cluster) else {
-            return Err(unknown_cluster(cluster, &inventory.cluster_names().collect()));
-        };
-        let report = PlacementExplanation::new(cluster, &explanations, &loaded.hub, &loaded.sources);
-        Ok(self.reporting.write(&report, |_| {
-            why_text(cluster, &explanations, &loaded.hub, &loaded.sources)
-        }))
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        let cluster = self.why.as_deref().unwrap_or_default();
+        let report = PlacementExplanation::new(cluster, explanations, &loaded.hub, &loaded.sources);
+        self.reporting.write(out, &report, |_| {
+            why_text(cluster, explanations, &loaded.hub, &loaded.sources)
+        })
     }
+}
+
+/// Why each Placement selects a cluster, or does not.
+fn explained(
+    cluster: &str,
+    evaluation: &Evaluation<'_>,
+    inventory: &Inventory<'_>,
+) -> Result<Vec<Explanation>, Refusal> {
+    let unknown = || unknown_cluster(cluster, &inventory.cluster_names().collect());
+    evaluation.explain(cluster).ok_or_else(unknown)
 }
 
 /// Decisions that already stand in another file would stand twice.
@@ -166,13 +177,13 @@ fn elsewhere(evaluation: &Evaluation<'_>, loaded: &Loaded, directory: &std::path
                     Code::OBJECT_DUPLICATE,
                     place,
                     format!(
-                        "{} would stand a second time in `{}`",
+                        "{} would be a second time in `{}`",
                         existing.identity(),
                         target.display()
                     ),
                 )
-                .label("it stands here already")
-                .help("remove it here: the new file holds the new decisions"),
+                .label("it is already here")
+                .help("remove it here: the new file contains the new decisions"),
             );
         }
     }

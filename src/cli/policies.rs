@@ -17,7 +17,7 @@ use super::finding::print_page;
 use super::named::named;
 use super::next;
 use super::options::{ReadOptions, check_cluster};
-use super::reporting::{Reporting, finish, kept};
+use super::reporting::{Reporting, finish, kept, whole};
 use super::show;
 use super::status::{Refusal, Status};
 
@@ -94,14 +94,13 @@ impl Policies {
         let view = kept(analysis.policies(&spokes, &mut findings));
         if let Some(too_much) = view.too_much_to_list() {
             findings.push(too_much);
-            return finish(&loaded, findings, "", &self.options);
+            return finish(&loaded, findings, &self.options, whole(""));
         }
         let report = kept(PolicyReport::of(&view));
-        let data = self
-            .report
-            .reporting
-            .write(&*report, |report| policies_text(report, show::width()));
-        let status = finish(&loaded, findings, &data, &self.options)?;
+        let status = finish(&loaded, findings, &self.options, |out| {
+            let text = |report: &PolicyReport| policies_text(report, show::width());
+            self.report.reporting.write(out, &*report, text)
+        })?;
         if report.policies.is_empty() {
             next::without_policies(&loaded, self.options.speech);
         }
@@ -154,7 +153,7 @@ impl Explain {
         let identity = object.identity();
         if let Some(too_much) = view.too_much_to_explain(&identity) {
             findings.push(too_much);
-            return finish(&loaded, findings, "", &self.options);
+            return finish(&loaded, findings, &self.options, whole(""));
         }
         let without = view.is_policy(&identity).then(|| analysis.without(object));
         let spokes = without.as_ref().map(Analysis::spokes);
@@ -168,11 +167,11 @@ impl Explain {
             Some(object).filter(|_| is_object),
             &loaded.sources,
         );
-        let data = self
-            .report
-            .reporting
-            .write(&explanation, |report| explanation_text(report, show::width()));
-        finish(&loaded, findings, &data, &self.options)
+        finish(&loaded, findings, &self.options, |out| {
+            self.report.reporting.write(out, &explanation, |report| {
+                explanation_text(report, show::width())
+            })
+        })
     }
 }
 
@@ -190,11 +189,11 @@ impl Explain {
         let spokes = kept(analysis.spokes());
         let view = kept(analysis.policies(&spokes, &mut findings));
         let explanation = explain_request(&view, &request, &loaded.sources);
-        let data = self
-            .report
-            .reporting
-            .write(&explanation, |report| request_text(report, show::width()));
-        finish(&loaded, findings, &data, &self.options)
+        finish(&loaded, findings, &self.options, |out| {
+            self.report
+                .reporting
+                .write(out, &explanation, |report| request_text(report, show::width()))
+        })
     }
 }
 

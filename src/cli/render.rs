@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use clap::Args;
-use spokewright::diagnostic::{Code, Findings, Severity, counted, shell_path};
+use spokewright::diagnostic::{Code, Findings, Severity, counted, shell_path, write_json};
 use spokewright::output::{self, ChangeKind, Earlier, Options, OutputError, Summary, Tree};
 use spokewright::pipeline::{self, Analysis, Before, Rendered, Request};
 use spokewright::render::{FluxKustomizations, Layout, Shard};
@@ -100,7 +100,7 @@ impl Render {
         if self.output.as_deref() == Some(Path::new("-")) {
             return Err(Refusal::new(
                 Status::Usage,
-                "`--watch` writes a directory, and not one stream after another",
+                "`--watch` writes a directory, not a stream",
                 "name a directory: `-o rendered`",
             )
             .into());
@@ -153,6 +153,9 @@ impl Render {
         if let Ok(earlier) = Earlier::open(&loaded.output, loaded.output_within.as_deref()) {
             let _ = analysis.compare_rights(&rendered, &Before::Tree(earlier), &mut findings);
         }
+        if self.report.is_some() && !findings.has_errors() {
+            findings.extend(RenderReport::too_many_to_list(&rendered.plan));
+        }
         loaded.finish(&mut findings);
 
         show::passed_over(&loaded, self.options.speech);
@@ -166,11 +169,15 @@ impl Render {
                 &findings,
                 &relative,
             );
-            let text = show::json(&report);
-            if is_open(path) {
-                std::fs::write(path, text)
+            let written = if is_open(path) {
+                std::fs::File::create(path)
+                    .and_then(|file| write_json(&report, &mut std::io::BufWriter::new(file)))
                     .with_context(|| format!("cannot write the report `{}`", path.display()))?;
-            } else if let Err(error) = output::write_named(path, &text) {
+                Ok(())
+            } else {
+                output::write_named(path, |file| write_json(&report, file))
+            };
+            if let Err(error) = written {
                 findings.extend(error.findings());
             }
         }

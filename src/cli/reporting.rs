@@ -3,17 +3,17 @@
 //! Owns: the forms, and which stream gets what. Flows in: a report, findings. Flows out: text and a [`Status`].
 //! Must not know: what a report says.
 
-use std::io::Write as _;
+use std::io::{self, BufWriter, Write};
 use std::mem::ManuallyDrop;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use spokewright::diagnostic::Findings;
+use spokewright::diagnostic::{Findings, write_json};
 use spokewright::pipeline::Loaded;
 
 use super::options::ReadOptions;
 use super::show;
-use super::status::Status;
+use super::status::{Refusal, Status};
 
 /// A value that is never freed. The process ends with the command, and freeing a large input piece by piece would take a
 /// sixth of its time.
@@ -49,30 +49,80 @@ pub(crate) struct Reporting {
 }
 
 impl Reporting {
-    /// A report in the chosen form; `text` makes the one for people.
-    pub(crate) fn write<T: serde::Serialize>(&self, report: &T, text: impl FnOnce(&T) -> String) -> String {
-        match self.format {
-            ReportFormat::Text => text(report),
-            ReportFormat::Json => show::json(report),
-            ReportFormat::Yaml => serde_json::to_value(report)
-                .map(|value| kube_yaml::write_document(&value))
-                .unwrap_or_default(),
-        }
+    /// Writes a report in the chosen form; `text` makes the one for people.
+    pub(crate) fn write<T: serde::Serialize>(
+        &self,
+        out: &mut dyn Write,
+        report: &T,
+        text: impl FnOnce(&T) -> String,
+    ) -> anyhow::Result<()> {
+        let written = match self.format {
+            ReportFormat::Text => out.write_all(text(report).as_bytes()),
+            ReportFormat::Json => write_json(report, out),
+            ReportFormat::Yaml => {
+                refuse_large(report)?;
+                let value = serde_json::to_value(report)?;
+                out.write_all(kube_yaml::write_document(&value).as_bytes())
+            }
+        };
+        written.context(UNWRITTEN)
     }
 }
 
-/// Prints a report: the data on stdout, the findings on stderr, which decide the status.
+/// JSON is written while it is made. YAML is made as a whole, because its keys are sorted: of so many bytes of JSON at most.
+const MOST_AS_YAML: usize = 16 << 20;
+
+fn refuse_large(report: &impl serde::Serialize) -> anyhow::Result<()> {
+    let mut counted = Count(0);
+    write_json(report, &mut counted)?;
+    if counted.0 <= MOST_AS_YAML {
+        return Ok(());
+    }
+    let message = format!(
+        "the report would be made of {} bytes of JSON; at most {MOST_AS_YAML} are written as YAML",
+        counted.0
+    );
+    Err(Refusal::new(Status::Usage, &message, "`-o json` writes all of it").into())
+}
+
+/// Counts what is written.
+struct Count(usize);
+
+impl Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What a failure to print is called.
+pub(crate) const UNWRITTEN: &str = "cannot write to stdout";
+
+/// Prints a report: the data on stdout, while it is made, the findings on stderr, which decide the status.
 pub(crate) fn finish(
     loaded: &Loaded,
     mut findings: Findings,
-    data: &str,
     options: &ReadOptions,
+    data: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
 ) -> anyhow::Result<Status> {
     loaded.finish(&mut findings);
-    std::io::stdout()
-        .lock()
-        .write_all(data.as_bytes())
-        .context("cannot write to stdout")?;
+    to_stdout(data)?;
     show::findings(&findings, &loaded.sources, options.speech);
     Ok(Status::of(&findings))
+}
+
+/// A text as data.
+pub(crate) fn whole(text: &str) -> impl FnOnce(&mut dyn Write) -> anyhow::Result<()> {
+    |out| out.write_all(text.as_bytes()).context(UNWRITTEN)
+}
+
+/// Writes data to stdout.
+pub(crate) fn to_stdout(data: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    data(&mut out)?;
+    out.flush().context(UNWRITTEN)
 }

@@ -4,11 +4,11 @@
 //! stderr. Must not know: why something is said.
 
 use std::collections::BTreeMap;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 
 use spokewright::diagnostic::{
-    FindingList, Findings, Human, Locate, SarifLog, Severity, counted, first_items, github, json_text, junit,
-    shell_path, whole_line, wrapped_hanging,
+    Findings, Format, Human, Locate, Severity, counted, first_items, json_text, shell_path, whole_line,
+    wrapped_hanging,
 };
 use spokewright::pipeline::Loaded;
 use spokewright::{Objects, PassedOver};
@@ -77,8 +77,7 @@ pub(crate) fn without_schema(loaded: &Loaded, speech: Speech) {
         .collect();
     calm(
         &format!(
-            "not checked, as there is no schema: {}; put the CRD into the input, or below a directory that `crds` in \
-             spokewright.yaml names",
+            "not checked, as there is no schema: {}; add the CRD to the input, or to a directory that `crds` in spokewright.yaml names",
             named.join(", ")
         ),
         speech,
@@ -122,9 +121,9 @@ pub(crate) fn passed_over(loaded: &Loaded, speech: Speech) {
     let mut parts = Vec::new();
     if documents > 0 {
         let are = if documents == 1 {
-            "is no Kubernetes object"
+            "is not a Kubernetes object"
         } else {
-            "are no Kubernetes objects"
+            "are not Kubernetes objects"
         };
         parts.push(format!("{} {are}", counted(documents, "document")));
     }
@@ -173,8 +172,16 @@ pub(crate) fn passed_over(loaded: &Loaded, speech: Speech) {
 
 /// The findings, in the chosen form, on stderr.
 pub(crate) fn findings(findings: &Findings, locate: &dyn Locate, speech: Speech) {
-    let text = text(findings, locate, speech, std::io::stderr().is_terminal());
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    let mut out = BufWriter::with_capacity(1 << 16, std::io::stderr().lock());
+    let written = write_findings(
+        &mut out,
+        findings,
+        locate,
+        speech,
+        std::io::stderr().is_terminal(),
+    );
+    let _ = written.and_then(|()| out.flush());
+    drop(out);
     explained(findings, speech, std::io::stderr().is_terminal());
     if findings.suppressed() > 0 {
         calm(
@@ -208,8 +215,14 @@ pub(crate) fn suppressed(findings: &Findings) -> String {
     }
 }
 
-/// The findings in the chosen form; `terminal` says whether they go to one.
-pub(crate) fn text(findings: &Findings, locate: &dyn Locate, speech: Speech, terminal: bool) -> String {
+/// Writes the findings in the chosen form; `terminal` says whether they go to one.
+pub(crate) fn write_findings(
+    out: &mut dyn Write,
+    findings: &Findings,
+    locate: &dyn Locate,
+    speech: Speech,
+    terminal: bool,
+) -> io::Result<()> {
     let shown;
     let findings = if speech.quiet {
         shown = findings.only(Severity::Error);
@@ -217,19 +230,19 @@ pub(crate) fn text(findings: &Findings, locate: &dyn Locate, speech: Speech, ter
     } else {
         findings
     };
-    match speech.message_format {
-        MessageFormat::Human => Human {
+    let format = match speech.message_format {
+        MessageFormat::Human => Format::Human(Human {
             width: width(),
             terminal,
             colour: colour(speech.color, terminal),
             ..Human::default()
-        }
-        .render(findings, locate),
-        MessageFormat::Json => json(&FindingList::new(findings, locate)),
-        MessageFormat::Sarif => json(&SarifLog::new(findings, locate)),
-        MessageFormat::Github => github::render(findings, locate),
-        MessageFormat::Junit => junit::render(findings, locate),
-    }
+        }),
+        MessageFormat::Json => Format::Json,
+        MessageFormat::Sarif => Format::Sarif,
+        MessageFormat::Github => Format::Github,
+        MessageFormat::Junit => Format::Junit,
+    };
+    format.write(findings, locate, out)
 }
 
 /// A report as JSON text with a final newline.

@@ -3,6 +3,7 @@
 //! Owns: its options, whether statuses are predicted or aggregated, and what makes it a gate. Flows in: arguments,
 //! exported works. Flows out: tables or documents on stdout, an exit status. Must not know: how a status comes about.
 
+use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use clap::Args;
 use spokewright::diagnostic::{Findings, Locate as _, nearest};
 use spokewright::pipeline::{Analysis, EmptyResult, Loaded};
 use spokewright::render::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK};
-use spokewright::report::{ObjectStatus, Required, StatusReport, status_text, works_in_the_way};
+use spokewright::report::{Aggregated, ObjectStatus, Required, StatusReport, status_text, works_in_the_way};
 use spokewright::{Hub, Object};
 
 use super::named::of_kind;
@@ -66,12 +67,38 @@ pub(crate) struct StatusCommand {
 /// What a run came to.
 struct Outcome {
     loaded: ManuallyDrop<Loaded>,
-    /// For stdout.
-    data: String,
+    data: Data,
     /// What keeps the gate closed.
     unmet: Result<Vec<String>, Refusal>,
     /// Whether there is no status at all.
     is_empty: bool,
+}
+
+/// For stdout.
+enum Data {
+    Nothing,
+    Predicted(ManuallyDrop<Vec<ObjectStatus>>),
+    Aggregated(Aggregated),
+    /// EffectivePolicy documents, as YAML.
+    Documents(Vec<String>),
+}
+
+impl Data {
+    fn write(&self, reporting: &Reporting, out: &mut dyn Write) -> anyhow::Result<()> {
+        let report = match self {
+            Self::Nothing => return Ok(()),
+            Self::Documents(documents) => {
+                for (number, document) in documents.iter().enumerate() {
+                    out.write_all(if number > 0 { b"---\n" } else { b"" })?;
+                    out.write_all(document.as_bytes())?;
+                }
+                return Ok(());
+            }
+            Self::Predicted(statuses) => StatusReport::predicted(statuses),
+            Self::Aggregated(aggregated) => StatusReport::aggregated(aggregated),
+        };
+        reporting.write(out, &report, |report| status_text(report, width()))
+    }
 }
 
 fn requirement(text: &str) -> Result<(String, String), String> {
@@ -102,7 +129,9 @@ impl StatusCommand {
                 return Err(refusal.into());
             }
         };
-        let status = finish(&outcome.loaded, findings, &outcome.data, &self.options)?;
+        let status = finish(&outcome.loaded, findings, &self.options, |out| {
+            outcome.data.write(&self.reporting, out)
+        })?;
         if outcome.is_empty {
             next::without_statuses(&outcome.loaded, self.options.speech);
         }
@@ -130,7 +159,11 @@ impl StatusCommand {
             Ok(statuses) => (kept(statuses), None),
             Err(too_many) => (kept(Vec::new()), Some(*too_many)),
         };
-        let unmet = self.unmet(&loaded, &statuses);
+        // Of objects without a status only because there are too many, an error says so: nothing is known of them.
+        let unmet = match too_many {
+            None => self.unmet(&loaded, &statuses),
+            Some(_) => Ok(Vec::new()),
+        };
         let is_empty = statuses.is_empty();
         let too_much = view
             .too_much_to_list()
@@ -138,15 +171,16 @@ impl StatusCommand {
             .or(too_many);
         let data = if let Some(too_much) = too_much {
             findings.push(too_much);
-            String::new()
+            Data::Nothing
         } else if self.reporting.format == ReportFormat::Yaml {
             let documents = view.effective_policy_documents();
-            let texts: Vec<String> = documents.iter().map(kube_yaml::write_document).collect();
-            texts.join("---\n")
+            Data::Documents(
+                documents
+                    .map(|document| kube_yaml::write_document(&document))
+                    .collect(),
+            )
         } else {
-            let report = StatusReport::predicted(&statuses);
-            self.reporting
-                .write(&report, |report| status_text(report, width()))
+            Data::Predicted(statuses)
         };
         Outcome {
             loaded,
@@ -168,17 +202,13 @@ impl StatusCommand {
             // That every work is missing would be a lie: nobody could read them.
             return Outcome {
                 loaded,
-                data: String::new(),
+                data: Data::Nothing,
                 unmet: Ok(Vec::new()),
                 is_empty: false,
             };
         }
         self.say_what_was_skipped(exported, &loaded, path);
         let aggregated = Analysis::new(&loaded, findings).aggregate(&exported.objects, findings);
-        let report = StatusReport::aggregated(&aggregated);
-        let data = self
-            .reporting
-            .write(&report, |report| status_text(report, width()));
         let in_the_way = if self.exit_code {
             works_in_the_way(&aggregated.works)
         } else {
@@ -187,7 +217,7 @@ impl StatusCommand {
         let unmet = self.unmet(&loaded, &aggregated.objects);
         Outcome {
             loaded,
-            data,
+            data: Data::Aggregated(aggregated),
             unmet: unmet.map(|unmet| [in_the_way, unmet].concat()),
             is_empty: false,
         }
@@ -203,7 +233,7 @@ impl StatusCommand {
                 return Err(Refusal::new(
                     Status::Usage,
                     &format!("no `{kind}` of the input is ours"),
-                    "`controllerName` in the configuration says which GatewayClasses, and so which Gateways, are",
+                    "`controllerName` in the configuration decides which GatewayClasses and Gateways are ours",
                 ));
             }
             let lines = required.without(condition);
@@ -235,12 +265,12 @@ impl StatusCommand {
                 let at = loaded.sources.locate(&place);
                 let at = at.map_or_else(String::new, |span| format!("{}:{}: ", span.path, span.line));
                 let identity = object.identity();
-                show::line(&format!("note: {at}{identity} is no ManifestWork; skipped"));
+                show::line(&format!("note: {at}{identity} is not a ManifestWork; skipped"));
             }
         }
         if !exported.passed_over.is_empty() {
             let count = exported.passed_over.len();
-            show::line(&format!("note: documents that are no objects, skipped: {count}"));
+            show::line(&format!("note: documents that are not objects, skipped: {count}"));
         }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn check_support() -> Result<(), Refusal> {
     }
     Err(Refusal::new(
         Status::Usage,
-        "this spokewright was built without `watch`, and cannot wait for changes",
+        "this spokewright was built without `watch`, so it cannot wait for changes",
         "leave out `--watch`, or build with `cargo install --features watch`",
     ))
 }
@@ -249,7 +249,7 @@ mod events {
                 "raise it, `sudo sysctl fs.inotify.max_user_watches=524288`, or read less: `exclude` in spokewright.yaml",
             ),
             ErrorKind::Io(error) if error.raw_os_error() == Some(TOO_MANY_OPEN) => (
-                "too many programs of this user watch already".to_owned(),
+                "too many programs of this user already watch files".to_owned(),
                 "end one of them, or raise the limit: `sudo sysctl fs.inotify.max_user_instances=512`",
             ),
             ErrorKind::Io(error) => (

@@ -49,6 +49,8 @@ pub struct Finding {
     pub suppressed: Option<Suppressed>,
     /// Where nothing more need be said of a value's shape: the same mistake, met again by who reads the value.
     pub(crate) settles: Vec<Place>,
+    /// The field that is missing because its key is misspelled here.
+    pub(crate) misspells: Option<Place>,
 }
 
 impl Finding {
@@ -68,6 +70,7 @@ impl Finding {
             causes: Vec::new(),
             suppressed: None,
             settles: Vec::new(),
+            misspells: None,
         }
     }
 
@@ -108,6 +111,23 @@ impl Finding {
     pub(crate) fn follows_from(mut self, object: Place) -> Self {
         self.causes.push(object);
         self
+    }
+
+    /// Whether it says that the input lacks something, or what follows from that. This may be wrong if a part of the input
+    /// could not be read.
+    pub(crate) fn is_about_absence(&self) -> bool {
+        self.code.is_about_absence() || self.is_about_parameters()
+    }
+
+    /// Whether it says that the ConfigMap of a class is not in the input.
+    fn is_about_parameters(&self) -> bool {
+        let pointer = self.place.field().map_or("", |(_, pointer)| pointer);
+        self.code == Code::PARAMS_INVALID && pointer.contains("/spec/parametersRef/")
+    }
+
+    /// Whether the place is a name, of an object that is not in the input.
+    pub(crate) fn is_about_a_name(&self) -> bool {
+        self.code.is_about_a_name() || self.is_about_parameters()
     }
 
     /// Whether it counts as one of this severity: a finding that somebody accepted does not.

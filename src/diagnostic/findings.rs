@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::within::Within;
-use super::{Code, Finding, Locate, Place, Severity, Suppressed};
+use super::{Code, DocumentId, Finding, Locate, Place, Severity, Suppressed};
 
 /// What the configuration's `findings` map may say about one code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +104,8 @@ impl Findings {
         });
         self.drop_settled();
         self.explain_rules();
+        self.drop_around_misspelled();
+        self.drop_explained_emptiness();
         self.drop_consequences();
         self.drop_unknown();
     }
@@ -191,22 +193,68 @@ impl Findings {
         self.found = others;
     }
 
+    /// A misspelled key explains what is said of the field that is missing because of it, of its mapping as a whole, and of
+    /// its neighbors, which mean something else without it. Only that a neighbor has a wrong shape is a mistake of its own.
+    fn drop_around_misspelled(&mut self) {
+        let meant: HashMap<DocumentId, Vec<&str>> = self
+            .found
+            .iter()
+            .filter(|finding| finding.severity == Severity::Error)
+            .filter_map(|finding| finding.misspells.as_ref()?.field())
+            .fold(HashMap::new(), |mut meant, (document, pointer)| {
+                meant.entry(document).or_insert_with(Vec::new).push(pointer);
+                meant
+            });
+        if meant.is_empty() {
+            return;
+        }
+        let follows = |finding: &Finding| {
+            let Some((document, pointer)) = finding.place.field() else {
+                return false;
+            };
+            let fields = meant.get(&document).map(Vec::as_slice).unwrap_or_default();
+            fields.iter().any(|field| {
+                let mapping = parent(field);
+                let is_inside = pointer
+                    .strip_prefix(field)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+                let is_neighbor = pointer != mapping && parent(pointer) == mapping;
+                is_inside || pointer == mapping || (is_neighbor && !finding.code.is_about_shape())
+            })
+        };
+        let keeps: Vec<bool> = self
+            .found
+            .iter()
+            .map(|finding| {
+                finding.misspells.is_some() || finding.code.is_unknown_field() || !follows(finding)
+            })
+            .collect();
+        let mut keeps = keeps.into_iter();
+        self.found.retain(|_| keeps.next().unwrap_or(true));
+    }
+
     /// Drops what only follows from something else that is found, and is as severe.
     fn drop_consequences(&mut self) {
         let mut roots: Within<Severity> = Within::default();
-        for finding in self.found.iter().filter(|finding| finding.causes.is_empty()) {
+        let is_empty = |finding: &Finding| finding.code == Code::EMPTY_NOTHING_RENDERED;
+        let is_root = |finding: &&Finding| finding.causes.is_empty() && !is_empty(finding);
+        for finding in self.found.iter().filter(is_root) {
             roots.add(&finding.place, finding.severity);
         }
+        // The warning that says why nothing is rendered is a part of that error, which is at its place.
+        let empty_at = self.found.iter().find(|finding| is_empty(finding));
+        let empty_at = empty_at.map(|finding| finding.place.clone());
         self.found.retain(|finding| {
             let explains = |cause: &Place| roots.least(cause).is_some_and(|worst| worst <= finding.severity);
-            !finding.causes.iter().any(explains)
+            let is_part = Code::UNPLACED.contains(&finding.code) && empty_at.as_ref() == Some(&finding.place);
+            !is_part && !finding.causes.iter().any(explains)
         });
     }
 
     /// Where a file cannot be read, its objects are unknown, and whatever names one of them would be said to name nothing:
     /// that follows from the one error, which says so.
     fn drop_unknown(&mut self) {
-        const NOTE: &str = "its objects are unknown, so nothing is said here about what the input lacks";
+        const NOTE: &str = "its objects are unknown, so findings about missing objects are left out";
         let is_unread = |finding: &Finding| {
             finding.severity == Severity::Error
                 && (finding.code.group() == "yaml" || finding.code == Code::INPUT_UNREADABLE)
@@ -215,7 +263,7 @@ impl Findings {
             return;
         }
         let before = self.found.len();
-        self.found.retain(|finding| !finding.code.is_about_absence());
+        self.found.retain(|finding| !finding.is_about_absence());
         if self.found.len() == before {
             return;
         }
@@ -224,6 +272,17 @@ impl Findings {
             && !first.notes.iter().any(|note| note == NOTE)
         {
             first.notes.push(NOTE.to_owned());
+        }
+    }
+
+    /// Any other error explains better than `empty/nothing-rendered` why nothing is rendered. Only the configured severities
+    /// tell whether there is one: an error that the configuration makes a warning stops nothing, and must not hide that the
+    /// result is empty.
+    fn drop_explained_emptiness(&mut self) {
+        let is_empty = |finding: &Finding| finding.code == Code::EMPTY_NOTHING_RENDERED;
+        let explains = |finding: &Finding| finding.severity == Severity::Error && !is_empty(finding);
+        if self.found.iter().any(explains) {
+            self.found.retain(|finding| !is_empty(finding));
         }
     }
 
@@ -319,12 +378,18 @@ fn sort_key(finding: &Finding) -> impl Ord + '_ {
         is_rule: _,
         causes: _,
         settles: _,
+        misspells: _,
         suppressed,
     } = finding;
     (
         (place, code, message, label, severity),
         (related, notes, help, suppressed),
     )
+}
+
+/// The mapping or the list that a value is in.
+fn parent(pointer: &str) -> &str {
+    pointer.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
 /// Whether there is a path at all, the path, line and column.

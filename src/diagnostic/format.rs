@@ -2,7 +2,7 @@
 //!
 //! Owns: which form is written how. Flows in: findings. Flows out: bytes. Must not know: who reads them.
 
-use std::io;
+use std::io::{self, Write as _};
 
 use serde::Serialize;
 
@@ -42,18 +42,71 @@ impl Format {
 }
 
 fn document(document: &impl Serialize, out: &mut dyn io::Write) -> io::Result<()> {
-    out.write_all(json_text(document)?.as_bytes())
+    write_json(document, out)
 }
 
-/// A document as indented JSON with a final newline: the only way in which JSON is printed. Whatever could steer a
-/// terminal, hide in it or be obeyed by a log is an escape in it.
+/// Writes a document as indented JSON with a final newline, while it is made: the only way in which JSON is printed.
+/// Whatever could steer a terminal, hide in it or be obeyed by a log is an escape in it.
+///
+/// # Errors
+/// What the writer says, or that the document cannot be JSON: a key that is no string.
+pub fn write_json(document: &impl Serialize, out: &mut dyn io::Write) -> io::Result<()> {
+    let mut lines = EscapedLines {
+        out,
+        waiting: Vec::new(),
+        due: LINES_AT_ONCE,
+    };
+    serde_json::to_writer_pretty(&mut lines, document)?;
+    lines.write_all(b"\n")?;
+    lines.flush()
+}
+
+/// The same as a text.
 ///
 /// # Errors
 /// Where the document cannot be JSON: a key that is no string.
-pub fn json_text(document: &impl Serialize) -> serde_json::Result<String> {
-    let mut text = json_escaped(serde_json::to_string_pretty(document)?);
-    text.push('\n');
-    Ok(text)
+pub fn json_text(document: &impl Serialize) -> io::Result<String> {
+    let mut text = Vec::new();
+    write_json(document, &mut text)?;
+    String::from_utf8(text).map_err(io::Error::other)
+}
+
+/// So many bytes of JSON are escaped at once, and more where one line has more.
+const LINES_AT_ONCE: usize = 1 << 16;
+
+/// Escapes indented JSON as it is written. Whole lines: a line end is never inside of a string, so whatever has to be
+/// escaped together is in one.
+struct EscapedLines<'o> {
+    out: &'o mut dyn io::Write,
+    waiting: Vec<u8>,
+    /// How many bytes may wait before lines among them are looked for.
+    due: usize,
+}
+
+impl EscapedLines<'_> {
+    fn pass_on(&mut self, end: usize) -> io::Result<()> {
+        let lines = self.waiting.drain(..end).collect();
+        let lines = String::from_utf8(lines).map_err(io::Error::other)?;
+        self.out.write_all(json_escaped(lines).as_bytes())
+    }
+}
+
+impl io::Write for EscapedLines<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.waiting.extend_from_slice(bytes);
+        if self.waiting.len() >= self.due {
+            let end = self.waiting.iter().rposition(|byte| *byte == b'\n');
+            self.pass_on(end.unwrap_or_default())?;
+            // One long line is not searched again for each of its pieces.
+            self.due = self.waiting.len().saturating_mul(2).max(LINES_AT_ONCE);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.pass_on(self.waiting.len())?;
+        self.out.flush()
+    }
 }
 
 #[cfg(test)]
@@ -130,5 +183,49 @@ mod tests {
         let json: serde_json::Value =
             serde_json::from_str(&written(Format::Json, &findings, &texts)).unwrap();
         assert_eq!(json["findings"][0]["message"], evil);
+    }
+
+    #[test]
+    fn json_is_escaped_alike_wherever_it_is_cut_to_be_written() {
+        let evil = "a##[group]\u{202e}\u{9b}###[\u{e0041}\u{feff}".repeat(3);
+        let long = "##[x".repeat(LINES_AT_ONCE);
+        for padding in 0..40 {
+            let rows = LINES_AT_ONCE / evil.len() / 4;
+            let document = vec![
+                " ".repeat(padding),
+                evil.repeat(rows),
+                long.clone(),
+                evil.repeat(9),
+            ];
+            let whole = json_escaped(serde_json::to_string_pretty(&document).unwrap()) + "\n";
+            assert_eq!(json_text(&document).unwrap(), whole);
+        }
+        let many = vec![evil; 20_000];
+        let whole = json_escaped(serde_json::to_string_pretty(&many).unwrap()) + "\n";
+        assert!(json_text(&many).unwrap() == whole);
+    }
+
+    #[test]
+    fn json_is_passed_on_while_it_is_made() {
+        struct Many(std::cell::Cell<usize>);
+        impl Serialize for Many {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_seq((0..50_000).inspect(|number| self.0.set(*number)))
+            }
+        }
+        struct First<'m>(&'m Many, Option<usize>);
+        impl io::Write for First<'_> {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.1.get_or_insert(self.0.0.get());
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let many = Many(std::cell::Cell::default());
+        let mut first = First(&many, None);
+        write_json(&many, &mut first).unwrap();
+        assert!(first.1.is_some_and(|made| made < 20_000), "{:?}", first.1);
     }
 }

@@ -128,4 +128,9 @@ pub struct Span<'a> {
 pub trait Locate {
     /// The span of `place`, or `None` for [`Place::Path`] and [`Place::Run`], which have no text.
     fn locate(&self, place: &Place) -> Option<Span<'_>>;
+
+    /// A name for all the texts together, such as their directory: it tells the runs of one repository apart.
+    fn run_name(&self) -> String {
+        String::new()
+    }
 }

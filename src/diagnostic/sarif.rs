@@ -7,10 +7,11 @@
 //! notification of the invocation (section 3.20.21 of
 //! <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>) and no result.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Write as _};
 
-use serde::Serialize;
+use serde::ser::SerializeSeq as _;
+use serde::{Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
 use super::github::origin;
@@ -23,21 +24,54 @@ const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 const FINGERPRINT: &str = "spokewrightFinding/v1";
 
 /// A SARIF log with one run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SarifLog {
+#[derive(Debug, Clone, Serialize)]
+pub struct SarifLog<'a> {
     #[serde(rename = "$schema")]
     schema: &'static str,
     version: &'static str,
-    runs: [Run; 1],
+    runs: [Run<'a>; 1],
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Run {
+struct Run<'a> {
     tool: Tool,
+    automation_details: AutomationDetails,
     invocations: [Invocation; 1],
     column_kind: &'static str,
-    results: Vec<SarifResult>,
+    results: Results<'a>,
+}
+
+/// The results, made one by one while they are written: there may be a hundred thousand.
+#[derive(Clone, Copy)]
+struct Results<'a> {
+    findings: &'a Findings,
+    locate: &'a dyn Locate,
+}
+
+impl Serialize for Results<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut seen = BTreeMap::new();
+        // All results of a run have `suppressions`, or none has (section 3.27.23).
+        let any_suppressed = self.findings.suppressed() > 0;
+        let results = self.findings.iter().filter_map(|finding| {
+            let found = resolve(&finding.place, self.locate)?;
+            let mut result = result(finding, &found, self.locate, &mut seen);
+            result.suppressions = any_suppressed.then(|| suppressions(finding));
+            Some(result)
+        });
+        let mut list = serializer.serialize_seq(None)?;
+        for result in results {
+            list.serialize_element(&result)?;
+        }
+        list.end()
+    }
+}
+
+impl fmt::Debug for Results<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Results").field(self.findings).finish()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -45,11 +79,19 @@ struct Tool {
     driver: Driver,
 }
 
+/// What tells this run from others of one repository (section 3.17.2): GitHub replaces the results of an earlier run of
+/// the same id, up to the last slash, and nothing else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct AutomationDetails {
+    id: String,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Driver {
     name: &'static str,
     semantic_version: &'static str,
+    information_uri: &'static str,
     rules: Vec<Rule>,
 }
 
@@ -58,7 +100,23 @@ struct Driver {
 struct Rule {
     id: &'static str,
     short_description: Message,
+    help_uri: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<Help>,
     default_configuration: Configuration,
+    properties: Properties,
+}
+
+/// The page of a code. GitHub shows the Markdown beside a result, and requires the text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Help {
+    text: String,
+    markdown: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Properties {
+    tags: [&'static str; 2],
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -146,45 +204,54 @@ struct Region {
     end_column: usize,
 }
 
-impl SarifLog {
+impl<'a> SarifLog<'a> {
     /// The log of `findings`, results in the order of the collector.
     #[must_use]
-    pub fn new(findings: &Findings, locate: &dyn Locate) -> Self {
-        let mut results = Vec::new();
-        let mut notifications = Vec::new();
-        let mut seen = BTreeMap::new();
-        // All results of a run have `suppressions`, or none has (section 3.27.23).
-        let any_suppressed = findings.suppressed() > 0;
-        for finding in findings {
-            match resolve(&finding.place, locate) {
-                Some(found) => {
-                    let mut result = result(finding, &found, locate, &mut seen);
-                    result.suppressions = any_suppressed.then(|| suppressions(finding));
-                    results.push(result);
-                }
-                None => notifications.push(notification(finding, locate)),
-            }
-        }
+    pub fn new(findings: &'a Findings, locate: &'a dyn Locate) -> Self {
+        let codes: BTreeSet<Code> = findings.iter().map(|finding| finding.code).collect();
+        let without_place = findings
+            .iter()
+            .filter(|finding| resolve(&finding.place, locate).is_none());
+        let notifications = without_place
+            .map(|finding| notification(finding, locate))
+            .collect();
         Self {
             schema: SCHEMA,
             version: "2.1.0",
             runs: [Run {
-                tool: Tool { driver: driver() },
+                tool: Tool {
+                    driver: driver(&codes),
+                },
+                automation_details: AutomationDetails {
+                    id: run_id(&locate.run_name()),
+                },
                 invocations: [Invocation {
                     execution_successful: findings.exit_status() != Code::EXIT_FAILED,
                     tool_execution_notifications: notifications,
                 }],
                 column_kind: "unicodeCodePoints",
-                results,
+                results: Results { findings, locate },
             }],
         }
     }
 }
 
-fn driver() -> Driver {
+/// `spokewright/hub/`: what follows the last slash would name one run of many, and nothing tells it from a repeat.
+fn run_id(run_name: &str) -> String {
+    let mut id = "spokewright/".to_owned();
+    for part in run_name.split('/').filter(|part| !part.is_empty()) {
+        id.push_str(part);
+        id.push('/');
+    }
+    id
+}
+
+/// All rules; those of `codes` with their pages, as nobody reads the others.
+fn driver(codes: &BTreeSet<Code>) -> Driver {
     Driver {
         name: "spokewright",
         semantic_version: env!("CARGO_PKG_VERSION"),
+        information_uri: env!("CARGO_PKG_REPOSITORY"),
         rules: CODES
             .iter()
             .map(|(code, severity, summary)| Rule {
@@ -192,8 +259,16 @@ fn driver() -> Driver {
                 short_description: Message {
                     text: (*summary).to_owned(),
                 },
+                help_uri: code.address(),
+                help: codes.contains(code).then(|| Help {
+                    text: code.markdown(),
+                    markdown: code.markdown(),
+                }),
                 default_configuration: Configuration {
                     level: level(*severity),
+                },
+                properties: Properties {
+                    tags: ["kubernetes", code.group()],
                 },
             })
             .collect(),

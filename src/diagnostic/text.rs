@@ -96,33 +96,60 @@ fn split<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> (Vec
 /// As many names as fit into `room` columns, and how many more there are: `a, b, +3 more`. The first one always stands.
 #[must_use]
 pub(crate) fn fitting_names<N: AsRef<str>>(names: impl IntoIterator<Item = N>, room: usize) -> String {
-    let names: Vec<N> = names.into_iter().collect();
-    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
-    let columns: usize = names
-        .iter()
-        .map(|name| name.chars().count().saturating_add(2))
-        .sum();
-    if columns.saturating_sub(2) <= room {
-        return names.join(", ");
-    }
-    let mut shown = String::new();
-    for (index, name) in names.iter().enumerate() {
-        let more = format!(", +{} more", names.len().saturating_sub(index));
-        let longer = shown
-            .chars()
-            .count()
-            .saturating_add(name.chars().count())
-            .saturating_add(2);
-        if index > 0 && longer.saturating_add(more.len()) > room {
-            shown.push_str(&more);
-            return shown;
+    FirstNames::of(names, room).fitting(room)
+}
+
+/// The first of some names, and how many there are: all that a line needs of thousands.
+#[derive(Debug)]
+pub(crate) struct FirstNames<N> {
+    first: Vec<N>,
+    count: usize,
+}
+
+impl<N: AsRef<str>> FirstNames<N> {
+    /// Those that may fit into so many columns.
+    pub(crate) fn of(names: impl IntoIterator<Item = N>, most: usize) -> Self {
+        let (mut first, mut columns, mut count) = (Vec::new(), 0_usize, 0_usize);
+        for name in names {
+            count = count.saturating_add(1);
+            if columns <= most {
+                columns = columns.saturating_add(columns_of(name.as_ref()));
+                first.push(name);
+            }
         }
-        if index > 0 {
-            shown.push_str(", ");
-        }
-        shown.push_str(name);
+        Self { first, count }
     }
-    shown
+
+    /// The line of names, in no more columns than they were chosen for.
+    #[must_use]
+    pub(crate) fn fitting(&self, room: usize) -> String {
+        let names: Vec<&str> = self.first.iter().map(AsRef::as_ref).collect();
+        let columns: usize = names.iter().map(|name| columns_of(name)).sum();
+        if names.len() == self.count && columns.saturating_sub(2) <= room {
+            return names.join(", ");
+        }
+        let mut shown = String::new();
+        let more = |shown: usize| format!(", +{} more", self.count.saturating_sub(shown));
+        for (index, name) in names.iter().enumerate() {
+            let longer = shown.chars().count().saturating_add(columns_of(name));
+            if index > 0 && longer.saturating_add(more(index).len()) > room {
+                return shown + &more(index);
+            }
+            if index > 0 {
+                shown.push_str(", ");
+            }
+            shown.push_str(name);
+        }
+        if names.len() < self.count {
+            shown.push_str(&more(names.len()));
+        }
+        shown
+    }
+}
+
+/// The columns of a name and of the comma and the blank before it.
+fn columns_of(name: &str) -> usize {
+    name.chars().count().saturating_add(2)
 }
 
 /// A row of a table: each cell but the last as wide as its column, without blanks at the end.
@@ -313,6 +340,20 @@ mod tests {
         assert_eq!(first_names(["a", "b"], 2), "a, b");
         assert_eq!(first_names(["a", "b", "c", "d"], 2), "a, b and 2 more");
         assert_eq!(fitting_names(["eu-1", "eu-2", "eu-3"], 16), "eu-1, eu-2, eu-3");
+        // The first ones alone give the line of all, in any room.
+        let names: Vec<String> = (0..60).map(|number| "n".repeat(1 + number % 7)).collect();
+        for count in 0..names.len() {
+            let names = &names[..count];
+            for room in 0..100 {
+                let whole = FirstNames {
+                    first: names.iter().collect(),
+                    count,
+                }
+                .fitting(room);
+                assert_eq!(FirstNames::of(names, 100).fitting(room), whole);
+                assert_eq!(fitting_names(names, room), whole);
+            }
+        }
         assert_eq!(fitting_names(["eu-1", "eu-2", "eu-3"], 15), "eu-1, +2 more");
         assert_eq!(fitting_names(["eu-1", "eu-2"], 1), "eu-1, +1 more");
     }

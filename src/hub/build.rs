@@ -295,7 +295,7 @@ impl Other {
             return None;
         }
         if is_incomplete {
-            return Some(incomplete(&self.origin, &self.kind));
+            return Some(incomplete(&self.origin, &self.value, &self.kind));
         }
         let field = |key: &str| self.value.get("metadata").and_then(|metadata| metadata.get(key));
         let name = field("name");
@@ -303,7 +303,7 @@ impl Other {
             Some(namespace) if name.is_some_and(Value::is_string) && !namespace.is_string() => {
                 Some(not_a_string(&self.origin, &self.kind, "namespace", namespace))
             }
-            _ => Some(no_name(&self.origin, &self.kind, name)),
+            _ => Some(no_name(&self.origin, &self.value, &self.kind, name)),
         }
     }
 
@@ -445,16 +445,19 @@ fn without_duplicates(objects: Vec<Object>, findings: &mut Findings) -> (Vec<Obj
     (kept, again)
 }
 
-fn incomplete(origin: &Origin, kind: &str) -> Finding {
+fn incomplete(origin: &Origin, value: &Value, kind: &str) -> Finding {
     let missing = if kind.is_empty() { "kind" } else { "apiVersion" };
+    let (place, meant) = origin.missing(value, "", missing);
     Finding::new(
         Code::OBJECT_SCHEMA,
-        origin.place("", Part::Value),
+        place,
         format!("this looks like a Kubernetes object, but has no `{missing}`"),
     )
-    .help(format!(
-        "add `{missing}`, or list the file under `exclude` in spokewright.yaml"
-    ))
+    .help(
+        meant.unwrap_or_else(|| {
+            format!("add `{missing}`, or list the file under `exclude` in spokewright.yaml")
+        }),
+    )
 }
 
 /// A list by itself is nothing that Kubernetes reads.
@@ -462,20 +465,29 @@ fn bare_list(origin: &Origin, index: usize) -> Finding {
     Finding::new(
         Code::OBJECT_SCHEMA,
         origin.place(&format!("/{index}"), Part::Value),
-        "this object stands in a bare list, which Kubernetes does not read",
+        "this object is in a bare list, which Kubernetes does not read",
     )
-    .help("write the objects one after the other, or as `items` of a `kind: List`")
+    .help("write one document per object, or use `items` of a `kind: List`")
 }
 
-fn no_name(origin: &Origin, kind: &str, name: Option<&Value>) -> Finding {
+fn no_name(origin: &Origin, value: &Value, kind: &str, name: Option<&Value>) -> Finding {
     match name {
         Some(name) if !name.is_string() && !name.is_null() => not_a_string(origin, kind, "name", name),
-        _ => Finding::new(
-            Code::OBJECT_NO_NAME,
-            origin.place("/metadata", Part::Value),
-            format!("this {kind} has no metadata.name"),
-        )
-        .help("add `name` under `metadata`; `generateName` has no meaning in Git"),
+        _ => {
+            let (parent, field) = match value.get("metadata") {
+                Some(_) => ("/metadata", "name"),
+                None => ("", "metadata"),
+            };
+            let (place, meant) = origin.missing(value, parent, field);
+            Finding::new(
+                Code::OBJECT_NO_NAME,
+                place,
+                format!("this {kind} has no metadata.name"),
+            )
+            .help(meant.unwrap_or_else(|| {
+                "add `name` under `metadata`; `generateName` has no meaning in Git".to_owned()
+            }))
+        }
     }
 }
 
@@ -484,7 +496,7 @@ fn not_a_string(origin: &Origin, kind: &str, field: &str, value: &Value) -> Find
     Finding::new(
         Code::OBJECT_SCHEMA,
         origin.place(&format!("/metadata/{field}"), Part::Value),
-        format!("metadata.{field} of this {kind} is no string"),
+        format!("metadata.{field} of this {kind} is not a string"),
     )
     .label(format!("YAML reads it as {value}"))
     .help("put it in quotes")

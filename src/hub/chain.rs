@@ -149,7 +149,7 @@ pub(crate) fn unused<'h>(hub: &'h Hub, controller_name: &'h str) -> Vec<&'h Obje
 fn bystander(finding: Finding) -> Finding {
     finding
         .severity(Severity::Warning)
-        .note("it stops nothing: rendering does not use this object")
+        .note("this does not stop the run, because rendering does not use this object")
 }
 
 /// The two files of a duplicate.
@@ -528,13 +528,13 @@ impl<'h> Chain<'h> {
             return Err(PassedOver {
                 place: finding.place,
                 what: format!(
-                    "no YAML, and nothing in it names what rendering uses: {}",
+                    "not YAML, and nothing in it is used for rendering: {}",
                     finding.message
                 ),
             });
         }
         Ok(finding.severity(Severity::Warning).note(
-            "it stops nothing: it names nothing that rendering uses, and stands beside nothing of that",
+            "this does not stop the run, because rendering uses nothing in this file or in its directory",
         ))
     }
 }

@@ -6,7 +6,7 @@
 use super::Hub;
 use crate::api::gateway::GatewayClass;
 use crate::api::params::{InvalidParameters, Params, ParamsPlace, read_class, written};
-use crate::diagnostic::Findings;
+use crate::diagnostic::{Findings, nearest};
 use crate::object::Object;
 
 /// The usable parameters of a class, or why there are none.
@@ -16,7 +16,17 @@ pub(super) fn resolve(
     findings: &mut Findings,
 ) -> Result<Params, InvalidParameters> {
     let config_map = |namespace: &str, name: &str| hub.objects.find("", "ConfigMap", Some(namespace), name);
-    let read = read_class(class.object, config_map, &hub.kinds);
+    let near = |namespace: &str, name: &str| {
+        let all = || hub.objects.of_kind("", "ConfigMap").iter();
+        let here = all().filter(|map| map.namespace_or_empty() == namespace);
+        let named = all().filter(|map| map.name == name);
+        let near_name = nearest(name, here.map(|map| map.name.as_str()));
+        let near_namespace = || nearest(namespace, named.map(Object::namespace_or_empty));
+        near_name
+            .map(|near| ("name", near))
+            .or_else(|| near_namespace().map(|near| ("namespace", near)))
+    };
+    let read = read_class(class.object, config_map, near, &hub.kinds);
     findings.extend(read.findings);
     match (read.failure, read.params) {
         (Some(failure), _) => Err(failure),

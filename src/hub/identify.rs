@@ -107,13 +107,16 @@ pub(super) fn settle_namespace(
         (Some(Scope::Namespaced), None) => {
             object.namespace = default.map(str::to_owned);
             object.namespace.is_none().then(|| {
+                let (place, meant) = object.origin.missing(&object.value, "/metadata", "namespace");
                 Finding::new(
                     Code::OBJECT_NO_NAMESPACE,
-                    object.place("/metadata"),
-                    format!("{} {} names no namespace", object.kind, object.name),
+                    place,
+                    format!("{} {} has no namespace", object.kind, object.name),
                 )
                 .label("no `namespace` here")
-                .help("add `namespace`, or pass `--namespace NS` for all objects that name none")
+                .help(meant.unwrap_or_else(|| {
+                    "add `namespace`, or pass `--namespace NS` for all objects without one".to_owned()
+                }))
             })
         }
         // A kind that nobody knows is namespaced when it names a namespace (docs/reference/what-is-read.md).

@@ -204,7 +204,7 @@ pub(super) fn changed(
         Code::OBJECT_KUSTOMIZED,
         place(first),
         format!(
-            "a kustomization changes objects that are rendered ({}), and they are read without its changes",
+            "a kustomization changes objects that are rendered ({}), but spokewright reads them without its changes",
             fields.join(", ")
         ),
     )
@@ -214,7 +214,7 @@ pub(super) fn changed(
         shell_path(directory)
     ));
     Some(changing.take(3).fold(finding, |finding, other| {
-        finding.related(place(other), "this one changes them, too")
+        finding.related(place(other), "this one also changes them")
     }))
 }
 

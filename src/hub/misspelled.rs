@@ -43,7 +43,7 @@ pub(super) fn correct_kind(
     );
     let finding = if meant.kind == written.kind {
         finding
-            .label(format!("{} is of another group", written.kind))
+            .label(format!("{} is in another group", written.kind))
             .help(format!(
                 "did you mean `{}/{}`? If the kind exists, add its CRD to the input",
                 meant.group, object.api_version.version
@@ -51,8 +51,8 @@ pub(super) fn correct_kind(
     } else {
         finding
             .label(match written.group.as_str() {
-                "" => "no kind of the core group".to_owned(),
-                group => format!("no known kind of the group `{group}`"),
+                "" => "not a kind of the core group".to_owned(),
+                group => format!("not a known kind of the group `{group}`"),
             })
             .help(format!(
                 "did you mean `{}`? If the kind exists, add its CRD to the input",

@@ -12,7 +12,7 @@ use super::Hub;
 use super::table::{Table, row_ids};
 use crate::api::gateway::{GROUP, Gateway, GatewayClass};
 use crate::api::params::{InvalidParameters, Params};
-use crate::diagnostic::{Code, Finding, Findings, first_items, nearest};
+use crate::diagnostic::{Code, Finding, Findings, Severity, first_items, nearest};
 
 row_ids! {
     /// A Gateway of ours, in [`Ours::gateways`] and in every table with a row for each of them.
@@ -77,7 +77,7 @@ impl<'a> Ours<'a> {
                 }
                 Some(_) => {}
                 None if known.contains(&gateway.class_name) => {}
-                None => findings.push(class_not_found(&gateway, &known)),
+                None => findings.push(class_not_found(&gateway, &known, &ours.classes)),
             }
         }
         ours
@@ -93,7 +93,7 @@ impl<'a> Ours<'a> {
 /// At most so many classes in a row.
 const MOST_CLASSES: usize = 5;
 
-fn class_not_found(gateway: &Gateway<'_>, known: &[&str]) -> Finding {
+fn class_not_found(gateway: &Gateway<'_>, known: &[&str], ours: &BTreeMap<&str, OurClass<'_>>) -> Finding {
     let name = gateway.class_name;
     let finding = Finding::new(
         Code::GATEWAY_CLASS_NOT_FOUND,
@@ -105,9 +105,13 @@ fn class_not_found(gateway: &Gateway<'_>, known: &[&str]) -> Finding {
     )
     .label("no GatewayClass of this name");
     match nearest(name, known.iter().copied()) {
+        // A typo would take the Gateway off every cluster, which no warning may do.
+        Some(near) if ours.contains_key(near) => finding
+            .severity(Severity::Error)
+            .help(format!("did you mean `{near}`?")),
         Some(near) => finding.help(format!("did you mean `{near}`?")),
         None if known.is_empty() => finding.help(format!(
-            "add a GatewayClass `{name}` to the input; `spokewright init --from-live` prints how to export a hub's classes"
+            "add a GatewayClass `{name}` to the input; `spokewright init --from-live` prints the commands that export the classes of a hub"
         )),
         None => finding.help(format!(
             "name a class of the input, {}, or add the GatewayClass `{name}`",

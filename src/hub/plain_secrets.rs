@@ -17,11 +17,10 @@ pub(super) fn plain_secret(object: &Object) -> Option<Finding> {
         Finding::new(
             Code::SECRET_PLAIN,
             object.key_place(place.pointer()),
-            format!("{} is not encrypted: whoever reads the repository has its values", object.identity()),
+            format!("{} is not encrypted: everyone who can read the repository has its values", object.identity()),
         )
         .help(
-            "keep it out of the repository, or commit a SealedSecret or an ExternalSecret in its place; change what was \
-             committed",
+            "keep it out of the repository, or commit a SealedSecret or an ExternalSecret in its place; change values that were committed",
         ),
     )
 }

@@ -49,8 +49,7 @@ pub(crate) fn unknown_version(object: &Object, kinds: &KindTable) -> Option<Find
         )
         .label(format!("known: {}", info.versions.join(", ")))
         .help(format!(
-            "write `apiVersion: {known}`; if {version} is served where this goes, add the CustomResourceDefinition to the \
-             input"
+            "write `apiVersion: {known}`; if the clusters serve {version}, add the CustomResourceDefinition to the input"
         )),
     )
 }

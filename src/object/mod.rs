@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::diagnostic::{DocumentId, Part, Place};
+use crate::diagnostic::{DocumentId, Part, Place, nearest};
 
 /// Where an object came from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -36,6 +36,20 @@ impl Origin {
             document: self.document,
             pointer: format!("{}{pointer}", self.pointer),
             part,
+        }
+    }
+
+    /// The place of a field that `value`, the object here, lacks, and the help: its misspelled key if there is one, otherwise
+    /// the mapping at `parent` that it belongs into.
+    pub(crate) fn missing(&self, value: &Value, parent: &str, field: &str) -> (Place, Option<String>) {
+        let mapping = value.pointer(parent).and_then(Value::as_object);
+        let keys = mapping.into_iter().flat_map(|mapping| mapping.keys());
+        match nearest(field, keys.map(String::as_str)) {
+            Some(near) => (
+                self.place(&apimachinery::pointer::child(parent, near), Part::Key),
+                Some(format!("did you mean `{field}`?")),
+            ),
+            None => (self.place(parent, Part::Value), None),
         }
     }
 }

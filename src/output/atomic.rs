@@ -6,7 +6,7 @@
 //! For files that are input as well, such as PlacementDecisions: no inventory makes them ours, so nothing is pruned.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::apply::make_directory;
@@ -92,7 +92,10 @@ pub fn existing_files<'p>(
 ///
 /// # Errors
 /// When it cannot be written, or must not.
-pub fn write_named(path: &Path, text: &str) -> Result<(), OutputError> {
+pub fn write_named(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), OutputError> {
     let failed = |error| OutputError::io(Action::Write, path, error);
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
         return Err(failed(io::Error::from(io::ErrorKind::InvalidInput)));
@@ -103,40 +106,49 @@ pub fn write_named(path: &Path, text: &str) -> Result<(), OutputError> {
     }
     let parent = path.parent().unwrap_or(Path::new(""));
     let directory = Directory::named(parent).map_err(failed)?;
-    write_file(&Root::new(directory, parent.to_path_buf()), name, text).map(drop)
+    let root = Root::new(directory, parent.to_path_buf());
+    let directory = make_directory(&Disk, &root, "")?;
+    entry_at(&root, &directory, name)?;
+    replace(&Disk, &root, &directory, name, |file| {
+        let mut file = BufWriter::with_capacity(1 << 16, file);
+        fill(&mut file)?;
+        file.flush()
+    })
 }
 
 /// Whether a file had to be written.
 fn write_file(root: &Root, path: &str, text: &str) -> Result<bool, OutputError> {
     let name = name_of(path);
     let directory = make_directory(&Disk, root, directory_of(path))?;
-    let obstacle = match directory.entry(name) {
-        Ok(None) => None,
-        Ok(Some(Entry::File)) => {
-            let compared = directory
-                .open(name)
-                .and_then(|file| compare(file, text.as_bytes(), &mut Vec::new()));
-            if matches!(compared, Ok(Compared::Same)) {
-                return Ok(false);
-            }
-            None
+    if entry_at(root, &directory, path)? {
+        let compared = directory
+            .open(name)
+            .and_then(|file| compare(file, text.as_bytes(), &mut Vec::new()));
+        if matches!(compared, Ok(Compared::Same)) {
+            return Ok(false);
         }
-        Ok(Some(Entry::Link)) => Some(Obstacle::Symlink),
-        Ok(Some(Entry::Directory)) => Some(Obstacle::Directory),
-        Ok(Some(Entry::Other)) => Some(Obstacle::NotAFile),
-        Err(error) => return Err(root.error(Action::Read, path, error)),
-    };
-    if let Some(obstacle) = obstacle {
-        return Err(OutputError::Refused {
-            root: root.path().to_path_buf(),
-            offenders: vec![Offender {
-                path: path.to_owned(),
-                obstacle,
-            }],
-        });
     }
     replace(&Disk, root, &directory, path, |file| {
         file.write_all(text.as_bytes())
     })
     .map(|()| true)
+}
+
+/// Whether there is a file at a path, in the directory where it stands; what is no file is not replaced.
+fn entry_at(root: &Root, directory: &Directory, path: &str) -> Result<bool, OutputError> {
+    let obstacle = match directory.entry(name_of(path)) {
+        Ok(None) => return Ok(false),
+        Ok(Some(Entry::File)) => return Ok(true),
+        Ok(Some(Entry::Link)) => Obstacle::Symlink,
+        Ok(Some(Entry::Directory)) => Obstacle::Directory,
+        Ok(Some(Entry::Other)) => Obstacle::NotAFile,
+        Err(error) => return Err(root.error(Action::Read, path, error)),
+    };
+    Err(OutputError::Refused {
+        root: root.path().to_path_buf(),
+        offenders: vec![Offender {
+            path: path.to_owned(),
+            obstacle,
+        }],
+    })
 }

@@ -67,34 +67,32 @@ impl Offender {
             ),
             Obstacle::Foreign => (
                 Code::OUTPUT_FOREIGN,
-                format!("{path} stands where a rendered file would, and spokewright did not write it"),
+                format!("{path} is in the way of a rendered file, and spokewright did not write it"),
                 format!("move it away, or pass --force to overwrite it: `ls -l {word}`"),
             ),
             Obstacle::Replaced => (
                 Code::OUTPUT_EDITED,
-                format!(
-                    "{path} was a rendered file that is no longer wanted, but something else stands there now"
-                ),
+                format!("{path} was a rendered file that is no longer needed, but it is something else now"),
                 format!("look at it and remove it (`rm -r {word}`), or pass --force to forget about it"),
             ),
             Obstacle::Directory => (
                 Code::OUTPUT_NOT_A_FILE,
-                format!("{path} is a directory, where a rendered file would stand"),
+                format!("{path} is a directory, but a rendered file belongs there"),
                 format!("move it away or remove it: `rm -r {word}`"),
             ),
             Obstacle::NotADirectory => (
                 Code::OUTPUT_NOT_A_DIRECTORY,
-                format!("{path} is no directory, and rendered files would stand below it"),
+                format!("{path} is not a directory, but rendered files belong in it"),
                 format!("move it away or remove it: `rm {word}`"),
             ),
             Obstacle::NotAFile => (
                 Code::OUTPUT_NOT_A_FILE,
-                format!("{path} is no regular file, and a rendered file would stand there"),
+                format!("{path} is not a regular file, but a rendered file belongs there"),
                 format!("move it away or remove it: `rm {word}`"),
             ),
             Obstacle::Symlink => (
                 Code::OUTPUT_SYMLINK,
-                format!("{path} is a symbolic link, and nothing is read or written through links"),
+                format!("{path} is a symbolic link, and the output is never read or written through links"),
                 format!("remove the link: `rm {word}`"),
             ),
             Obstacle::NameTooLong => (
@@ -152,10 +150,10 @@ pub enum InventoryFault {
 impl fmt::Display for InventoryFault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotAFile => formatter.write_str("it is no regular file"),
+            Self::NotAFile => formatter.write_str("it is not a regular file"),
             Self::Malformed { line } => write!(formatter, "line {line} is not `<sha256>  <path>`"),
             Self::Conflict { line } => write!(formatter, "line {line} is a merge conflict marker"),
-            Self::Outside { line } => write!(formatter, "line {line} names a path that we would never write"),
+            Self::Outside { line } => write!(formatter, "line {line} names a path that is never written"),
         }
     }
 }
@@ -192,8 +190,8 @@ pub enum OutputError {
     #[error("the output {} {}", .path.display(), match .fault {
         RootFault::NotADirectory => "is not a directory",
         RootFault::Symlink => "is a symbolic link",
-        RootFault::Git => "lies in `.git`, where nothing is written",
-        RootFault::Outside => "lies outside of the repository",
+        RootFault::Git => "is in `.git`, where nothing is written",
+        RootFault::Outside => "is outside the repository",
     })]
     Root {
         /// The output, or the component of its path that is at fault.
@@ -208,7 +206,7 @@ pub enum OutputError {
         root: PathBuf,
     },
     /// Files stand in the way; all of them are named, in byte order.
-    #[error("{} path(s) of the output stand in the way", .offenders.len())]
+    #[error("{} path(s) are in the way of the output", .offenders.len())]
     Refused {
         /// The output.
         root: PathBuf,
@@ -292,7 +290,7 @@ impl OutputError {
                     RootFault::Outside => (
                         Code::OUTPUT_OUTSIDE,
                         format!(
-                            "name a directory of the repository, or say it on the command line: `-o {word}`"
+                            "name a directory of the repository, or pass it on the command line: `-o {word}`"
                         ),
                     ),
                 };
@@ -304,7 +302,7 @@ impl OutputError {
                     Place::Path(root.display().to_string()),
                     self.to_string(),
                 );
-                vec![finding.help("try again later, or leave out `--no-wait`: it then waits")]
+                vec![finding.help("try again later, or remove `--no-wait` to wait")]
             }
             Self::Inventory { path, fault } => {
                 let shown = path.display().to_string();
@@ -319,14 +317,14 @@ impl OutputError {
                 };
                 vec![
                     Finding::new(Code::OUTPUT_INVENTORY, Place::Path(shown), self.to_string())
-                        .note("nothing is deleted on the word of an inventory that is damaged")
+                        .note("a damaged inventory deletes nothing")
                         .help(help),
                 ]
             }
             Self::Io { action, path, source } => vec![self.io_finding(*action, path, source)],
             Self::Stream(_) => vec![
                 Finding::new(Code::OUTPUT_UNWRITABLE, Place::Run, self.to_string())
-                    .help("look at what reads the standard output"),
+                    .help("check the program that reads the standard output"),
             ],
             Self::Tree { path, .. } => vec![
                 Finding::new(
@@ -365,9 +363,7 @@ impl OutputError {
         if action == Action::Read {
             finding
         } else {
-            finding.note(
-                "every file of the output is whole: those already written are new, the others as they were",
-            )
+            finding.note("every file of the output is complete: either new or unchanged")
         }
     }
 }

@@ -9,7 +9,7 @@
 //! docs/systems/gitops.md#plugin-parameters: a parameter is a string, an array of strings or a map of
 //! strings; `PARAM_*` variables can collide (`a.b` and `a-b` are both `PARAM_A_B`), so they are not read.
 
-mod announcement;
+pub(in crate::pipeline) mod announcement;
 mod parameter;
 mod plugin;
 
@@ -71,7 +71,7 @@ impl Parameters {
             Ok(Value::Null) => return parameters,
             Ok(Value::Array(entries)) => entries,
             Ok(_) => {
-                findings.push(malformed("is no JSON array".to_owned()));
+                findings.push(malformed("is not a JSON array".to_owned()));
                 return parameters;
             }
             Err(error) => {
@@ -108,7 +108,7 @@ impl Parameters {
         }
         if parameters.work_kind == WorkKind::ReplicaSet && !parameters.clusters.is_empty() {
             findings.push(
-                invalid("clusters", "makes no sense beside `work-kind: replica-set`").help(
+                invalid("clusters", "cannot be used with `work-kind: replica-set`").help(
                     "a ManifestWorkReplicaSet is for all clusters of its Placement: remove one of the two",
                 ),
             );
@@ -183,7 +183,7 @@ impl<'a> Given<'a> {
             [kind] if *kind == shape.key() => {}
             kinds => {
                 return Err(wrong(format!(
-                    "has the type {}, and is {}",
+                    "has the type {}, but must be {}",
                     kinds.join(" and "),
                     match shape {
                         Shape::Text => "a string",
@@ -199,7 +199,7 @@ impl<'a> Given<'a> {
                 .and_then(Value::as_array)
                 .and_then(|items| items.iter().map(Value::as_str).collect()),
         };
-        let values = values.ok_or_else(|| wrong("holds something that is no string".to_owned()))?;
+        let values = values.ok_or_else(|| wrong("contains something that is not a string".to_owned()))?;
         if values.is_empty() || values.iter().any(|value| value.is_empty()) {
             // An ApplicationSet whose template came out empty must not mean "all clusters".
             return Err(Box::new(
@@ -239,7 +239,7 @@ impl<'a> Given<'a> {
         let text = self.text()?;
         text.parse().map_err(|_| {
             Box::new(
-                invalid(self.name, &format!("is no RFC 3339 time: {text:?}"))
+                invalid(self.name, &format!("is not an RFC 3339 time: {text:?}"))
                     .help("write a time such as 2026-06-01T12:00:00Z"),
             )
         })

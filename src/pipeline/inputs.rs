@@ -117,7 +117,8 @@ impl Loaded {
         }
         findings.finish(&self.overrides, self.warnings);
         findings.order_by_position(&self.sources);
-        super::variables::explain(&self.hub, &self.sources, findings);
+        super::consequences::leave_out(&self.hub, &self.sources, findings);
+        super::variables::explain(&self.sources, findings);
     }
 
     /// Where the output is in its repository, with `/` between components; as it was named where there is no repository.
@@ -395,9 +396,9 @@ fn empty_files(
         Finding::new(
             Code::OBJECT_EMPTY_FILE,
             Place::Path(file.shown.clone()),
-            "this file holds no object",
+            "this file contains no object",
         )
-        .help("remove the file, or put back what was in it")
+        .help("remove the file, or restore its content")
     };
     empty.map(finding).collect()
 }
@@ -583,16 +584,16 @@ fn output_outside(output: &Path, fault: RootFault, document: Option<DocumentId>)
     let finding = |message| Finding::new(Code::OUTPUT_OUTSIDE, place, message);
     if fault == RootFault::Git {
         return finding(format!(
-            "the output `{shown}` lies in `.git`, where nothing is written"
+            "the output `{shown}` is in `.git`, where nothing is written"
         ))
         .help("name a directory of the work tree, such as `rendered`");
     }
-    finding(format!("the output `{shown}` lies outside of the repository"))
+    finding(format!("the output `{shown}` is outside the repository"))
         .note(format!(
-            "{CONFIG_NAME} names a directory of its repository, or, without one, of the directory that it stands in"
+            "{CONFIG_NAME} can name a directory of its repository, or, without a repository, of its own directory"
         ))
         .help(format!(
-            "name a directory of the repository; or remove `output` here, and say it on the command line: `-o {}`",
+            "name a directory of the repository; or remove `output` here, and pass it on the command line: `-o {}`",
             shell_path(&shown)
         ))
 }
@@ -612,10 +613,10 @@ fn check_overlap(output: &Path, wanted: &source::Request, configured: &Path, fin
                 format!("the output `{shown}` and the input `{}` overlap", input.display()),
             );
             findings.push(if holds_input {
-                finding.help("choose a directory that holds no input: `-o rendered`")
+                finding.help("choose a directory without input: `-o rendered`")
             } else {
                 finding
-                    .note("the next run would read what this one wrote")
+                    .note("the next run would read the output of this one")
                     .help(format!(
                         "set `output` in {CONFIG_NAME}, which every command skips, or write elsewhere"
                     ))
@@ -632,7 +633,7 @@ fn no_such_spokes(path: &Path) -> Finding {
         Place::Path(shown.clone()),
         format!("there is no directory `{shown}` of spoke-local objects"),
     )
-    .help("name the directory that holds one directory for each cluster")
+    .help("name the directory that has one directory per cluster")
 }
 
 /// What somebody named is in the index: an input that is not would be left out without a word.

@@ -9,35 +9,61 @@ use std::collections::BTreeSet;
 
 use super::inputs::Loaded;
 use crate::api::gateway::GROUP;
-use crate::diagnostic::{Code, Finding, Place, first_names, nearest};
+use crate::diagnostic::{Code, Finding, Findings, Place, first_names, nearest};
 use crate::hub::Ours;
 use crate::object::well_known::PLACEMENT_LABEL;
 
 /// At most so many names in a row.
 const MOST: usize = 5;
 
-/// The error `empty/nothing-rendered`. `all_clusters` are those of the whole fleet; `is_unplaced` says that a warning about
-/// a Placement that selects nothing explains it.
-pub(super) fn nothing_rendered(
+/// Adds the error `empty/nothing-rendered`. `all_clusters` are those of the whole fleet. A warning about a Placement that
+/// selects nothing becomes part of it.
+pub(super) fn report_nothing_rendered(
     loaded: &Loaded,
     ours: &Ours<'_>,
     all_clusters: &[String],
-    is_unplaced: bool,
-) -> Finding {
-    Finding::new(
+    findings: &mut Findings,
+) {
+    let found = |code: Code| findings.iter().find(|finding| finding.code == code);
+    let unplaced = Code::UNPLACED
+        .into_iter()
+        .find_map(found)
+        .filter(|_| all_clusters.is_empty())
+        .cloned();
+    let place = unplaced.as_ref().map(|finding| finding.place.clone());
+    let empty = Finding::new(
         Code::EMPTY_NOTHING_RENDERED,
-        near_class(loaded, ours).unwrap_or(Place::Run),
+        place
+            .clone()
+            .or_else(|| near_class(loaded, ours))
+            .unwrap_or(Place::Run),
         "no cluster would receive anything",
     )
-    .note("an empty result makes Argo CD delete everything that was applied before")
-    .help(next_step(loaded, ours, all_clusters, is_unplaced))
+    .note("with an empty result, Argo CD deletes everything that was applied before");
+    let Some(unplaced) = unplaced else {
+        let help = next_step(loaded, ours, all_clusters);
+        findings.push(empty.help(help));
+        return;
+    };
+    let help = unplaced.help.as_deref().unwrap_or_default();
+    let or = if help.ends_with('?') {
+        " Otherwise, "
+    } else {
+        "; or "
+    };
+    let empty = empty
+        .help(format!(
+            "{help}{or}pass --allow-empty if nothing should be rendered"
+        ))
+        .note(unplaced.message);
+    findings.push(empty);
 }
 
-fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String], is_unplaced: bool) -> String {
+fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -> String {
     let objects = &loaded.hub.objects;
     if objects.is_empty() {
         return "no Kubernetes object was read: name the directory of the hub, as in `spokewright render hub`; \
-                `-v` says which files were read"
+                `-v` lists the files that were read"
             .to_owned();
     }
     if ours.classes.is_empty() {
@@ -48,7 +74,7 @@ fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String], is_unpla
         return if objects.of_kind(GROUP, "Gateway").is_empty() {
             format!("the input has no Gateway: add one with `gatewayClassName: {classes}`")
         } else {
-            format!("no Gateway of the input is of a class of ours: write `gatewayClassName: {classes}`")
+            format!("no Gateway of the input has a class of ours: write `gatewayClassName: {classes}`")
         };
     }
     if let Some(shard) = loaded.selection.shard
@@ -57,7 +83,7 @@ fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String], is_unpla
             .any(|cluster| loaded.selection.matches(cluster))
     {
         return format!(
-            "shard {shard} holds none of: {}; write fewer shards, or pass --allow-empty",
+            "shard {shard} has none of these clusters: {}; use fewer shards, or pass --allow-empty",
             first_names(all_clusters, MOST)
         );
     }
@@ -67,14 +93,9 @@ fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String], is_unpla
             first_names(all_clusters, MOST)
         );
     }
-    if is_unplaced {
-        return "a Placement selects no cluster: `placement/no-clusters` says why; or pass --allow-empty if nothing is \
-                what you mean"
-            .to_owned();
-    }
     format!(
         "place a Gateway: give it the label `{PLACEMENT_LABEL}: NAME`, and add that Placement or its \
-         PlacementDecisions; or pass --allow-empty if nothing is what you mean"
+         PlacementDecisions; or pass --allow-empty if nothing should be rendered"
     )
 }
 
@@ -106,7 +127,7 @@ fn no_class(loaded: &Loaded) -> String {
         return format!("the input has no GatewayClass: add one with `controllerName: {ours}`");
     }
     format!(
-        "no GatewayClass has the controllerName `{ours}`: change one, or say whose classes are meant in \
+        "no GatewayClass has the controllerName `{ours}`: change one, or name your controller in \
          spokewright.yaml: `controllerName: {}`",
         list(controllers.into_iter())
     )

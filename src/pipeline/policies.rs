@@ -306,8 +306,7 @@ pub(super) fn evaluate<'a>(
 
 fn too_many_paths() -> Finding {
     let message = format!(
-        "policies hold on more than {MOST_PATHS} paths, or with more than {MOST_SETTINGS} settings on those that differ, so \
-         what holds where is not said"
+        "policies apply to more than {MOST_PATHS} paths, or have more than {MOST_SETTINGS} settings on the paths that differ, so effective policies are not reported"
     );
     Finding::new(Code::POLICY_TOO_MANY_PATHS, Place::Run, message)
         .note("a path leads from a Gateway through a listener and a route to a rule or a backend, on clusters that are alike")

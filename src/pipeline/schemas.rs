@@ -5,6 +5,7 @@
 
 use serde_json::{Value, json};
 
+use super::argocd;
 use crate::api::{catalog, config, params};
 use crate::policy::entry_schema;
 use crate::report;
@@ -22,6 +23,7 @@ pub fn schema_documents() -> Vec<(&'static str, Value)> {
     }
     let mut documents = vec![("config", configuration), ("params", params::json_schema())];
     documents.extend(report::schema_documents());
+    documents.push(("report/argocd-parameters", argocd::announcement::json_schema()));
     for (name, document) in &mut documents {
         if let Some(fields) = document.as_object_mut() {
             fields.insert("$id".to_owned(), address(name).into());

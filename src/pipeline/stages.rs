@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use super::analysis::{Analysis, Placed, Received, Spokes};
 use super::inputs::Loaded;
-use super::nothing::nothing_rendered;
+use super::nothing::report_nothing_rendered;
 use crate::api::config::Secrets;
 use crate::api::crd::{self, Crd};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, WorkValidation};
@@ -318,9 +318,6 @@ fn plan<'a>(
     let mut plan = render::render(&input, variants, findings);
     let all_clusters: Vec<String> = plan.clusters.keys().cloned().collect();
     plan.retain_clusters(|cluster| loaded.admits(cluster));
-    // Whatever else is wrong explains it better.
-    loaded.soften(findings);
-    let explained = findings.has_errors() || loaded.findings.has_errors();
     // A part of a directory may well be empty; a stream is all that its reader sees.
     let is_empty = if loaded.is_stream {
         plan.clusters.is_empty()
@@ -329,11 +326,8 @@ fn plan<'a>(
             .iter()
             .any(|cluster| loaded.selection.matches(cluster))
     };
-    if is_empty && empty == EmptyResult::Refused && !explained {
-        let is_unplaced = findings
-            .iter()
-            .any(|finding| finding.code == Code::PLACEMENT_NO_CLUSTERS);
-        findings.push(nothing_rendered(loaded, ours, &all_clusters, is_unplaced));
+    if is_empty && empty == EmptyResult::Refused {
+        report_nothing_rendered(loaded, ours, &all_clusters, findings);
     }
     let withheld = synced
         .withheld
@@ -402,9 +396,11 @@ fn unknown_spokes(loaded: &Loaded, rendered: &Rendered) -> Vec<Finding> {
                 Finding::new(
                     Code::SPOKE_UNKNOWN_CLUSTER,
                     first.place("/metadata/name"),
-                    format!("no cluster is called `{cluster}`, so what its folder holds affects nothing"),
+                    format!(
+                        "there is no cluster `{cluster}`, so its directory of local objects has no effect"
+                    ),
                 )
-                .help("name the folder after a cluster, or remove it"),
+                .help("name the directory after a cluster, or remove it"),
             )
         })
         .collect()

@@ -83,7 +83,7 @@ impl Suppressions {
                 .filter(|until| now.is_some_and(|now| now >= *until));
             let expired = ended.map(|_| {
                 let message = format!("the suppression of {} has expired", suppression.code);
-                let help = "correct what it is about and remove it, or write a later `until`";
+                let help = "fix the finding and remove the suppression, or write a later `until`";
                 invalid(suppression.place.clone(), message, help)
             });
             findings.extend(expired);
@@ -183,13 +183,11 @@ impl Suppressions {
                 }
                 let message = format!("the suppression of {code} suppresses nothing");
                 let finding = Finding::new(Code::SUPPRESSION_UNUSED, place, message);
-                return Some(
-                    finding.help("remove it; if something should be suppressed, correct `object` and `path`"),
-                );
+                return Some(finding.help("remove it, or correct `object` and `path`"));
             };
             error.then(|| {
                 let message = format!("{code} is an error here, and errors cannot be suppressed");
-                let help = "correct what it is about, or make the code a warning under `findings` in spokewright.yaml";
+                let help = "fix the finding, or make the code a warning under `findings` in spokewright.yaml";
                 invalid(place, message, help)
             })
         };

@@ -38,7 +38,7 @@ pub(super) fn invalid_field(hub: &Hub, field: &InvalidField) -> Finding {
     let identity = object_of(hub, &field.at).identity();
     let message = format!("{identity}: {field}");
     Finding::new(Code::OBJECT_SCHEMA, place_of(hub, &field.at), message)
-        .help("correct the field: a hub refuses it, or takes it and cannot schedule the Placement")
+        .help("correct the field: a hub refuses it, or accepts it and cannot schedule the Placement")
 }
 
 /// The finding of a problem.
@@ -48,7 +48,7 @@ pub(super) fn finding(hub: &Hub, problem: &Problem) -> Finding {
     match &problem.kind {
         ProblemKind::NeedsNow { decides } => {
             let Problem { namespace, name, .. } = problem;
-            let message = format!("a time decides Placement {namespace}/{name}: {decides}");
+            let message = format!("Placement {namespace}/{name} depends on the time: {decides}");
             Finding::new(Code::PLACEMENT_NEEDS_NOW, at, message)
                 .help("pass the time with `--now`, such as `--now 2026-06-01T00:00:00Z`")
         }
@@ -58,13 +58,13 @@ pub(super) fn finding(hub: &Hub, problem: &Problem) -> Finding {
             );
             Finding::new(Code::PLACEMENT_MISCONFIGURED, at, text)
                 .label(message.clone())
-                .help("correct the set's selector; until then earlier decisions stay as they are")
+                .help("correct the selector of the set; until then, earlier decisions do not change")
                 .related(place_of(hub, &problem.placement), "this Placement needs it")
         }
         ProblemKind::Misconfigured { message } => misconfigured(hub, problem, message)
-            .help("correct the Placement; until then it selects nothing and earlier decisions are wiped"),
+            .help("correct the Placement; until then, it selects nothing and earlier decisions are removed"),
         ProblemKind::MisconfiguredGroups { message } => misconfigured(hub, problem, message)
-            .help("correct the decision groups; the clusters of this group and of those after it are lost"),
+            .help("correct the decision groups; the clusters of this group and of later ones are lost"),
         ProblemKind::SelectsNothing { lost } => {
             let (reason, help) = reason(&problem.namespace, lost);
             let message = format!("Placement {key} selects no cluster: {reason}");
@@ -78,12 +78,12 @@ pub(super) fn finding(hub: &Hub, problem: &Problem) -> Finding {
                     "in some orders and not in others: {}",
                     first_names(contested, MOST_NAMES)
                 ))
-                .help("commit its decisions, which hold in any order: `spokewright placement --write DIR`")
+                .help("commit its decisions, which are the same in any order: `spokewright placement --write DIR`")
         }
         ProblemKind::NeverSettles => {
-            let message = format!("OCM would go on moving Placement {key} between clusters for ever");
+            let message = format!("OCM would keep moving Placement {key} between clusters");
             Finding::new(Code::PLACEMENT_UNSETTLED, at, message)
-                .help("give the prioritizer Steady a weight above 0: what was chosen stays then")
+                .help("give the prioritizer Steady a weight above 0, so that chosen clusters stay chosen")
         }
         ProblemKind::NameIsNoLabelValue => {
             let message = format!(
@@ -104,7 +104,7 @@ fn reason(namespace: &str, lost: &Lost) -> (String, String) {
             "add a ManagedClusterSetBinding `{set}` to namespace `{namespace}`, with `spec: {{clusterSet: {set}}}`"
         )
     };
-    let why = "`spokewright placement --why CLUSTER` says what drops a cluster";
+    let why = "`spokewright placement --why CLUSTER` shows why a cluster is not selected";
     match lost {
         Lost::NotBound { sets } => (
             format!("no ManagedClusterSetBinding in namespace `{namespace}` names a cluster set that exists"),
@@ -112,13 +112,13 @@ fn reason(namespace: &str, lost: &Lost) -> (String, String) {
         ),
         Lost::NoIntersection { sets } => (
             format!(
-                "no cluster set that it asks for is bound to namespace `{namespace}`: {}",
+                "none of its cluster sets is bound to namespace `{namespace}`: {}",
                 listed(sets)
             ),
             bind(sets.first().map_or("SET", String::as_str)),
         ),
         Lost::EmptySets { sets } => (
-            format!("its cluster sets have no cluster: {}", listed(sets)),
+            format!("its cluster sets have no clusters: {}", listed(sets)),
             match sets.as_slice() {
                 [set] => format!("give a ManagedCluster the label `{CLUSTER_SET_LABEL}: {set}`"),
                 _ => format!(
@@ -143,7 +143,7 @@ fn reason(namespace: &str, lost: &Lost) -> (String, String) {
             why.to_owned(),
         ),
         // A step that a later version of the scheduler knows.
-        _ => ("OCM finds none".to_owned(), why.to_owned()),
+        _ => ("OCM finds no cluster".to_owned(), why.to_owned()),
     }
 }
 

@@ -96,10 +96,10 @@ fn cluster_names<'a>(
                 Finding::new(
                     Code::OBJECT_INVALID_NAME,
                     object.place(field.pointer()),
-                    format!("no cluster can be called `{name}`"),
+                    format!("`{name}` cannot be the name of a cluster"),
                 )
                 .note(error.to_string())
-                .help("a cluster's name is the name of its namespace on the hub"),
+                .help("it is also the name of the cluster's namespace on the hub"),
             );
             continue;
         }
@@ -109,7 +109,7 @@ fn cluster_names<'a>(
                 object.place(field.pointer()),
                 format!("there is no ManagedCluster `{name}` in the input"),
             )
-            .label("decided for all the same");
+            .label("the decision is used regardless");
             let known = known.get_or_insert_with(|| KnownNames::of(managed.iter().copied()));
             let finding = match known.nearest(name) {
                 Some(near) => finding.help(format!("did you mean `{near}`?")),

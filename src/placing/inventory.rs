@@ -7,6 +7,7 @@ use ocm_placement::Inventory;
 
 use super::findings::invalid_field;
 use super::location::objects;
+use super::sets::unknown_sets;
 use crate::api::ocm::{GROUP, refusals, validate};
 use crate::diagnostic::Findings;
 use crate::hub::Hub;
@@ -37,5 +38,6 @@ pub fn inventory<'a>(hub: &'a Hub, findings: &mut Findings) -> Inventory<'a> {
     let (mut inventory, invalid) = Inventory::read(kept);
     inventory.reject(refused);
     findings.extend(invalid.iter().map(|field| invalid_field(hub, field)));
+    findings.extend(unknown_sets(hub));
     inventory
 }

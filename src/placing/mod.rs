@@ -12,6 +12,7 @@ mod inventory;
 
 mod given;
 mod place;
+mod sets;
 
 #[cfg(test)]
 mod tests;

@@ -36,7 +36,8 @@ pub(crate) fn place(
         given: GivenDecisions::new(hub, findings),
         evaluation: None,
         source,
-        evaluated: BTreeSet::new(),
+        evaluated: BTreeMap::new(),
+        lists: BTreeSet::new(),
         unable: BTreeSet::new(),
     };
     if ours
@@ -61,8 +62,10 @@ struct Placing<'a> {
     given: GivenDecisions<'a>,
     evaluation: Option<Evaluation<'a>>,
     source: PlacementSource,
-    /// The Placements whose evaluation decides something.
-    evaluated: BTreeSet<(String, String)>,
+    /// The Placements whose evaluation decides something, and their clusters, which all their Gateways share.
+    evaluated: BTreeMap<(String, String), Arc<[String]>>,
+    /// Equal lists of different Placements are one.
+    lists: BTreeSet<Arc<[String]>>,
     /// Clusters that they choose and that can hold no work.
     unable: BTreeSet<String>,
 }
@@ -98,6 +101,10 @@ impl Placing<'_> {
             }
             return Some(Arc::clone(given));
         }
+        let key = (namespace.to_owned(), name.to_owned());
+        if let Some(known) = self.evaluated.get(&key) {
+            return Some(Arc::clone(known));
+        }
         let evaluated = match &self.evaluation {
             Some(evaluation) => evaluation.clusters_of(namespace, name),
             None => None,
@@ -106,14 +113,22 @@ impl Placing<'_> {
             findings.push(self.not_found(gateway, name, inventory));
             return None;
         };
-        self.evaluated.insert((namespace.to_owned(), name.to_owned()));
         let (able, unable): (Vec<&str>, Vec<&str>) = evaluated
             .into_iter()
             .partition(|cluster| check_cluster_name(cluster).is_ok());
         self.unable.extend(unable.into_iter().map(str::to_owned));
         let mut clusters: Vec<String> = able.into_iter().map(str::to_owned).collect();
         clusters.sort_unstable();
-        Some(clusters.into())
+        let clusters: Arc<[String]> = clusters.into();
+        let clusters = match self.lists.get(&clusters) {
+            Some(known) => Arc::clone(known),
+            None => {
+                self.lists.insert(Arc::clone(&clusters));
+                clusters
+            }
+        };
+        self.evaluated.insert(key, Arc::clone(&clusters));
+        Some(clusters)
     }
 
     /// What the evaluation has to say about the Placements that it decided, and where it gives another answer
@@ -125,7 +140,7 @@ impl Placing<'_> {
         let problems = all_problems(evaluation);
         let problems = problems.iter().filter(|problem| {
             let key = (problem.namespace.clone(), problem.name.clone());
-            self.evaluated.contains(&key)
+            self.evaluated.contains_key(&key)
         });
         findings.extend(problems.map(|problem| finding(hub, problem)));
         let clusters = hub.objects.of_kind(GROUP, "ManagedCluster").iter();
@@ -152,7 +167,7 @@ impl Placing<'_> {
         let finding = Finding::new(
             Code::PLACEMENT_NOT_FOUND,
             gateway.object.place(PLACEMENT_LABEL_POINTER),
-            format!("no {missing} in namespace `{namespace}` is for placement `{name}`"),
+            format!("there is no {missing} for placement `{name}` in namespace `{namespace}`"),
         )
         .label(format!("needed by {}", gateway.object.identity()));
         let placements = inventory.placements().filter(|_| !decisions_only);
@@ -170,9 +185,9 @@ impl Placing<'_> {
         {
             Some((elsewhere, _)) => finding
                 .note(format!(
-                    "namespace `{elsewhere}` has a placement of that name; it does not count here"
+                    "namespace `{elsewhere}` has a placement of that name, but a Gateway can use only those of its own namespace"
                 ))
-                .help("move the placement or the Gateway: both live in one namespace"),
+                .help("move the placement or the Gateway, so that both are in one namespace"),
             None if decisions_only => finding.help(format!(
                 "add the PlacementDecisions (`kubectl get placementdecision -n {} -o yaml`), or use \
                  `--placement auto`",
@@ -195,11 +210,11 @@ fn holds_no_work(cluster: &Object) -> Option<Finding> {
         Code::OBJECT_INVALID_NAME,
         cluster.place("/metadata/name"),
         format!(
-            "cluster `{}` can hold no works: they stand in a namespace of its name, and no namespace can have it",
+            "cluster `{}` can have no works: they belong in a namespace of its name, and no namespace can have that name",
             cluster.name
         ),
     )
-    .label("a Placement chooses it")
+    .label("a Placement selects it")
     .note(error.to_string());
     Some(match error.suggestion {
         Some(name) => finding.help(format!("register it under another name, such as `{name}`")),
@@ -235,8 +250,8 @@ fn no_clusters(gateway: &Gateway<'_>, placement: &str) -> Finding {
     Finding::new(
         Code::PLACEMENT_NO_CLUSTERS,
         gateway.object.place(PLACEMENT_LABEL_POINTER),
-        format!("the decisions for placement `{placement}` name no cluster"),
+        format!("the decisions for placement `{placement}` contain no cluster"),
     )
-    .label(format!("{} is placed nowhere", gateway.object.identity()))
-    .help("`spokewright placement --why CLUSTER` says what speaks against a cluster")
+    .label(format!("{} is on no cluster", gateway.object.identity()))
+    .help("`spokewright placement --why CLUSTER` shows why a cluster is not selected")
 }

@@ -95,5 +95,8 @@ fn levels_of(attachments: &Attachments<'_>, path: &Path) -> Vec<(Level, Node)> {
         let class = attachments.topology.gateways.get(gateway).class;
         (Level::GatewayClass, Node::Class(class))
     });
-    class.into_iter().chain(path.levels()).collect()
+    class
+        .into_iter()
+        .chain(attachments.topology.levels(path))
+        .collect()
 }

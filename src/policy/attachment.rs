@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
+use super::envoy_gateway_fit::Fit;
 use super::ids::{AuthoredId, KindId, PolicyId};
 use super::kinds::policy_kinds;
 use super::layer::{Entry, Leaf};
@@ -18,7 +19,7 @@ use super::options::Options;
 use super::per_field::meet;
 use super::placed::Placed;
 use super::precedence::Rule;
-use super::profile::{Profile, SameTarget};
+use super::profile::{Profile, SameTarget, StatusShape};
 use super::reading::read_policy;
 use super::scopes::{Parents, Scopes};
 use super::selecting::Selecting;
@@ -28,7 +29,9 @@ use super::workloads::Workloads;
 use crate::diagnostic::{Findings, broken};
 use crate::hub::{Grants, Table};
 use crate::object::Object;
-use crate::topology::{BackendId, ClassId, Level, NamespaceId, Node, Path, Sources, Start, Topology};
+use crate::topology::{
+    BackendId, ClassId, Level, NamespaceId, NearObjects, Node, Path, Sources, Start, Topology,
+};
 use apimachinery::Identity;
 
 /// A policy kind of the input.
@@ -131,7 +134,7 @@ impl<'a> Attachments<'a> {
             selecting: Selecting::default(),
             workloads: Workloads::new(options.root_namespace),
             waypoints: &mut self.waypoints,
-            names: HashMap::new(),
+            near: NearObjects::new(sources),
             findings,
         };
         for policy in self.policies.rows_mut() {
@@ -159,6 +162,7 @@ impl<'a> Attachments<'a> {
                     .push(entry_of(id, policy));
             }
         }
+        self.void_what_is_refused();
         let policies = &self.policies;
         for kind in self.kinds.rows_mut() {
             let profile = Arc::clone(&kind.profile);
@@ -171,6 +175,27 @@ impl<'a> Attachments<'a> {
                         accepted.partition(|entry| policies.get(entry.policy).has_targets());
                     placed.at_waypoint = named.into_iter().filter(|_| is_served).collect();
                     placed.at_workloads = selecting;
+                }
+            }
+        }
+    }
+
+    /// Takes the settings away from policies that their controller refuses where they are attached. They stay there, as what
+    /// they would have taken the place of does not come back: the controller answers with an error, or leaves its own
+    /// defaults (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
+    fn void_what_is_refused(&mut self) {
+        let mut fit = Fit::new(&self.topology, &self.merging_classes);
+        let policies = &self.policies;
+        for kind in self.kinds.rows_mut() {
+            if kind.profile.status != StatusShape::EnvoyGateway {
+                continue;
+            }
+            for (node, placed) in &mut kind.nodes {
+                for entry in &mut placed.accepted {
+                    let object = policies.get(entry.policy).object;
+                    if fit.misfit(object, *node, 1).is_some() {
+                        entry.layers = Arc::from([]);
+                    }
                 }
             }
         }
@@ -296,7 +321,7 @@ impl<'a> Attachments<'a> {
     pub(crate) fn path_label(&self, kind: KindId, path: &Path) -> String {
         let label = self.topology.path_label(path);
         if self.leads_to_no_route(kind, path) {
-            format!("{label} > any route that comes")
+            format!("{label} > any route")
         } else {
             label
         }

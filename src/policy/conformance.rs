@@ -77,7 +77,7 @@ impl<'d> Definition<'d> {
             None => self.finding(
                 "/metadata",
                 format!(
-                    "{} has no label `{POLICY_LABEL}`, which GEP-713 asks of every policy kind",
+                    "{} has no label `{POLICY_LABEL}`, which GEP-713 requires of every policy kind",
                     self.kind
                 ),
             ),
@@ -88,7 +88,7 @@ impl<'d> Definition<'d> {
                 self.finding(
                     &pointer,
                     format!(
-                        "the label `{POLICY_LABEL}` of {} says `{value}`; GEP-713 knows Direct and Inherited",
+                        "the label `{POLICY_LABEL}` of {} is `{value}`; GEP-713 allows Direct and Inherited",
                         self.kind
                     ),
                 )
@@ -96,7 +96,7 @@ impl<'d> Definition<'d> {
             Some(_) => return None,
         };
         Some(finding.help(
-            "set the label to Direct or Inherited, or add a profile to the configuration; until then it counts as Inherited",
+            "set the label to Direct or Inherited, or add a profile to the configuration; until then, it is treated as Inherited",
         ))
     }
 
@@ -124,7 +124,7 @@ impl<'d> Definition<'d> {
             (
                 status.pointer(),
                 format!(
-                    "the status of {} has no conditions, which GEP-713 asks of every policy kind",
+                    "the status of {} has no conditions, which GEP-713 requires of every policy kind",
                     self.kind
                 ),
             )
@@ -132,13 +132,12 @@ impl<'d> Definition<'d> {
             (
                 schema.pointer(),
                 format!(
-                    "{} has no status, which GEP-713 asks of every policy kind",
+                    "{} has no status, which GEP-713 requires of every policy kind",
                     self.kind
                 ),
             )
         };
-        let help = "add `status` with `conditions`, a list of metav1.Condition, to the schema: else no cluster can report what \
-                    became of a policy";
+        let help = "add `status` with `conditions`, a list of metav1.Condition, to the schema: without it, no cluster can report the status of a policy";
         Some(self.finding(pointer, message).help(help))
     }
 
@@ -150,11 +149,11 @@ impl<'d> Definition<'d> {
             let of_type = field.get("type");
             let text = of_type.str().filter(|text| *text != "object")?;
             let message = format!(
-                "{name} of {} is of type {text}; GEP-713 asks for an object with group, kind and name",
+                "{name} of {} is of type {text}; GEP-713 requires an object with group, kind, and name",
                 self.kind
             );
             let finding = self.finding(of_type.pointer(), message);
-            Some(finding.help("make it an object: what it targets cannot be told otherwise"))
+            Some(finding.help("make it an object, so that its target is known"))
         };
         [
             wrong(one, "`targetRef`"),

@@ -24,22 +24,28 @@ pub(crate) struct Effective {
     pub content: Arc<Content>,
     /// The policies on the way with the level of each, least specific first, established first on a level.
     pub chain: Vec<(Level, PolicyId)>,
-    /// The level of each of them: where it first is on the way.
-    levels: HashMap<PolicyId, Level>,
+    /// How many steps from the start each of them first is on the way.
+    steps: HashMap<PolicyId, usize>,
     /// What did not survive.
     pub losses: Vec<Loss>,
 }
 
 impl Effective {
-    pub(super) fn new(content: Arc<Content>, chain: Vec<(Level, PolicyId)>, losses: Vec<Loss>) -> Self {
-        let mut levels = HashMap::new();
-        for (level, policy) in &chain {
-            levels.entry(*policy).or_insert(*level);
+    /// `at` says of each policy of the chain at which step it is.
+    pub(super) fn new(
+        content: Arc<Content>,
+        chain: Vec<(Level, PolicyId)>,
+        at: &[usize],
+        losses: Vec<Loss>,
+    ) -> Self {
+        let mut steps = HashMap::new();
+        for ((_, policy), step) in chain.iter().zip(at) {
+            steps.entry(*policy).or_insert(*step);
         }
         Self {
             content,
             chain,
-            levels,
+            steps,
             losses,
         }
     }
@@ -67,8 +73,8 @@ impl Effective {
         winner: AuthoredId,
         loser: AuthoredId,
     ) -> Option<Rule> {
-        let level = |id: AuthoredId| self.levels.get(&id.policy);
-        let levels = level(winner)?.cmp(level(loser)?);
+        let step = |id: AuthoredId| self.steps.get(&id.policy);
+        let levels = step(winner)?.cmp(step(loser)?);
         let is_local = |id: AuthoredId| attachments.policy(id.policy).local;
         if levels.is_eq() && is_local(winner) && !is_local(loser) {
             return Some(Rule::SpokeLocal);

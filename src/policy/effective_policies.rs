@@ -100,17 +100,21 @@ impl EffectivePolicies {
         let on_path = |path: &Path| match node {
             Node::Mesh(_) | Node::Class(_) | Node::Gateway(_) => true,
             Node::Namespace(namespace) => {
-                let route = path.route.map(|route| topology.routes.get(route).namespace);
+                let nodes = topology.nodes(path).into_iter();
+                let mut routes = nodes.filter_map(|node| match node {
+                    Node::Route(route) => Some(topology.routes.get(route).namespace),
+                    _ => None,
+                });
                 let home = match path.start {
                     Start::Gateway(gateway) => Some(topology.gateways.get(gateway).namespace),
                     Start::Service(service) => topology.namespace_of(service),
                 };
-                home == Some(namespace) || route == Some(namespace)
+                home == Some(namespace) || routes.any(|of_route| of_route == namespace)
             }
             Node::ListenerSet(set) => path
                 .listener
                 .is_some_and(|listener| topology.listeners.get(listener).set == Some(set)),
-            other => path.nodes().contains(&other),
+            other => topology.nodes(path).contains(&other),
         };
         let mut found = Vec::new();
         for kind in attachments.kinds.ids() {

@@ -60,9 +60,20 @@ const SIZES: [Size; 4] = [
     },
 ];
 
+/// A size that the controller refuses.
+#[derive(Debug)]
+pub(super) struct WrongSize {
+    /// What it says of all in one part of the policy.
+    pub(super) message: String,
+    /// The pointer of the first.
+    pub(super) pointer: &'static str,
+    /// What it takes there.
+    pub(super) bounds: (u32, u32),
+}
+
 /// Why the controller refuses the sizes of a policy; it stops at the first part of the policy that has a wrong one.
-pub(super) fn refused(policy: &Object) -> Option<String> {
-    let mut said: Option<(&str, Vec<String>)> = None;
+pub(super) fn refused(policy: &Object) -> Option<WrongSize> {
+    let mut said: Option<(&str, &Size, Vec<String>)> = None;
     for size in &SIZES {
         let part = size.parts.iter().find(|(kind, _)| *kind == policy.kind);
         let value = policy.value.pointer(size.pointer);
@@ -70,12 +81,16 @@ pub(super) fn refused(policy: &Object) -> Option<String> {
             continue;
         };
         match &mut said {
-            None => said = Some((part, vec![wrong])),
-            Some((first, all)) if first == part => all.push(wrong),
+            None => said = Some((part, size, vec![wrong])),
+            Some((first, _, all)) if first == part => all.push(wrong),
             Some(_) => {}
         }
     }
-    said.map(|(part, wrong)| format!("{part}: {}.", wrong.join("\n")))
+    said.map(|(part, first, wrong)| WrongSize {
+        message: format!("{part}: {}.", wrong.join("\n")),
+        pointer: first.pointer,
+        bounds: first.bounds,
+    })
 }
 
 impl Size {

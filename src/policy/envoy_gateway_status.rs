@@ -12,12 +12,12 @@ use super::ancestor::{AncestorRef, AncestorStatus, MAX_ANCESTORS, controller_nam
 use super::attachment::{Attachments, Kind};
 use super::condition::Condition;
 use super::declared_target::{Declared, Target};
-use super::envoy_gateway_sizes;
+use super::envoy_gateway_fit::{Fit, Misfit};
 use super::ids::PolicyId;
 use super::one_policy::Policy;
 use super::scopes::{Scopes, merged_with, owner, route_of, whole};
 use crate::api::gateway::GROUP;
-use crate::topology::{GatewayId, ListenerId, Node, Topology};
+use crate::topology::{GatewayId, Node, Topology};
 
 /// Who writes these statuses, unless somebody gave it another name.
 const CONTROLLER: &str = "gateway.envoyproxy.io/gatewayclass-controller";
@@ -222,8 +222,8 @@ impl Said<'_, '_> {
                 );
             }
         }
-        let refused = misfit(self.attachments, self.id, node)
-            .map(|message| condition("Accepted", false, "Invalid", message));
+        let refused = misfit(self.attachments, self.id, node, usize::MAX)
+            .map(|misfit| condition("Accepted", false, "Invalid", misfit.message));
         let effects = self.effects(node);
         for (gateway, ancestor) in ancestors {
             let mut known = self.entry(gateway, &ancestor).conditions.iter();
@@ -414,68 +414,20 @@ fn key(topology: &Topology<'_>, node: Node) -> String {
     format!("{}/{}", identity.namespace.unwrap_or_default(), identity.name)
 }
 
-/// Why a policy does not fit what it targets, though the CRD takes it.
-pub(super) fn misfit(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<String> {
-    let kind = &attachments.policy(id).object.kind;
+/// Why a policy does not fit what it targets, though the CRD takes it; of listeners that are in its way, at most so many are
+/// named.
+pub(super) fn misfit(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: usize) -> Option<Misfit> {
     let policy = attachments.policy(id).object;
-    match kind.as_str() {
-        "ClientTrafficPolicy" => {
-            return on_shared_port(attachments, node).or_else(|| envoy_gateway_sizes::refused(policy));
-        }
-        "BackendTrafficPolicy" => return envoy_gateway_sizes::refused(policy),
-        _ => {}
-    }
-    let refusal = has_more(attachments, id, node)?;
-    Some(format!("Invalid {kind} for TCP route: {refusal}."))
-}
-
-/// Why the settings of a connection cannot hold at some of the listeners of a port alone: those that do not end TLS are one to
-/// Envoy. A policy on a whole Gateway holds at all of its own; others come to its ports where Gateways are merged
-/// (`envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`).
-fn on_shared_port(attachments: &Attachments<'_>, node: Node) -> Option<String> {
-    let topology = &attachments.topology;
-    let gateway = topology.gateways_of(node).first().copied()?;
-    let class = topology.gateways.get(gateway).class;
-    let gateways = if attachments.merging_classes.contains(&class) {
-        topology.classes.get(class).gateways.as_slice()
-    } else {
-        std::slice::from_ref(&gateway)
-    };
-    let plain = |listener: &&ListenerId| {
-        let listener = topology.listeners.get(**listener);
-        listener.protocol() == "HTTP" && listener.gives_way_to.is_none()
-    };
-    let is_meant = |listener: ListenerId| match node {
-        Node::Listener(_, named) => named == listener,
-        Node::ListenerSet(set) => topology.listeners.get(listener).set == Some(set),
-        _ => topology.gateways.get(gateway).listeners.contains(&listener),
-    };
-    let all = || {
-        gateways.iter().flat_map(|gateway| {
-            let listeners = topology.gateways.get(*gateway).listeners.iter();
-            listeners.filter(plain).map(|listener| (*gateway, *listener))
+    let mut fit = Fit::new(&attachments.topology, &attachments.merging_classes);
+    fit.misfit(policy, node, most).or_else(|| {
+        let refusal = has_more(attachments, id, node)?;
+        Some(Misfit {
+            message: format!("Invalid {} for TCP route: {refusal}.", policy.kind),
+            pointer: None,
+            help:
+                "target the routes that take all of its settings, and write a policy of its own for this one"
+                    .to_owned(),
         })
-    };
-    let ports: BTreeSet<i64> = all()
-        .filter(|(_, listener)| is_meant(*listener))
-        .filter_map(|(_, listener)| topology.listeners.get(listener).port())
-        .collect();
-    let others = all().filter(|(_, listener)| {
-        let port = topology.listeners.get(*listener).port();
-        !is_meant(*listener) && port.is_some_and(|port| ports.contains(&port))
-    });
-    let others = others.map(|(gateway, listener)| {
-        let node = Node::Listener(gateway, listener);
-        let section = topology.section(node).unwrap_or_default();
-        format!("{}/{section}", key(topology, node))
-    });
-    let others: Vec<String> = others.collect();
-    (!others.is_empty()).then(|| {
-        format!(
-            "ClientTrafficPolicy is being applied to multiple http (non https) listeners ({}) on the same port, which is not \
-             allowed.",
-            others.join(", ")
-        )
     })
 }
 

@@ -11,13 +11,19 @@ use super::ancestor::MAX_ANCESTORS;
 use super::attachment::Attachments;
 use super::condition::Outcome;
 use super::declared_target::{Declared, Target};
+use super::envoy_gateway_status::misfit;
 use super::fates::{Everywhere, Fates, Tally};
 use super::ids::PolicyId;
 use super::one_policy::Policy;
 use super::precedence::Rule;
+use super::profile::StatusShape;
 use super::status::accepted;
-use crate::diagnostic::{Code, Finding, Findings, Place};
-use crate::topology::{GatewayId, Node};
+use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
+use crate::object::Object;
+use crate::topology::{GatewayId, Level, Node};
+
+/// So many listeners are named that share a port with the one of a policy.
+const MOST_NAMED: usize = 3;
 
 /// What the outcome of all policies together shows: unreachable and wholly overridden policies. `attachments` are the hub's;
 /// with a `cluster`, `fates` are those on it, and nothing is said of other ones.
@@ -27,8 +33,17 @@ pub(crate) fn outcomes(
     cluster: Option<&str>,
     findings: &mut Findings,
 ) {
+    if cluster.is_none() {
+        for route in attachments.topology.routes.rows() {
+            by_filter(route.object, findings);
+        }
+    }
     for (id, policy) in attachments.policies.iter() {
         let object = policy.object;
+        if cluster.is_none() {
+            refused(attachments, id, findings);
+            beyond(attachments, id, findings);
+        }
         let place = policy.targets.first().map_or_else(
             || object.place("/spec"),
             |declared| object.place(&declared.pointer),
@@ -44,7 +59,7 @@ pub(crate) fn outcomes(
                     Code::POLICY_TOO_MANY_ANCESTORS,
                     place.clone(),
                     format!(
-                        "{} has {} ancestors; a status lists {MAX_ANCESTORS}",
+                        "{} has {} ancestors; a status lists at most {MAX_ANCESTORS}",
                         object.identity(),
                         gateways.len()
                     ),
@@ -74,6 +89,104 @@ pub(crate) fn outcomes(
             Some((_, Outcome::NoPath)) | None if cluster.is_none() => unreachable(attachments, id, findings),
             _ => {}
         }
+    }
+}
+
+/// Filters of a route that name a policy: it holds before all that target the rule
+/// (docs/systems/other-policies.md#kgateway).
+fn by_filter(route: &Object, findings: &mut Findings) {
+    let rules = route.root().get("spec").get("rules");
+    for rule in rules.items() {
+        let backends = rule.get("backendRefs");
+        let lists = std::iter::once(rule.get("filters")).chain(backends.items().map(|to| to.get("filters")));
+        for filter in lists.flat_map(|filters| filters.items().collect::<Vec<_>>()) {
+            let named = filter.get("extensionRef");
+            let Some(kind) = named.get("kind").str().filter(|kind| kind.ends_with("Policy")) else {
+                continue;
+            };
+            let name = named.get("name").str().unwrap_or_default();
+            findings.push(
+                Finding::new(
+                    Code::POLICY_NOT_EVALUATED,
+                    route.place(named.pointer()),
+                    format!(
+                        "{} names {kind} {name} as a filter: what is said about this rule leaves that policy out",
+                        route.identity()
+                    ),
+                )
+                .label("takes precedence over all policies that target the rule")
+                .help(format!("name the route and the rule in `targetRefs` of {kind} {name}, and remove the filter")),
+            );
+        }
+    }
+}
+
+/// Targets that stand below where the paths of the kind end: its CRD takes them, and nobody here knows what they come to.
+fn beyond(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
+    let (policy, profile) = (attachments.policy(id), attachments.profile(id));
+    let deepest = profile.ends.iter().max();
+    for declared in policy.targets.iter().filter(|_| !profile.of_workloads) {
+        let Target::Attached(node @ (Node::Backend(_) | Node::Port(..))) = declared.target else {
+            continue;
+        };
+        if deepest.is_none_or(|deepest| *deepest >= Level::Backend) {
+            continue;
+        }
+        findings.push(
+            Finding::new(
+                Code::POLICY_NOT_EVALUATED,
+                policy.object.place(&declared.pointer),
+                format!(
+                    "{} targets {}: what a {} comes to there is not evaluated, and left out of what is said about paths to it",
+                    policy.object.identity(),
+                    attachments.topology.described(node),
+                    policy.object.kind
+                ),
+            )
+            .label("a target that is not evaluated")
+            .help("target the routes that lead there, or check on a cluster what takes effect"),
+        );
+    }
+}
+
+/// A policy that its controller refuses where it is attached, though the API server takes it.
+fn refused(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
+    let policy = attachments.policy(id);
+    if policy.invalid.is_some() || attachments.profile(id).status != StatusShape::EnvoyGateway {
+        return;
+    }
+    let mut said = BTreeSet::new();
+    for declared in &policy.targets {
+        let Target::Attached(node) = declared.target else {
+            continue;
+        };
+        let Some(misfit) = misfit(attachments, id, node, MOST_NAMED) else {
+            continue;
+        };
+        let pointer = misfit.pointer.unwrap_or(&declared.pointer);
+        if !said.insert(pointer.to_owned()) {
+            continue;
+        }
+        let severity = if misfit.pointer.is_some() {
+            Severity::Error
+        } else {
+            Severity::Warning
+        };
+        findings.push(
+            Finding::new(
+                Code::POLICY_INVALID,
+                policy.object.place(pointer),
+                format!(
+                    "Envoy Gateway refuses {} on {}: {}",
+                    policy.object.identity(),
+                    attachments.topology.described(node),
+                    misfit.message.trim_end_matches('.')
+                ),
+            )
+            .severity(severity)
+            .label("no setting of the policy takes effect there")
+            .help(misfit.help),
+        );
     }
 }
 
@@ -112,9 +225,9 @@ pub(crate) fn no_path(
     .help(match node {
         Node::Class(_) | Node::Namespace(_) => "target a class or a namespace that has Gateways or routes",
         Node::Backend(_) | Node::Port(..) => {
-            "if a route leads there, check its backendRefs; else keep the policy where its target is: on the spokes"
+            "if a route leads there, check its `backendRefs`; otherwise keep the policy on the spokes, where its target is"
         }
-        _ => "check the parentRefs of the route, and the listeners' hostnames and allowedRoutes",
+        _ => "check `parentRefs` of the route, and `hostname` and `allowedRoutes` of the listeners",
     });
     let causes = attachments.topology.unreachable_at(node).into_iter();
     causes.fold(finding, Finding::follows_from)
@@ -148,19 +261,19 @@ fn wholly_overridden(
     let name = policy.object.identity();
     let (message, help) = match cluster {
         None => (
-            format!("nothing that {name} says holds anywhere"),
+            format!("no setting of {name} is in effect anywhere"),
             "remove the policy, or ask the owner of the other one",
         ),
         Some(cluster) => (
-            format!("nothing that {name} says holds on {cluster}"),
-            "nothing to do if it is meant for other clusters; else ask the owner of the other one",
+            format!("no setting of {name} is in effect on {cluster}"),
+            "ignore this if the policy is for other clusters; otherwise ask the owner of the other one",
         ),
     };
     let mut finding = Finding::new(Code::POLICY_OVERRIDDEN, place, message)
-        .label("wholly overridden")
+        .label("overridden as a whole")
         .help(help);
     for winner in total.by.values() {
-        finding = finding.related(winner.object.place("/spec"), "holds instead");
+        finding = finding.related(winner.object.place("/spec"), "in effect instead");
         for rule in &winner.rules {
             finding = finding.note(format!(
                 "{} wins because {} ({})",

@@ -1,20 +1,23 @@
-//! How the policies of a Gateway meet those of its routes, where an annotation of the Gateway says so (kgateway).
+//! How the policies of a Gateway, or of a route that hands requests on, meet those below, where an annotation says so
+//! (kgateway).
 //!
-//! Owns: the four values of that annotation, and what each comes to. Flows in: the levels of a path, what the annotation
-//! says. Flows out: leaves with their sources. Must not know: where the annotation stands.
+//! Owns: the four values of that annotation, and what each comes to. Flows in: the levels of a path, what the annotations
+//! say. Flows out: leaves with their sources. Must not know: where the annotation stands.
 //!
 //! docs/systems/other-policies.md#kgateway
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::layer::{Content, Entry, Leaf};
+use serde_json::Value;
+
+use super::ids::PolicyId;
+use super::layer::{Content, Element, Entry, Leaf};
 use super::leaves::flatten;
-use super::meeting::is_of_gateway;
-use super::merge_patch::{patch, starting_with};
+use super::merge_patch::patch;
 use super::oldest_wins::oldest_wins;
 use super::profile::{MergeUnit, Profile};
 use super::strategic_merge::all_elements;
-use crate::topology::Level;
 
 /// What the annotation says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -46,60 +49,118 @@ impl Inherited {
     }
 }
 
-/// What the policies of a path come to: those of the Gateway's side among each other, those of the route's, and then both.
+/// What the policies of a path come to: those of each generation (the Gateway's side, then each route with its rules, the
+/// outermost first) among each other, then, from the innermost on, each with what is below it. `home` is the namespace of a
+/// policy.
 #[must_use]
-pub(super) fn inherited(profile: &Profile, levels: &[(Level, &[Entry])], inherited: Inherited) -> Content {
-    let side = |of_gateway: bool| {
-        let levels = levels
-            .iter()
-            .filter(|(level, _)| is_of_gateway(*level) == of_gateway);
-        let levels: Vec<&[Entry]> = levels.map(|(_, entries)| *entries).collect();
-        oldest_wins(&profile.unit, &levels)
+pub(super) fn inherited<'h>(
+    profile: &Profile,
+    generations: &[(Inherited, Vec<&[Entry]>)],
+    home: &dyn Fn(PolicyId) -> &'h str,
+) -> Content {
+    let Some(inheritance) = &profile.inheritance else {
+        return Content::new();
     };
-    let (parent, child) = (side(true), side(false));
-    let (mut result, preferred) = if inherited.prefers_parent {
-        (child, parent)
-    } else {
-        (parent, child)
-    };
-    let deep = profile
-        .inheritance
-        .iter()
-        .flat_map(|inheritance| &inheritance.deep);
-    for field in deep.filter(|_| inherited.is_deep) {
-        if let (Some(under), Some(over)) = (result.get(field.as_str()), preferred.get(field.as_str())) {
-            let both = deeply(under, over);
-            result.remove(field.as_str());
-            result.extend(both);
+    let fields = inheritance.deep.iter().chain(&inheritance.providers);
+    // Of each field that a deep merge goes into, who has it, the preferred one last.
+    let mut stacks: Vec<(&str, Vec<Leaf>)> = fields.map(|field| (field.as_str(), Vec::new())).collect();
+    let mut result = Content::new();
+    for (inherited, levels) in generations.iter().rev() {
+        let mut own = oldest_wins(&profile.unit, levels);
+        for (field, stack) in &mut stacks {
+            let Some(leaf) = own.remove(*field) else {
+                continue;
+            };
+            match (inherited.is_deep, inherited.prefers_parent) {
+                (true, true) => stack.push(leaf),
+                (true, false) => stack.insert(0, leaf),
+                (false, true) => *stack = vec![leaf],
+                (false, false) if stack.is_empty() => stack.push(leaf),
+                (false, false) => {}
+            }
+        }
+        if inherited.prefers_parent {
+            result.extend(own);
+        } else {
+            own.extend(result);
+            result = own;
         }
     }
-    for (key, leaf) in preferred {
-        let is_merged_deeply = starting_with(&result, &format!("{key}/")).next().is_some();
-        if !is_merged_deeply {
-            result.insert(key, leaf);
+    for (field, stack) in stacks {
+        match stack.as_slice() {
+            [] => {}
+            [only] => {
+                result.insert(Arc::from(field), only.clone());
+            }
+            stack if inheritance.deep.iter().any(|deep| deep == field) => result.extend(deeply(stack)),
+            stack => result.extend(providers(stack, field, home)),
         }
     }
     result
 }
 
+/// A field that names a provider that requests are shown to: all providers are called, the preferred one first, each as the
+/// policy has it that is preferred. If any policy turns the field off, it is off.
+fn providers<'h>(stack: &[Leaf], field: &str, home: &dyn Fn(PolicyId) -> &'h str) -> Content {
+    let preferred = || stack.iter().rev();
+    if let Some(off) = preferred().find(|leaf| leaf.value.get("disable").is_some()) {
+        return Content::from([(Arc::from(field), off.clone())]);
+    }
+    let provider = |leaf: &Leaf| {
+        let part = |part: &str| leaf.value.pointer(part).and_then(Value::as_str);
+        let namespace = part("/extensionRef/namespace").unwrap_or_else(|| home(leaf.policy));
+        (
+            namespace.to_owned(),
+            part("/extensionRef/name").map(str::to_owned),
+        )
+    };
+    let mut all: Vec<&Leaf> = Vec::new();
+    for leaf in preferred() {
+        if !all.iter().any(|known| provider(known) == provider(leaf)) {
+            all.push(leaf);
+        }
+    }
+    if let [only] = all.as_slice() {
+        return Content::from([(Arc::from(field), (*only).clone())]);
+    }
+    let all = all.into_iter().enumerate();
+    all.map(|(position, leaf)| {
+        let at: Arc<str> = Arc::from(format!("{field}/{position}"));
+        let leaf = Leaf {
+            at: Arc::clone(&at),
+            element: Some(Element {
+                list: Arc::from(field),
+                from: Arc::clone(&leaf.at),
+            }),
+            ..leaf.clone()
+        };
+        (at, leaf)
+    })
+    .collect()
+}
+
 /// Field by field, and all elements of lists, those of the preferred one last: they are applied last.
-fn deeply(under: &Leaf, over: &Leaf) -> Content {
-    let mut result = leaves(under);
-    let over = leaves(over);
-    for (key, leaf) in &over {
-        let lists = result
-            .get(key)
-            .filter(|other| other.value.is_array() && leaf.value.is_array());
-        let both = lists.map(|other| all_elements(&[other, leaf], key));
-        match both {
-            Some(elements) => {
-                result.remove(key);
-                result.extend(elements);
+fn deeply(stack: &[Leaf]) -> Content {
+    let mut result = Content::new();
+    let mut lists: BTreeMap<Arc<str>, Vec<Leaf>> = BTreeMap::new();
+    for field in stack {
+        for (key, leaf) in leaves(field) {
+            if leaf.value.is_array() {
+                lists.entry(Arc::clone(&key)).or_default().push(leaf.clone());
             }
-            None => {
-                let one = Content::from([(Arc::clone(key), leaf.clone())]);
-                patch(&mut result, &one, &MergeUnit::JsonMergePatch);
-            }
+            patch(
+                &mut result,
+                &Content::from([(key, leaf)]),
+                &MergeUnit::JsonMergePatch,
+            );
+        }
+    }
+    for (key, list) in lists.into_iter().filter(|(_, list)| list.len() > 1) {
+        let is_list = result.get(&key).is_some_and(|leaf| leaf.value.is_array());
+        if is_list {
+            result.remove(&key);
+            let list: Vec<&Leaf> = list.iter().collect();
+            result.extend(all_elements(&list, &key));
         }
     }
     result

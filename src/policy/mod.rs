@@ -43,6 +43,9 @@ mod scopes;
 
 mod attachment;
 
+mod envoy_gateway_fit;
+mod envoy_gateway_sizes;
+
 mod merge_strategies;
 
 mod per_field;
@@ -70,7 +73,6 @@ mod effective_policies;
 mod ancestor;
 mod condition;
 
-mod envoy_gateway_sizes;
 mod envoy_gateway_status;
 mod reach;
 mod status;

@@ -16,12 +16,13 @@ use super::ids::{AuthoredId, KindId, PolicyId};
 use super::inheritance::{Inherited, inherited};
 use super::layer::{Entry, Leaf};
 use super::losses::{Loss, Losses};
-use super::meeting::meeting;
+use super::meeting::{is_of_gateway, meeting};
 use super::merge::{fill, fill_alone, merge};
 use super::profile::{Class, Dictates, Filled, Paths, Profile, SameTarget};
 use super::waypoints::WAYPOINT_CLASS;
 use crate::topology::{
-    BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, Start, Topology,
+    BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, RuleId, Start,
+    Topology,
 };
 
 /// So many paths are evaluated in one run, over all clusters that are not alike. They are a product: ten Gateways of 64
@@ -330,14 +331,32 @@ impl<'l> Walk<'l, '_> {
         if self.ends(Level::Route) {
             self.emit(path, &above);
         }
-        let rules: Vec<Stop<'l>> = node
-            .rules
+        let topology = self.topology;
+        let (handing_on, taking): (Vec<RuleId>, Vec<RuleId>) = topology
+            .rules_on(path.via, route)
+            .into_iter()
+            .partition(|rule| topology.handed_on(path.via, *rule).next().is_some());
+        for rule in handing_on {
+            let above = join(&above, &[self.stop(Level::Rule, Node::Rule(route, rule))]);
+            for (way, child) in topology.handed_on(path.via, rule) {
+                if self.budget.is_exceeded() {
+                    return;
+                }
+                let path = Path {
+                    via: Some(way),
+                    route: Some(child),
+                    ..path
+                };
+                self.route(path, topology.routes.get(child), child, &above);
+            }
+        }
+        let rules: Vec<Stop<'l>> = taking
             .iter()
             .map(|rule| self.stop(Level::Rule, Node::Rule(route, *rule)))
             .collect();
         let named = |(_, _, entries): &Stop<'l>| !entries.is_empty();
         if self.ends(Level::Rule) {
-            for (rule, stop) in node.rules.iter().zip(&rules) {
+            for (rule, stop) in taking.iter().zip(&rules) {
                 let matters =
                     self.profile.class == Class::Inherited || !self.ends(Level::Route) || named(stop);
                 if matters {
@@ -352,10 +371,10 @@ impl<'l> Walk<'l, '_> {
         if !self.ends(Level::Backend) && !self.ends(Level::Port) {
             return;
         }
-        self.without_backend(path, node, &above);
+        self.without_backend(path, &taking, &above);
         let split = self.every_level() || (self.profile.class == Class::Inherited && rules.iter().any(named));
         if split {
-            for (rule, stop) in node.rules.iter().zip(&rules) {
+            for (rule, stop) in taking.iter().zip(&rules) {
                 let path = Path {
                     rule: Some(*rule),
                     ..path
@@ -367,7 +386,7 @@ impl<'l> Walk<'l, '_> {
             }
         } else {
             let mut seen = BTreeSet::new();
-            let rules = node.rules.iter().map(|rule| self.topology.rules.get(*rule));
+            let rules = taking.iter().map(|rule| topology.rules.get(*rule));
             for backend in rules.flat_map(|rule| &rule.backends) {
                 if seen.insert(*backend) {
                     self.backend(path, *backend, &above);
@@ -425,7 +444,7 @@ impl<'l> Walk<'l, '_> {
     }
 
     /// What answers the request itself, a redirect say, leads to no workload; in a mesh it has passed the waypoint nevertheless.
-    fn without_backend(&mut self, path: Path, node: &RouteNode<'_>, above: &[Stop<'l>]) {
+    fn without_backend(&mut self, path: Path, rules: &[RuleId], above: &[Stop<'l>]) {
         if !self.profile.of_workloads || path.gateway().is_some() {
             return;
         }
@@ -434,7 +453,7 @@ impl<'l> Walk<'l, '_> {
             .filter(|(level, ..)| *level != Level::Mesh)
             .copied()
             .collect();
-        for rule in &node.rules {
+        for rule in rules {
             if self.topology.rules.get(*rule).backends.is_empty() {
                 let path = Path {
                     rule: Some(*rule),
@@ -469,17 +488,10 @@ impl<'l> Walk<'l, '_> {
         let effective = match self.known.get(&key) {
             Some(effective) => Arc::clone(effective),
             None => {
-                let gateway = path
-                    .gateway()
-                    .map(|gateway| self.topology.gateways.get(gateway).object);
-                let inherited = self.profile.inheritance.as_ref().map(|inheritance| {
-                    Inherited::read(gateway.and_then(|gateway| gateway.annotation(&inheritance.annotation)))
-                });
                 let effective = Arc::new(combine(
                     (self.profile, filled),
                     self.attachments,
-                    &occupied,
-                    inherited.unwrap_or_default(),
+                    (path.start.node(), &occupied),
                     self.budget.most_winners(),
                 ));
                 self.budget.take_settings(&effective);
@@ -503,17 +515,17 @@ fn join<'l>(above: &[Stop<'l>], more: &[Stop<'l>]) -> Vec<Stop<'l>> {
 fn combine(
     (profile, filled): (&Profile, Option<&Filled>),
     attachments: &Attachments<'_>,
-    stops: &[&Stop<'_>],
-    by_annotation: Inherited,
+    (start, stops): (Node, &[&Stop<'_>]),
     most_winners: usize,
 ) -> Effective {
-    let levels = stops.iter().map(|(level, _, entries)| (*level, *entries));
-    let mut content = if by_annotation.is_default() {
+    let generations = generations(profile, &attachments.topology, (start, stops));
+    let mut content = if generations.iter().all(|(inherited, _)| inherited.is_default()) {
+        let levels = stops.iter().map(|(level, _, entries)| (*level, *entries));
         let levels = meeting(profile.dictates, levels);
         merge(profile, &levels, &|id| attachments.locator(id))
     } else {
-        let levels: Vec<(Level, &[Entry])> = levels.collect();
-        Arc::new(inherited(profile, &levels, by_annotation))
+        let home = |id: PolicyId| attachments.policy(id).object.namespace_or_empty();
+        Arc::new(inherited(profile, &generations, &home))
     };
     match filled {
         Some(filled) if filled.only => {
@@ -558,5 +570,62 @@ fn combine(
         }
         losses = noting.all();
     }
-    Effective::new(content, chain, losses)
+    Effective::new(content, chain, &steps_of(stops), losses)
+}
+
+/// The stops of the Gateway's side, then those of each route with its rules, the outermost first, and what the owner says of
+/// how its policies meet those below.
+fn generations<'l>(
+    profile: &Profile,
+    topology: &Topology<'_>,
+    (start, stops): (Node, &[&Stop<'l>]),
+) -> Vec<(Inherited, Vec<&'l [Entry]>)> {
+    let mut generations: Vec<(Option<Node>, Inherited, Vec<&'l [Entry]>)> = Vec::new();
+    for (level, node, entries) in stops {
+        let owner = match node {
+            _ if is_of_gateway(*level) => None,
+            Node::Rule(route, _) => Some(Node::Route(*route)),
+            node => Some(*node),
+        };
+        let is_route = matches!(owner, None | Some(Node::Route(_)));
+        match generations.last_mut() {
+            // What stands behind the routes is on the side of the last one.
+            Some((known, _, levels)) if *known == owner || (!is_route && known.is_some()) => {
+                levels.push(entries)
+            }
+            _ => {
+                let annotation = profile.inheritance.as_ref().and_then(|inheritance| {
+                    let object = topology.object(owner.unwrap_or(start))?;
+                    object.annotation(&inheritance.annotation)
+                });
+                generations.push((owner, Inherited::read(annotation), vec![entries]));
+            }
+        }
+    }
+    let mut generations: Vec<(Inherited, Vec<&[Entry]>)> = generations
+        .into_iter()
+        .map(|(_, inherited, levels)| (inherited, levels))
+        .collect();
+    // Of the last one nobody inherits.
+    if let Some((inherited, _)) = generations.last_mut() {
+        *inherited = Inherited::default();
+    }
+    generations
+}
+
+/// How many steps below the start of its path each of the stops is: policies of one step are peers.
+fn steps_of(stops: &[&Stop<'_>]) -> Vec<usize> {
+    let mut steps: Vec<usize> = Vec::with_capacity(stops.len());
+    let mut last: Option<(Level, Node)> = None;
+    let mut step = 0_usize;
+    for (level, node, entries) in stops {
+        let other_route =
+            matches!((last, node), (Some((_, Node::Route(one))), Node::Route(other)) if one != *other);
+        if last.is_some_and(|(above, _)| above != *level) || other_route {
+            step = step.saturating_add(1);
+        }
+        last = Some((*level, *node));
+        steps.extend(std::iter::repeat_n(step, entries.len()));
+    }
+    steps
 }

@@ -73,21 +73,21 @@ impl Rule {
     #[must_use]
     pub const fn because(self) -> &'static str {
         match self {
-            Self::OverridesBeatDefaults => "overrides beat defaults",
+            Self::OverridesBeatDefaults => "overrides win over defaults",
             Self::LessSpecificOverrides => "the overrides of the less specific level win",
             Self::MoreSpecificDefaults => "the more specific level wins over defaults",
-            Self::ParentPreferred => "an annotation of the Gateway prefers its policies",
-            Self::Refused => "the more specific policy is refused there, so that it replaces nothing",
+            Self::ParentPreferred => {
+                "an annotation of its target gives it precedence over more specific policies"
+            }
+            Self::Refused => "the more specific policy is refused there, so it overrides nothing",
             Self::Priority => "its weight or priority puts it first",
             Self::Older => "it is older",
-            Self::FirstByName => "it comes first by namespace/name, and no creation time decides",
-            Self::NewerChallenger => {
-                "on one level the defaults of the older policy give way to the newer one"
-            }
+            Self::FirstByName => "it is first by namespace/name, and no creation time decides",
+            Self::NewerChallenger => "on one level, the newer policy overrides the defaults of the older one",
             Self::LaterChallenger => {
-                "on one level defaults give way to the policy that comes later by namespace/name, and no creation time decides"
+                "on one level, the policy that is later by namespace/name overrides defaults, and no creation time decides"
             }
-            Self::SpokeLocal => "a policy that lives on the cluster beats a synced one",
+            Self::SpokeLocal => "a policy that lives on the cluster overrides a synced one",
         }
     }
 

@@ -79,6 +79,10 @@ pub struct Inheritance {
     /// JSON pointers of the fields that a deep merge goes into; all others are replaced as a whole.
     #[serde(default)]
     pub deep: Vec<String>,
+    /// JSON pointers of the fields that name a provider which requests are shown to, or turn it off (`disable`): a deep merge
+    /// calls the providers of all policies, and any of them turns all off.
+    #[serde(default)]
+    pub providers: Vec<String>,
 }
 
 /// Whose strategy counts where two policies meet, and which ones meet.

@@ -46,8 +46,9 @@ impl Reach {
         if let Start::Service(service) = path.start {
             self.backends.insert(locator(Node::Backend(service)));
         }
-        self.routes
-            .extend(path.route.map(|route| locator(Node::Route(route))));
+        let nodes = topology.nodes(path).into_iter();
+        let routes = nodes.filter(|node| matches!(node, Node::Route(_)));
+        self.routes.extend(routes.map(locator));
         self.backends
             .extend(path.backend.map(|backend| locator(Node::Backend(backend))));
         let Start::Gateway(gateway) = path.start else {
@@ -55,7 +56,8 @@ impl Reach {
         };
         self.gateways.insert(locator(Node::Gateway(gateway)));
         let attached = topology.gateways.get(gateway).attached.iter();
-        let taken = attached.filter(|(_, attached)| path.listener.is_none() && path.route == Some(*attached));
+        let hanging = topology.hanging(path);
+        let taken = attached.filter(|(_, attached)| path.listener.is_none() && hanging == Some(*attached));
         let listeners = taken.map(|(listener, _)| *listener).chain(path.listener);
         self.listeners
             .extend(listeners.map(|listener| locator(Node::Listener(gateway, listener))));

@@ -162,7 +162,10 @@ impl SettingsReading<'_> {
         if let [(_, first), .., (pointer, last)] = used.as_slice() {
             self.settings.problems.push(Problem {
                 pointer: pointer.clone(),
-                message: format!("{first} and {last} exclude each other in a {}", self.profile.kind),
+                message: format!(
+                    "{first} and {last} cannot be used together in a {}",
+                    self.profile.kind
+                ),
                 help: "keep one of them, or write two policies".to_owned(),
                 weight: Weight::Invalid,
             });
@@ -175,7 +178,7 @@ impl SettingsReading<'_> {
             for field in self.profile.strategy_fields.clone() {
                 if bare.remove(&field).is_some() {
                     let pointer = pointer::child("/spec", &field);
-                    self.ignored(pointer, "it only counts inside `defaults` or `overrides`");
+                    self.ignored(pointer, "it has an effect only inside `defaults` or `overrides`");
                 }
             }
             return;
@@ -204,7 +207,7 @@ impl SettingsReading<'_> {
             let known = self.profile.wrappers != Wrappers::Any;
             self.settings.problems.push(Problem {
                 pointer: pointer::child(base, &field),
-                message: format!("`{text}` is no merge strategy of {}", self.profile.kind),
+                message: format!("`{text}` is not a merge strategy of {}", self.profile.kind),
                 help: format!("write {}", vocabulary(self.profile)),
                 weight: if known {
                     Weight::Invalid
@@ -256,7 +259,7 @@ impl SettingsReading<'_> {
                 let mut strays = Vec::new();
                 stray_fields(settings, String::new(), &rules, &mut strays);
                 for stray in strays {
-                    self.ignored(format!("{base}{stray}"), "no rule of this kind stands there");
+                    self.ignored(format!("{base}{stray}"), "this is not a field of its rules");
                 }
             }
             MergeUnit::Fields(apart) => {
@@ -300,7 +303,7 @@ impl SettingsReading<'_> {
     fn ignored(&mut self, pointer: String, why: &str) {
         self.settings.problems.push(Problem {
             message: format!("this field of a {} is ignored: {why}", self.profile.kind),
-            help: "remove it, or move it to where it counts".to_owned(),
+            help: "remove it, or move it to where it has an effect".to_owned(),
             pointer,
             weight: Weight::Ignored,
         });

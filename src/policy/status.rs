@@ -113,7 +113,9 @@ pub(crate) fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Opt
                         };
                         refused("Conflicted", message)
                     })
-                    .or_else(|| misfit(attachments, id, *node).map(|why| refused("Invalid", why)))
+                    .or_else(|| {
+                        misfit(attachments, id, *node, usize::MAX).map(|why| refused("Invalid", why.message))
+                    })
             }
             Target::Virtual | Target::Unresolved => None,
             Target::NotFound => {

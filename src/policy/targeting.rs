@@ -199,14 +199,22 @@ impl Targeting {
         names.filter(|name| *name != ANY && seen.insert(*name)).collect()
     }
 
+    /// The groups of the kinds of this name.
+    pub(super) fn groups_of(&self, kind: &str) -> impl Iterator<Item = &str> {
+        let targets = self.named.kinds.iter().filter(move |target| target.kind == kind);
+        targets
+            .map(|target| target.group.as_str())
+            .filter(|group| *group != ANY)
+    }
+
     /// Where the answer about a target comes from, as a note.
     #[must_use]
     pub(super) fn note(&self, group: &str, kind: &str) -> Option<String> {
         match self.says {
             Says::Nobody | Says::Definition => None,
-            Says::Configuration => Some("so says `profiles` in the configuration".to_owned()),
+            Says::Configuration => Some("according to `profiles` in the configuration".to_owned()),
             Says::Catalog(product) => Some(format!(
-                "as of {product}; put your own CRD into the input to check against that"
+                "as of {product}; add your own CRD to the input to check against it"
             )),
             Says::Told(told) => Some(told.note(group, kind)),
         }

@@ -5,7 +5,7 @@
 //! Flows in: policies as read. Flows out: their targets, resolved.
 //! Must not know: settings, precedence.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use super::declared_target::{Declared, Selects, Target};
 use super::one_policy::Policy;
@@ -16,9 +16,9 @@ use super::waypoints::{WAYPOINT_CLASS, Waypoint, waypoint_of};
 use super::workloads::{Holds, Workloads};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::AdmittedNamespaces;
-use crate::diagnostic::{Code, Finding, Findings, KnownNames, Severity, nearest, with_article};
+use crate::diagnostic::{Code, Finding, Findings, Severity, nearest, with_article};
 use crate::hub::Grants;
-use crate::topology::{BackendId, Located, Node, Sources, Topology};
+use crate::topology::{BackendId, Located, Near, NearObjects, Node, Sources, Topology};
 use apimachinery::Identity;
 
 /// Resolves targets.
@@ -35,8 +35,8 @@ pub(super) struct Resolver<'r, 'a> {
     pub(super) workloads: Workloads<'a>,
     /// The Services that policies name, of kinds that hold for workloads, and that a waypoint serves.
     pub(super) waypoints: &'r mut BTreeMap<BackendId, Waypoint>,
-    /// By group, kind and namespace, the names of what is there, where a target is not.
-    pub(super) names: HashMap<(String, String, String), KnownNames<'a>>,
+    /// What a target that is not there was probably meant to be.
+    pub(super) near: NearObjects<'a>,
     /// Collector.
     pub(super) findings: &'r mut Findings,
 }
@@ -170,7 +170,7 @@ impl<'a> Resolver<'_, 'a> {
     fn no_waypoints(&mut self, policy: &Policy<'a>, declared: &Declared) -> Target {
         let root = self.workloads.root_namespace();
         let what = format!(
-            "GatewayClass {} is no target that Istio knows: only {WAYPOINT_CLASS} is, of policies in {root}",
+            "GatewayClass {} is not a target that Istio supports: only {WAYPOINT_CLASS} is, for policies in {root}",
             declared.name
         );
         self.findings.push(
@@ -232,11 +232,11 @@ impl<'a> Resolver<'_, 'a> {
                 Code::POLICY_TOO_MANY_TARGETS,
                 policy.object.place(&target.pointer),
                 format!(
-                    "with this selector of {}, the selectors of all policies select more than {MOST_SELECTED} targets in all",
+                    "with this selector of {}, the selectors of all policies select more than {MOST_SELECTED} targets in total",
                     policy.object.identity()
                 ),
             )
-            .help("let each selector select fewer objects, or target what they have in common: the Gateway"),
+            .help("let each selector select fewer objects, or target the Gateway that they have in common"),
         );
     }
 
@@ -244,7 +244,7 @@ impl<'a> Resolver<'_, 'a> {
         let object = policy.object;
         let help = match refused {
             Some(namespace) => format!(
-                "add a ReferenceGrant to namespace {namespace}, from {} in {} to {}",
+                "add a ReferenceGrant to namespace `{namespace}`, from {} in namespace `{}` to {}",
                 object.group_kind(),
                 object.namespace_or_empty(),
                 shown_kind(target)
@@ -292,7 +292,7 @@ impl<'a> Resolver<'_, 'a> {
                 }
                 (
                     format!(
-                        "{name} does not hold for what Gateways send to {service}: that passes its waypoint by"
+                        "{name} does not apply to requests that Gateways send to {service}, because they bypass its waypoint"
                     ),
                     format!(
                         "label {service} `istio.io/ingress-use-waypoint: \"true\"`, or target the Gateways as well"
@@ -303,10 +303,7 @@ impl<'a> Resolver<'_, 'a> {
                 (format!("{name} takes no effect: {}", unserved.why), unserved.help)
             }
             Err(unserved) => (
-                format!(
-                    "nobody can tell here whether {name} takes effect: {}",
-                    unserved.why
-                ),
+                format!("it is not known whether {name} takes effect: {}", unserved.why),
                 unserved.help,
             ),
         };
@@ -316,7 +313,7 @@ impl<'a> Resolver<'_, 'a> {
                 policy.object.place(&declared.pointer),
                 message,
             )
-            .label("holds at a waypoint, and nowhere else")
+            .label("applies only at a waypoint")
             .help(help),
         );
     }
@@ -330,14 +327,21 @@ impl<'a> Resolver<'_, 'a> {
             with_article(&shown_kind(declared))
         );
         let names = targeting.kind_names();
+        // The group is wrong if the kind is right.
+        let group = nearest(&declared.group, targeting.groups_of(&declared.kind));
+        let kind = nearest(&declared.kind, names.iter().copied()).filter(|near| *near != declared.kind);
+        let (field, near) = match group.filter(|near| *near != declared.group) {
+            Some(group) => ("group", Some(group)),
+            None => ("kind", kind),
+        };
         let finding = Finding::new(
             Code::POLICY_INVALID,
-            policy.object.place(&format!("{}/kind", declared.pointer)),
+            policy.object.place(&format!("{}/{field}", declared.pointer)),
             what.clone(),
         )
-        .help(match nearest(&declared.kind, names.iter().copied()) {
-            Some(near) if near != declared.kind => format!("did you mean `{near}`?"),
-            _ => format!("target one of: {}", names.join(", ")),
+        .help(match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("target one of: {}", names.join(", ")),
         });
         self.findings
             .push(match targeting.note(&declared.group, &declared.kind) {
@@ -380,7 +384,12 @@ impl<'a> Resolver<'_, 'a> {
             declared.namespace.as_deref().unwrap_or(own)
         };
         if !is_class(declared) && !policy.local && !self.permitted(policy, declared, namespace) {
-            self.not_permitted(policy, declared, namespace);
+            // No grant would help a reference with a typo.
+            if self.node(declared, namespace).is_none() && self.near(declared, namespace).is_some() {
+                self.not_found(policy, declared, namespace, None);
+            } else {
+                self.not_permitted(policy, declared, namespace);
+            }
             return Target::NotPermitted;
         }
         match self.node(declared, namespace) {
@@ -438,7 +447,7 @@ impl<'a> Resolver<'_, 'a> {
             Code::POLICY_REF_NOT_PERMITTED,
             object.place(&format!("{}/{pointer}", declared.pointer)),
             format!(
-                "{} may not target {}: it lies in another namespace",
+                "{} may not target {}, which is in another namespace",
                 object.identity(),
                 declared.describe(namespace)
             ),
@@ -452,7 +461,7 @@ impl<'a> Resolver<'_, 'a> {
         self.findings
             .push(match self.grants.almost_permit(from, namespace, to) {
                 Some(place) => finding
-                    .related(place, "this grant is for another namespace")
+                    .related(place, "this grant is from another namespace")
                     .help(format!("write `namespace: {own}` in the ReferenceGrant")),
                 None => finding.help(format!(
                     "add a ReferenceGrant to namespace {namespace}, from {} in {own} to {}",
@@ -529,34 +538,36 @@ impl<'a> Resolver<'_, 'a> {
             None => finding,
         };
         let sections = whole_exists.then(|| self.sections(&whole, namespace));
-        let near = match (&sections, &declared.section) {
-            (Some(names), Some(section)) => nearest(section, names.iter().map(String::as_str)),
-            _ => {
-                let (group, kind) = (declared.group.as_str(), declared.kind.as_str());
-                let key = (group.to_owned(), kind.to_owned(), namespace.to_owned());
-                let names = self.names.entry(key).or_insert_with(|| {
-                    let of_kind = self.sources.of_kind(group, kind).map(|(object, _)| object);
-                    let here = of_kind.filter(|object| object.namespace_or_empty() == namespace);
-                    KnownNames::of(here.map(|object| object.name.as_str()))
-                });
-                names.nearest(&declared.name)
-            }
+        let section = declared.section.as_deref().unwrap_or_default();
+        let near = match &sections {
+            Some(names) => nearest(section, names.iter().map(String::as_str)).map(Near::Name),
+            None => self.near(declared, namespace),
+        };
+        let place_of_namespace = || match &declared.namespace {
+            Some(_) => policy.object.place(&format!("{}/namespace", declared.pointer)),
+            None => policy.object.place("/metadata/namespace"),
         };
         self.findings
-            .push(match sections.as_ref().filter(|names| !names.is_empty()) {
+            .push(match (sections.as_ref().filter(|names| !names.is_empty()), near) {
                 _ if is_refused_set => {
                     // What is said of the set explains it. No traffic comes to the set, so that nothing is left unprotected.
                     let said = self.topology.detached_at(&identity).into_iter();
                     let finding = said.fold(finding.severity(Severity::Warning), Finding::follows_from);
                     finding.help(
-                        "check its `parentRef`, and `allowedListeners` of the Gateway: by default it takes none",
+                        "check its `parentRef`, and `allowedListeners` of the Gateway, which accepts none by default",
                     )
                 }
-                _ if near.is_some() => finding.help(format!("did you mean `{}`?", near.unwrap_or_default())),
-                Some(names) => finding.help(format!("it has: {}", names.join(", "))),
-                None if of_gateway => finding.help("correct the name, or add the object"),
-                None => finding.help("correct the name; if it only lives on spokes, nothing is wrong"),
+                (_, Some(near)) => near.explain(finding, place_of_namespace),
+                (Some(names), None) => finding.help(format!("it has: {}", names.join(", "))),
+                (None, None) if of_gateway => finding.help("correct the name, or add the object"),
+                (None, None) => finding.help("correct the name; if it lives only on spokes, ignore this"),
             });
+    }
+
+    /// What a target that is not there was probably meant to be.
+    fn near(&mut self, declared: &Declared, namespace: &str) -> Option<Near<'a>> {
+        self.near
+            .find((&declared.group, &declared.kind), namespace, &declared.name)
     }
 
     fn sections(&mut self, whole: &Declared, namespace: &str) -> Vec<String> {

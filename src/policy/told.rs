@@ -156,15 +156,15 @@ impl Told {
         match self.by {
             By::Controller(words) => {
                 let words = words.replace("GROUP", group).replace("KIND", kind);
-                format!("its controller would say: {words} ({source})")
+                format!("its controller would report: {words} ({source})")
             }
             By::Unreleased(_) => format!(
-                "as of {source}, which is not released; put your own CRD into the input to check against that"
+                "as of {source}, which is not released; add your own CRD to the input to check against it"
             ),
             By::Documentation => {
                 let kinds: Vec<&str> = self.targets.iter().map(|(_, kind, _)| *kind).collect();
                 format!(
-                    "documented targets are: {}; others are up to the controller ({source})",
+                    "documented targets are: {}; others depend on the controller ({source})",
                     kinds.join(", ")
                 )
             }

@@ -75,7 +75,7 @@ pub(super) fn waypoint_of(topology: &Topology<'_>, backend: BackendId) -> Result
     let (name, elsewhere) = match named(object).or_else(of_namespace) {
         Some(("none", _)) => {
             return Err(Unserved::certainly(
-                format!("the label `{USE_WAYPOINT}: none` keeps {service} from any waypoint"),
+                format!("because of the label `{USE_WAYPOINT}: none`, {service} uses no waypoint"),
                 label_it,
             ));
         }
@@ -129,10 +129,7 @@ fn serves(
         .and_then(|class| class.root().get("spec").get("controllerName").str());
     if class.name != WAYPOINT_CLASS && controller != Some(MESH_CONTROLLER) {
         return Err(Unserved::certainly(
-            format!(
-                "{waypoint}, which {service} has as its waypoint, is of class {}",
-                class.name
-            ),
+            format!("{waypoint}, the waypoint of {service}, has class {}", class.name),
             format!("give it the class {WAYPOINT_CLASS}"),
         ));
     }
@@ -144,7 +141,7 @@ fn serves(
         .unwrap_or("service");
     if !matches!(traffic, "service" | "all") {
         return Err(Unserved::certainly(
-            format!("{waypoint}, its waypoint, is for `{traffic}` and not for Services"),
+            format!("{waypoint}, its waypoint, is for `{traffic}`, not for Services"),
             format!("label it `{WAYPOINT_FOR}: service`, or `all`"),
         ));
     }
@@ -162,7 +159,7 @@ fn serves(
         return Ok(());
     }
     Err(Unserved::certainly(
-        format!("{waypoint}, its waypoint, takes nothing of namespace {namespace}"),
+        format!("{waypoint}, its waypoint, accepts nothing from namespace {namespace}"),
         "admit the namespace in `allowedRoutes` of its listener of protocol HBONE, port 15008",
     ))
 }

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::carried::{Carried, WorkOf, carried};
 use super::collisions::{one_place, overwritten, two_contents};
@@ -50,6 +51,7 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
         rights: BTreeMap::new(),
         names: WorkNames::default(),
         templates: Vec::new(),
+        lists: BTreeSet::new(),
         secrets_of_sets: BTreeMap::new(),
     };
     let carried = assembly.carried(variants, findings);
@@ -73,6 +75,7 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
         steps.advance(1);
     }
     drop(steps);
+    let is_refused = assembly.planned > MOST_WORKS;
     let rights = assembly.distribute();
     let mut plan = match input.settings.work_kind {
         WorkKind::ManifestWork => {
@@ -88,6 +91,10 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
         }
     };
     for works in plan.clusters.values_mut() {
+        // A part of what is refused is no plan.
+        if is_refused {
+            works.clear();
+        }
         works.sort_by_key(|id| plan.works.get(*id).name.as_str());
     }
     let placed = input.gateways.rows().iter();
@@ -114,6 +121,8 @@ struct Assembly<'a> {
     names: WorkNames<'a>,
     /// With [`WorkKind::ReplicaSet`], what becomes the sets.
     templates: Vec<Template<'a>>,
+    /// Their lists of clusters, each once.
+    lists: BTreeSet<Arc<[String]>>,
     /// Copied Secrets that ListenerSets need, by their Gateway.
     secrets_of_sets: BTreeMap<OurGatewayId, Vec<Manifest>>,
 }
@@ -313,10 +322,11 @@ impl<'a> Assembly<'a> {
             rights: rbac::Rights::new(),
         });
         if self.input.settings.work_kind == WorkKind::ReplicaSet {
+            let shared = self.shared(clusters);
             self.templates.push(Template {
                 object,
                 gateways: gateways.to_vec(),
-                clusters: clusters.to_vec(),
+                clusters: shared,
                 params,
                 parts,
             });
@@ -335,6 +345,16 @@ impl<'a> Assembly<'a> {
                 received.rights.insert(rights);
             }
         }
+    }
+
+    /// A list of clusters that all works of the same ones share.
+    fn shared(&mut self, clusters: &[String]) -> Arc<[String]> {
+        if let Some(known) = self.lists.get(clusters) {
+            return Arc::clone(known);
+        }
+        let list: Arc<[String]> = clusters.into();
+        self.lists.insert(Arc::clone(&list));
+        list
     }
 
     /// Gives each cluster its works, and says what the agents of which clusters need a right to.

@@ -17,7 +17,7 @@ pub fn decision_file(namespace: &str, placement: &str) -> String {
 
 /// The files that hold these objects, those of one Placement (by its label) in one.
 #[must_use]
-pub fn decision_files(objects: &[Value]) -> BTreeMap<String, String> {
+pub fn decision_files(objects: impl Iterator<Item = Value>) -> BTreeMap<String, String> {
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     for object in objects {
         let text = |pointer: &str| {
@@ -32,7 +32,7 @@ pub fn decision_files(objects: &[Value]) -> BTreeMap<String, String> {
         if !file.is_empty() {
             file.push_str("---\n");
         }
-        file.push_str(&kube_yaml::write_document(object));
+        file.push_str(&kube_yaml::write_document(&object));
     }
     texts
 }

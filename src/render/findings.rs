@@ -39,13 +39,13 @@ pub(super) fn too_many(object: &Object, most: usize) -> Finding {
         Code::WORK_TOO_MANY,
         object.place("/metadata/name"),
         format!(
-            "with those of {}, the clusters would receive more than {most} works in all",
+            "with those of {}, the clusters would receive more than {most} works in total",
             object.identity()
         ),
     )
     .label("counted up to here")
     .note("a work counts once on each cluster that receives it")
-    .help("let fewer Gateways go to each cluster, set `workPer: Gateway` in the parameters, or render parts of the hub from directories of their own")
+    .help("place fewer Gateways on each cluster, set `workPer: Gateway` in the parameters, or render parts of the hub from directories of their own")
 }
 
 pub(super) fn substitution(object: &Object, name: &str, variable: Option<&str>) -> Finding {
@@ -58,12 +58,12 @@ pub(super) fn substitution(object: &Object, name: &str, variable: Option<&str>) 
         ),
     )
     .label("this object's work")
-    .note("it carries `kustomize.toolkit.fluxcd.io/substitute: disabled`, so that it stays as it is");
+    .note("the annotation `kustomize.toolkit.fluxcd.io/substitute: disabled` prevents this");
     let silence = "`findings: {work/substitution: off}` in spokewright.yaml silences this";
     match variable {
         Some(variable) => finding.help(format!(
-            "if `{variable}` shall get a value, put it in before: {SUBSTITUTE_FIRST}; if it is text, {silence}"
+            "if `{variable}` should get a value, substitute it first: {SUBSTITUTE_FIRST}; if it is text, {silence}"
         )),
-        None => finding.help(format!("nothing to do; {silence}")),
+        None => finding.help(format!("no change is needed; {silence}")),
     }
 }

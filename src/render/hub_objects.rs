@@ -202,12 +202,11 @@ fn annotate(value: &mut Value, object: &Object, (name, text): (&str, &str), find
             Code::OBJECT_METADATA_LEFT_OUT,
             object.place("/metadata"),
             format!(
-                "{} does not get the annotation `{name}`: with {size} bytes its annotations would be larger than \
-                 Kubernetes takes, {MAX_ANNOTATIONS}",
+                "{} does not get the annotation `{name}`: its annotations would have {size} bytes, and Kubernetes accepts at most {MAX_ANNOTATIONS}",
                 object.identity()
             ),
         )
-        .help("place it on fewer clusters, or go without: `status` and `render --report` say the same"),
+        .help("place it on fewer clusters, or use `status` and `render --report`, which report the same"),
     );
 }
 
@@ -219,7 +218,7 @@ fn no_label(managed: &Object, attribute: &str, label: &str, error: &InvalidName)
         format!("no Gateway gets the label `{label}` for this attribute: {error}"),
     )
     .label(format!("an attribute of {}", managed.identity()))
-    .help("shorten the attribute's name; the cluster's name, `_` and it share 63 characters")
+    .help("shorten the name of the attribute: together with the name of the cluster and `_`, it may have 63 characters")
 }
 
 /// A JSON array, as a string, whose objects have the RFC's order of keys.

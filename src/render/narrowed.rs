@@ -180,7 +180,7 @@ impl<'a> Narrowing<'a> {
             .map(|(group, resource)| dotted(group, resource))
             .collect();
         let message = format!(
-            "GatewayClass {}: the work {} of {} would lose the right to delete {}, and {} would stay there for ever",
+            "GatewayClass {}: the work {} of {} would lose the right to delete {}, and {} would remain there",
             class.name,
             if left.clusters.len() == 1 {
                 "agent"
@@ -220,10 +220,10 @@ impl<'a> Narrowing<'a> {
             ),
         };
         Finding::new(Code::RBAC_NARROWED, place, message)
-            .label("nothing here lists it any more")
+            .label("no longer listed here")
             .note(format!("leaving: {}", first_items(&left.objects, MOST_NAMES)))
             .help(format!(
-                "{help}, and take that out again when the clusters have deleted them"
+                "{help}, and remove it again when the clusters have deleted them"
             ))
     }
 }

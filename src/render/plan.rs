@@ -4,6 +4,7 @@
 //! to layouts and reports. Must not know: what stands on disk.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::manifest::Manifest;
 use super::rbac::Rights;
@@ -52,7 +53,7 @@ pub struct ReplicaSet {
     /// The Placement whose clusters get it.
     pub placement: String,
     /// The clusters that this Placement selects now, sorted.
-    pub clusters: Vec<String>,
+    pub clusters: Arc<[String]>,
     /// The text.
     pub text: String,
     /// OCM's size of the manifests in bytes.

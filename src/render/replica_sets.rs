@@ -11,6 +11,7 @@
 //! its clusters are today; its roles bear its name as soon as there is a second one, and rights add up.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::json;
 
@@ -42,7 +43,7 @@ pub(super) struct Template<'a> {
     /// The Gateways that it goes with; never none.
     pub(super) gateways: Vec<OurGatewayId>,
     /// The clusters that get this content, sorted.
-    pub(super) clusters: Vec<String>,
+    pub(super) clusters: Arc<[String]>,
     /// Parameters of the class.
     pub(super) params: &'a Params,
     /// The parts.
@@ -65,7 +66,7 @@ pub(super) fn replica_sets(
     }
     let mut sets: BTreeMap<(String, String), (Option<&Object>, ReplicaSet)> = BTreeMap::new();
     let mut first_groups: BTreeSet<(PlacementKey<'_>, &str)> = BTreeSet::new();
-    let mut rights: BTreeMap<PlacementKey<'_>, (rbac::Rights, &[String])> = BTreeMap::new();
+    let mut rights: BTreeMap<PlacementKey<'_>, (rbac::Rights, &Arc<[String]>)> = BTreeMap::new();
     for templates in by_work.values() {
         let matched: Vec<Option<&PlacedGateway<'_>>> = templates
             .iter()
@@ -174,7 +175,7 @@ fn whole_placement<'g, 'a>(
 
 /// One set for each Placement, over what its sets ship and their parameters list, before the first wave of these.
 fn rbac_sets(
-    rights: &BTreeMap<PlacementKey<'_>, (rbac::Rights, &[String])>,
+    rights: &BTreeMap<PlacementKey<'_>, (rbac::Rights, &Arc<[String]>)>,
     first_wave: Option<i64>,
 ) -> Vec<ReplicaSet> {
     let mut in_namespace: BTreeMap<&str, usize> = BTreeMap::new();
@@ -211,7 +212,7 @@ fn rbac_sets(
 fn set_of(
     work: &str,
     (namespace, placement): PlacementKey<'_>,
-    clusters: &[String],
+    clusters: &Arc<[String]>,
     parts: &WorkParts,
     params: Option<&Params>,
 ) -> ReplicaSet {
@@ -240,7 +241,7 @@ fn set_of(
         namespace: namespace.to_owned(),
         name,
         placement: placement.to_owned(),
-        clusters: clusters.to_vec(),
+        clusters: Arc::clone(clusters),
         text,
         size,
         manifests: summaries(&parts.manifests),
@@ -266,7 +267,7 @@ fn not_uniform(
         Code::PLACEMENT_NOT_UNIFORM,
         object.place("/metadata/name"),
         format!(
-            "a ManifestWorkReplicaSet cannot carry {}: it is not the same on every cluster",
+            "a ManifestWorkReplicaSet cannot contain {}: it is not the same on every cluster",
             object.identity()
         ),
     )
@@ -290,16 +291,19 @@ fn not_uniform(
             first_names(usual.clusters.iter(), MOST_CLUSTERS)
         ));
     }
-    let carried: BTreeSet<&String> = templates.iter().flat_map(|template| &template.clusters).collect();
+    let carried: BTreeSet<&String> = templates
+        .iter()
+        .flat_map(|template| template.clusters.iter())
+        .collect();
     if carried.len() < everywhere.len() {
         finding = finding.note(format!(
-            "on {} there is such a work, on {} there is none",
+            "such a work exists for {}, but not for {}",
             first_names(carried.iter().copied(), MOST_CLUSTERS),
             first_names(everywhere.difference(&carried).copied(), MOST_CLUSTERS)
         ));
     }
     Some(finding.help(
-        "leave out `--work-kind replica-set`: a ManifestWork can differ from cluster to cluster. Or make the clusters alike: what lives in `spokes/` takes from what is shipped, and what goes with several Gateways needs one Placement for them",
+        "remove `--work-kind replica-set`: a ManifestWork can differ from cluster to cluster. Or make the clusters alike: objects in `spokes/` change what is shipped, and objects that ship with several Gateways need one Placement for all of them",
     ))
 }
 
@@ -373,11 +377,11 @@ mod tests {
         fn no_cluster_ever_gets_one_cluster_role_from_two_placements(
             keys in prop::collection::btree_set(("[a-c]{1,2}", "[a-c]{1,2}"), 1..6),
         ) {
-            let clusters = ["eu-1".to_owned()];
+            let clusters: Arc<[String]> = Arc::from(["eu-1".to_owned()]);
             let shipped: rbac::Rights = [("g.io".to_owned(), "things".to_owned())].into();
             let rights = keys
                 .iter()
-                .map(|(namespace, name)| ((namespace.as_str(), name.as_str()), (shipped.clone(), &clusters[..])))
+                .map(|(namespace, name)| ((namespace.as_str(), name.as_str()), (shipped.clone(), &clusters)))
                 .collect();
             let sets = rbac_sets(&rights, None);
             let roles: BTreeSet<&str> =

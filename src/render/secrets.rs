@@ -15,7 +15,7 @@ use super::manifest::{Manifest, ResourceIdentifier};
 use crate::api::config::Secrets;
 use crate::api::downstream::{downstream_name, downstream_namespace};
 use crate::api::gateway::{CertificateRef, GROUP, Listener, ListenerSet};
-use crate::diagnostic::{Code, Finding, Findings};
+use crate::diagnostic::{Code, Finding, Findings, nearest};
 use crate::hub::Hub;
 use crate::object::Object;
 use crate::sync::{OnSpokes, PlacedGateway, shipped};
@@ -161,7 +161,7 @@ fn copy(
                 format!("Secret {namespace}/{name} is not in the input, so it is not copied"),
             )
             .label(format!("needed by {}", object.identity()))
-            .help("add the Secret to the input, or make sure that it is on the spokes already"),
+            .help("add the Secret to the input, or make sure that the spokes already have it"),
         );
         return None;
     };
@@ -194,7 +194,7 @@ pub(super) fn encrypted(object: &Object) -> Finding {
         object.key_place("/sops"),
         format!("{} is encrypted with sops", object.identity()),
     )
-    .label("nobody would decrypt it inside a ManifestWork")
+    .label("no controller would decrypt it inside a ManifestWork")
     .help("keep it out of the works (`secrets: Omit`) and bring it to the spokes another way")
 }
 
@@ -214,7 +214,7 @@ pub(super) fn string_data(object: &Object) -> Option<Finding> {
                 object.identity()
             ),
         )
-        .label("a key that is removed here stays on the clusters")
+        .label("a key that is removed here remains on the clusters")
         .help("write the values under `data`, in base64"),
     )
 }
@@ -233,7 +233,9 @@ fn explained(finding: Finding, holder: Holder<'_>, hub: &Hub) -> Finding {
     let makers = makers
         .into_iter()
         .flat_map(|(group, kind)| hub.objects.of_kind(group, kind));
-    let makers = makers.filter(|maker| maker.namespace == holder.object.namespace);
+    // One in a namespace whose name is misspelled would make it, too.
+    let own = holder.object.namespace_or_empty();
+    let makers = makers.filter(|maker| nearest(maker.namespace_or_empty(), [own]).is_some());
     let causes = class.into_iter().chain(makers);
     causes.fold(finding, |finding, cause| finding.follows_from(cause.place("")))
 }
@@ -270,10 +272,12 @@ fn not_rendered(
     let mut finding = Finding::new(
         Code::SECRET_NOT_RENDERED,
         place,
-        format!("Secret {namespace}/{name} is not shipped: it is expected on the spokes in `{expected}`"),
+        format!(
+            "Secret {namespace}/{name} is not shipped: the spokes must have it in namespace `{expected}`"
+        ),
     )
     .label(format!("needed by {}", object.identity()))
-    .help("create it on the spokes, or set `secrets: Copy` to ship the one of the input");
+    .help("create it on the spokes, or set `secrets: Copy` to ship the Secret of the input");
     for place in places {
         finding = finding.related(place, "also needed here");
     }

@@ -59,7 +59,7 @@ pub enum ShardError {
     #[error("write I/N, such as 1/4 for the first of four parts")]
     Form,
     /// There is no such part.
-    #[error("of {total} parts there is no part {index}: they are numbered from 1")]
+    #[error("there is no part {index} of {total}: parts are numbered from 1")]
     Range {
         /// The first number.
         index: u32,
@@ -130,7 +130,7 @@ pub enum ClusterNamesError {
     #[error("has an empty name")]
     Empty,
     /// A glob that cannot be read.
-    #[error("has a bad glob: {0}")]
+    #[error("has an invalid glob: {0}")]
     Glob(#[from] globset::Error),
 }
 

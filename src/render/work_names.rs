@@ -38,7 +38,7 @@ impl<'a> WorkNames<'a> {
                 Finding::new(
                     Code::OBJECT_INVALID_NAME,
                     place(object),
-                    format!("no work can be called `{name}`"),
+                    format!("`{name}` cannot be the name of a work"),
                 )
                 .note(error.to_string())
                 .help(format!(
@@ -81,7 +81,7 @@ fn reserved(name: &str, object: &Object) -> Finding {
     Finding::new(
         Code::WORK_NAME_TAKEN,
         place(object),
-        format!("the work name `{name}` is spokewright's own"),
+        format!("the work name `{name}` is reserved for spokewright"),
     )
     .help(format!(
         "write another name into the annotation `{WORK_NAME_ANNOTATION}`"

@@ -494,9 +494,9 @@ fn problem(cluster: &str, work: &str, state: WorkState) -> WorkProblem {
 
 /// An AppliedManifestWork lives on a cluster, and does not say on which.
 fn of_unknown_cluster(object: &Object) -> Finding {
-    let message = format!("nothing says which cluster {} is from", object.identity());
+    let message = format!("the cluster of {} is unknown", object.identity());
     Finding::new(Code::SPOKE_UNKNOWN_CLUSTER, object.place("/metadata/name"), message).help(
-        "export it into the folder of its cluster: `spokes/<cluster>/applied.yaml`, or another directory with `--spokes`",
+        "export it into the directory of its cluster: `spokes/<cluster>/applied.yaml`, or another directory with `--spokes`",
     )
 }
 

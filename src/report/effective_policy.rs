@@ -7,28 +7,82 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::policy_view::{PolicyView, Seen, joined};
+use super::policy_view::{ClusterLists, PolicyView, Seen};
 use super::predicted::reference;
 use crate::api::targeting::TargetField;
 use crate::policy::{AuthoredId, Effective, KindId, Profile, Verdict, controller_name, wrapped};
 use crate::topology::{Node, Path};
 use apimachinery::{GroupKind, Identity};
 
+/// The version of the earlier text.
+pub(super) const API_VERSION: &str = "gateway.networking.k8s.io/v1alpha2";
+
+/// The effective policies of one target.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct EffectivePolicy {
+    api_version: &'static str,
+    kind: &'static str,
+    metadata: Metadata,
+    target_ref: TargetRef,
+    /// One for each distinct result of each kind.
+    policies: Vec<Resultant>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Metadata {
+    name: String,
+    /// Null for a target without a namespace.
+    namespace: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct TargetRef {
+    group: String,
+    kind: String,
+    name: String,
+    /// The listener, rule, or port, if the result is for one section.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    section_name: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Resultant {
+    /// The controller of the Gateway; empty if it is not known.
+    controller_name: String,
+    /// References to the policies that the result is made of.
+    objects: Vec<Value>,
+    target_ref: TargetRef,
+    /// The settings below the kind, which begins in lower case.
+    resultant_policy: Map<String, Value>,
+    /// The paths, each a list of locators, if the target has several results of the kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paths: Option<Vec<Vec<String>>>,
+    /// The clusters; none for a result on the hub.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    clusters: Arc<[String]>,
+}
+
 /// The results on one target, in the order in which they were found.
 #[derive(Default)]
-struct Target {
-    results: Vec<Found>,
+struct Target<'v> {
+    results: Vec<Found<'v>>,
 }
 
 /// A result, and where it holds.
-struct Found {
+struct Found<'v> {
     result: Result,
     paths: Vec<Vec<String>>,
     /// Listeners, rules or ports of the target that the paths lead through; `None`: the whole.
     sections: BTreeSet<Option<String>>,
-    clusters: Vec<String>,
+    /// Classes of clusters.
+    classes: Vec<&'v [String]>,
 }
 
 /// What holds on some paths.
@@ -45,9 +99,8 @@ struct Result {
 impl PolicyView<'_> {
     /// `EffectivePolicy` documents, one for each Gateway, route and backend that a path leads through. Each distinct result
     /// is an entry of `policies`; where a target has several of one kind, `paths` and `clusters` say which is which.
-    #[must_use]
-    pub fn effective_policy_documents(&self) -> Vec<Value> {
-        let mut targets: BTreeMap<(String, String, String, String), (Identity, Target)> = BTreeMap::new();
+    pub fn effective_policy_documents(&self) -> impl Iterator<Item = Value> {
+        let mut targets: BTreeMap<(String, String, String, String), (Identity, Target<'_>)> = BTreeMap::new();
         for seen in self.seen() {
             let mut known: HashMap<(KindId, *const Effective, Node), Result> = HashMap::new();
             for (kind, path) in seen.effective.iter() {
@@ -72,10 +125,9 @@ impl PolicyView<'_> {
             }
         }
         let mut names: BTreeSet<(String, String)> = BTreeSet::new();
+        let mut lists = ClusterLists::default();
         let targets = targets.into_values();
-        targets
-            .map(|(identity, target)| target.document(&identity, &mut names))
-            .collect()
+        targets.map(move |(identity, target)| json!(target.document(&identity, &mut names, &mut lists)))
     }
 
     fn result(&self, seen: Seen<'_>, (kind, effective): (KindId, &Effective), path: &Path) -> Result {
@@ -122,7 +174,7 @@ impl PolicyView<'_> {
 fn targets_on(seen: Seen<'_>, kind: KindId, path: &Path) -> Vec<(Node, Option<String>)> {
     let topology = &seen.attachments.topology;
     let profile = &seen.attachments.kinds.get(kind).profile;
-    let nodes = path.nodes();
+    let nodes = topology.nodes(path);
     let section_of = |whole: Node| {
         let sections = topology.sections(whole);
         let section = nodes.iter().find(|node| sections.contains(node))?;
@@ -142,15 +194,15 @@ fn targets_on(seen: Seen<'_>, kind: KindId, path: &Path) -> Vec<(Node, Option<St
         .collect()
 }
 
-impl Target {
-    fn add(&mut self, result: Result, path: Vec<String>, section: Option<String>, clusters: &[String]) {
+impl<'v> Target<'v> {
+    fn add(&mut self, result: Result, path: Vec<String>, section: Option<String>, clusters: &'v [String]) {
         let known = self.results.iter().position(|known| known.result == result);
         let position = known.unwrap_or_else(|| {
             self.results.push(Found {
                 result,
                 paths: Vec::new(),
                 sections: BTreeSet::new(),
-                clusters: Vec::new(),
+                classes: Vec::new(),
             });
             self.results.len().saturating_sub(1)
         });
@@ -159,22 +211,33 @@ impl Target {
                 found.paths.push(path);
             }
             found.sections.insert(section);
-            joined(&mut found.clusters, clusters);
+            if found
+                .classes
+                .last()
+                .is_none_or(|last| !std::ptr::eq(*last, clusters))
+            {
+                found.classes.push(clusters);
+            }
         }
     }
 
     /// Its name is that of the target after the kind, so that a Gateway and a route of one name have two.
-    fn document(mut self, identity: &Identity, names: &mut BTreeSet<(String, String)>) -> Value {
-        let kind_of = |found: &Found| found.result.profile.group_kind();
+    fn document(
+        mut self,
+        identity: &Identity,
+        names: &mut BTreeSet<(String, String)>,
+        lists: &mut ClusterLists<'v>,
+    ) -> EffectivePolicy {
+        let kind_of = |found: &Found<'_>| found.result.profile.group_kind();
         self.results.sort_by_key(kind_of);
         let kinds: Vec<GroupKind> = self.results.iter().map(kind_of).collect();
-        let policies: Vec<Value> = self
+        let policies = self
             .results
             .into_iter()
             .map(|found| {
                 let kind = kind_of(&found);
                 let alone = kinds.iter().filter(|other| **other == kind).count() == 1;
-                found.entry(identity, alone)
+                found.entry(identity, alone, lists)
             })
             .collect();
         let kind = &identity.group_kind;
@@ -184,18 +247,21 @@ impl Target {
             name = format!("{name}.{}", kind.group);
             names.insert((namespace, name.clone()));
         }
-        json!({
-            "apiVersion": "gateway.networking.k8s.io/v1alpha2",
-            "kind": "EffectivePolicy",
-            "metadata": {"name": name, "namespace": identity.namespace},
-            "targetRef": reference_to(identity, None),
-            "policies": policies,
-        })
+        EffectivePolicy {
+            api_version: API_VERSION,
+            kind: "EffectivePolicy",
+            metadata: Metadata {
+                name,
+                namespace: identity.namespace.clone(),
+            },
+            target_ref: reference_to(identity, None),
+            policies,
+        }
     }
 }
 
-impl Found {
-    fn entry(self, target: &Identity, alone: bool) -> Value {
+impl<'v> Found<'v> {
+    fn entry(self, target: &Identity, alone: bool, lists: &mut ClusterLists<'v>) -> Resultant {
         let Result {
             profile,
             controller,
@@ -213,43 +279,34 @@ impl Found {
             Value::Object(spec) if !adds_up => with_target(&profile, spec, &target),
             other => other,
         };
-        let mut entry = Map::new();
-        entry.insert("controllerName".to_owned(), json!(controller));
-        entry.insert("objects".to_owned(), Value::Array(objects));
-        entry.insert("targetRef".to_owned(), target);
-        entry.insert(
-            "resultantPolicy".to_owned(),
-            json!({lower_first(&profile.kind): policy}),
-        );
-        if !alone {
-            entry.insert("paths".to_owned(), json!(self.paths));
+        Resultant {
+            controller_name: controller,
+            objects,
+            target_ref: target,
+            resultant_policy: Map::from_iter([(lower_first(&profile.kind), policy)]),
+            paths: (!alone).then_some(self.paths),
+            clusters: lists.joined(&self.classes),
         }
-        if !self.clusters.is_empty() {
-            entry.insert("clusters".to_owned(), json!(self.clusters));
-        }
-        Value::Object(entry)
     }
 }
 
 /// A reference to a target, or to the one section of it that is meant.
-fn reference_to(target: &Identity, section: Option<&str>) -> Value {
-    let mut reference = Map::new();
-    reference.insert("group".to_owned(), json!(target.group_kind.group));
-    reference.insert("kind".to_owned(), json!(target.group_kind.kind));
-    reference.insert("name".to_owned(), json!(target.name));
-    if let Some(section) = section {
-        reference.insert("sectionName".to_owned(), json!(section));
+fn reference_to(target: &Identity, section: Option<&str>) -> TargetRef {
+    TargetRef {
+        group: target.group_kind.group.clone(),
+        kind: target.group_kind.kind.clone(),
+        name: target.name.clone(),
+        section_name: section.map(str::to_owned),
     }
-    Value::Object(reference)
 }
 
 /// A spec with a reference to its target, in the field that the kind has.
-fn with_target(profile: &Profile, mut spec: Map<String, Value>, target: &Value) -> Value {
+fn with_target(profile: &Profile, mut spec: Map<String, Value>, target: &TargetRef) -> Value {
     let fields = &profile.targeting.fields;
     if fields.contains(&TargetField::TargetRefs) {
         spec.insert(TargetField::TargetRefs.name().to_owned(), json!([target]));
     } else if fields.contains(&TargetField::TargetRef) {
-        spec.insert(TargetField::TargetRef.name().to_owned(), target.clone());
+        spec.insert(TargetField::TargetRef.name().to_owned(), json!(target));
     }
     Value::Object(spec)
 }

@@ -7,6 +7,7 @@
 mod document;
 mod request;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ pub use request::{Answer, RequestExplanation, RuleLine, UnknownRule, explain_req
 
 use super::diff::EffectiveSettings;
 use super::policies::PolicyEntry;
-use super::policy_view::{PolicyView, Seen, joined};
+use super::policy_view::{ClusterLists, PolicyView, Seen};
 use super::render_report::SourceLine;
 use crate::api::route::Route;
 use crate::diagnostic::{API_VERSION, Findings, Locate};
@@ -37,7 +38,7 @@ pub fn explain(
     object: Option<&Object>,
     locate: &dyn Locate,
 ) -> ObjectExplanation {
-    let explainer = Explainer { view, locate };
+    let explainer = Explainer::new(view, locate);
     let locator = identity.locator();
     let policy = view.is_policy(identity);
     ObjectExplanation {
@@ -68,12 +69,26 @@ pub fn explain(
 struct Explainer<'e, 'a> {
     view: &'e PolicyView<'a>,
     locate: &'e dyn Locate,
+    clusters: RefCell<ClusterLists<'e>>,
 }
 
 /// A result on a path somewhere.
 type Found<'e> = (Seen<'e>, KindId, &'e PathEffective);
 
-impl<'e> Explainer<'e, '_> {
+impl<'e, 'a> Explainer<'e, 'a> {
+    fn new(view: &'e PolicyView<'a>, locate: &'e dyn Locate) -> Self {
+        Self {
+            view,
+            locate,
+            clusters: RefCell::default(),
+        }
+    }
+
+    /// The clusters of some classes, sorted.
+    fn joined(&self, classes: &[&'e [String]]) -> Arc<[String]> {
+        self.clusters.borrow_mut().joined(classes)
+    }
+
     fn place(&self, object: &Object, pointer: &str) -> Option<SourceLine> {
         let span = self.locate.locate(&object.place(pointer))?;
         Some(SourceLine {
@@ -89,15 +104,13 @@ impl<'e> Explainer<'e, '_> {
             let clusters = fates.map(|fates| fates.clusters()).unwrap_or_default();
             return clusters.iter().map(ToString::to_string).collect();
         }
-        let mut all = Vec::new();
-        for seen in self.view.seen() {
+        let classes = self.view.seen().filter(|seen| {
             let topology = &seen.attachments.topology;
             let mut nodes = topology.find(identity).into_iter();
-            if nodes.any(|node| !topology.starts_of(node).is_empty()) {
-                joined(&mut all, seen.clusters);
-            }
-        }
-        all
+            nodes.any(|node| !topology.starts_of(node).is_empty())
+        });
+        let classes: Vec<&[String]> = classes.map(|seen| seen.clusters).collect();
+        self.joined(&classes).to_vec()
     }
 
     /// The clusters of a route or a ListenerSet that is shipped.
@@ -250,12 +263,12 @@ impl<'e> Explainer<'e, '_> {
     }
 
     /// Equal results on the same clusters together, in the order of their first path.
-    fn grouped(&self, found: &[Found<'_>]) -> Vec<ExplainedPaths> {
+    fn grouped(&self, found: &[Found<'e>]) -> Vec<ExplainedPaths> {
         let mut results: Vec<ExplainedPaths> = Vec::new();
         let mut texts: HashMap<String, usize> = HashMap::new();
         let mut known: HashMap<*const Effective, usize> = HashMap::new();
         // What holds on which path, and in which classes of clusters.
-        let mut paths: Vec<OnPath<'_>> = Vec::new();
+        let mut paths: Vec<OnPath<'e>> = Vec::new();
         let mut positions: HashMap<(usize, Arc<[String]>), usize> = HashMap::new();
         for (seen, kind, path) in found {
             let result = *known.entry(Arc::as_ptr(&path.effective)).or_insert_with(|| {
@@ -292,34 +305,22 @@ impl<'e> Explainer<'e, '_> {
         }
         drop(positions);
         let mut groups: Vec<ExplainedPaths> = Vec::new();
-        // Most paths are on the same classes of clusters, and of few of those are the clusters the same.
-        let mut by_classes: HashMap<(usize, Vec<*const String>), usize> = HashMap::new();
-        let mut by_clusters: HashMap<(usize, Vec<String>), usize> = HashMap::new();
+        let mut known: HashMap<(usize, *const String, usize), usize> = HashMap::new();
         for on in paths {
             let Some(of) = results.get(on.result) else {
                 continue;
             };
-            let classes = on.classes.iter().map(|clusters| clusters.as_ptr()).collect();
-            let position = match by_classes.get(&(on.result, classes)) {
-                Some(position) => *position,
-                None => {
-                    let clusters: BTreeSet<&String> = on.classes.iter().copied().flatten().collect();
-                    let clusters: Vec<String> = clusters.into_iter().cloned().collect();
-                    let position = *by_clusters
-                        .entry((on.result, clusters.clone()))
-                        .or_insert_with(|| {
-                            groups.push(ExplainedPaths {
-                                everywhere: self.view.cluster.is_some() || clusters.len() >= on.all,
-                                clusters,
-                                ..of.clone()
-                            });
-                            groups.len().saturating_sub(1)
-                        });
-                    let classes = on.classes.iter().map(|clusters| clusters.as_ptr()).collect();
-                    by_classes.insert((on.result, classes), position);
-                    position
-                }
-            };
+            let clusters = self.joined(&on.classes);
+            // Equal lists are one.
+            let same = (on.result, clusters.as_ptr(), clusters.len());
+            let position = *known.entry(same).or_insert_with(|| {
+                groups.push(ExplainedPaths {
+                    everywhere: self.view.cluster.is_some() || clusters.len() >= on.all,
+                    clusters,
+                    ..of.clone()
+                });
+                groups.len().saturating_sub(1)
+            });
             if let Some(group) = groups.get_mut(position) {
                 group.paths.push(on.locators.to_vec());
                 group.labels.push(on.label);
@@ -351,7 +352,7 @@ impl<'e> Explainer<'e, '_> {
             group: profile.group.clone(),
             paths: Vec::new(),
             labels: Vec::new(),
-            clusters: Vec::new(),
+            clusters: Arc::default(),
             everywhere: true,
             settings: settings.collect(),
             overridden: effective
@@ -365,7 +366,7 @@ impl<'e> Explainer<'e, '_> {
     fn policy(&self, locator: &str, without: Option<&PolicyView<'_>>) -> PolicyPart {
         let view = self.view;
         let mut reach = Reach::default();
-        let mut clusters = Vec::new();
+        let mut classes: Vec<&[String]> = Vec::new();
         let mut targets: BTreeSet<String> = BTreeSet::new();
         let mut lives_there = None;
         for seen in view.seen() {
@@ -378,7 +379,7 @@ impl<'e> Explainer<'e, '_> {
                 }
                 if policy.contributes(author) && seen.goes_there(id) {
                     reach.add(seen.attachments, seen.effective, id);
-                    joined(&mut clusters, seen.clusters);
+                    classes.push(seen.clusters);
                 }
             }
         }
@@ -395,7 +396,7 @@ impl<'e> Explainer<'e, '_> {
             conditions,
             targets: set(targets),
             reach: ReachPart {
-                clusters,
+                clusters: self.joined(&classes).to_vec(),
                 gateways: set(reach.gateways),
                 listeners: set(reach.listeners),
                 routes: set(reach.routes),
@@ -406,7 +407,7 @@ impl<'e> Explainer<'e, '_> {
                 .iter()
                 .filter_map(|on| {
                     Some(ClusterPart {
-                        cluster: on.cluster.clone(),
+                        cluster: on.cluster.to_string(),
                         condition: on.condition()?.clone(),
                     })
                 })

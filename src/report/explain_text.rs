@@ -50,7 +50,7 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
     }
     if explanation.assumed {
         text.push(format_args!(
-            "  not shipped: taken to be where its Gateway is, as others deliver it"
+            "  not shipped: assumed to be where its Gateway is, delivered by others"
         ));
     }
     if let Some(policy) = &explanation.policy {
@@ -70,8 +70,8 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
         ) {
             (true, ..) => "It is on no path.",
             (false, true, true) => "No path from a Gateway leads through it.",
-            (false, true, false) => "Nothing of them holds on a path through it.",
-            (false, false, _) => "No policy of the input is on any path through it.",
+            (false, true, false) => "None of their settings is in effect on a path through it.",
+            (false, false, _) => "No policy of the input is on a path through it.",
         };
         text.blank();
         text.push(format_args!("{no_path}"));
@@ -91,7 +91,7 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
         text.push(format_args!("  as seen on cluster {cluster}"));
     }
     if explanation.answers.is_empty() {
-        text.push(format_args!("  no listener takes it"));
+        text.push(format_args!("  no listener accepts it"));
         for listener in &explanation.listeners {
             text.push(format_args!("  there is {listener}"));
         }
@@ -107,7 +107,7 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
             on_clusters(&mut text, &answer.clusters, width);
         }
         match &answer.rule {
-            Some(rule) => text.push(format_args!("  taken by {}", line(rule))),
+            Some(rule) => text.push(format_args!("  served by {}", line(rule))),
             None if answer.unknown.is_empty() => {
                 text.push(format_args!("  no rule of its routes matches: 404"));
             }
@@ -118,11 +118,11 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
             text.push(format_args!("    because {because}"));
         }
         for unknown in &answer.unknown {
-            text.push(format_args!("  may be taken by {}", line(&unknown.rule)));
+            text.push(format_args!("  may be served by {}", line(&unknown.rule)));
             text.push(format_args!("    because {}", unknown.because));
         }
         if answer.effective.is_empty() {
-            text.push(format_args!("  no policy of the input is on its way"));
+            text.push(format_args!("  no policy of the input is on its path"));
         }
         for paths in &answer.effective {
             effective_part(&mut text, paths, width);
@@ -299,7 +299,7 @@ pub fn policies_text(report: &PolicyReport, width: usize) -> String {
             ));
         }
         let there = policy.on_clusters.iter();
-        let there = there.filter_map(|on| Some((on.cluster.as_str(), on.condition()?.message.as_str())));
+        let there = there.filter_map(|on| Some((on.cluster.as_ref(), on.condition()?.message.as_str())));
         exceptions(&mut text, there, width);
     }
     if report.policies.is_empty() {
@@ -321,7 +321,7 @@ pub fn policies_text(report: &PolicyReport, width: usize) -> String {
 fn effective_entry(text: &mut Lines, entry: &EffectiveEntry, width: usize) {
     let mut path: Vec<&str> = entry.path.iter().map(|locator| short(locator)).collect();
     if entry.any_route {
-        path.push("any route that comes");
+        path.push("any route");
     }
     text.blank();
     text.push(format_args!("{} > {}", entry.kind, path.join(" > ")));

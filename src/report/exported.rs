@@ -147,7 +147,7 @@ impl<'w> ExportedWork<'w> {
                     report(
                         WorkState::LeftBehind,
                         "",
-                        "its work no longer has it, and still reports it",
+                        "its work no longer contains it, but still reports it",
                     );
                 }
                 (Some(no @ Verdict::No { reason, because }), _) => {
@@ -266,7 +266,7 @@ impl<'w> Feedback<'w> {
             format!("/status/resourceStatus/manifests/{manifest}/statusFeedback/values/{value}/fieldValue");
         Finding::new(Code::OBJECT_SCHEMA, object.place(&pointer), message)
             .label(format!("feedback `{}`", self.name))
-            .help("export the works again, `kubectl get manifestwork -A -o yaml`; if it stays so, look at the feedback rule of this name")
+            .help("export the works again, `kubectl get manifestwork -A -o yaml`; if this remains, check the feedback rule of this name")
     }
 }
 
@@ -323,7 +323,7 @@ fn unavailable(condition: &Field<'_>, generation: Option<i64>) -> Option<String>
     let observed = integer(&condition.get("observedGeneration"))?;
     let generation = generation.filter(|generation| observed < *generation)?;
     Some(format!(
-        "Available is about generation {observed}, the work has {generation}"
+        "Available is about generation {observed}, but the work has generation {generation}"
     ))
 }
 

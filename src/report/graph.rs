@@ -182,6 +182,13 @@ impl Graph {
         self.vertices.len()
     }
 
+    /// How many things they stand for.
+    #[must_use]
+    pub fn things(&self) -> usize {
+        let things = self.vertices.iter().map(|vertex| vertex.names.len());
+        things.fold(0, usize::saturating_add)
+    }
+
     /// How many edges there are.
     #[must_use]
     pub fn edges(&self) -> usize {

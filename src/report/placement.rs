@@ -3,68 +3,70 @@
 //! Owns: columns, marks, the shape of the document. Flows in: the scheduler's report or explanations, a width.
 //! Flows out: text, serializable data. Must not know: how a cluster is chosen.
 
-use ocm_placement::{Bearing, Explanation, Location, Report, Stage};
-use schemars::JsonSchema;
-use serde::Serialize;
+use std::fmt;
 
-use crate::diagnostic::{API_VERSION, GAP, Lines, Locate, fitting_names, row};
+use ocm_placement::{
+    Bearing, Evaluation, Explanation, Location, PlacementReport as Placement, Report, Stage,
+};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+
+use crate::diagnostic::{API_VERSION, FirstNames, GAP, Lines, Locate, row};
 use crate::hub::Hub;
 use crate::placing::place_of;
 
 /// A table of placements that fits `width` columns: how many clusters, how it ended, which ones.
 #[must_use]
-pub fn placement_table(document: &PlacementReport, width: usize) -> String {
-    let report = &document.report;
-    let rows: Vec<([String; 3], Vec<&str>)> = report
-        .placements
-        .iter()
-        .map(|placement| {
-            let satisfied = placement
-                .conditions
-                .iter()
-                .find(|condition| condition.kind == "PlacementSatisfied");
-            let outcome = if placement
-                .conditions
-                .iter()
-                .any(|condition| condition.reason == "Misconfigured")
-            {
-                "Misconfigured".to_owned()
-            } else {
-                satisfied.map_or_else(|| "Unchanged".to_owned(), |condition| condition.reason.clone())
-            };
-            let cells = [
-                format!("{}/{}", placement.namespace, placement.name),
-                placement.number_of_selected_clusters.to_string(),
-                outcome,
-            ];
-            let selected = placement.decisions.iter();
-            (
-                cells,
-                selected.map(|decision| decision.cluster_name.as_str()).collect(),
-            )
-        })
-        .collect();
+pub fn placement_table(document: &PlacementReport<'_>, width: usize) -> String {
+    let rows = document.report.placements.each();
+    let rows: Vec<Row> = rows.map(|placement| table_row(placement, width)).collect();
     if rows.is_empty() {
         return "no Placement in the input\n".to_owned();
     }
-    let header = (
-        ["PLACEMENT", "CLUSTERS", "RESULT"].map(str::to_owned),
-        vec!["SELECTED"],
-    );
+    let header = Row {
+        cells: ["PLACEMENT", "CLUSTERS", "RESULT"].map(str::to_owned),
+        selected: FirstNames::of(["SELECTED".to_owned()], width),
+    };
     let mut widths = [0_usize; 3];
-    for (cells, _) in std::iter::once(&header).chain(&rows) {
-        for (width, cell) in widths.iter_mut().zip(cells) {
+    for row in std::iter::once(&header).chain(&rows) {
+        for (width, cell) in widths.iter_mut().zip(&row.cells) {
             *width = (*width).max(cell.chars().count());
         }
     }
     let taken = widths.iter().map(|width| width.saturating_add(GAP.len())).sum();
     let room = width.saturating_sub(taken);
     let mut text = Lines::default();
-    for ([name, clusters, outcome], selected) in std::iter::once(&header).chain(&rows) {
-        let selected = fitting_names(selected, room);
-        text.push(row(&[name, clusters, outcome, &selected], &widths));
+    for Row { cells, selected } in std::iter::once(&header).chain(&rows) {
+        let [name, clusters, outcome] = cells;
+        text.push(row(&[name, clusters, outcome, &selected.fitting(room)], &widths));
     }
     text.into_text()
+}
+
+/// A row of the table, with as many names as may fit.
+struct Row {
+    cells: [String; 3],
+    selected: FirstNames<String>,
+}
+
+fn table_row(placement: Placement, width: usize) -> Row {
+    let mut conditions = placement.conditions.iter();
+    let outcome = if conditions.any(|condition| condition.reason == "Misconfigured") {
+        "Misconfigured".to_owned()
+    } else {
+        let mut conditions = placement.conditions.iter();
+        let satisfied = conditions.find(|condition| condition.kind == "PlacementSatisfied");
+        satisfied.map_or_else(|| "Unchanged".to_owned(), |condition| condition.reason.clone())
+    };
+    let selected = placement.decisions.into_iter();
+    Row {
+        cells: [
+            format!("{}/{}", placement.namespace, placement.name),
+            placement.number_of_selected_clusters.to_string(),
+            outcome,
+        ],
+        selected: FirstNames::of(selected.map(|decision| decision.cluster_name), width),
+    }
 }
 
 /// Why each Placement has, or has not, selected a cluster.
@@ -120,22 +122,56 @@ fn line_of(at: &Location, hub: &Hub, locate: &dyn Locate) -> Option<String> {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct PlacementReport {
+pub struct PlacementReport<'e> {
     api_version: &'static str,
     kind: &'static str,
     #[serde(flatten)]
-    report: Report,
+    report: Report<Placements<'e>>,
 }
 
-impl PlacementReport {
-    /// The document of one evaluation.
+impl<'e> PlacementReport<'e> {
+    /// The document of one evaluation: of the Placements with a cluster that `admits` takes; `None` takes all, also those
+    /// with no cluster.
     #[must_use]
-    pub fn new(report: Report) -> Self {
+    pub fn new(evaluation: &'e Evaluation<'_>, admits: Option<&'e dyn Fn(&str) -> bool>) -> Self {
+        let is_meant = move |placement: &Placement| {
+            let mut decisions = placement.decisions.iter();
+            admits.is_none_or(|admits| decisions.any(|decision| admits(&decision.cluster_name)))
+        };
+        let each = move || -> Box<dyn Iterator<Item = Placement> + 'e> {
+            Box::new(evaluation.placement_reports().filter(is_meant))
+        };
         Self {
             api_version: API_VERSION,
             kind: "PlacementReport",
-            report,
+            report: evaluation.report_with(Placements(Box::new(each))),
         }
+    }
+}
+
+/// What became of each Placement, made one by one while it is written: thousands of them with thousands of clusters are
+/// more than fits into memory.
+#[derive(JsonSchema)]
+#[schemars(inline, transparent)]
+struct Placements<'e>(#[schemars(with = "Vec<Placement>")] Box<MakesEach<'e>>);
+
+type MakesEach<'e> = dyn Fn() -> Box<dyn Iterator<Item = Placement> + 'e> + 'e;
+
+impl Placements<'_> {
+    fn each(&self) -> impl Iterator<Item = Placement> {
+        (self.0)()
+    }
+}
+
+impl Serialize for Placements<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.each())
+    }
+}
+
+impl fmt::Debug for Placements<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.each()).finish()
     }
 }
 

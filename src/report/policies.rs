@@ -4,15 +4,16 @@
 //! Flows in: a [`PolicyView`]. Flows out: values for serde.
 //! Must not know: text reports, files.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use apimachinery::pointer;
-use schemars::JsonSchema;
-use serde::Serialize;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::policy_view::{PolicyView, Seen};
+use super::policy_view::{ClusterLists, PolicyView, Seen};
 use crate::diagnostic::API_VERSION;
 use crate::policy::{
     AncestorStatus, Attachments, Condition, Effective, Everywhere, KindId, Leaf, MergeUnit, Outcome,
@@ -72,8 +73,8 @@ pub struct EffectiveEntry {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub any_route: bool,
     /// The clusters where this holds, sorted; none: all clusters of the Gateway.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub clusters: Vec<String>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub clusters: Arc<[String]>,
 }
 
 /// What holds, wherever it does.
@@ -211,24 +212,34 @@ pub struct DecisionEntry {
     pub because: &'static str,
 }
 
-/// The status of a policy on one cluster.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+/// The status of a policy on one cluster, as it is held.
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OnCluster {
     /// The cluster.
-    pub cluster: String,
+    pub cluster: Arc<str>,
+    /// The condition there, shared by all clusters with the same one: there may be thousands.
+    condition: Option<Arc<Condition>>,
+}
+
+/// The status of a policy on one cluster.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "OnCluster")]
+struct OnClusterEntry<'o> {
+    /// The cluster.
+    cluster: &'o str,
     /// Condition Enforced, of kinds that have it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub enforced: Option<Condition>,
+    enforced: Option<&'o Condition>,
     /// Condition Programmed, of kinds that have it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub programmed: Option<Condition>,
+    programmed: Option<&'o Condition>,
     /// Condition Overridden, of kinds that have it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub overridden: Option<Condition>,
+    overridden: Option<&'o Condition>,
     /// Condition Attached, of kinds that have it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub attached: Option<Condition>,
+    attached: Option<&'o Condition>,
 }
 
 impl PolicyEntry {
@@ -306,10 +317,11 @@ impl PolicyEntry {
         let mut on_clusters: Vec<OnCluster> = exceptions
             .iter()
             .flat_map(|(clusters, tally)| {
-                let condition = exception(kind, shape, tally);
-                clusters
-                    .iter()
-                    .map(move |cluster| OnCluster::new(cluster, condition.as_ref()))
+                let condition = exception(kind, shape, tally).map(Arc::new);
+                clusters.iter().map(move |cluster| OnCluster {
+                    cluster: Arc::clone(cluster),
+                    condition: condition.clone(),
+                })
             })
             .collect();
         on_clusters.sort_by(|a, b| a.cluster.cmp(&b.cluster));
@@ -360,21 +372,33 @@ impl DecisionEntry {
 }
 
 impl OnCluster {
-    fn new(cluster: &str, condition: Option<&Condition>) -> Self {
-        let named = |name: &str| condition.filter(|condition| condition.kind == name).cloned();
-        Self {
-            cluster: cluster.to_owned(),
+    /// The condition there.
+    pub(crate) fn condition(&self) -> Option<&Condition> {
+        self.condition.as_deref()
+    }
+}
+
+impl Serialize for OnCluster {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let named = |name: &str| self.condition().filter(|condition| condition.kind == name);
+        OnClusterEntry {
+            cluster: &self.cluster,
             enforced: named("Enforced"),
             programmed: named("Programmed"),
             overridden: named("Overridden"),
             attached: named("Attached"),
         }
+        .serialize(serializer)
+    }
+}
+
+impl JsonSchema for OnCluster {
+    fn schema_name() -> Cow<'static, str> {
+        OnClusterEntry::schema_name()
     }
 
-    /// The condition there.
-    pub(crate) fn condition(&self) -> Option<&Condition> {
-        let effect = self.enforced.as_ref().or(self.programmed.as_ref());
-        effect.or(self.overridden.as_ref()).or(self.attached.as_ref())
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        OnClusterEntry::json_schema(generator)
     }
 }
 
@@ -457,7 +481,7 @@ fn effective(view: &PolicyView<'_>) -> Vec<EffectiveEntry> {
                 path: locators.iter().map(|locator| shared.text(locator)).collect(),
                 result,
                 any_route: attachments.leads_to_no_route(kind, &path.path),
-                clusters: Vec::new(),
+                clusters: Arc::default(),
             };
             let position = if is_one_class {
                 found.len()
@@ -473,11 +497,11 @@ fn effective(view: &PolicyView<'_>) -> Vec<EffectiveEntry> {
             }
         }
     }
+    let mut lists = ClusterLists::default();
     let entries = found.into_iter().map(|(mut entry, classes, all)| {
         let held: usize = classes.iter().map(|clusters| clusters.len()).sum();
         if view.cluster.is_none() && held < all {
-            entry.clusters = classes.into_iter().flatten().cloned().collect();
-            entry.clusters.sort_unstable();
+            entry.clusters = lists.joined(&classes);
         }
         entry
     });

@@ -3,7 +3,8 @@
 //! Owns: the bundle, and walking it: the hub as a cluster of its own, then each class of clusters that are alike. Flows in
 //! and out: what `policy` and `sync` decided. Must not know: how it was made, or how it is shown.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::diagnostic::{Code, DocumentId, Finding, Place, SourceId};
@@ -162,7 +163,7 @@ impl PolicyView<'_> {
 fn too_much(lines: usize) -> Option<Finding> {
     (lines > MOST_LISTED).then(|| {
         let message = format!(
-            "what holds on every path would be {lines} paths and settings; at most {MOST_LISTED} are listed"
+            "the effective policies are {lines} paths and settings; at most {MOST_LISTED} are listed"
         );
         Finding::new(Code::POLICY_TOO_MANY_PATHS, Place::Run, message)
             .note("a path leads from a Gateway through a listener and a route to a rule or a backend")
@@ -207,8 +208,67 @@ impl Seen<'_> {
     }
 }
 
+/// Lists of clusters, each once: what a thousand Gateways have on ten thousand clusters is one list.
+#[derive(Debug, Default)]
+pub(crate) struct ClusterLists<'v> {
+    by_classes: HashMap<Vec<*const [String]>, Arc<[String]>>,
+    lists: HashSet<Arc<[String]>>,
+    /// The classes are known by where they are: they must stay there.
+    classes: PhantomData<&'v [String]>,
+}
+
+impl<'v> ClusterLists<'v> {
+    /// The clusters of some classes, sorted. Equal lists are the same one.
+    pub(crate) fn joined(&mut self, classes: &[&'v [String]]) -> Arc<[String]> {
+        let mut by: Vec<*const [String]> = classes.iter().map(|class| std::ptr::from_ref(*class)).collect();
+        by.dedup();
+        let lists = &mut self.lists;
+        let joined = self.by_classes.entry(by).or_insert_with(|| {
+            let names: BTreeSet<&String> = classes.iter().copied().flatten().collect();
+            let list: Arc<[String]> = names.into_iter().cloned().collect();
+            match lists.get(&list) {
+                Some(known) => Arc::clone(known),
+                None => {
+                    lists.insert(Arc::clone(&list));
+                    list
+                }
+            }
+        });
+        Arc::clone(joined)
+    }
+}
+
 /// The clusters of `some` and `more`, sorted.
 pub(crate) fn joined(some: &mut Vec<String>, more: &[String]) {
     let all: BTreeSet<String> = some.drain(..).chain(more.iter().cloned()).collect();
     some.extend(all);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_lists_of_clusters_are_one() {
+        let names = |names: &[&str]| -> Vec<String> { names.iter().map(ToString::to_string).collect() };
+        let (some, others, all) = (
+            names(&["b", "d"]),
+            names(&["a", "c"]),
+            names(&["a", "b", "c", "d"]),
+        );
+        let mut lists = ClusterLists::default();
+        let joined = lists.joined(&[&some, &others]);
+        assert_eq!(*joined, *all);
+        for classes in [
+            &[&*some, &others][..],
+            &[&others, &some],
+            &[&all],
+            &[&all, &all],
+            &[&all, &some],
+        ] {
+            assert!(Arc::ptr_eq(&joined, &lists.joined(classes)), "{classes:?}");
+        }
+        assert_eq!(*lists.joined(&[&some]), *some);
+        assert!(lists.joined(&[]).is_empty());
+    }
 }

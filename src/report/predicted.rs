@@ -55,11 +55,9 @@ struct AffectingThere<'v> {
 const MOST_AFFECTING: usize = 200_000;
 
 fn too_many_affect() -> Finding {
-    let message = format!(
-        "the statuses of all targets would name more than {MOST_AFFECTING} policies that affect them"
-    );
+    let message = format!("the statuses of all targets would name more than {MOST_AFFECTING} policies");
     Finding::new(Code::POLICY_TOO_MANY_PATHS, Place::Run, message)
-        .note("a route is affected by what targets it, and by all that targets its Gateways")
+        .note("a route is affected by the policies that target it or its Gateways")
         .help("ask about one cluster (`--cluster NAME`), or about one policy (`spokewright explain KIND/NAMESPACE/NAME`)")
 }
 

@@ -214,11 +214,11 @@ impl<'x> Pruning<'x> {
                 let slash = if namespace.is_empty() { "" } else { "/" };
                 return Some(if self.exported.is_some() {
                     format!(
-                        "{kind} {namespace}{slash}{name} goes on in another work, which is not applied on {cluster} yet"
+                        "{kind} {namespace}{slash}{name} moved to another work, which is not applied on {cluster} yet"
                     )
                 } else {
                     format!(
-                        "{kind} {namespace}{slash}{name} goes on in another work: apply that first, then ask with `--works`"
+                        "{kind} {namespace}{slash}{name} moved to another work: apply that first, then use `--works`"
                     )
                 });
             }

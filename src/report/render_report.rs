@@ -3,18 +3,21 @@
 //! Owns: the document `RenderReport`. Flows in: a plan, statuses, findings. Flows out: serializable data with
 //! places. Must not know: how a work is made, or where the report goes.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::status::ObjectStatus;
 use crate::diagnostic::{
-    API_VERSION, DocumentId, FindingEntry, Findings, Locate, Part, and_more, counted, first_names,
+    API_VERSION, Code, DocumentId, Finding, FindingEntry, Findings, Locate, Part, Place, and_more, counted,
+    first_names,
 };
 use crate::object::Origin;
 use crate::policy::Attachments;
-use crate::render::{ManifestSummary, Plan, ReplicaSet};
+use crate::render::{ManifestSummary, Plan, ReplicaSet, Work};
 use crate::sync::Withheld;
 
 /// The document, kind `RenderReport`.
@@ -24,7 +27,7 @@ pub struct RenderReport<'a> {
     api_version: &'static str,
     kind: &'static str,
     /// By cluster name.
-    clusters: Vec<ClusterReport>,
+    clusters: ClusterReports<'a>,
     /// What is written instead of works with `--work-kind replica-set`; `clusters` is empty then.
     #[serde(skip_serializing_if = "Option::is_none")]
     replica_sets: Option<Vec<SetReport<'a>>>,
@@ -34,6 +37,43 @@ pub struct RenderReport<'a> {
     withheld: &'a [WithheldPolicy],
     /// Everything that was found.
     findings: Vec<FindingEntry<'a>>,
+}
+
+/// The clusters with their works, made one by one while they are written: a thousand works of a thousand clusters are a
+/// million.
+#[derive(JsonSchema)]
+#[schemars(inline, transparent)]
+struct ClusterReports<'a>(#[schemars(with = "Vec<ClusterReport>")] Listed<'a>);
+
+struct Listed<'a> {
+    plan: &'a Plan,
+    places: RefCell<Places<'a>>,
+}
+
+impl Serialize for ClusterReports<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Listed { plan, places } = &self.0;
+        let is_listed = plan.replica_sets.is_none() && plan.work_count() <= MOST_WORKS;
+        let clusters = plan.clusters.iter().filter(|_| is_listed);
+        serializer.collect_seq(clusters.map(|(cluster, works)| {
+            let mut places = places.borrow_mut();
+            let works = works.iter().map(|id| plan.works.get(*id));
+            ClusterReport {
+                name: cluster.clone(),
+                works: works
+                    .map(|work| WorkReport::new(cluster, work, &mut places))
+                    .collect(),
+            }
+        }))
+    }
+}
+
+impl fmt::Debug for ClusterReports<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ClusterReports")
+            .field(&self.0.plan.clusters)
+            .finish()
+    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -170,7 +210,36 @@ fn key_of(locator: &str) -> &str {
     locator.split_once(':').map_or(locator, |(_, key)| key)
 }
 
+impl WorkReport {
+    fn new(cluster: &str, work: &Work, places: &mut Places<'_>) -> Self {
+        let manifests = work.manifests.iter();
+        Self {
+            name: work.name.clone(),
+            path: format!("{cluster}/{}.yaml", work.name),
+            bytes: work.text.len(cluster),
+            manifest_bytes: work.text.size,
+            objects: manifests.map(|manifest| places.object(manifest)).collect(),
+        }
+    }
+}
+
+/// So many works, each on every cluster that receives it, are listed: more are gigabytes of text.
+const MOST_WORKS: usize = 500_000;
+
 impl<'a> RenderReport<'a> {
+    /// Why the works of a plan are not listed, if they are too many.
+    #[must_use]
+    pub fn too_many_to_list(plan: &Plan) -> Option<Finding> {
+        let works = plan.work_count();
+        let is_too_much = plan.replica_sets.is_none() && works > MOST_WORKS;
+        is_too_much.then(|| {
+            let message = format!("the report would list {works} works; at most {MOST_WORKS} are listed");
+            Finding::new(Code::WORK_TOO_MANY, Place::Run, message)
+                .note("a work counts once on each cluster that receives it")
+                .help("leave out `--report`, or render a part of the fleet (`--clusters 'eu-*'`, `--shard 1/4`)")
+        })
+    }
+
     /// The report of one run. Paths are relative to the input's root, so that it is the same on any machine.
     #[must_use]
     pub fn new(
@@ -184,29 +253,6 @@ impl<'a> RenderReport<'a> {
             locate,
             known: HashMap::new(),
         };
-        let clusters = plan
-            .clusters
-            .iter()
-            .filter(|_| plan.replica_sets.is_none())
-            .map(|(cluster, works)| ClusterReport {
-                name: cluster.clone(),
-                works: works
-                    .iter()
-                    .map(|id| plan.works.get(*id))
-                    .map(|work| WorkReport {
-                        name: work.name.clone(),
-                        path: format!("{cluster}/{}.yaml", work.name),
-                        bytes: work.text.len(cluster),
-                        manifest_bytes: work.text.size,
-                        objects: work
-                            .manifests
-                            .iter()
-                            .map(|manifest| places.object(manifest))
-                            .collect(),
-                    })
-                    .collect(),
-            })
-            .collect();
         let replica_sets = plan.replica_sets.as_ref().map(|sets| {
             let report = |set: &'a ReplicaSet| SetReport {
                 namespace: &set.namespace,
@@ -227,7 +273,10 @@ impl<'a> RenderReport<'a> {
         Self {
             api_version: API_VERSION,
             kind: "RenderReport",
-            clusters,
+            clusters: ClusterReports(Listed {
+                plan,
+                places: RefCell::new(places),
+            }),
             replica_sets,
             objects,
             withheld,

@@ -8,6 +8,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use super::diff::DiffDocument;
+use super::effective_policy::{self, EffectivePolicy};
 use super::explain::{ObjectExplanation, RequestExplanation};
 use super::placement::{PlacementExplanation, PlacementReport};
 use super::policies::PolicyReport;
@@ -19,13 +20,20 @@ use crate::diagnostic::{API_VERSION, FindingList};
 pub(crate) fn schema_documents() -> Vec<(&'static str, Value)> {
     vec![
         ("report/diff", document::<DiffDocument<'_>>("DiffReport")),
+        (
+            "report/effective-policy",
+            document_of::<EffectivePolicy>(effective_policy::API_VERSION, "EffectivePolicy"),
+        ),
         ("report/explain", document::<ObjectExplanation>("Explanation")),
         (
             "report/explain-request",
             document::<RequestExplanation>("RequestExplanation"),
         ),
         ("report/findings", document::<FindingList<'_>>("FindingList")),
-        ("report/placement", document::<PlacementReport>("PlacementReport")),
+        (
+            "report/placement",
+            document::<PlacementReport<'_>>("PlacementReport"),
+        ),
         (
             "report/placement-why",
             document::<PlacementExplanation<'_>>("PlacementExplanation"),
@@ -39,12 +47,16 @@ pub(crate) fn schema_documents() -> Vec<(&'static str, Value)> {
 /// The schema of what is written, not of what could be read: a field that is left out where it says nothing is optional.
 /// `apiVersion` and `kind` say which report it is, so only their values are allowed.
 fn document<T: JsonSchema>(kind: &str) -> Value {
+    document_of::<T>(API_VERSION, kind)
+}
+
+fn document_of<T: JsonSchema>(api_version: &str, kind: &str) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     schema.insert("title".to_owned(), json!(kind));
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     if let Some(properties) = properties {
-        properties.insert("apiVersion".to_owned(), json!({"const": API_VERSION}));
+        properties.insert("apiVersion".to_owned(), json!({"const": api_version}));
         properties.insert("kind".to_owned(), json!({"const": kind}));
     }
     schema.to_value()

@@ -246,18 +246,18 @@ impl WorkState {
     pub const fn help(self) -> Option<&'static str> {
         Some(match self {
             Self::Conflict => {
-                "whoever manages the fields there yields, or the hub takes them over: `serverSideApply.force: true` in the parameters"
+                "let the manager of the fields there give them up, or let the hub take them over: `serverSideApply.force: true` in the parameters"
             }
             Self::LeftBehind => {
-                "its agent needs the right to delete it: apply the rendered `gateway-rbac`; if it has it, a finalizer holds the object"
+                "its agent needs the right to delete it: apply the rendered `gateway-rbac`; if the agent has the right, a finalizer keeps the object"
             }
             Self::MayNotDelete => {
-                "apply the rendered `gateway-rbac`; the agent then deletes by itself what it could not"
+                "apply the rendered `gateway-rbac`; the agent then deletes what it could not delete before"
             }
             Self::Unread => {
                 "agents report lists only with the feature gate RawFeedbackJsonString: turn it on, or `rawFeedback` off"
             }
-            Self::Stale => "`spokewright prune-list --works` prints it as `kubectl delete -f -` takes it",
+            Self::Stale => "`spokewright prune-list --works` prints it as input for `kubectl delete -f -`",
             Self::Unclaimed => {
                 "if no other input renders into this hub, `spokewright prune-list --works` lists it with `--sole`"
             }

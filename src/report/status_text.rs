@@ -270,7 +270,7 @@ pub(super) fn problem_lines(problem: &WorkProblem) -> impl Iterator<Item = Strin
     let objects_say_it = !problem.manifests.is_empty();
     let whole = (!objects_say_it).then(|| {
         let more = if problem.state == WorkState::Stale {
-            ": the plan does not place it there"
+            ": it is not placed there"
         } else {
             ""
         };

@@ -43,7 +43,7 @@ impl FileTree for Checkout {
     }
 
     fn instead(&self) -> &'static str {
-        "name a path inside of the repository"
+        "name a path inside the repository"
     }
 
     fn must_have_inputs(&self) -> bool {

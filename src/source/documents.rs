@@ -242,10 +242,11 @@ impl AliasBudget {
                     start: error.range.start,
                     end: error.range.end,
                 };
-                let message =
-                    format!("with this alias, aliases expand to more than {MOST_FROM_ALIASES} values in all");
+                let message = format!(
+                    "with this alias, aliases expand to more than {MOST_FROM_ALIASES} values in total"
+                );
                 let finding = Finding::new(Code::YAML_LIMIT, place, message)
-                    .help("write the values out, or use fewer aliases inside of anchors");
+                    .help("write the values in full, or use fewer aliases inside anchors");
                 self.beyond = Some((finding, 0));
             }
             value => read.take(id, &chunk, value, &Secrecy::new(&text)),

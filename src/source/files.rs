@@ -197,8 +197,8 @@ fn leaves_the_repository(path: &Path) -> Finding {
     let shown = show(path);
     let message = format!("the symbolic link `{shown}` leaves the repository");
     Finding::new(Code::INPUT_OUTSIDE, Place::Path(shown), message)
-        .note("what it points at is not the same on every machine")
-        .help("put a copy of the file in the place of the link")
+        .note("its target is not the same on every machine")
+        .help("replace the link with a copy of the file")
 }
 
 impl std::fmt::Debug for Files<'_> {

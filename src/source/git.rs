@@ -25,7 +25,7 @@ use crate::diagnostic::{nearest, shell_name, shell_word};
 #[non_exhaustive]
 pub enum GitError {
     /// No repository holds the path.
-    #[error("`{path}` is in no Git repository: neither it nor a directory above it has a `.git`")]
+    #[error("`{path}` is not in a Git repository: neither it nor a directory above it has a `.git`")]
     NoRepository {
         /// What was asked for.
         path: String,
@@ -53,7 +53,7 @@ pub enum GitError {
         work_tree: String,
     },
     /// A repository that borrows objects of another one.
-    #[error("the repository of `{path}` borrows objects from outside of it: `{alternate}`")]
+    #[error("the repository of `{path}` uses objects from outside: `{alternate}`")]
     Alternate {
         /// What was asked for.
         path: String,
@@ -74,7 +74,7 @@ pub enum GitError {
         nearest: Option<String>,
     },
     /// The first digits of several objects.
-    #[error("`{revision}` is short for {} objects", candidates.len())]
+    #[error("`{revision}` is ambiguous: it is short for {} objects", candidates.len())]
     Ambiguous {
         /// What was asked for.
         revision: String,
@@ -82,13 +82,13 @@ pub enum GitError {
         candidates: Vec<String>,
     },
     /// All that lies between two revisions.
-    #[error("`{revision}` is a range, and no revision")]
+    #[error("`{revision}` is a range, not a revision")]
     Range {
         /// What was asked for.
         revision: String,
     },
     /// A file or a directory of a revision.
-    #[error("`{revision}` is no commit")]
+    #[error("`{revision}` is not a commit")]
     NoCommitObject {
         /// What was asked for.
         revision: String,
@@ -113,7 +113,7 @@ impl GitError {
                     .to_owned()
             }
             Self::Bare { .. } => "run it in a work tree: `git worktree add DIR`".to_owned(),
-            Self::WorkTree { .. } => "only the directory that holds `.git` is a work tree: `git config --unset core.worktree`, or \
+            Self::WorkTree { .. } => "only the directory that contains `.git` is a work tree: `git config --unset core.worktree`, or \
                  `git worktree add DIR`"
                 .to_owned(),
             Self::Alternate { .. } => "copy them: `git repack -a -d`, then remove `objects/info/alternates` (`git clone` does it with \
@@ -129,7 +129,7 @@ impl GitError {
                 shallow: true,
                 revision,
                 ..
-            } if is_relative(revision) => "fetch what is older: `git fetch --unshallow` (in GitHub Actions: \
+            } if is_relative(revision) => "fetch older commits: `git fetch --unshallow` (in GitHub Actions: \
                  `fetch-depth: 0` for actions/checkout)"
                 .to_owned(),
             Self::NoRevision {

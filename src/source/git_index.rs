@@ -124,7 +124,7 @@ impl IndexTree {
             // A sparse index holds a directory outside of the checkout as one entry.
             let directory = entry.mode.is_sparse().then(|| path.trim_end_matches('/'));
             if !directory.unwrap_or(path).split('/').all(is_name) {
-                return Err(format!("it holds `{path}`, which is no path to Git"));
+                return Err(format!("it contains `{path}`, which is not a valid path for Git"));
             }
             if entry.stage() != Stage::Unconflicted {
                 self.conflicts.insert(path.to_owned());
@@ -266,7 +266,7 @@ impl IndexTree {
         };
         let word = shell_path(&path);
         Err(TreeError {
-            reason: "a merge left it in conflict, so there is no version to commit".to_owned(),
+            reason: "it has a merge conflict, so there is no version to commit".to_owned(),
             help: format!(
                 "resolve it, then `git add {word}` (or `git rm {word}`) in `{}`",
                 self.root.display()

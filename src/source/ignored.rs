@@ -66,7 +66,7 @@ pub(super) fn exclusions(root: &Path, exclude: &[String], findings: &mut Finding
                 Finding::new(
                     Code::CONFIG_INVALID,
                     Place::Run,
-                    format!("`exclude` has a bad glob: {error}"),
+                    format!("`exclude` has an invalid glob: {error}"),
                 )
                 .help("write it as in .gitignore, for example \"charts/**\""),
             );

@@ -84,7 +84,7 @@ impl Objects {
             };
             if !is_name(name) {
                 return Err(TreeError {
-                    reason: format!("it holds an entry named `{name}`, which Git checks out nowhere"),
+                    reason: format!("it has an entry named `{name}`, which Git never checks out"),
                     help: "check it: `git fsck`".to_owned(),
                 });
             }
@@ -156,13 +156,9 @@ impl Objects {
             spent.bytes_of_copies = spent.bytes_of_copies.saturating_add(bytes);
         }
         let reason = if spent.bytes > MOST_TOGETHER {
-            Some(format!(
-                "with all before it, it has more than {MOST_TOGETHER} bytes"
-            ))
+            Some(format!("all objects so far have more than {MOST_TOGETHER} bytes"))
         } else if spent.bytes_of_copies > MOST_OF_COPIES {
-            Some(format!(
-                "it is a copy, and all copies so far have more than {MOST_OF_COPIES} bytes"
-            ))
+            Some(format!("all copies so far have more than {MOST_OF_COPIES} bytes"))
         } else if spent.copies > MOST_COPIES {
             Some(format!(
                 "more than {MOST_COPIES} files and directories up to it are copies of others"

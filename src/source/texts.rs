@@ -272,6 +272,20 @@ struct Known {
 }
 
 impl Locate for Sources {
+    /// The directory that all files are in, as people name them.
+    fn run_name(&self) -> String {
+        let directory = |file: &SourceFile| file.shown.rsplit_once('/').map(|(before, _)| before.to_owned());
+        let directories = self.files.iter().map(|file| directory(file).unwrap_or_default());
+        let common = directories.reduce(|common, other| {
+            let same = common
+                .split('/')
+                .zip(other.split('/'))
+                .take_while(|(a, b)| a == b);
+            same.map(|(part, _)| part).collect::<Vec<_>>().join("/")
+        });
+        common.unwrap_or_default()
+    }
+
     fn locate(&self, place: &Place) -> Option<Span<'_>> {
         self.resolve(place, |file| &file.shown)
     }

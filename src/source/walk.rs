@@ -558,10 +558,10 @@ fn no_such_input(path: &Path) -> Finding {
 fn outside_of_the_tree(tree: &dyn FileTree, path: &Path) -> Finding {
     let shown = show(path);
     let Some(name) = tree.name() else {
-        let message = format!("`{shown}` lies outside of the repository");
+        let message = format!("`{shown}` is outside the repository");
         return Finding::new(Code::INPUT_OUTSIDE, Place::Path(shown), message)
-            .note("what stands there belongs to somebody else")
-            .help("name a path inside of the repository, relative to the directory of the Application");
+            .note("files there may belong to somebody else")
+            .help("name a path inside the repository, relative to the directory of the Application");
     };
     let message = format!("`{shown}` is not in the work tree of the repository");
     Finding::new(Code::INPUT_OUTSIDE, Place::Path(shown), message)
@@ -577,9 +577,9 @@ fn output_elsewhere(path: &Path, marker: &str) -> Finding {
     Finding::new(
         Code::OUTPUT_ELSEWHERE,
         Place::Path(shown.clone()),
-        format!("`{shown}` is an output tree that this configuration does not write; nothing in it is read"),
+        format!("`{shown}` is an output tree that this configuration does not write, so it is not read"),
     )
-    .note("whatever applies it to a cluster goes on doing so")
+    .note("tools that apply it to a cluster still do so")
     .help(format!(
         "delete it, or list it under `exclude` in spokewright.yaml; if it is input, delete its `{marker}`"
     ))
@@ -590,9 +590,9 @@ fn outside_of_the_repository(path: &Path) -> Finding {
     Finding::new(
         Code::INPUT_OUTSIDE,
         Place::Path(shown.clone()),
-        format!("the configuration names `{shown}`, which lies outside of the repository"),
+        format!("the configuration names `{shown}`, which is outside the repository"),
     )
-    .note("whoever writes a commit could have anything read that this machine holds")
+    .note("otherwise, anyone who writes a commit could make this run read any file of this machine")
     .help("name it on the command line, or move it into the repository")
 }
 
@@ -602,7 +602,7 @@ fn link_refused(path: &Path) -> Finding {
         Place::Path(show(path)),
         format!("the symbolic link `{}` leaves the input", show(path)),
     )
-    .note("what it points at is not the same on every machine")
+    .note("its target is not the same on every machine")
     .help("copy the file, exclude the link, or name its target as an input of its own")
 }
 
@@ -611,7 +611,7 @@ pub(super) fn link_to_nothing(path: &Path) -> Finding {
     Finding::new(
         Code::INPUT_UNREADABLE,
         Place::Path(show(path)),
-        format!("the symbolic link `{}` leads to nothing", show(path)),
+        format!("the symbolic link `{}` has no target", show(path)),
     )
     .help("remove the link, or exclude it in spokewright.yaml")
 }

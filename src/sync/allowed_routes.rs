@@ -220,7 +220,7 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
         )
         .label(match &admitted {
             AdmittedNamespaces::Selector(_) => "selects Namespaces by their labels",
-            _ => "takes ListenerSets of its own namespace only",
+            _ => "accepts only ListenerSets of its own namespace",
         })
         .related(set.object.place("/spec/parentRef"), "this set");
         let on = if refusing.len() < clusters.len() {
@@ -327,13 +327,15 @@ fn finding(
     }
     let namespaces = allowed.get("namespaces");
     let label = match (cause, namespaces.get("from").str()) {
-        (Cause::Kind, _) => format!("takes no {}", first.kind),
-        (Cause::Namespace, None) => "takes routes of its own namespace only, by default".to_owned(),
-        (Cause::Namespace, Some("Same")) => "takes routes of its own namespace only".to_owned(),
+        (Cause::Kind, _) => format!("accepts no {}", first.kind),
+        (Cause::Namespace, None) => "accepts only routes of its own namespace, by default".to_owned(),
+        (Cause::Namespace, Some("Same")) => "accepts only routes of its own namespace".to_owned(),
         (Cause::Namespace, Some("Selector")) => "selects Namespaces by their labels".to_owned(),
-        (Cause::Namespace, Some(_)) => "takes routes of no namespace".to_owned(),
+        (Cause::Namespace, Some(_)) => "accepts routes of no namespace".to_owned(),
     };
-    let mut finding = Finding::new(Code::ROUTE_NOT_ALLOWED, owner.place(at), message).label(label);
+    let mut finding = Finding::new(Code::ROUTE_NOT_ALLOWED, owner.place(at), message)
+        .label(label)
+        .follows_from(owner.place(&allowed_at));
     finding = finding.related(first.place(pointer), "this route");
     for (route, pointer) in refused.others.iter().take(MOST_ROUTES.saturating_sub(1)) {
         finding = finding.related(route.place(pointer), "and this one");
@@ -343,7 +345,7 @@ fn finding(
     let own = first.namespace_or_empty();
     if cause == Cause::Kind {
         return finding.help(format!(
-            "list `{{group: {}, kind: {}}}` under `allowedRoutes.kinds`, if the protocol {} can carry it, or attach the route to another listener",
+            "list `{{group: {}, kind: {}}}` under `allowedRoutes.kinds`, if the protocol {} supports it, or attach the route to another listener",
             first.api_version.group, first.kind, listener.protocol()
         ));
     }
@@ -357,7 +359,7 @@ fn finding(
         let selected = AdmittedNamespaces::read(&namespaces, "Same");
         finding.help(if matches!(selected, AdmittedNamespaces::Selector(None)) {
             format!(
-                "its `selector` is missing or cannot be read, so that it selects no Namespace: write \
+                "its `selector` is missing or unreadable, so it selects no Namespace: write \
                  `selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}`; operators of `matchExpressions` are \
                  In, NotIn, Exists and DoesNotExist"
             )

@@ -124,8 +124,8 @@ fn one_target(
                 place(displaced.policy),
                 format!("{loser} and {by} both target {target}"),
             )
-            .label("this one gives way")
-            .related(place(displaced.by), "this one wins")
+            .label("this one is overridden")
+            .related(place(displaced.by), "this one takes precedence")
             .note(format!(
                 "{by} wins because {} ({})",
                 displaced.rule.because(),
@@ -149,9 +149,7 @@ fn one_target(
                 )
                 .label("merged into the other one")
                 .related(place(winner), "this one gives its name")
-                .note(format!(
-                    "one policy is shipped for both, with the name of {winner_name}"
-                ))
+                .note(format!("one policy with the name of {winner_name}"))
                 .help("write one policy, or target another section"),
             );
         }
@@ -166,7 +164,7 @@ fn one_target(
             )
             .label("its overrides are shipped")
             .related(place(defaults.policy), "its defaults are shipped")
-            .note("both hold, whichever is created first")
+            .note("both apply, regardless of which is created first")
             .help("write one policy, or target another section"),
         );
     }

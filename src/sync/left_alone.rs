@@ -41,7 +41,7 @@ pub(crate) fn leave_others_alone(
         match policy {
             Some(policy) if finding.severity == Severity::Error && others.have(policy) => finding
                 .severity(Severity::Warning)
-                .note("it is left alone: only Gateways of other classes lead to what it targets"),
+                .note("it is not shipped: only Gateways of other classes lead to its target"),
             _ => finding,
         }
     }));

@@ -99,15 +99,15 @@ fn target_stays(policy: &Policy<'_>, declared: &Declared, node: Node) -> Finding
         Code::POLICY_NOT_SYNCED,
         object.place(&declared.pointer),
         format!(
-            "{} is not shipped: what it targets is not synced to the spokes",
+            "{} is not shipped: its target is not synced to the spokes",
             object.identity()
         ),
     )
     .label(with_article(&declared.kind))
     .help(match of_route(node) {
-        Some(_) => "list the route's kind in `resourcesToSync`, target the Gateway or a listener of it, or keep the policy where the route is: on the spokes",
-        None if matches!(node, Node::ListenerSet(_) | Node::Listener(..)) => "list the ListenerSet's kind in `resourcesToSync`, target the Gateway or a listener of it, or keep the policy where its target is: on the spokes",
-        None => "target the Gateway or a listener of it, or keep the policy where its target is: on the spokes",
+        Some(_) => "list the kind of the route in `resourcesToSync`, target the Gateway or one of its listeners, or keep the policy on the spokes, where the route is",
+        None if matches!(node, Node::ListenerSet(_) | Node::Listener(..)) => "list the kind of the ListenerSet in `resourcesToSync`, target the Gateway or one of its listeners, or keep the policy on the spokes, where its target is",
+        None => "target the Gateway or one of its listeners, or keep the policy on the spokes, where its target is",
     })
 }
 
@@ -122,13 +122,13 @@ fn of_unknown_kind(policy: &Policy<'_>, declared: &Declared) -> Finding {
         Code::POLICY_NOT_SYNCED,
         object.place(&declared.pointer),
         format!(
-            "{} is not shipped with its target {}: nothing here tells which clusters that is on",
+            "{} is not shipped with its target {}: the input does not show which clusters have it",
             object.identity(),
             declared.described_with_group(namespace)
         ),
     )
     .label("neither in the input nor named by a route")
-    .help("target a Gateway, a listener or a route that is synced, or keep the policy where its target is: on the spokes")
+    .help("target a Gateway, a listener, or a route that is synced, or keep the policy on the spokes, where its target is")
 }
 
 /// The route that a node is, or is a rule of.
@@ -219,7 +219,10 @@ fn other_class(
         Finding::new(
             Code::POLICY_OTHER_CLASS,
             policy.object.place(&format!("{}/name", declared.pointer)),
-            format!("{} targets {target}: it is left alone", policy.object.identity()),
+            format!(
+                "{} targets {target}, so it is not shipped",
+                policy.object.identity()
+            ),
         )
         .label(if is_gateway {
             "a Gateway of another class"
@@ -227,7 +230,8 @@ fn other_class(
             "behind a Gateway of another class"
         })
         .related(gateway.place(class.pointer()), format!("its class is `{name}`"))
-        .help("nothing to do if it is meant for the hub itself; else target a Gateway of our class"),
+        .follows_from(gateway.place(class.pointer()))
+        .help("ignore this if the policy is for the hub; otherwise target a Gateway of our class"),
     )
 }
 
@@ -261,7 +265,7 @@ pub(crate) fn report_unused(
             Code::POLICY_UNUSED,
             policy.object.place(pointer),
             format!(
-                "{} reaches no cluster: nothing that it targets is placed",
+                "{} affects no cluster: its targets are not placed",
                 policy.object.identity()
             ),
         )

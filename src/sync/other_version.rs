@@ -64,12 +64,12 @@ fn other_version(policy: &Policy<'_>, entry: &SyncedResource, class: &str, hub: 
         Code::POLICY_OTHER_VERSION,
         object.place("/apiVersion"),
         format!(
-            "{} has the version {version}, and its class syncs {}",
+            "{} has version {version}, but its class syncs {}",
             object.identity(),
             entry.version
         ),
     )
-    .label(format!("not what `policiesToSync` of `{class}` names"))
+    .label(format!("not the version in `policiesToSync` of `{class}`"))
     .help(if serves(hub, &object.kind, group, version) {
         format!(
             "{fix} and the fields of that version, or list version {version} in `policiesToSync` of `{class}`"

@@ -107,14 +107,14 @@ pub(crate) fn report_not_permitted(
                 Code::REFERENCE_NOT_PERMITTED,
                 object.place(&format!("{reference}/namespace")),
                 format!(
-                    "{} may not refer to {to}: it lies in another namespace",
+                    "{} may not refer to {to}, which is in another namespace",
                     object.identity()
                 ),
             )
             .label("another namespace");
             findings.push(match grants.almost_permit(from, namespace, referred) {
                 Some(place) => finding
-                    .related(place, "this grant is for another namespace")
+                    .related(place, "this grant is from another namespace")
                     .help(format!("write `namespace: {own}` in the ReferenceGrant")),
                 None => finding.help(format!(
                     "add a ReferenceGrant to namespace `{namespace}`, from {GROUP} `Gateway` in namespace `{own}` to {}",
@@ -231,9 +231,11 @@ fn not_shipped(hub: &Hub, needed: &Needed, missing: &Missing<'_>) -> Option<Find
     let mut finding = Finding::new(
         Code::REFERENCE_NOT_SHIPPED,
         referrer.place(pointer),
-        format!("{what} is needed on {clusters}, but neither shipped nor known to live there"),
+        format!("{what} is needed on {clusters}, but it is neither shipped nor known to live there"),
     )
-    .label(format!("needed by {}", referrer.identity()));
+    .label(format!("needed by {}", referrer.identity()))
+    // A kind that is wrong makes another reference of it.
+    .follows_from(referrer.place(&kind_of(pointer)));
     let others = missing.referrers.iter().skip(1);
     for (referrer, pointer) in others.clone().take(MOST_PLACES) {
         finding = finding.related(referrer.place(pointer), format!("and by {}", referrer.identity()));
@@ -242,11 +244,17 @@ fn not_shipped(hub: &Hub, needed: &Needed, missing: &Missing<'_>) -> Option<Find
     if more > 0 {
         finding = finding.note(format!("{more} more need it"));
     }
-    let lives_there = "where it lives on a cluster already, put it under `spokes/CLUSTER/`";
+    let lives_there = "if it already lives on a cluster, add it to `spokes/CLUSTER/`";
     Some(finding.help(match entry(hub, needed, missing) {
         Some(entry) => format!("to ship it, add `{entry}` to `resourcesToSync`; {lives_there}"),
         None => lives_there.to_owned(),
     }))
+}
+
+/// The kind in a reference, whose name is at `pointer`.
+fn kind_of(pointer: &str) -> String {
+    let mapping = pointer.rsplit_once('/').map_or("", |(mapping, _)| mapping);
+    format!("{mapping}/kind")
 }
 
 /// The entry of the parameters that would ship it, if the hub has it.

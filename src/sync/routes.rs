@@ -29,7 +29,7 @@ pub(crate) struct SyncedRoutes<'a> {
     sets: SyncedSets<'a>,
 }
 
-/// A route of a synced kind that hangs on a Gateway of ours.
+/// A route of a synced kind that hangs on a Gateway of ours, or that takes what such a route hands on.
 #[derive(Debug)]
 pub(crate) struct SyncedRoute<'a> {
     /// The object.
@@ -41,7 +41,7 @@ pub(crate) struct SyncedRoute<'a> {
 /// A parentRef to a Gateway of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SyncedParent {
-    /// Pointer of the reference inside the route: `/spec/parentRefs/0`.
+    /// Pointer of the reference inside the route: `/spec/parentRefs/0`. Empty where another route hands requests on to it.
     pub pointer: String,
     /// Which Gateway of ours.
     pub gateway: OurGatewayId,
@@ -49,7 +49,8 @@ pub(crate) struct SyncedParent {
     pub node: GatewayId,
     /// The ListenerSet that it names.
     pub set: Option<ListenerSetId>,
-    /// The listeners that are meant and have a hostname in common with the route.
+    /// The listeners that are meant and have a hostname in common with the route. None where another route hands requests
+    /// on to it: no listener is asked then.
     pub listeners: Vec<ListenerId>,
 }
 
@@ -123,7 +124,49 @@ impl<'a> SyncedRoutes<'a> {
                 found.routes.insert(id, SyncedRoute { object, parents });
             }
         }
+        found.add_children(topology, ours);
         found
+    }
+
+    /// Lets the routes go along that take what a route hands on which goes.
+    fn add_children(&mut self, topology: &Topology<'a>, ours: &Ours<'_>) {
+        // Whatever hands requests on stands before what takes them.
+        for delegation in topology.delegations() {
+            let object = topology.routes.get(delegation.child).object;
+            let syncs = |parent: &&SyncedParent| {
+                let (group, kind) = (&object.api_version.group, &object.kind);
+                let params = &ours.gateways.get(parent.gateway).params;
+                params.synced_route(group, kind).is_some()
+            };
+            let Some(from) = self.routes.get(&delegation.from.0) else {
+                continue;
+            };
+            let parents: Vec<SyncedParent> = from
+                .parents
+                .iter()
+                .filter(syncs)
+                .map(|parent| SyncedParent {
+                    pointer: String::new(),
+                    gateway: parent.gateway,
+                    node: parent.node,
+                    set: None,
+                    listeners: Vec::new(),
+                })
+                .collect();
+            if parents.is_empty() {
+                continue;
+            }
+            let known = self.routes.entry(delegation.child);
+            let known = known.or_insert_with(|| SyncedRoute {
+                object,
+                parents: Vec::new(),
+            });
+            for parent in parents {
+                if !known.parents.contains(&parent) {
+                    known.parents.push(parent);
+                }
+            }
+        }
     }
 
     fn parent(
@@ -328,7 +371,7 @@ impl Loose<'_> {
             ),
             Why::ListenerSet => (
                 "",
-                format!("{route} is not shipped through a ListenerSet that stays on the hub"),
+                format!("{route} is not shipped: its ListenerSet stays on the hub"),
                 "a ListenerSet that is not shipped",
                 format!(
                     "list its kind in `resourcesToSync` of the class of {gateway_name}, or name the Gateway as the parent"
@@ -337,9 +380,9 @@ impl Loose<'_> {
             Why::GivesWay => (
                 "",
                 format!(
-                    "{route} is not shipped with {gateway_name}: what it names gives way to another listener"
+                    "{route} is not shipped with {gateway_name}: its listener conflicts with another one"
                 ),
-                "a listener that takes nothing",
+                "a listener that accepts nothing",
                 "give the listener another `port` or `hostname`".to_owned(),
             ),
         };

@@ -304,28 +304,22 @@ fn finding(
     };
     let names = (loser.route.object.identity(), winner.route.object.identity());
     let (message, because) = if losing.0 == winning.0 {
-        let message = format!(
-            "an earlier rule of {} gets all requests that this match asks for",
-            names.0
-        );
-        (message, "of the rules of one route the first wins".to_owned())
+        let message = format!("an earlier rule of {} gets all requests of this match", names.0);
+        (message, "the first matching rule of a route wins".to_owned())
     } else {
         let because = if winner.rank.is_older(loser.rank) {
             "is older"
         } else {
-            "comes first by namespace/name, and no creation time decides"
+            "is first by namespace/name, and no creation time decides"
         };
-        let message = format!(
-            "{} gets all requests that this match of {} asks for",
-            names.1, names.0
-        );
+        let message = format!("{} gets all requests of this match of {}", names.1, names.0);
         (message, format!("{} wins because it {because}", names.1))
     };
     Finding::new(Code::ROUTE_SHADOWED, place(loser, shadow.loser), message)
         .label("gets no request")
-        .related(place(winner, shadow.winner), "this one wins")
+        .related(place(winner, shadow.winner), "this one takes precedence")
         .note(format!(
-            "both match the same on the same hostnames of the listener {listeners}"
+            "both match the same requests on the same hostnames of the listener {listeners}"
         ))
         .note(because)
         .help("remove one of the two, or let one match more: another path, a method, a header")

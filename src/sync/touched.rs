@@ -47,6 +47,10 @@ pub(super) fn touched(
         let topology = &attachments.topology;
         if topology.is_route(group, kind) {
             let route = Route::read(object, &mut Findings::new())?;
+            // Any route may hand requests on to one without parents.
+            if route.parents.is_empty() {
+                return None;
+            }
             for parent in &route.parents {
                 let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
                 match (parent.group, parent.kind) {

@@ -28,7 +28,7 @@ pub(super) fn undecided(profile: &Profile, target: &str, one: &Meeting, other: &
         Code::POLICY_UNDECIDED,
         one.place.clone(),
         format!(
-            "what {} and {} come to depends on which is created first: both target {target}",
+            "the result of {} and {} depends on which is created first: both target {target}",
             one.name, other.name
         ),
     )
@@ -122,7 +122,7 @@ fn outcome(profile: &Profile, [first, second]: [&Meeting; 2]) -> String {
             })
             .collect();
         if parts.is_empty() {
-            "nothing of either".to_owned()
+            "no setting of either".to_owned()
         } else {
             parts.join(" and ")
         }
@@ -130,12 +130,14 @@ fn outcome(profile: &Profile, [first, second]: [&Meeting; 2]) -> String {
     let (unset, set) = (described(&alone), described(&beside));
     let how = match holds {
         true if unset == set => format!("{unset}, and what more specific policies set"),
-        false if unset == set => format!("{unset}, whatever more specific policies set"),
+        false if unset == set => format!("{unset}, regardless of what more specific policies set"),
         true if beside.is_empty() => {
-            format!("{unset} where no more specific policy sets anything, else only what it sets")
+            format!("{unset} where no more specific policy sets anything, otherwise only what it sets")
         }
-        true => format!("{unset} where no more specific policy sets anything, else {set} and what it sets"),
-        false => format!("{unset} where no more specific policy sets anything, else {set} in its place"),
+        true => {
+            format!("{unset} where no more specific policy sets anything, otherwise {set} and what it sets")
+        }
+        false => format!("{unset} where no more specific policy sets anything, otherwise {set} in its place"),
     };
     format!("if {} is created first: {how}", first.key)
 }

@@ -58,14 +58,14 @@ fn unknown_kind(object: &Object, target: &str, profiles: &Profiles) -> Finding {
     };
     let finding = |pointer: &str, label: String, help: String| {
         let said = format!(
-            "{} targets {target}, and its kind is unknown: no cluster gets it",
+            "{} targets {target}, but its kind is unknown, so no cluster receives it",
             object.identity()
         );
         Finding::new(Code::POLICY_UNKNOWN_KIND, object.place(pointer), said)
             .label(label)
             .help(help)
     };
-    let no_such_kind = format!("no known kind of the group `{group}`");
+    let no_such_kind = format!("not a known kind of the group `{group}`");
     let of_group = known.iter().filter(|known| known.group == group);
     if let Some(near) = nearest(&kind, of_group.map(|known| known.kind.as_str())) {
         return finding("/kind", no_such_kind, format!("did you mean `{near}`?"));
@@ -74,12 +74,11 @@ fn unknown_kind(object: &Object, target: &str, profiles: &Profiles) -> Finding {
     if !groups.is_empty() {
         let near = nearest_group(&group, &groups).map(|near| vec![near]);
         let help = format!("did you mean the group {}?", either(&near.unwrap_or(groups)));
-        return finding("/apiVersion", format!("{kind} is of another group"), help);
+        return finding("/apiVersion", format!("{kind} is in another group"), help);
     }
     let help = match nearest(&kind, known.iter().map(|known| known.kind.as_str())) {
         Some(near) => format!("did you mean `{near}` of the group {}?", either(&groups_of(near))),
-        None => "add its CRD to the input, or describe it under `profiles` in spokewright.yaml; what is no policy, move \
-                 out of the input"
+        None => "add its CRD to the input, or describe it under `profiles` in spokewright.yaml; if it is not a policy, move it out of the input"
             .to_owned(),
     };
     finding("/kind", no_such_kind, help)

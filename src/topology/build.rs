@@ -6,13 +6,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::delegation::report_delegation;
 use super::hierarchy::{
     BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology,
 };
 use super::ids::{BackendId, ClassId, ListenerId, NamespaceId, RouteId};
 use super::listener::ListenerNode;
-use super::parents::{NamesOfParents, missing_parents, parent_cycles};
+use super::near::NearObjects;
+use super::parents::{missing_parents, parent_cycles};
 use super::route_attachment::MOST_PARENTS;
 use super::sections::rule_name;
 use super::sources::{Seniority, Sources};
@@ -61,15 +61,14 @@ impl<'a> Topology<'a> {
         }
         topology.attach_listener_sets((sources, seniority), findings);
         let mut routes: Table<RouteId, Route<'a>> = Table::default();
-        let mut names = NamesOfParents::new();
+        let mut near = NearObjects::new(sources);
         let known = ROUTE_KINDS.iter().map(|kind| GroupKind::new(GROUP, *kind));
         let kinds: Vec<GroupKind> = known.chain(topology.more_routes.iter().cloned()).collect();
         for kind in kinds {
             for (object, local) in sources.of_kind(&kind.group, &kind.kind) {
                 if let Some(route) = Route::read(object, findings) {
                     if !local {
-                        missing_parents(&topology, sources, &route, &mut names, findings);
-                        report_delegation(&route, findings);
+                        missing_parents(&topology, sources, &route, &mut near, findings);
                     }
                     routes.push(route);
                 }
@@ -79,6 +78,7 @@ impl<'a> Topology<'a> {
         for route in routes.rows() {
             topology.add_route(route, (sources, seniority), grants);
         }
+        topology.follow_delegations(&routes, sources, findings);
         topology.index_gateways();
         parent_cycles(&topology, &routes, findings);
         topology
@@ -312,8 +312,7 @@ fn too_wide(route: &Route<'_>) -> Finding {
         Code::POLICY_TOO_MANY_PATHS,
         route.object.place("/spec"),
         format!(
-            "with those of {}, the parents of all routes have more than {MOST_ATTACHED} listeners in all: no route is \
-             attached",
+            "with those of {}, the parents of all routes have more than {MOST_ATTACHED} listeners in total, so no route is attached",
             route.object.identity()
         ),
     )

@@ -1,29 +1,56 @@
-//! Routes that hand requests on to other routes (docs/systems/other-policies.md#kgateway).
+//! What rules hand on to other routes, as kgateway does it (docs/systems/other-policies.md#route-delegation).
 //!
-//! Owns: the finding that what stands behind them is not followed. Flows in: routes. Flows out: findings.
-//! Must not know: policies, the hierarchy.
+//! Owns: [`Delegation`], one way on which a route gets requests from rules of others, and the table of all of them.
+//! Flows in: what `handing_on` finds. Flows out: the same. Must not know: routes as read, policies.
 
-use crate::api::route::{Route, stands_for_routes};
-use crate::diagnostic::{Code, Finding, Findings};
+use std::collections::HashMap;
 
-/// Says once of a route that hands requests on that nobody here follows them.
-pub(super) fn report_delegation(route: &Route<'_>, findings: &mut Findings) {
-    let backends = route.rules.iter().flat_map(|rule| &rule.backends);
-    let mut delegating = backends.filter(|backend| stands_for_routes(backend.group, backend.kind));
-    let Some(first) = delegating.next() else {
-        return;
-    };
-    let object = route.object;
-    findings.push(
-        Finding::new(
-            Code::ROUTE_DELEGATED,
-            object.place(&first.pointer),
-            format!(
-                "{} hands requests on to other routes, which are not followed: nobody can tell here which policies hold there",
-                object.identity()
-            ),
-        )
-        .label("not a backend, but other routes")
-        .help("give those routes the Gateway as a parent, or look on a cluster at what holds behind this one"),
-    );
+use serde_json::Value;
+
+use super::ids::{DelegationId, RouteId, RuleId};
+use crate::hub::Table;
+
+/// A route that takes what a rule of another one hands on to it. A route that gets requests on several ways has one for each:
+/// what it takes, and what policies it inherits, depends on the way.
+#[derive(Debug, Clone)]
+pub(crate) struct Delegation {
+    /// How the rule that hands them on comes by the requests; `None`: from a listener.
+    pub(crate) above: Option<DelegationId>,
+    /// That rule.
+    pub(crate) from: (RouteId, RuleId),
+    /// The route that takes them.
+    pub(crate) child: RouteId,
+    /// Its rules that take any, each with its matches on this way.
+    pub(super) rules: Vec<(RuleId, Vec<Value>)>,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(super) struct Delegations {
+    all: Table<DelegationId, Delegation>,
+    handed_on: HashMap<(Option<DelegationId>, RuleId), Vec<DelegationId>>,
+}
+
+impl Delegations {
+    pub(super) fn add(&mut self, delegation: Delegation) -> DelegationId {
+        let from = (delegation.above, delegation.from.1);
+        let id = self.all.push(delegation);
+        self.handed_on.entry(from).or_default().push(id);
+        id
+    }
+
+    pub(super) fn get(&self, id: DelegationId) -> &Delegation {
+        self.all.get(id)
+    }
+
+    /// All, in the order in which they were found: what is above one stands before it.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Delegation> {
+        self.all.rows().iter()
+    }
+
+    /// To whom a rule hands on what it gets on a way; nobody, if it takes it itself.
+    pub(super) fn from(&self, via: Option<DelegationId>, rule: RuleId) -> &[DelegationId] {
+        let known = self.handed_on.get(&(via, rule));
+        known.map(Vec::as_slice).unwrap_or_default()
+    }
 }

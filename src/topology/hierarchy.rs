@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use super::delegation::Delegations;
 use super::ids::{
     BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, PortId, RouteId, RuleId,
 };
@@ -116,7 +117,7 @@ pub struct RouteNode<'a> {
     pub namespace: NamespaceId,
     /// Its rules, in their order.
     pub rules: Vec<RuleId>,
-    /// Gateways that it hangs on, sorted.
+    /// Gateways that it hangs on, or that what hands requests on to it hangs on, sorted.
     pub gateways: Vec<GatewayId>,
     /// Services of a mesh that are its parents, sorted.
     pub services: Vec<BackendId>,
@@ -196,6 +197,8 @@ pub struct Topology<'a> {
     pub(super) route_ids: HashMap<RouteKey<'a>, RouteId>,
     /// Route kinds beside those of Gateway API.
     pub(super) more_routes: Vec<GroupKind>,
+    /// What rules hand on to other routes.
+    pub(super) delegations: Delegations,
     /// The listeners of each Gateway's own and of each of its ListenerSets.
     pub(super) owned: HashMap<Owner, Owned<'a>>,
     /// Whether routes name more listeners than are looked at: then none has parents.

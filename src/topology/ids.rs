@@ -19,6 +19,8 @@ row_ids! {
     pub RouteId,
     /// A rule of a route. Within a route they are in the order of its spec.
     pub RuleId,
+    /// A route that takes what a rule of another one hands on to it.
+    pub(crate) DelegationId,
     /// A backend.
     pub BackendId,
     /// A port of a backend.

@@ -19,8 +19,7 @@ use crate::object::Rank;
 use apimachinery::Identity;
 
 /// Who comes first of two ListenerSets.
-const OLDER_FIRST: &str = "of two ListenerSets the older one comes first, then the one whose `namespace/name` does; on a cluster, \
-                           the one that was created there first";
+const OLDER_FIRST: &str = "of two ListenerSets, the older one takes precedence, then the first by `namespace/name`; on a cluster, the one created there first";
 
 /// A set that is still to be attached, and what orders it.
 struct Waiting<'a> {
@@ -176,21 +175,21 @@ impl<'a> Topology<'a> {
         };
         let first = match winner_node.set {
             Some(_) => OLDER_FIRST,
-            None => "the listeners of the Gateway come before those of ListenerSets",
+            None => "listeners of the Gateway take precedence over those of ListenerSets",
         };
         Finding::new(
             Code::LISTENER_SET_CONFLICTED,
             set.object.place(pointer),
             format!(
-                "a listener of {} takes nothing: it has {} listener `{}` of {}",
+                "a listener of {} accepts nothing: it has {} listener `{}` of {}",
                 set.object.identity(),
                 clash.said(),
                 winner_node.name,
                 owner.identity()
             ),
         )
-        .label("this listener gives way")
-        .related(owner.place(&winner_node.pointer), "to this one")
+        .label("this listener is not used")
+        .related(owner.place(&winner_node.pointer), "this one is used instead")
         .note(first)
         .help(clash.way_out())
     }
@@ -222,15 +221,15 @@ impl<'a> Topology<'a> {
         ports.add(winner, winner_node);
         let (_, clash) = ports.in_the_way_of(node)?;
         let message = format!(
-            "a listener of {} takes nothing on {clusters}: it has {} listener `{}` of {}, which lives there",
+            "a listener of {} accepts nothing on {clusters}: it has {} listener `{}` of {}, which lives there",
             set.identity(),
             clash.said(),
             winner_node.name,
             owner.identity()
         );
         let finding = Finding::new(Code::LISTENER_SET_CONFLICTED, set.place(&node.pointer), message)
-            .label("this listener gives way there")
-            .related(owner.place(&winner_node.pointer), "to this one")
+            .label("this listener is not used there")
+            .related(owner.place(&winner_node.pointer), "this one is used instead")
             .note(OLDER_FIRST)
             .help(clash.way_out());
         Some(finding)
@@ -259,20 +258,20 @@ impl<'a> Topology<'a> {
 
     fn reason(&self, namespace: &str, why: &Detached<'_>) -> String {
         match why {
-            Detached::NoGateway => "its parent is no Gateway".to_owned(),
+            Detached::NoGateway => "its parent is not a Gateway".to_owned(),
             Detached::Unread(gateway) => format!("{} cannot be read", gateway.identity()),
             Detached::NotFound(gateway) => format!("Gateway {gateway} is not in the input"),
             Detached::NotAllowed(gateway) => {
                 let object = self.gateways.get(*gateway).known_as().identity();
                 match self.allowed_listeners(*gateway) {
                     AdmittedNamespaces::Same => {
-                        format!("{object} takes ListenerSets of its own namespace only")
+                        format!("{object} accepts only ListenerSets of its own namespace")
                     }
                     AdmittedNamespaces::Selector(_) => {
                         format!("{object} does not select ListenerSets of namespace `{namespace}`")
                     }
                     AdmittedNamespaces::None | AdmittedNamespaces::All => {
-                        format!("{object} takes no ListenerSets")
+                        format!("{object} accepts no ListenerSets")
                     }
                 }
             }
@@ -300,7 +299,7 @@ impl<'a> Topology<'a> {
             Detached::Unread(_) => return None,
             Detached::NoGateway => finding("/spec/parentRef")
                 .label("no Gateway")
-                .help("name a Gateway, or leave out `group` and `kind`"),
+                .help("name a Gateway, or remove `group` and `kind`"),
             Detached::NotFound(_) => {
                 let namespace = set.gateway_namespace.unwrap_or(own);
                 let all = sources.of_kind(GROUP, "Gateway").map(|(gateway, _)| gateway);
@@ -323,7 +322,7 @@ impl<'a> Topology<'a> {
                 };
                 finding("/spec/parentRef")
                     .label("its parent")
-                    .related(gateway_object.place(&at), "what it takes; by default none")
+                    .related(gateway_object.place(&at), "the ListenerSets that it accepts; by default none")
                     .help(format!(
                         "write `allowedListeners: {{namespaces: {{from: All}}}}` into its `spec`; for `{own}` alone, \
                          `allowedListeners: {{namespaces: {{from: Selector, selector: {{matchLabels: \

@@ -17,8 +17,11 @@ mod hostname_intersection;
 mod listener;
 mod ports;
 
+mod delegation;
 mod hierarchy;
 mod sections;
+
+mod way;
 
 mod names;
 mod reference;
@@ -28,9 +31,10 @@ mod route_attachment;
 
 mod taking;
 
+mod near;
 mod sources;
 
-mod delegation;
+mod handing_on;
 mod listener_sets;
 mod parents;
 
@@ -41,9 +45,12 @@ mod tests;
 
 pub(crate) use hierarchy::Topology;
 pub(crate) use hierarchy::{GatewayNode, NAMESPACE_NAME_LABEL, RouteNode};
-pub(crate) use ids::{BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, RouteId};
+pub(crate) use ids::{
+    BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, RouteId, RuleId,
+};
 pub(crate) use level::Level;
 pub(crate) use listener::ListenerNode;
+pub(crate) use near::{Near, NearObjects};
 pub(crate) use node::{Node, Path, Start};
 pub(crate) use reference::{Located, Reference};
 pub use request::{NoRequest, Request, is_request};

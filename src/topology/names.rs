@@ -74,15 +74,15 @@ impl<'a> Topology<'a> {
         });
         class
             .into_iter()
-            .chain(path.nodes().into_iter().map(|node| self.locator(node)))
+            .chain(self.nodes(path).into_iter().map(|node| self.locator(node)))
             .collect()
     }
 
     /// A path for people, from its Gateway or Service on: `Gateway shop/storefront > listener web > HTTPRoute shop/cart > rule-1`.
     #[must_use]
     pub(crate) fn path_label(&self, path: &Path) -> String {
-        let parts: Vec<String> = path
-            .nodes()
+        let parts: Vec<String> = self
+            .nodes(path)
             .into_iter()
             .map(|node| match (node, self.section(node)) {
                 (Node::Listener(_, listener), Some(name)) => match self.listeners.get(listener).set {

@@ -5,7 +5,8 @@
 //! Must not know: what stands behind a number.
 
 use super::ids::{
-    BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, PortId, RouteId, RuleId,
+    BackendId, ClassId, DelegationId, GatewayId, ListenerId, ListenerSetId, NamespaceId, PortId, RouteId,
+    RuleId,
 };
 use super::level::Level;
 
@@ -62,6 +63,8 @@ pub(crate) struct Path {
     pub start: Start,
     /// The listener.
     pub listener: Option<ListenerId>,
+    /// How the route comes by its requests, if rules of other routes hand them on to it.
+    pub via: Option<DelegationId>,
     /// The route.
     pub route: Option<RouteId>,
     /// The rule of the route.
@@ -79,6 +82,7 @@ impl Path {
         Self {
             start,
             listener: None,
+            via: None,
             route: None,
             rule: None,
             backend: None,
@@ -114,48 +118,5 @@ impl Path {
             Start::Gateway(gateway) => Some(gateway),
             Start::Service(_) => None,
         }
-    }
-
-    /// The nodes of the path, each with its level.
-    #[must_use]
-    pub(crate) fn levels(&self) -> Vec<(Level, Node)> {
-        let nodes = self.nodes().into_iter().enumerate();
-        nodes
-            .map(|(position, node)| {
-                let level = match node {
-                    Node::Backend(_) if position == 0 => Level::Service,
-                    Node::Mesh(_) => Level::Mesh,
-                    Node::Class(_) => Level::GatewayClass,
-                    Node::Namespace(_) => Level::GatewayNamespace,
-                    Node::Gateway(_) => Level::Gateway,
-                    Node::ListenerSet(_) | Node::Listener(..) => Level::Listener,
-                    Node::Route(_) => Level::Route,
-                    Node::Rule(..) => Level::Rule,
-                    Node::Backend(_) => Level::Backend,
-                    Node::Port(..) => Level::Port,
-                };
-                (level, node)
-            })
-            .collect()
-    }
-
-    /// The nodes of the path from its start on.
-    #[must_use]
-    pub(crate) fn nodes(&self) -> Vec<Node> {
-        let mut nodes = vec![self.start.node()];
-        nodes.extend(
-            self.gateway()
-                .zip(self.listener)
-                .map(|(gateway, listener)| Node::Listener(gateway, listener)),
-        );
-        if let Some(route) = self.route {
-            nodes.push(Node::Route(route));
-            nodes.extend(self.rule.map(|rule| Node::Rule(route, rule)));
-        }
-        if let Some(backend) = self.backend {
-            nodes.push(Node::Backend(backend));
-            nodes.extend(self.port.map(|port| Node::Port(backend, port)));
-        }
-        nodes
     }
 }

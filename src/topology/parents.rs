@@ -7,23 +7,21 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::hierarchy::Topology;
 use super::ids::RouteId;
+use super::near::NearObjects;
 use super::node::Node;
 use super::sources::Sources;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::{ParentRef, Route};
-use crate::diagnostic::{Code, Finding, Findings, KnownNames};
+use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::Table;
 use apimachinery::Identity;
-
-/// By kind and namespace, the names of Gateways or ListenerSets, where a route names one that is not there.
-pub(super) type NamesOfParents<'a> = HashMap<(String, String), KnownNames<'a>>;
 
 /// Parents of a hub route that are Gateways, ListenerSets or listeners and not in the input.
 pub(super) fn missing_parents<'a>(
     topology: &Topology<'_>,
     sources: Sources<'a>,
     route: &Route<'_>,
-    names: &mut NamesOfParents<'a>,
+    near: &mut NearObjects<'a>,
     findings: &mut Findings,
 ) {
     let object = route.object;
@@ -44,20 +42,18 @@ pub(super) fn missing_parents<'a>(
             if sources.get(&identity).is_some() {
                 continue;
             }
-            let key = (parent.kind.to_owned(), namespace.to_owned());
-            let known = names.entry(key).or_insert_with(|| {
-                let all = sources.of_kind(group, kind).map(|(parent, _)| parent);
-                let here = all.filter(|parent| parent.namespace_or_empty() == namespace);
-                KnownNames::of(here.map(|parent| parent.name.as_str()))
-            });
             let finding = Finding::new(
                 Code::ROUTE_PARENT_NOT_FOUND,
                 object.place(&format!("{}/name", parent.pointer)),
                 format!("{identity} is not in the input"),
             )
             .label(format!("a parent of {}", object.identity()));
-            findings.push(match known.nearest(parent.name) {
-                Some(near) => finding.help(format!("did you mean `{near}`?")),
+            let place_of_namespace = || match parent.namespace {
+                Some(_) => object.place(&format!("{}/namespace", parent.pointer)),
+                None => object.place("/metadata/namespace"),
+            };
+            findings.push(match near.find((group, kind), namespace, parent.name) {
+                Some(near) => near.explain(finding, place_of_namespace),
                 None => finding.help(format!("correct the name or the namespace, or add the {kind}")),
             });
             continue;
@@ -117,7 +113,7 @@ pub(super) fn parent_cycles(
                 Code::ROUTE_PARENT_CYCLE,
                 route.object.place(&reference.pointer),
                 format!(
-                    "{} is, through its parents, its own parent",
+                    "{} is its own parent, through its other parents",
                     route.object.identity()
                 ),
             )

@@ -86,7 +86,7 @@ impl Request {
         };
         let (scheme, rest) = url
             .split_once("://")
-            .ok_or_else(|| no_request(format!("`{url}` is no URL")))?;
+            .ok_or_else(|| no_request(format!("`{url}` is not a URL")))?;
         let (_, scheme, default_port) = Scheme::ALL
             .into_iter()
             .find(|(name, ..)| name.eq_ignore_ascii_case(scheme))
@@ -167,14 +167,14 @@ fn host_and_port(authority: &str) -> Result<(String, Option<i64>), NoRequest> {
         _ => (authority, None),
     };
     if host.is_empty() || host.contains(['@', ' ']) {
-        return Err(no_request(format!("`{authority}` is no host")));
+        return Err(no_request(format!("`{authority}` is not a host")));
     }
     let port = port
         .map(|port| {
             let number = port.parse::<u16>().ok().filter(|number| *number > 0);
             number
                 .map(i64::from)
-                .ok_or_else(|| no_request(format!("`{port}` is no port")))
+                .ok_or_else(|| no_request(format!("`{port}` is not a port")))
         })
         .transpose()?;
     Ok((host.trim_end_matches('.').to_ascii_lowercase(), port))
@@ -219,7 +219,7 @@ fn read_header(header: &str) -> Result<(String, String), NoRequest> {
         .split_once([':', '='])
         .filter(|(name, _)| !name.trim().is_empty())
         .ok_or_else(|| NoRequest {
-            reason: format!("`{header}` is no header"),
+            reason: format!("`{header}` is not a header"),
             help: "write it as `--header x-user=alice`",
         })?;
     Ok((name.trim().to_ascii_lowercase(), value.trim().to_owned()))
@@ -273,9 +273,9 @@ mod tests {
     fn what_is_no_request_says_why() {
         for (text, reason) in [
             ("ftp://x", "there is no scheme `ftp`"),
-            ("https://", "`` is no host"),
-            ("https://u@x", "`u@x` is no host"),
-            ("https://x:0", "`0` is no port"),
+            ("https://", "`` is not a host"),
+            ("https://u@x", "`u@x` is not a host"),
+            ("https://x:0", "`0` is not a port"),
             ("G=T https://x", "there is no method `G=T`"),
         ] {
             assert_eq!(Request::parse(text, &[]).expect_err(text).reason, reason);

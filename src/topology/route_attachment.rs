@@ -47,13 +47,13 @@ impl Refusal {
     #[must_use]
     pub(crate) const fn said(self) -> &'static str {
         match self {
-            Self::OtherKind => "is no Gateway",
+            Self::OtherKind => "is not a Gateway",
             Self::NotFound => "is not in the input",
             Self::Section => "has no listener of this name",
             Self::Port => "has no listener with this port",
-            Self::GivesWay => "has only a listener that gives way to another one",
-            Self::Kind => "has no listener that takes routes of this kind",
-            Self::Namespace => "has no listener that takes routes of this namespace",
+            Self::GivesWay => "has only a listener that conflicts with another one",
+            Self::Kind => "has no listener that accepts routes of this kind",
+            Self::Namespace => "has no listener that accepts routes of this namespace",
             Self::Hostname => "has no listener with a hostname of the route",
         }
     }
@@ -158,7 +158,10 @@ impl<'a> Topology<'a> {
                 return set.into_iter().map(|set| set.place(&node.pointer)).collect();
             }
             Node::ListenerSet(set) => vec![(self.listener_sets.get(set).object, "/spec/listeners")],
-            Node::Route(route) | Node::Rule(route, _) => of_route(route).collect(),
+            Node::Route(route) | Node::Rule(route, _) => {
+                let parents = (self.routes.get(route).object, "/spec/parentRefs");
+                of_route(route).chain([parents]).collect()
+            }
             Node::Backend(backend) | Node::Port(backend, _) => {
                 of_routes(backend).flat_map(of_route).take(MOST_PARENTS).collect()
             }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::hierarchy::Topology;
 use super::hostname_intersection::covers;
-use super::ids::{GatewayId, ListenerId, RouteId, RuleId};
+use super::ids::{DelegationId, GatewayId, ListenerId, RouteId, RuleId};
 use super::request::Request;
 use crate::api::gateway::GROUP;
 use crate::object::{self, Object};
@@ -41,6 +41,8 @@ pub(crate) struct Unknown {
 /// A rule that matches a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Candidate {
+    /// How the route comes by the request, if rules of others hand it on.
+    pub(crate) via: Option<DelegationId>,
     /// Its route.
     pub(crate) route: RouteId,
     /// The rule.
@@ -94,22 +96,22 @@ impl Candidate {
                 "an exact path comes before a regular expression, and that before a prefix",
             ),
             (one.path_length != two.path_length, "its path is longer"),
-            (one.method != two.method, "it asks for the method"),
-            (one.headers != two.headers, "it asks for more headers"),
+            (one.method != two.method, "it matches the method"),
+            (one.headers != two.headers, "it matches more headers"),
             (
                 one.parameters != two.parameters,
-                "it asks for more parameters of the query",
+                "it matches more query parameters",
             ),
         ];
         if let Some((_, reason)) = reasons.into_iter().find(|(differs, _)| *differs) {
             return reason;
         }
         if one.route == two.route {
-            "it stands first in its route"
+            "it is first in its route"
         } else if one.route.is_older(&two.route) {
             "its route is older"
         } else {
-            "its route comes first by namespace/name, and no creation time decides"
+            "its route is first by namespace/name, and no creation time decides"
         }
     }
 }
@@ -166,6 +168,12 @@ impl Topology<'_> {
         };
         let spec = object.root().get("spec");
         let written: Vec<Field<'_>> = spec.get("rules").items().collect();
+        let nothing = Field::new(&Value::Null);
+        let hostname = Rank {
+            whole_hostname: Reverse(whole_hostname),
+            hostname: Reverse(hostname),
+            ..Rank::default()
+        };
         for (position, rule) in route.rules.iter().copied().enumerate() {
             // An HTTPRoute without rules has one, and a rule without matches matches everything below `/`.
             let field = written.get(position);
@@ -173,35 +181,81 @@ impl Topology<'_> {
                 .into_iter()
                 .flat_map(|rule| rule.get("matches").items())
                 .collect();
-            let nothing = Field::new(&Value::Null);
-            let tried = if listed.is_empty() { vec![nothing] } else { listed };
-            let mut best: Option<Rank> = None;
-            let mut unknown: Option<String> = None;
-            for (which, listed) in tried.iter().enumerate() {
-                match matches(listed, request, work) {
-                    Ok(Some(rank)) => {
-                        let rank = Rank {
-                            whole_hostname: Reverse(whole_hostname),
-                            hostname: Reverse(hostname),
-                            route: route.rank.clone(),
-                            position: (position, which),
-                            ..rank
-                        };
-                        best = Some(best.map_or_else(|| rank.clone(), |best| best.min(rank.clone())));
-                    }
-                    Ok(None) => {}
-                    Err(because) => unknown = unknown.or(Some(because)),
-                }
-            }
-            let route = id;
-            taken
-                .rules
-                .extend(best.map(|rank| Candidate { route, rule, rank }));
-            taken
-                .unknown
-                .extend(unknown.map(|because| Unknown { route, rule, because }));
+            let tried = if listed.is_empty() {
+                vec![nothing.clone()]
+            } else {
+                listed
+            };
+            let asked = Asked {
+                matches,
+                request,
+                work,
+                hostname: &hostname,
+            };
+            self.match_rule((None, id, rule), &tried, &asked, taken);
         }
     }
+
+    /// Adds a rule that matches, or, if it hands on what it gets, the rules that it hands that on to.
+    fn match_rule(
+        &self,
+        (via, id, rule): (Option<DelegationId>, RouteId, RuleId),
+        listed: &[Field<'_>],
+        asked: &Asked<'_>,
+        taken: &mut Taken,
+    ) {
+        let mut takes_itself = true;
+        for (way, child) in self.handed_on(via, rule) {
+            takes_itself = false;
+            for (rule, matches) in &self.delegations.get(way).rules {
+                let listed: Vec<Field<'_>> = matches.iter().map(Field::new).collect();
+                self.match_rule((Some(way), child, *rule), &listed, asked, taken);
+            }
+        }
+        if !takes_itself {
+            return;
+        }
+        let route = self.routes.get(id);
+        let position = route.rules.iter().position(|known| *known == rule);
+        let position = position.unwrap_or_default();
+        let mut best: Option<Rank> = None;
+        let mut unknown: Option<String> = None;
+        for (which, listed) in listed.iter().enumerate() {
+            match (asked.matches)(listed, asked.request, asked.work) {
+                Ok(Some(rank)) => {
+                    let rank = Rank {
+                        whole_hostname: asked.hostname.whole_hostname,
+                        hostname: asked.hostname.hostname,
+                        route: route.rank.clone(),
+                        position: (position, which),
+                        ..rank
+                    };
+                    best = Some(best.map_or_else(|| rank.clone(), |best| best.min(rank.clone())));
+                }
+                Ok(None) => {}
+                Err(because) => unknown = unknown.or(Some(because)),
+            }
+        }
+        let route = id;
+        taken.rules.extend(best.map(|rank| Candidate {
+            via,
+            route,
+            rule,
+            rank,
+        }));
+        taken
+            .unknown
+            .extend(unknown.map(|because| Unknown { route, rule, because }));
+    }
+}
+
+/// What a request is compared by.
+struct Asked<'q> {
+    matches: Match,
+    request: &'q Request,
+    work: &'q Work,
+    /// How well the hostnames fit of the route that hangs on the listener.
+    hostname: &'q Rank,
 }
 
 /// Whether a match of a rule fits a request, and how specific it is; or why that is not known.

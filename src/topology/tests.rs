@@ -150,7 +150,7 @@ fn a_circle_of_parents_is_a_finding_on_each_of_its_routes_only() {
     assert!(
         messages
             .iter()
-            .all(|message| message.ends_with("is, through its parents, its own parent"))
+            .all(|message| message.ends_with("is its own parent, through its other parents"))
     );
     assert_eq!(
         seen.attachments.topology.gateways.rows()[0].attached.len(),

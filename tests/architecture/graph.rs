@@ -605,7 +605,7 @@ impl Names<'_> {
             }
             Target::Module(module) => {
                 let found = self.lookup(module, name, seen);
-                // What a macro made: it stands in that file.
+                // What a macro made: it is in that file.
                 if found.is_empty() {
                     BTreeSet::from([Target::Item(module, name.to_owned())])
                 } else {

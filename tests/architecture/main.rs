@@ -56,8 +56,8 @@ fn files_environment_clock_network_programs_and_terminals_are_touched_only_where
 fn json_and_lines_on_stderr_are_printed_in_one_place_each() {
     let places = [
         ("to_string_pretty", &["src/diagnostic/format.rs"][..]),
+        ("to_writer_pretty", &["src/diagnostic/format.rs"][..]),
         ("to_writer", &[]),
-        ("to_writer_pretty", &[]),
         // `argocd` prints findings, and `progress` words of its own.
         (
             "stderr",
@@ -85,7 +85,7 @@ fn files_are_opened_listed_and_changed_in_one_place() {
         // What a shell has opened already, and names by its descriptor.
         ("src/source/disk.rs", "std::fs::File::open"),
         // The report, where the shell has opened what is written to.
-        ("src/cli/render.rs", "std::fs::write"),
+        ("src/cli/render.rs", "std::fs::File::create"),
     ];
     let only_look = ["canonicalize", "metadata", "symlink_metadata"];
     let types = [

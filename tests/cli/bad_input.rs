@@ -500,7 +500,7 @@ fn a_device_or_pipe_that_input_names_ends_the_run_at_once() {
     let no_file = |run: Run, path: &str| {
         run.exits(5)
             .says(&format!(
-                "error[input/unreadable]: cannot read `{path}`: it is no file"
+                "error[input/unreadable]: cannot read `{path}`: it is not a file"
             ))
             .does_not_say("object/empty-file")
             .says("= help: name a file or a directory, or pipe it: `COMMAND | spokewright check -`");

@@ -107,7 +107,7 @@ fn an_output_outside_of_the_repository_is_said_on_the_command_line_or_not_at_all
                 "{output}: {text}"
             );
             assert!(
-                text.contains("say it on the command line: `-o "),
+                text.contains("pass it on the command line: `-o "),
                 "{output}: {text}"
             );
         }
@@ -160,7 +160,7 @@ fn nothing_is_written_below_a_git_directory_whoever_says_so() {
         let scratch = place(&format!("output: {output}\n"));
         link(&scratch, ".git", "repository/out");
         let run = scratch.run(&["render", "repository"]);
-        run.exits(5).says("error[output/outside]").says("lies in `.git`");
+        run.exits(5).says("error[output/outside]").says("is in `.git`");
         run.says("repository/spokewright.yaml:4:9")
             .says("such as `rendered`");
         let named = format!("repository/{output}");
@@ -272,7 +272,7 @@ fn a_configuration_that_is_a_link_stays_in_the_repository() {
         assert_eq!(text.matches("error[input/outside]").count(), 1, "{text}");
         assert!(text.contains("--> repository/spokewright.yaml"), "{text}");
         assert!(
-            text.contains("put a copy of the file in the place of the link"),
+            text.contains("replace the link with a copy of the file"),
             "{text}"
         );
         keeps_the_secret(&run);
@@ -286,7 +286,7 @@ fn a_configuration_that_is_a_link_stays_in_the_repository() {
     link(&scratch, "nowhere", "repository/spokewright.yaml");
     let run = scratch.run(&["check", "repository"]);
     run.exits(5);
-    assert!(run.stdout.contains("leads to nothing"), "{}", run.stdout);
+    assert!(run.stdout.contains("has no target"), "{}", run.stdout);
 }
 
 #[test]
@@ -309,7 +309,8 @@ fn the_configuration_names_no_input_outside_of_the_repository_and_the_command_li
                 .current_dir(scratch.path("repository")),
         );
         run.exits(5);
-        let found = "error[input/outside]: the configuration names `../outside`, which lies outside of the repository";
+        let found =
+            "error[input/outside]: the configuration names `../outside`, which is outside the repository";
         assert!(run.stdout.contains(found), "{inputs}\n{}", run.stdout);
         assert!(
             run.stdout

@@ -78,7 +78,7 @@ fn a_rule_that_grows_a_text() {
     refused(
         &file,
         "object/schema",
-        "no further validation rules will be run due to more memory than a rule gets here",
+        "no further validation rules will be run due to more memory than a rule may use",
     );
 }
 
@@ -129,10 +129,10 @@ fn definitions_whose_work_multiplies_refuse_the_run_and_say_nothing_of_objects()
     let run = refused(
         &file,
         "object/unchecked",
-        "the schemas, CEL rules and patterns of the CustomResourceDefinitions take more work than a run spends on them: no \
+        "the schemas, CEL rules and patterns of the CustomResourceDefinitions take more work than a run allows: no \
          object is checked against them",
     );
-    run.says("help: leave out the CustomResourceDefinition")
+    run.says("help: remove the CustomResourceDefinition")
         .does_not_say("no number");
 }
 
@@ -155,11 +155,7 @@ fn patterns_that_count() {
         json!([{"rule": "true"}]),
         &[Value::Object(object.collect())],
     );
-    refused(
-        &file,
-        "object/unchecked",
-        "take more work than a run spends on them",
-    );
+    refused(&file, "object/unchecked", "take more work than a run allows");
 }
 
 #[test]
@@ -208,7 +204,7 @@ fn an_expression_of_a_placement_that_grows_a_text() {
     ));
     let said = format!("{}{}", run.stdout, run.stderr);
     assert!(
-        said.contains("an expression holds more memory than it gets here"),
+        said.contains("an expression uses more memory than allowed"),
         "{said}"
     );
     assert!(said.contains("hub/placement.yaml:"), "{said}");

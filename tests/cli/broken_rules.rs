@@ -86,7 +86,7 @@ fn a_gateway_and_a_policy_of_ours_are_checked_too() {
             "error[gateway/invalid]: Gateway gateways/prod-web: a listener of protocol HTTPS terminates TLS",
             "--> hub/gateway.yaml:18:",
             "write `mode: Terminate`, or `protocol: TLS`",
-            "error[policy/invalid]: RateLimitPolicy gateways/global: there is no limit",
+            "error[policy/invalid]: RateLimitPolicy gateways/global: there are no limits",
             "--> hub/limits.yaml:",
             "add one under `limits`",
         ],
@@ -105,7 +105,7 @@ fn a_policy_that_nobody_ships_stops_no_run() {
     run.exits(0);
     says(
         &run,
-        &["warning[policy/invalid]: AuthPolicy gateways/a: there is no rule"],
+        &["warning[policy/invalid]: AuthPolicy gateways/a: there are no rules"],
     );
 }
 
@@ -123,7 +123,7 @@ fn a_listener_twice_and_two_protocols_on_a_port_are_one_error_each() {
     says(
         &run,
         &[
-            "the listeners `again` and `api` have one port, protocol and hostname",
+            "the listeners `again` and `api` have the same port, protocol, and hostname",
             "first here",
             "again here",
         ],

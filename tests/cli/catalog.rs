@@ -28,7 +28,7 @@ fn a_misspelled_field_is_one_error_with_the_nearest_name_and_the_release() {
             "error[object/unknown-field]: Gateway gateways/prod-web: unknown field \"spec.listeners[0].hostnme\"",
             "--> hub/gateway.yaml:15:5",
             "= help: did you mean `hostname`?",
-            "= note: as of Gateway API v1.6.1; put your own CRD into the input to check against that",
+            "= note: as of Gateway API v1.6.1; add your own CRD to the input to check against it",
         ],
     );
 }

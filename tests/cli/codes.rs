@@ -37,10 +37,28 @@ fn a_class_that_is_not_in_the_input() {
                 "gatewayClassName: multiclustr",
             );
         },
-        "warning",
+        "error",
         "gateway/class-not-found",
         "hub/gateway.yaml:12:",
         "did you mean `multicluster`?",
+    );
+}
+
+#[test]
+fn a_cluster_set_with_a_typo() {
+    let set = "apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: edge}\n";
+    let label = "labels: {cluster.open-cluster-management.io/clusterset: egde}";
+    let cluster = CLUSTER.replace("{name: eu-1}", &format!("{{name: eu-1, {label}}}"));
+    found(
+        |scratch| {
+            scratch
+                .write("hub/set.yaml", set)
+                .write("hub/cluster.yaml", &cluster);
+        },
+        "warning",
+        "placement/unknown-set",
+        "hub/cluster.yaml:3:",
+        "did you mean `edge`?",
     );
 }
 
@@ -140,7 +158,7 @@ fn a_policy_that_nobody_syncs_and_one_that_reaches_no_cluster() {
 }
 
 #[test]
-fn a_route_that_hands_requests_on_to_other_routes_is_not_followed() {
+fn a_route_that_hands_requests_on_to_routes_that_are_not_there() {
     for backend in [
         "{group: gateway.networking.k8s.io, kind: HTTPRoute, name: \"*\", namespace: shop}",
         "{group: delegation.kgateway.dev, kind: label, name: team, namespace: shop}",
@@ -157,7 +175,7 @@ fn a_route_that_hands_requests_on_to_other_routes_is_not_followed() {
             "warning",
             "route/delegated",
             "hub/routes.yaml:9:",
-            "give those routes the Gateway as a parent",
+            "correct the name, the namespace, or the label",
         );
         assert!(!run.stdout.contains("reference/not-shipped"), "{}", run.stdout);
     }
@@ -234,7 +252,7 @@ fn a_replica_set_that_would_differ_between_clusters() {
         .says("error[placement/not-uniform]")
         .says("--> hub/gateway.yaml:4:")
         .says("us-1")
-        .says("= help: leave out `--work-kind replica-set`");
+        .says("= help: remove `--work-kind replica-set`");
 }
 
 #[test]
@@ -280,7 +298,7 @@ fn a_spoke_folder_of_no_known_cluster() {
         "warning",
         "spoke/unknown-cluster",
         "hub/spokes/eu-9/x.yaml:3:",
-        "name the folder after a cluster",
+        "name the directory after a cluster",
     );
 }
 
@@ -745,7 +763,7 @@ fn a_synced_kind_whose_crd_lacks_what_gep_713_asks_for() {
             REFERENCE,
             CONDITIONS,
             "hub/paint.yaml:4:",
-            "until then it counts as Inherited",
+            "until then, it is treated as Inherited",
         ),
         (
             "gateway.networking.k8s.io/policy: sideways",
@@ -893,10 +911,10 @@ fn a_file_that_holds_nothing_and_no_stream_that_does() {
         let run = scratch.run(&["check", "hub"]);
         assert!(
             run.stdout
-                .contains("warning[object/empty-file]: this file holds no object\n --> hub/limits.yaml\n")
+                .contains("warning[object/empty-file]: this file contains no object\n --> hub/limits.yaml\n")
                 && run
                     .stdout
-                    .contains("= help: remove the file, or put back what was in it"),
+                    .contains("= help: remove the file, or restore its content"),
             "{run:?}"
         );
     }
@@ -921,7 +939,7 @@ fn what_is_read_and_not_used_is_counted_by_kind_and_listed_with_v() {
     scratch.write("hub/apps.yaml", &apps);
     for arguments in [&["check", "hub"][..], &["render", "hub", "-o", "out"]] {
         scratch.run(arguments).says(
-            "1 document is no Kubernetes object; 3 objects are not used: 2 Deployment, 1 StatefulSet (-v lists them)\n",
+            "1 document is not a Kubernetes object; 3 objects are not used: 2 Deployment, 1 StatefulSet (-v lists them)\n",
         );
     }
     scratch
@@ -929,4 +947,22 @@ fn what_is_read_and_not_used_is_counted_by_kind_and_listed_with_v() {
         .says("3 objects are not used: 2 Deployment, 1 StatefulSet\n")
         .says("  hub/apps.yaml:10: StatefulSet shop/c is not used\n");
     scratch.run(&["check", "hub", "-q"]).does_not_say("not used");
+}
+
+#[test]
+fn a_filter_that_names_a_policy_is_not_evaluated() {
+    found(
+        |scratch| {
+            scratch.write(
+                "hub/routes.yaml",
+                "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r, namespace: gateways}\nspec:\n  \
+                 parentRefs: [{name: prod-web}]\n  rules:\n  - filters:\n    - type: ExtensionRef\n      extensionRef: {group: \
+                 gateway.kgateway.dev, kind: TrafficPolicy, name: open}\n    backendRefs: [{name: s, port: 80}]\n",
+            );
+        },
+        "warning",
+        "policy/not-evaluated",
+        "hub/routes.yaml:9:",
+        "name the route and the rule in `targetRefs` of TrafficPolicy open",
+    );
 }

@@ -50,10 +50,10 @@ fn all_documents_have_one_budget_for_what_aliases_expand_to() {
         "nobody knows what they hold"
     );
     for said in [
-        "error[yaml/limit]: with this alias, aliases expand to more than 500000 values in all",
+        "error[yaml/limit]: with this alias, aliases expand to more than 500000 values in total",
         "--> hub/x0.yaml:13:",
         "98 more documents with as many aliases for their size were not read",
-        "= help: write the values out",
+        "= help: write the values in full",
     ] {
         assert!(run.stdout.contains(said), "{said} is not in\n{}", run.stdout);
     }
@@ -142,18 +142,17 @@ fn selectors_that_select_everything_are_refused_when_it_is_too_much() {
     assert_eq!(run.stdout.matches("policy/too-many-targets").count(), 1);
 }
 
-#[test]
-fn more_works_than_any_hub_holds_are_refused_before_they_are_made() {
-    let scratch = Scratch::with_worked_example();
+/// So many Gateways, each of which goes to so many clusters.
+fn gateways_on_clusters(gateways: usize, clusters: usize) -> String {
     let mut hub = String::from(
         "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: PlacementDecision\n\
          metadata: {name: many-1, namespace: gateways, labels: {cluster.open-cluster-management.io/placement: many}}\n\
          status:\n  decisions:\n",
     );
-    for cluster in 0..5000 {
+    for cluster in 0..clusters {
         let _ = writeln!(hub, "  - {{clusterName: c{cluster}, reason: ''}}");
     }
-    for gateway in 0..450 {
+    for gateway in 0..gateways {
         let _ = write!(
             hub,
             "---\napiVersion: {GATEWAY_API}/v1\nkind: Gateway\nmetadata: {{name: g{gateway:03}, namespace: gateways, labels: \
@@ -161,12 +160,19 @@ fn more_works_than_any_hub_holds_are_refused_before_they_are_made() {
              [{{name: web, port: 80, protocol: HTTP}}]}}\n"
         );
     }
+    hub
+}
+
+#[test]
+fn more_works_than_any_hub_holds_are_refused_before_they_are_made() {
+    let scratch = Scratch::with_worked_example();
+    let hub = gateways_on_clusters(450, 5000);
     scratch.write("hub/x.yaml", &hub);
     let run = run_with_at_most(&scratch, 1024, &["render", "hub", "-o", "rendered"]);
     run.exits(3)
         .says("error[work/too-many]: with those of Gateway gateways/g")
-        .says("the clusters would receive more than 2000000 works in all")
-        .says("= help: let fewer Gateways go to each cluster");
+        .says("the clusters would receive more than 2000000 works in total")
+        .says("= help: place fewer Gateways on each cluster");
     assert_eq!(run.stderr.matches("work/too-many").count(), 1, "{}", run.stderr);
     assert!(!scratch.path("rendered").exists());
 }
@@ -217,7 +223,7 @@ fn what_holds_on_every_path_is_not_listed_when_it_is_too_much() {
     ] {
         let run = run_with_at_most(&scratch, 1024, arguments);
         run.exits(3)
-            .says("error[policy/too-many-paths]: what holds on every path would be ")
+            .says("error[policy/too-many-paths]: the effective policies are ")
             .says("at most 200000 are listed")
             .says("= help: ask about one route (`spokewright explain httproute/NAMESPACE/NAME`)");
         assert_eq!(run.stdout, "", "{arguments:?}");
@@ -358,7 +364,9 @@ fn a_path_that_git_never_writes_leads_nowhere() {
         run_in(&scratch, "", &["check", ".", "--inputs", "git-index"])
             .exits(5)
             .says("cannot read Git's index")
-            .says(&format!("it holds `{path}`, which is no path to Git"));
+            .says(&format!(
+                "it contains `{path}`, which is not a valid path for Git"
+            ));
     }
     for name in [".", "..", ".git", ".GIT"] {
         let Some(scratch) = repository() else { return };
@@ -367,7 +375,7 @@ fn a_path_that_git_never_writes_leads_nowhere() {
         run_in(&scratch, "", &["diff", "hub"])
             .exits(5)
             .says(&format!(
-                "it holds an entry named `{name}`, which Git checks out nowhere"
+                "it has an entry named `{name}`, which Git never checks out"
             ))
             .says("= help: check it: `git fsck`");
     }
@@ -385,7 +393,7 @@ fn one_file_under_many_names_has_a_limit_too() {
     commit_beside(&scratch, &names);
     run_in(&scratch, "", &["diff", "hub"])
         .exits(5)
-        .says("it is a copy, and all copies so far have more than 4194304 bytes");
+        .says("all copies so far have more than 4194304 bytes");
 }
 
 /// A hub of these objects beside the worked example.
@@ -416,7 +424,7 @@ fn routes_that_hang_on_too_many_listeners_are_refused() {
     let run = run_with_at_most(&scratch, 1024, &["check", "hub"]);
     for said in [
         "error[policy/too-many-paths]: with those of HTTPRoute gateways/r917, the parents of all routes have more than \
-         1000000 listeners in all: no route is attached",
+         1000000 listeners in total, so no route is attached",
         "= help: name the listener in `parentRefs` (`sectionName`), or let fewer Gateways be default ones",
     ] {
         assert!(run.stdout.contains(said), "{said} is not in\n{}", run.stdout);
@@ -458,7 +466,7 @@ fn lists_that_are_put_together_for_every_route_are_refused_when_they_are_too_lon
     }
     let run = run_with_at_most(&hub_with(objects), 1024, &["policies", "hub"]);
     run.exits(3)
-        .says("error[policy/too-many-paths]: policies hold on more than 2000000 paths, or with more than 3000000 settings");
+        .says("error[policy/too-many-paths]: policies apply to more than 2000000 paths, or have more than 3000000 settings");
 }
 
 #[test]
@@ -538,7 +546,7 @@ fn ten_thousand_listeners_on_one_port_are_not_compared_with_each_other() {
     assert_eq!(run.stdout.matches("\"listener-set/conflicted\"").count(), 64);
     assert_eq!(
         run.stdout
-            .matches("a listener of ListenerSet gateways/s150 takes nothing")
+            .matches("a listener of ListenerSet gateways/s150 accepts nothing")
             .count(),
         64,
     );
@@ -599,4 +607,92 @@ fn statuses_that_name_a_hundred_policies_at_each_of_a_thousand_targets_are_refus
         .says("= help: ask about one cluster (`--cluster NAME`)");
     let few = hub_with(policies.chain(routes(10)));
     run_with_at_most(&few, 1024, &["status", "hub", "-q"]).exits(0);
+}
+
+/// So many Placements, each of which chooses each of so many clusters.
+fn placements_of_clusters(placements: usize, clusters: usize) -> Scratch {
+    const OCM: &str = "cluster.open-cluster-management.io";
+    let sets = format!(
+        "apiVersion: {OCM}/v1beta2\nkind: ManagedClusterSet\nmetadata: {{name: s}}\nspec: {{clusterSelector: {{selectorType: \
+         ExclusiveClusterSetLabel}}}}\n---\napiVersion: {OCM}/v1beta2\nkind: ManagedClusterSetBinding\nmetadata: {{name: s, \
+         namespace: many}}\nspec: {{clusterSet: s}}\n"
+    );
+    let clusters = (0..clusters).map(|number| {
+        format!(
+            "apiVersion: {OCM}/v1\nkind: ManagedCluster\nmetadata: {{name: c{number}, labels: {{{OCM}/clusterset: s}}}}\nspec: \
+             {{hubAcceptsClient: true}}\n"
+        )
+    });
+    let placements = (0..placements).map(|number| {
+        format!(
+            "apiVersion: {OCM}/v1beta1\nkind: Placement\nmetadata: {{name: p{number}, namespace: many}}\nspec: {{clusterSets: \
+             [s]}}\n"
+        )
+    });
+    hub_with(std::iter::once(sets).chain(clusters).chain(placements))
+}
+
+#[test]
+fn the_decisions_of_all_placements_are_never_in_memory_at_once() {
+    let hub = placements_of_clusters(150, 1500);
+    // Less than the text of the report and its parts would take.
+    for format in ["text", "json"] {
+        let run = run_with_at_most(
+            &hub,
+            320,
+            &["placement", "hub", "--placement", "evaluate", "-o", format],
+        );
+        run.exits(0);
+        if format == "json" {
+            // Once with the decisions, once with the ranking.
+            assert_eq!(run.stdout.matches("\"clusterName\": \"c7\"").count(), 300);
+        } else {
+            assert_eq!(run.stdout.matches("many/p").count(), 150);
+        }
+    }
+}
+
+#[test]
+fn a_report_that_is_too_large_as_a_whole_is_no_yaml() {
+    let hub = placements_of_clusters(100, 500);
+    let run = hub.run(&["placement", "hub", "--placement", "evaluate", "-o", "yaml"]);
+    run.exits(2)
+        .says("bytes of JSON; at most 16777216 are written as YAML")
+        .says("help: `-o json` writes all of it");
+    assert_eq!(run.stdout, "");
+}
+
+#[test]
+fn a_graph_counts_clusters_before_it_draws_an_edge_for_each() {
+    let hub = hub_with([gateways_on_clusters(300, 3000)]);
+    let run = run_with_at_most(&hub, 320, &["graph", "hub"]);
+    run.exits(0).says("nodes drawn as");
+    assert!(
+        run.stdout.contains("3000 clusters: c0, c1, c10"),
+        "{}",
+        run.stdout
+    );
+    let run = run_with_at_most(&hub, 320, &["graph", "hub", "--all"]);
+    run.exits(3)
+        .says("[policy/too-many-paths]: the graph would have 90000")
+        .says("edges from Gateways to clusters; at most 200000 are drawn")
+        .says(
+            "= help: leave out `--all`, or draw one cluster (`--cluster NAME`) or some (`--clusters 'eu-*'`)",
+        );
+    assert_eq!(run.stdout, "");
+    hub.run(&["graph", "hub", "--all", "--clusters", "c1"]).exits(0);
+}
+
+#[test]
+fn a_report_lists_works_one_by_one_and_not_too_many() {
+    let hub = hub_with([gateways_on_clusters(200, 3000)]);
+    let arguments = ["render", "hub", "-o", "rendered", "--report", "report.json"];
+    run_with_at_most(&hub, 1024, &arguments)
+        .exits(3)
+        .says("error[work/too-many]: the report would list 60")
+        .says("works; at most 500000 are listed")
+        .says("= help: leave out `--report`, or render a part of the fleet (`--clusters 'eu-*'`, `--shard 1/4`)");
+    assert!(!hub.path("rendered").exists());
+    let report = std::fs::read_to_string(hub.path("report.json")).expect("a report");
+    assert!(report.contains("\"clusters\": [],"), "{report}");
 }

@@ -30,7 +30,7 @@ fn one_line_of_a_policy_is_one_hunk_for_all_clusters() {
 
     effective settings that change
       RateLimitPolicy gateways/global sets something else on all 2 clusters
-        Gateway gateways/prod-web > listener api > any route that comes
+        Gateway gateways/prod-web > listener api > any route
           per-client.rates[0].limit: 100 -> 200
 
     changed RateLimitPolicy kuadrant-gateways/global on all 2 clusters
@@ -143,7 +143,7 @@ fn a_comment_on_a_pull_request_is_a_table_and_folded_hunks() {
     <details><summary>effective: nothing instead of RateLimitPolicy gateways/global on us-1</summary>
 
     ```text
-    Gateway gateways/prod-web > listener api > any route that comes
+    Gateway gateways/prod-web > listener api > any route
       per-client: removed {"rates": [{"limit": 100, "window": "10s"}]}
     ```
 
@@ -152,7 +152,7 @@ fn a_comment_on_a_pull_request_is_a_table_and_folded_hunks() {
     <details><summary>effective: RateLimitPolicy gateways/global sets something else on eu-1</summary>
 
     ```text
-    Gateway gateways/prod-web > listener api > any route that comes
+    Gateway gateways/prod-web > listener api > any route
       per-client.rates[0].limit: 100 -> 200
     ```
 
@@ -286,7 +286,7 @@ fn a_rendered_tree_and_another_input_are_bases_too() {
         .remove("fresh/.spokewright-inventory")
         .run(&["diff", "hub", "--base-tree", "fresh"])
         .exits(2)
-        .says("`fresh` is no rendered tree: it has no `.spokewright-inventory`")
+        .says("`fresh` is not a rendered tree: it has no `.spokewright-inventory`")
         .says("hidden files")
         .says("an input is `--base-dir fresh`");
     scratch
@@ -592,6 +592,6 @@ fn a_base_that_can_hardly_be_meant_is_named() {
     std::fs::create_dir(scratch.path("empty")).expect("a directory");
     let run = scratch.run(&["diff", "hub", "--base-dir", "empty"]);
     run.exits(1)
-        .says("note: the base `empty` holds no Kubernetes object");
+        .says("note: the base `empty` contains no Kubernetes object");
     assert!(run.stdout.contains("all 2 clusters (new)"), "{}", run.stdout);
 }

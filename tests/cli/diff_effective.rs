@@ -30,7 +30,7 @@ fn without_a_policy_the_one_that_takes_over_is_named_with_paths_and_clusters() {
     // On eu-1 a policy that lives there wins with it and without it.
     insta::assert_snapshot!(effective(&scratch, &["--without", "ratelimitpolicy/shop/api-burst"]), @r#"
     RateLimitPolicy shop/per-client instead of shop/api-burst on 2 clusters: eu-2, us-1
-      Gateway shop/storefront > listener api > any route that comes
+      Gateway shop/storefront > listener api > any route
       Gateway shop/storefront > listener api > HTTPRoute shop/catalogue > rule-1
       Gateway shop/storefront > listener api > HTTPRoute shop/catalogue > rule-2
         per-client: added {"counters": [{"expression": "request.headers[\"x-forwarded-for\"]"}], "rates": [{"limit": 100, "window": "10s"}]}

@@ -80,7 +80,7 @@ fn a_revision_that_is_not_there_says_what_to_type() {
     scratch
         .run(&["diff", "hub", "--base", "HEAD:hub"])
         .exits(2)
-        .says("is no commit");
+        .says("is not a commit");
     scratch.run(&["diff", "hub", "--base", ""]).exits(2);
     scratch
         .run(&["diff", "hub", "--base", "./nowhere"])
@@ -126,7 +126,7 @@ fn a_path_that_is_called_like_the_base_is_never_the_base() {
             .run(&["diff", "hub", "--base", name])
             .exits(2)
             .says(&format!(
-                "`{name}` is a {what} here, and `--base` takes a Git revision"
+                "`{name}` is a {what} here, but `--base` expects a Git revision"
             ))
             .says(instead)
             .says(&format!(
@@ -148,7 +148,7 @@ fn outside_of_a_repository_a_base_must_be_named() {
     scratch
         .run(&["diff", "hub"])
         .exits(2)
-        .says("no Git repository")
+        .says("not in a Git repository")
         .says("--base-dir DIR");
     let mut command = scratch.command(&["diff", "-"]);
     Run::of(&mut command).exits(2).says("standard input");
@@ -275,7 +275,7 @@ fn the_first_digits_of_several_objects_name_them_all() {
     scratch
         .run(&["diff", "hub", "--base", twice])
         .exits(2)
-        .says(&format!("`{twice}` is short for 2 objects"))
+        .says(&format!("`{twice}` is ambiguous: it is short for 2 objects"))
         .says("write more digits, of one of: ")
         .says("(blob)");
     let short = git(&root, &["rev-parse", "--short=12", "HEAD"]);

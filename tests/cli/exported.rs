@@ -234,11 +234,11 @@ fn each_way_of_not_being_applied_has_its_own_word_and_closes_the_gate() {
     let cases: [(Edit, &str); 8] = [
         (
             |work| work["metadata"]["generation"] = json!(9),
-            "not looked at yet: its agent has seen generation 1, it has 9",
+            "not looked at yet: its agent has seen generation 1, but it has generation 9",
         ),
         (
             |work| manifests(work)[1]["conditions"][0]["observedGeneration"] = json!(0),
-            "not looked at yet: its agent has seen generation 0, it has 1",
+            "not looked at yet: its agent has seen generation 0, but it has generation 1",
         ),
         (
             |work| work["metadata"]["deletionTimestamp"] = json!("2026-11-22T02:00:00Z"),
@@ -267,7 +267,7 @@ fn each_way_of_not_being_applied_has_its_own_word_and_closes_the_gate() {
         ),
         (
             |work| work["status"]["conditions"][1]["observedGeneration"] = json!(0),
-            "not available: Available is about generation 0, the work has 1",
+            "not available: Available is about generation 0, but the work has generation 1",
         ),
         (
             |work| {
@@ -275,7 +275,7 @@ fn each_way_of_not_being_applied_has_its_own_word_and_closes_the_gate() {
                 left["resourceMeta"]["name"] = json!("gone");
                 manifests(work).push(left);
             },
-            "gone is still there: its work no longer has it, and still reports it",
+            "gone is still there: its work no longer contains it, but still reports it",
         ),
         (
             |work| {
@@ -335,7 +335,7 @@ fn an_agents_notes_count_where_their_cluster_is_known_and_are_doubtful_where_not
     scratch.write("works/works.yaml", &works);
     scratch
         .run(&["status", "hub", "--works", "works", "--deny", "warnings"])
-        .says("[spoke/unknown-cluster]: nothing says which cluster AppliedManifestWork ")
+        .says("[spoke/unknown-cluster]: the cluster of AppliedManifestWork ")
         .says("spokes/<cluster>/applied.yaml");
     // Of one cluster alone it is clear.
     edited("works-stuck", &scratch, |work| {

@@ -74,12 +74,12 @@ fn each_missing_link_from_files_to_clusters_is_named_with_what_adds_it() {
     scratch.write("hub/gateway.yaml", &GATEWAY.replace("Name: fleet", "Name: other"));
     next(
         4,
-        "no Gateway of the input is of a class of ours: write `gatewayClassName: fleet`",
+        "no Gateway of the input has a class of ours: write `gatewayClassName: fleet`",
     );
     scratch.write("hub/gateway.yaml", GATEWAY);
     next(
         4,
-        "place a Gateway: give it the label `cluster.open-cluster-management.io/placement: NAME`",
+        "add the label `cluster.open-cluster-management.io/placement: NAME`",
     );
     scratch.edit(
         "hub/gateway.yaml",
@@ -103,7 +103,7 @@ fn parameters_that_are_missing_are_added_or_left_out() {
     scratch
         .run(&["render"])
         .exits(3)
-        .says("add the ConfigMap to the input, correct the reference, or leave `parametersRef` out");
+        .says("add the ConfigMap to the input, correct the reference, or remove `parametersRef`");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn a_report_about_nothing_says_what_is_missing() {
     placed
         .run(&["placement", "hub"])
         .exits(0)
-        .says("the PlacementDecisions of the input hold as they are");
+        .says("the PlacementDecisions of the input apply as they are");
     placed.run(&["status", "hub"]).exits(0).does_not_say("next:");
     placed.run(&["graph", "hub"]).exits(0).does_not_say("next:");
 }

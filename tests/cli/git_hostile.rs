@@ -63,7 +63,7 @@ fn only_git_s_own_directory_is_a_repository() {
         is_seen_as_it_is(&scratch, "", "hub", &[]);
         is_seen_as_it_is(&scratch, "hub", ".", &[]);
     }
-    // Where there is no other one, there is none.
+    // Where there is no other one, does not.
     if at_hand().is_none() {
         return;
     }
@@ -76,7 +76,7 @@ fn only_git_s_own_directory_is_a_repository() {
         scratch
             .run(arguments)
             .exits(2)
-            .says("`hub` is in no Git repository");
+            .says("`hub` is not in a Git repository");
     }
 }
 
@@ -153,7 +153,7 @@ fn objects_come_from_the_repository_alone() {
     ] {
         run_in(&other, "clone", arguments)
             .exits(2)
-            .says("the repository of `hub` borrows objects from outside of it: `")
+            .says("the repository of `hub` uses objects from outside: `")
             .says("git repack -a -d");
     }
     // What the message says to do helps.
@@ -168,7 +168,10 @@ fn objects_come_from_the_repository_alone() {
     is_seen_as_it_is(&scratch, "", "hub", &[]);
     // And so is none that leads out by way of it.
     scratch.write(".git/more/info/alternates", "../../../elsewhere\n");
-    scratch.run(&["diff", "hub"]).exits(2).says("borrows objects");
+    scratch
+        .run(&["diff", "hub"])
+        .exits(2)
+        .says("uses objects from outside");
 }
 
 #[test]

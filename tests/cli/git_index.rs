@@ -268,7 +268,7 @@ fn a_conflict_is_refused_with_the_file_and_what_to_type() {
         .run(&["render", "hub", INDEX[0], INDEX[1]])
         .exits(5)
         .says("`index:hub/gateway.yaml`")
-        .says("in conflict")
+        .says("has a merge conflict")
         .says("git add hub/gateway.yaml");
     assert!(!scratch.exists("rendered"));
     // Half a resolution on disk is none.
@@ -487,7 +487,7 @@ fn no_repository_standard_input_and_a_broken_index_are_refused_with_help() {
     scratch
         .run(&["render", "hub", INDEX[0], INDEX[1]])
         .exits(2)
-        .says("`hub` is in no Git repository")
+        .says("`hub` is not in a Git repository")
         .says("help: ")
         .says("--inputs git-index");
     scratch
@@ -512,7 +512,7 @@ fn no_repository_standard_input_and_a_broken_index_are_refused_with_help() {
     git(&bare.path(""), &["init", "-q", "--bare"]);
     bare.run(&["check", INDEX[0], INDEX[1]])
         .exits(2)
-        .says("no Git repository")
+        .says("not in a Git repository")
         .says("has a `.git`");
     git(&scratch.path(""), &["config", "core.bare", "true"]);
     scratch

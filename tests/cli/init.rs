@@ -116,7 +116,7 @@ fn an_exported_hub_is_sorted_into_files_that_render_the_same() {
     scratch.write("exported.yaml", &exported);
     let run = scratch.run(&["init", "sorted", "--from", "exported.yaml"]);
     run.exits(0)
-        .says("left out, as it does not belong into Git: 1 ManifestWork, 1 Secret");
+        .says("left out, because it does not belong in Git: 1 ManifestWork, 1 Secret");
     for (path, text) in files(&scratch.path("sorted")) {
         assert_eq!(text.matches("\nkind: ").count(), 1, "{path}");
         for added in [
@@ -206,21 +206,24 @@ fn a_placement_that_selects_nothing_says_at_which_step_and_what_follows_from_it_
         &[
             "Placement shop/everywhere selects no cluster: no ManagedClusterSetBinding in namespace `shop` names a cluster set that exists",
             "= help: add a ManagedClusterSetBinding `edge` to namespace `shop`, with `spec: {clusterSet: edge}`",
-            "= help: a Placement selects no cluster: `placement/no-clusters` says why",
+            "= help: add a ManagedClusterSetBinding",
         ],
     );
     start(
         placement,
         "clusterSets: [edge]",
         "clusterSets: [edgy]",
-        &["no cluster set that it asks for is bound to namespace `shop`: edgy"],
+        &[
+            "names the cluster set `edgy`, which is not in the input",
+            "= help: did you mean `edge`? Otherwise, pass --allow-empty",
+        ],
     );
     start(
         clusters,
         "clusterset: edge",
         "clusterset: other",
         &[
-            "its cluster sets have no cluster: edge",
+            "its cluster sets have no clusters: edge",
             "= help: give a ManagedCluster the label `cluster.open-cluster-management.io/clusterset: edge`",
         ],
     );
@@ -230,7 +233,7 @@ fn a_placement_that_selects_nothing_says_at_which_step_and_what_follows_from_it_
         "clusterSets: [edge]\n  predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {region: ap}}}}]",
         &[
             "none of the 2 clusters of its sets matches its predicates",
-            "= help: `spokewright placement --why CLUSTER` says what drops a cluster",
+            "= help: `spokewright placement --why CLUSTER` shows why a cluster is not selected",
         ],
     );
     start(
@@ -270,7 +273,7 @@ fn what_a_file_that_cannot_be_read_would_hold_is_not_said_to_be_missing() {
         let is_needed = !["route", "policies", "clusters"].contains(&file);
         let says = run
             .stdout
-            .contains("its objects are unknown, so nothing is said here about what the input lacks");
+            .contains("its objects are unknown, so findings about missing objects are left out");
         assert!(says || !is_needed, "{}", run.stdout);
     }
 }

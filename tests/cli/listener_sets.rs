@@ -130,16 +130,16 @@ fn an_x_listener_set_is_a_listener_set() {
     let none = hub("", sync, &of_x(set("extra", PLAIN)));
     has(
         &finding(&check(&none), "listener-set/not-attached"),
-        &["XListenerSet shop/extra is not attached: Gateway gateways/prod-web takes no ListenerSets"],
+        &["XListenerSet shop/extra is not attached: Gateway gateways/prod-web accepts no ListenerSets"],
     );
 }
 
 #[test]
 fn a_set_that_its_gateway_does_not_take_says_so_with_the_way_out_wherever_it_is_asked_for() {
     for (allowed, reason) in [
-        ("", "takes no ListenerSets"),
-        ("from: None", "takes no ListenerSets"),
-        ("from: Same", "takes ListenerSets of its own namespace only"),
+        ("", "accepts no ListenerSets"),
+        ("from: None", "accepts no ListenerSets"),
+        ("from: Same", "accepts only ListenerSets of its own namespace"),
         (
             "from: Selector, selector: {matchLabels: {team: web}}",
             "does not select ListenerSets of namespace `shop`",
@@ -206,7 +206,7 @@ fn a_set_whose_gateway_is_not_there_or_is_none_says_so() {
             &check(&hub("from: All", SYNC_SETS, &other)),
             "listener-set/not-attached",
         ),
-        &["its parent is no Gateway", "leave out `group` and `kind`"],
+        &["its parent is not a Gateway", "remove `group` and `kind`"],
     );
 }
 
@@ -233,7 +233,7 @@ fn the_gateways_listeners_come_first_then_those_of_the_older_set() {
     has(
         &finding(&run, "listener-set/conflicted"),
         &[
-            "a listener of ListenerSet shop/extra takes nothing: it has the port and hostname of listener `api` of Gateway \
+            "a listener of ListenerSet shop/extra accepts nothing: it has the port and hostname of listener `api` of Gateway \
              gateways/prod-web",
             "--> hub/more.yaml:7:",
             "= help: give it another `hostname` or `port`",
@@ -265,7 +265,7 @@ fn the_gateways_listeners_come_first_then_those_of_the_older_set() {
     has(
         &finding(&run, "listener-set/conflicted"),
         &[
-            "a listener of ListenerSet shop/a takes nothing",
+            "a listener of ListenerSet shop/a accepts nothing",
             "of ListenerSet shop/b",
         ],
     );
@@ -277,7 +277,7 @@ fn the_gateways_listeners_come_first_then_those_of_the_older_set() {
     has(
         &finding(&run, "listener-set/conflicted"),
         &[
-            "a listener of ListenerSet shop/b takes nothing",
+            "a listener of ListenerSet shop/b accepts nothing",
             "of ListenerSet shop/a",
         ],
     );
@@ -306,7 +306,7 @@ fn a_route_says_which_part_of_its_set_is_missing() {
     has(
         &finding(&check(&scratch), "route/not-attached"),
         &[
-            "through a ListenerSet that stays on the hub",
+            "its ListenerSet stays on the hub",
             "list its kind in `resourcesToSync`",
         ],
     );
@@ -332,8 +332,8 @@ fn its_secrets_are_expected_beside_it_or_copied_there() {
     has(
         &run.stdout,
         &[
-            "Secret shop/own is not shipped: it is expected on the spokes in `shop`",
-            "Secret certs/shared is not shipped: it is expected on the spokes in `certs`",
+            "Secret shop/own is not shipped: the spokes must have it in namespace `shop`",
+            "Secret certs/shared is not shipped: the spokes must have it in namespace `certs`",
             "needed by ListenerSet shop/extra",
         ],
     );
@@ -397,15 +397,15 @@ fn a_policy_on_a_set_goes_where_the_set_goes() {
     has(
         &finding(&check(&scratch), "policy/not-synced"),
         &[
-            "what it targets is not synced",
-            "list the ListenerSet's kind in `resourcesToSync`",
+            "its target is not synced",
+            "list the kind of the ListenerSet in `resourcesToSync`",
         ],
     );
     // Why a set hangs on nothing is said of the set.
     scratch.edit("hub/gateway.yaml", "from: All", "from: None");
     has(
         &only_finding(&check(&scratch), "listener-set/not-attached"),
-        &["ListenerSet shop/extra is not attached: Gateway gateways/prod-web takes no ListenerSets"],
+        &["ListenerSet shop/extra is not attached: Gateway gateways/prod-web accepts no ListenerSets"],
     );
 }
 
@@ -614,7 +614,7 @@ fn a_shipped_listener_that_gives_way_to_what_lives_on_a_cluster_says_so() {
     has(
         &finding(&check(&scratch), "listener-set/conflicted"),
         &[
-            "a listener of ListenerSet shop/a takes nothing on eu-1: it has the port and hostname of listener `local` of \
+            "a listener of ListenerSet shop/a accepts nothing on eu-1: it has the port and hostname of listener `local` of \
              ListenerSet shop/there, which lives there",
             "--> hub/more.yaml:7:",
             "::: hub/spokes/eu-1/set.yaml:7:",

@@ -12,6 +12,7 @@ mod catalog;
 mod codes;
 mod completion;
 mod costs;
+mod delegation;
 mod deterministic;
 mod diff;
 mod diff_effective;
@@ -58,6 +59,7 @@ mod shadowed;
 mod status;
 mod suppressions;
 mod targets;
+mod typos;
 #[cfg(feature = "watch")]
 mod watch;
 mod worked_example;

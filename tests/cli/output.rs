@@ -293,7 +293,7 @@ fn a_tree_that_is_no_longer_the_output_is_reported_and_does_not_pass_where_the_o
         .exits(5)
         .says(&work);
     let run = scratch.run(&["check"]);
-    let found = "warning[output/elsewhere]: `rendered` is an output tree that this configuration does not write; nothing in it";
+    let found = "warning[output/elsewhere]: `rendered` is an output tree that this configuration does not write, so it is not read";
     assert!(run.stdout.contains(found), "{}", run.stdout);
     assert!(
         run.stdout
@@ -377,7 +377,7 @@ fn a_second_run_waits_for_the_first_and_says_so_or_fails_if_it_shall_not_wait() 
         .run(&["render", "hub", "-o", "rendered", "--no-wait"])
         .exits(5)
         .says("error[output/busy]: another run is writing into ")
-        .says("= help: try again later, or leave out `--no-wait`");
+        .says("= help: try again later, or remove `--no-wait` to wait");
     let mut waiting = scratch
         .command(&RENDER)
         .stderr(std::process::Stdio::piped())

@@ -207,7 +207,7 @@ fn a_shard_without_clusters_is_fine_in_a_directory_and_refused_as_a_stream() {
     let run = shard(&scratch, "-", empty, total);
     run.exits(4)
         .says("error[empty/nothing-rendered]")
-        .says("holds none of: eu-1, us-1");
+        .says("has none of these clusters: eu-1, us-1");
     assert_eq!(run.stdout, "");
     // A fleet without clusters is an error in every shard.
     fleet(&scratch, &[]);
@@ -220,7 +220,7 @@ fn a_shard_that_does_not_exist_is_a_usage_error() {
     let scratch = Scratch::with_worked_example();
     for (shard, message) in [
         ("0/4", "numbered from 1"),
-        ("5/4", "of 4 parts there is no part 5"),
+        ("5/4", "there is no part 5 of 4"),
         ("1", "write I/N"),
         ("1/0", "there is no part 1"),
         ("a/b", "write I/N"),

@@ -53,7 +53,7 @@ fn why_answers_for_every_cluster_of_the_example_with_file_and_line() {
     let us = scratch.run(&["placement", "--why", "us-1"]).stdout;
     assert!(us.contains("payments/europe: not selected"), "{us}");
     assert!(
-        us.contains("wants label region In [eu], it has region=us"),
+        us.contains("requires label region In [eu], it has region=us"),
         "{us}"
     );
     scratch
@@ -80,7 +80,7 @@ fn decisions_only_refuses_a_placement_that_nobody_decided() {
         .run(&["render", "--placement", "decisions"])
         .exits(4)
         .says("error[placement/not-found]")
-        .says("no PlacementDecision in namespace");
+        .says("there is no PlacementDecision for placement");
 }
 
 #[test]
@@ -262,8 +262,8 @@ fn a_cluster_whose_name_no_namespace_has_is_an_error_where_a_placement_chooses_i
     named(&evaluated);
     let run = evaluated.run(&["check"]);
     run.exits(3);
-    let expected = "error[object/invalid-name]: cluster `eu.2` can hold no works: they stand in a namespace of its name, \
-                    and no namespace can have it";
+    let expected = "error[object/invalid-name]: cluster `eu.2` can have no works: they belong in a namespace of its name, \
+                    and no namespace can have that name";
     assert!(run.stdout.starts_with(expected), "{}", run.stdout);
     assert!(
         run.stdout.contains("--> hub/clusters/clusters.yaml:18:9"),
@@ -369,8 +369,9 @@ fn a_placement_that_keeps_no_cluster_for_being_there_never_settles() {
     let run = choosing(policy).run(&["check"]);
     run.exits(0);
     assert!(
-        run.stdout
-            .contains("warning[placement/unsettled]: OCM would go on moving Placement shop/everywhere between clusters for ever"),
+        run.stdout.contains(
+            "warning[placement/unsettled]: OCM would keep moving Placement shop/everywhere between clusters"
+        ),
         "{}",
         run.stdout
     );

@@ -272,7 +272,7 @@ fn what_one_cluster_shows_is_no_advice_to_remove_a_policy() {
     };
     let on_cluster = policies(&["--cluster", "eu-1"]);
     assert!(
-        on_cluster.contains("nothing that RateLimitPolicy gateways/cart says holds on eu-1"),
+        on_cluster.contains("no setting of RateLimitPolicy gateways/cart is in effect on eu-1"),
         "{on_cluster}"
     );
     assert!(!on_cluster.contains("remove the policy"), "{on_cluster}");

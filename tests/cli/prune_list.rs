@@ -122,7 +122,7 @@ fn the_works_of_a_cluster_that_left_are_listed_and_its_rights_once_those_are_gon
     write(&scratch, &works);
     let run = prune(&scratch, &[]);
     assert_eq!(listed(&run), ["ManifestWork us-1/gateway-shop-storefront"]);
-    run.says("note: ManifestWork us-1/gateway-rbac is not planned, and nothing says whose it is")
+    run.says("note: ManifestWork us-1/gateway-rbac is not planned, and its owner is unknown")
         .says("help: if no other input renders into this hub, add `--sole`");
     let run = prune(&scratch, &["--sole"]);
     assert_eq!(listed(&run), ["ManifestWork us-1/gateway-shop-storefront"]);
@@ -204,7 +204,7 @@ fn what_another_input_or_somebody_else_may_want_is_never_listed() {
         "ap-3/gateway-shop-storefront",
     ] {
         run.says(&format!(
-            "note: ManifestWork {unclaimed} is not planned, and nothing says whose it is"
+            "note: ManifestWork {unclaimed} is not planned, and its owner is unknown"
         ));
     }
     for foreign in ["ap-4", "ap-5", "ap-6", "ap-7"] {
@@ -237,7 +237,7 @@ fn a_switch_to_sets_lists_the_old_works_only_where_the_sets_have_arrived() {
     let run = prune(&scratch, &switched);
     assert_eq!(run.stdout, "");
     run.says("nothing to delete now").says(
-        "note: ManifestWork eu-1/gateway-shop-storefront has to wait: Gateway kuadrant-shop/storefront goes on in \
+        "note: ManifestWork eu-1/gateway-shop-storefront has to wait: Gateway kuadrant-shop/storefront moved to \
          another work, which is not applied on eu-1 yet",
     );
     // On us-1 the new work is there, and one of its manifests is not applied yet.
@@ -307,7 +307,7 @@ fn a_switch_back_lists_the_sets_and_never_the_works_that_the_hub_made_from_them(
     scratch.remove("hub/spokes/eu-1/limits.yaml");
     prune(&scratch, &["--sole"]).says(
         "note: ManifestWorkReplicaSet shop/gateway-shop-storefront has to wait: RateLimitPolicy kuadrant-shop/api-burst \
-         goes on in another work, which is not applied on eu-1 yet",
+         moved to another work, which is not applied on eu-1 yet",
     );
     // Of a part of the clusters nothing can be said about sets.
     assert_eq!(
@@ -348,7 +348,7 @@ fn without_an_export_the_rendered_tree_says_what_was_ours() {
     // What goes on elsewhere has to arrive there first, and that only the hub knows.
     let run = list(&["--work-kind", "replica-set"]);
     run.exits(0)
-        .says("goes on in another work: apply that first, then ask with `--works`");
+        .says("moved to another work: apply that first, then use `--works`");
     assert_eq!(listed(&run), ["ManifestWork us-1/gateway-shop-storefront"]);
     // With an export, what the tree still lists is ours: a Gateway that left the input.
     for file in ["gateway", "authentication", "certificates", "limits", "routes"] {
@@ -364,9 +364,7 @@ fn without_an_export_the_rendered_tree_says_what_was_ours() {
     scratch.run(&["render", "hub", "-q"]).exits(0);
     let run = prune(&scratch, &[]);
     assert_eq!(listed(&run), ["ManifestWork us-1/gateway-shop-storefront"]);
-    run.says(
-        "note: ManifestWork eu-1/gateway-payments-payments is not planned, and nothing says whose it is",
-    );
+    run.says("note: ManifestWork eu-1/gateway-payments-payments is not planned, and its owner is unknown");
     assert_eq!(listed(&prune(&scratch, &["--sole"])), expected);
 }
 

@@ -74,7 +74,7 @@ fn a_thing_that_is_missing_is_told_once_with_all_who_need_it_and_the_entry_that_
     let scratch = syncing(ROUTES, &objects);
     let run = render(&scratch);
     run.exits(0).says(
-        "warning[reference/not-shipped]: Service shop/cart is needed on eu-1, us-1, but neither shipped nor known to live \
+        "warning[reference/not-shipped]: Service shop/cart is needed on eu-1, us-1, but it is neither shipped nor known to live \
          there\n  --> hub/more.yaml:9:14",
     );
     run.says("needed by HTTPRoute shop/one").says("and by HTTPRoute shop/two").says(
@@ -99,7 +99,7 @@ fn what_is_shipped_or_lives_on_every_cluster_is_not_missing_and_on_some_it_is() 
     }
     let scratch = syncing(ROUTES, &route("one", "cart"));
     scratch.write("hub/spokes/eu-1/cart.yaml", &service("cart"));
-    render(&scratch).says("Service shop/cart is needed on us-1, but neither");
+    render(&scratch).says("Service shop/cart is needed on us-1, but it is neither");
     scratch.write("hub/spokes/us-1/cart.yaml", &service("cart"));
     render(&scratch).does_not_say("reference/not-shipped");
 }
@@ -172,7 +172,7 @@ fn a_secret_that_something_on_every_cluster_makes_is_expected_there() {
     };
     shipped(&tls_policy(", sectionName: api"))
         .does_not_say("secret/not-rendered")
-        .says("ClusterIssuer le is needed on eu-1, us-1, but neither shipped nor known to live there");
+        .says("ClusterIssuer le is needed on eu-1, us-1, but it is neither shipped nor known to live there");
     let chosen = core("secrets", "\"names\": [\"gateways/wildcard\"]");
     let scratch = syncing(
         &chosen,
@@ -260,7 +260,7 @@ fn an_entry_that_chooses_nothing_or_cannot_choose_is_refused() {
     for (entry, message, help) in [
         (
             core("configmaps", "\"feedback\": []"),
-            "must say which objects to ship",
+            "must name the objects to ship",
             "add `names: [NAMESPACE/NAME]`",
         ),
         (
@@ -280,15 +280,15 @@ fn an_entry_that_chooses_nothing_or_cannot_choose_is_refused() {
         ),
         (
             ROUTES.replace('}', ", \"names\": [\"shop/x\"]}"),
-            "all routes of this kind go",
-            "leave out `names` and `labelSelector`",
+            "all routes of this kind are shipped",
+            "remove `names` and `labelSelector`",
         ),
         (
             ROUTES
                 .replace("httproutes", "gateways")
                 .replace('}', ", \"names\": [\"shop/x\"]}"),
-            "Gateways go where their placement says",
-            "leave out this entry",
+            "Gateways are placed by their Placement",
+            "remove this entry",
         ),
         (
             format!(r#"{{"group": "kuadrant.io", "version": "v1", "resource": "authpolicies", {named}}}"#),

@@ -228,7 +228,7 @@ fn a_part_of_the_fleet_makes_no_sense() {
         render(&scratch, &part)
             .exits(2)
             .says("a ManifestWorkReplicaSet is for all clusters of its Placement")
-            .says("leave out `--clusters` and `--shard`");
+            .says("remove `--clusters` and `--shard`");
     }
     scratch
         .run(&["diff", "hub", "--work-kind", "replica-set", "--clusters", "eu-*"])
@@ -246,11 +246,11 @@ fn what_differs_between_clusters_is_an_error_that_names_them() {
     scratch.run(&["render", "hub", "-o", "-", "-q"]).exits(0);
     render(&scratch, &[])
         .exits(4)
-        .says("error[placement/not-uniform]: a ManifestWorkReplicaSet cannot carry Gateway gateways/prod-web: it is not the same on every cluster")
+        .says("error[placement/not-uniform]: a ManifestWorkReplicaSet cannot contain Gateway gateways/prod-web: it is not the same on every cluster")
         .says("--> hub/gateway.yaml:4:9")
         .says("goes where Placement gateways/edge says")
         .says("RateLimitPolicy kuadrant-gateways/global")
-        .says("leave out `--work-kind replica-set`");
+        .says("remove `--work-kind replica-set`");
     let run = render(&scratch, &[]);
     assert!(
         run.stderr
@@ -360,10 +360,10 @@ fn a_policy_of_two_gateways_is_a_set_where_one_placement_has_both() {
     );
     let run = render(&scratch, &[]);
     run.exits(4)
-        .says("cannot carry Color gateways/red")
-        .says("on eu-1 there is such a work, on ap-1, us-1 there is none")
-        .says("cannot carry Gateway gateways/prod-web")
-        .says("cannot carry Gateway gateways/two");
+        .says("cannot contain Color gateways/red")
+        .says("such a work exists for eu-1, but not for ap-1, us-1")
+        .says("cannot contain Gateway gateways/prod-web")
+        .says("cannot contain Gateway gateways/two");
 }
 
 #[test]

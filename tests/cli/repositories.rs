@@ -103,7 +103,7 @@ fn repositories_of_all_kinds_are_checked_without_noise_and_render() {
 #[test]
 fn v_lists_what_is_no_object_and_why() {
     let run = repository("machines").run(&["check", "-v"]);
-    run.says("9 documents are no Kubernetes objects\n")
+    run.says("9 documents are not Kubernetes objects\n")
         .says("  kind.yaml:1: Cluster of kind.x-k8s.io/v1alpha4, without a name\n")
         .says("  talos/patches.yaml:1: a list\n")
         .says("  kubeconfig.yaml:1: Config of v1, for a tool\n");
@@ -290,7 +290,7 @@ fn a_variable_is_one_finding_wherever_it_stands_and_never_nothing_to_do() {
         run.stdout
     );
     assert!(
-        run.stdout.contains("if `${HOST}` shall get a value"),
+        run.stdout.contains("if `${HOST}` should get a value"),
         "{}",
         run.stdout
     );

@@ -89,7 +89,7 @@ fn the_most_specific_rule_takes_a_request_and_the_reason_is_given() {
             &["--header", "X-Tester: yes"],
             "shop#cart-of-testers",
             "shop#cart",
-            "it asks for more headers",
+            "it matches more headers",
         ),
         (
             "POST https://shop.example.com/cart/checkout",
@@ -139,11 +139,11 @@ fn what_holds_is_what_the_policies_on_its_way_come_to_where_clusters_differ_too(
     copy(&fixtures().join("../examples/fleet"), &scratch.path("."));
     let web = scratch.run(&["explain", "https://shop.acme.example/"]);
     web.prints("GET https://shop.acme.example/\n\nGateway shop/storefront, listener web\n")
-        .prints("  taken by HTTPRoute shop/web, rule rule-1  hub/shop/routes.yaml:")
+        .prints("  served by HTTPRoute shop/web, rule rule-1  hub/shop/routes.yaml:")
         .prints("  Gateway shop/storefront > listener web > HTTPRoute shop/web > rule-1\n    per-client  ");
     assert!(!web.stdout.contains("shop/api-burst"), "{}", web.stdout);
     let api = scratch.run(&["explain", "https://api.shop.acme.example/orders/7"]);
-    api.prints("  taken by HTTPRoute shop/catalogue, rule rule-2  hub/shop/routes.yaml:")
+    api.prints("  served by HTTPRoute shop/catalogue, rule rule-2  hub/shop/routes.yaml:")
         .prints("    on eu-1\n    everything  ")
         .prints("    on eu-2, us-1\n    reads  ")
         .prints("      from shop/api-burst  hub/shop/limits.yaml:");
@@ -164,7 +164,7 @@ fn what_nobody_takes_says_who_listens_and_what_no_rule_takes_is_404() {
     let scratch = hub();
     scratch
         .run(&["explain", "http://shop.example.com/", "hub"])
-        .prints("  no listener takes it\n  there is https://*.example.com:443\n");
+        .prints("  no listener accepts it\n  there is https://*.example.com:443\n");
     scratch
         .run(&["explain", "https://other.example.com/", "hub"])
         .prints("  no rule of its routes matches: 404\n");
@@ -187,13 +187,13 @@ fn clusters_that_differ_have_answers_of_their_own() {
     run.exits(0);
     assert!(
         run.stdout
-            .contains("on eu-1\n  taken by HTTPRoute kuadrant-gateways/here, rule everything"),
+            .contains("on eu-1\n  served by HTTPRoute kuadrant-gateways/here, rule everything"),
         "{}",
         run.stdout
     );
     assert!(
         run.stdout
-            .contains("taken by HTTPRoute gateways/shop, rule everything"),
+            .contains("served by HTTPRoute gateways/shop, rule everything"),
         "{}",
         run.stdout
     );
@@ -229,13 +229,13 @@ fn a_rule_whose_expression_is_not_understood_is_named_and_nothing_is_promised_ab
     assert_eq!(run.status, 0, "{}", run.stderr);
     let lines: Vec<&str> = run.stdout.lines().map(str::trim).collect();
     let at = |wanted: &str| lines.iter().position(|line| line.starts_with(wanted));
-    let taken = at("taken by").expect(&run.stdout);
+    let taken = at("served by").expect(&run.stdout);
     assert!(
         lines[taken].contains("cart") && !lines[taken].contains("checkout"),
         "{}",
         run.stdout
     );
-    let unknown = at("may be taken by").expect(&run.stdout);
+    let unknown = at("may be served by").expect(&run.stdout);
     assert!(
         lines[unknown].contains("checkout  hub/routes.yaml:14"),
         "{}",

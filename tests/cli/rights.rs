@@ -105,10 +105,10 @@ fn a_kind_leaves_the_parameters_in_two_steps_and_the_first_alone_is_refused() {
         let refused = render(&scratch, kind);
         refused
             .exits(3)
-            .says("error[rbac/narrowed]: GatewayClass multicluster: the work agents of eu-1, us-1 would lose the right to delete httproutes.gateway.networking.k8s.io, and 1 object would stay there for ever\n  --> hub/class.yaml:14:5\n")
-            .says("nothing here lists it any more")
+            .says("error[rbac/narrowed]: GatewayClass multicluster: the work agents of eu-1, us-1 would lose the right to delete httproutes.gateway.networking.k8s.io, and 1 object would remain there\n  --> hub/class.yaml:14:5\n")
+            .says("no longer listed here")
             .says("= note: leaving: HTTPRoute shop/orders\n")
-            .says("= help: add `\"retainedResources\": [{\"group\":\"gateway.networking.k8s.io\",\"resource\":\"httproutes\"}]` to these parameters, and take that out again when the clusters have deleted them\n")
+            .says("= help: add `\"retainedResources\": [{\"group\":\"gateway.networking.k8s.io\",\"resource\":\"httproutes\"}]` to these parameters, and remove it again when the clusters have deleted them\n")
             .says("1 error and 1 warning; nothing was written");
         assert_eq!(scratch.tree("rendered"), before);
         let arguments = [&["--check"], kind].concat();
@@ -245,7 +245,7 @@ fn a_class_without_parameters_is_told_to_get_some() {
     render(&scratch, &[])
         .exits(3)
         .says("--> hub/class.yaml:6:3\n")
-        .says("= help: give the class parameters, `spec.parametersRef`, with `retainedResources: [{group: kuadrant.io, resource: ratelimitpolicies}]`, and take");
+        .says("= help: give the class parameters, `spec.parametersRef`, with `retainedResources: [{group: kuadrant.io, resource: ratelimitpolicies}]`, and remove");
 }
 
 /// Of two classes, the parameters of the one whose Gateway had the object are named.

@@ -1,4 +1,4 @@
-//! What is printed as JSON, against the JSON Schemas of the reports. [`conforms`] is asked of every run of these tests.
+//! Reports as JSON and as YAML, against their JSON Schemas. [`conforms`] checks the output of every run of these tests.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -9,24 +9,54 @@ use spokewright::pipeline::schema_documents;
 
 use crate::scratch::Scratch;
 
-/// Panics where a document of ours breaks the schema of its kind, or has a field that the schema does not know. Other texts
+/// Panics if a document of ours breaks the schema of its kind, or has a field that the schema does not know. Other texts
 /// pass.
 #[track_caller]
 pub(crate) fn conforms(text: &str) {
-    if !text.starts_with('{') {
-        return;
+    for document in documents(text) {
+        if let Some(kind) = kind_of(&document) {
+            conforms_to(&kind, &document, text);
+        }
     }
-    let Ok(document) = serde_json::from_str::<Value>(text) else {
-        return;
-    };
+}
+
+/// The JSON document of a text, or its YAML documents.
+fn documents(text: &str) -> Vec<Value> {
+    if text.starts_with(['{', '[']) {
+        return serde_json::from_str(text).into_iter().collect();
+    }
+    if !text.starts_with("apiVersion: ") {
+        return Vec::new();
+    }
+    let limits = kube_yaml::Limits::default();
+    let documents = text.split("\n---\n");
+    documents
+        .filter_map(|document| kube_yaml::read_document(document, &limits).ok())
+        .collect()
+}
+
+/// The kind of a report; nothing for any other document.
+fn kind_of(document: &Value) -> Option<String> {
     let kind = document["kind"].as_str().unwrap_or_default();
-    if document["apiVersion"] != "spokewright.dev/v1alpha1" {
-        return;
+    // Argo CD asks for a bare list.
+    let is_announcement = document[0]["collectionType"].is_string();
+    let is_ours = document["apiVersion"] == "spokewright.dev/v1alpha1" && kind != "RenderConfig";
+    if is_announcement {
+        Some(ANNOUNCEMENT.to_owned())
+    } else {
+        (is_ours || kind == "EffectivePolicy").then(|| kind.to_owned())
     }
+}
+
+/// The schema of a list has no kind.
+const ANNOUNCEMENT: &str = "";
+
+#[track_caller]
+fn conforms_to(kind: &str, document: &Value, text: &str) {
     let validator = validators().get(kind);
     let validator = validator.unwrap_or_else(|| panic!("no schema is for the kind {kind}"));
     let wrong: Vec<String> = validator
-        .iter_errors(&document)
+        .iter_errors(document)
         .map(|error| format!("{}: {error}", error.instance_path()))
         .collect();
     assert!(wrong.is_empty(), "{kind}: {wrong:#?}\n{text}");
@@ -42,7 +72,7 @@ fn validators() -> &'static BTreeMap<String, Validator> {
             .map(|(name, mut schema)| {
                 close(&mut schema);
                 let kind = schema.pointer("/properties/kind/const").and_then(Value::as_str);
-                let kind = kind.unwrap_or_else(|| panic!("{name} is of no kind")).to_owned();
+                let kind = kind.unwrap_or(ANNOUNCEMENT).to_owned();
                 let validator = jsonschema::validator_for(&schema);
                 (kind, validator.unwrap_or_else(|error| panic!("{name}: {error}")))
             })
@@ -85,13 +115,14 @@ fn every_report_is_printed_by_a_run_and_conforms_to_its_schema() {
         &["status", "hub", "-o", "json"],
         &["placement", "start", "-o", "json"],
         &["placement", "start", "--why", "eu-1", "-o", "json"],
+        &["status", "hub", "-o", "yaml"],
+        &["policies", "hub", "-o", "yaml"],
+        &["argocd", "parameters"],
     ] {
         printed.push(scratch.run(arguments).stdout);
     }
-    let kinds: Vec<Value> = printed
-        .iter()
-        .map(|text| serde_json::from_str::<Value>(text).expect("JSON")["kind"].clone())
-        .collect();
+    let documents = printed.iter().flat_map(|text| documents(text));
+    let kinds: Vec<String> = documents.filter_map(|document| kind_of(&document)).collect();
     for kind in validators().keys() {
         assert!(
             kinds.iter().any(|found| found == kind),

@@ -46,11 +46,11 @@ fn of_two_routes_with_one_match_the_first_by_name_wins() {
     says(
         &run,
         &[
-            "warning[route/shadowed]: HTTPRoute gateways/a gets all requests that this match of HTTPRoute gateways/b asks for",
+            "warning[route/shadowed]: HTTPRoute gateways/a gets all requests of this match of HTTPRoute gateways/b",
             "--> hub/routes.yaml:7:",
             "::: hub/routes.yaml:15:",
             "the listener `api` of Gateway gateways/prod-web",
-            "HTTPRoute gateways/a wins because it comes first by namespace/name, and no creation time decides",
+            "HTTPRoute gateways/a wins because it is first by namespace/name, and no creation time decides",
             "= help: remove one of the two",
         ],
     );
@@ -104,9 +104,8 @@ fn listeners_that_serve_the_same_routes_are_told_together_and_others_apart() {
     ];
     assert_eq!(said.len(), expected.len(), "{said:#?}");
     for (said, (loser, listeners)) in said.iter().zip(expected) {
-        let message = format!(
-            "HTTPRoute gateways/a gets all requests that this match of HTTPRoute gateways/{loser} asks for"
-        );
+        let message =
+            format!("HTTPRoute gateways/a gets all requests of this match of HTTPRoute gateways/{loser}");
         assert!(said.contains(&message), "{message} is not in {said}");
         assert!(said.contains(listeners), "{listeners} is not in {said}");
     }
@@ -138,7 +137,7 @@ fn of_one_route_the_first_rule_wins() {
         &run,
         &[
             "an earlier rule of HTTPRoute gateways/a gets all requests",
-            "of the rules of one route the first wins",
+            "the first matching rule of a route wins",
         ],
     );
 }

@@ -378,13 +378,13 @@ fn works_that_are_missing_refused_or_stale_are_named() {
         eu-1 Overridden; us-1 not applied: no matches for kind
 
     2 of 4 planned works applied: 1 missing, 1 not applied; not planned: 1 stale
-        ap-1/gateway-gateways-prod-web: stale: the plan does not place it there (of
+        ap-1/gateway-gateways-prod-web: stale: it is not placed there (of
           gateways/prod-web)
         us-1/gateway-gateways-prod-web: RateLimitPolicy kuadrant-gateways/global is
           not applied (AppliedManifestFailed): no matches for kind
         us-1/gateway-rbac: missing
-        help, stale: `spokewright prune-list --works` prints it as
-          `kubectl delete -f -` takes it
+        help, stale: `spokewright prune-list --works` prints it as input for
+          `kubectl delete -f -`
     ");
 }
 
@@ -501,7 +501,7 @@ fn what_is_no_manifest_work_is_skipped_and_said_on_request() {
     scratch
         .run(&["status", "hub", "--works", "works.json", "-v"])
         .exits(0)
-        .says("note: works.json:1: ConfigMap b/a is no ManifestWork; skipped");
+        .says("note: works.json:1: ConfigMap b/a is not a ManifestWork; skipped");
     write(&scratch, "none.json", &[]);
     let none = scratch.run(&["status", "hub", "--works", "none.json"]);
     none.exits(0)
@@ -548,7 +548,7 @@ fn a_broken_status_is_a_finding_with_its_place_and_the_rest_is_reported() {
     run.exits(3)
         .says("error[object/schema]")
         .says("works.yaml:")
-        .says("the attached routes of listener `api` on us-1 are no number")
+        .says("the attached routes of listener `api` on us-1 are not a number")
         .says("expected")
         .does_not_say("panicked");
     let report = json_of(&run);
@@ -695,7 +695,7 @@ fn a_condition_about_an_older_generation_of_its_object_is_not_true() {
     let policy = object(&report, POLICY);
     assert_eq!(
         condition(policy, "Enforced"),
-        "False NotTrueOnAllClusters us-1 Enforced is about generation 2, the object has 3"
+        "False NotTrueOnAllClusters us-1 Enforced is about generation 2, but the object has generation 3"
     );
     assert!(condition(policy, "Accepted").starts_with("True"));
 }
@@ -834,7 +834,7 @@ fn what_a_gate_cannot_mean_is_a_usage_error_with_help() {
     let gate = |require: &str| scratch.run(&["status", "hub", "--require", require]);
     gate("gatway=Programmed")
         .exits(2)
-        .says("error: no object of the input is a `gatway`")
+        .says("error: the input contains no `gatway`")
         .says("help: did you mean `gateway`?");
     gate("gateway=Programed")
         .exits(2)
@@ -917,7 +917,7 @@ fn the_gate_is_closed_by_what_is_planned_and_by_what_is_stale_but_not_by_what_an
     closed.exits(4);
     assert_eq!(
         closed.stderr,
-        "error: ap-1/gateway-gateways-prod-web: stale: the plan does not place it there (of gateways/prod-web)\n"
+        "error: ap-1/gateway-gateways-prod-web: stale: it is not placed there (of gateways/prod-web)\n"
     );
     // One that was made for something that is not in this input.
     let mut unclaimed = stale.clone();

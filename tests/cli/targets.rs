@@ -145,11 +145,6 @@ fn every_target_of_a_synced_kind_is_shipped_or_said_once() {
         ),
         (
             "gateways",
-            (GATEWAY_API, "HTTPRoute", "loose"),
-            Some("policy/unreachable"),
-        ),
-        (
-            "gateways",
             (GATEWAY_API, "HTTPRoute", "nope"),
             Some("policy/target-not-found"),
         ),
@@ -185,6 +180,10 @@ fn every_target_of_a_synced_kind_is_shipped_or_said_once() {
             run.stderr
         );
     }
+    // A route that names a Gateway that is not there says so itself.
+    let (codes, shipped, run) = outcome("gateways", (GATEWAY_API, "HTTPRoute", "loose"));
+    assert!(codes.is_empty() && !shipped, "{codes:?}");
+    run.says("warning[route/parent-not-found]: Gateway gateways/nowhere is not in the input");
 }
 
 #[test]
@@ -198,7 +197,7 @@ fn a_listener_set_that_no_gateway_takes_is_not_called_missing() {
     scratch
         .run(&["render", "hub", "--output", "out"])
         .exits(0)
-        .says("[listener-set/not-attached]: ListenerSet gateways/more is not attached: Gateway gateways/prod-web takes no ListenerSets")
+        .says("[listener-set/not-attached]: ListenerSet gateways/more is not attached: Gateway gateways/prod-web accepts no ListenerSets")
         .says("write `allowedListeners:")
         .does_not_say("policy/target-not-found")
         .does_not_say("ListenerSet gateways/more is not in the input");
@@ -208,8 +207,8 @@ fn a_listener_set_that_no_gateway_takes_is_not_called_missing() {
 fn a_target_that_only_its_controller_knows_is_named() {
     let (_, _, run) = outcome("gateways", ("acme.io", "Backend", "queue"));
     run.exits(0).says(
-        "Color gateways/p is not shipped with its target Backend.acme.io gateways/queue: nothing here tells which \
-         clusters that is on",
+        "Color gateways/p is not shipped with its target Backend.acme.io gateways/queue: the input does not show which \
+         clusters have it",
     );
 }
 
@@ -246,7 +245,7 @@ fn an_error_in_a_policy_of_another_class_only_is_a_warning() {
         let run = scratch.run(&["render", "hub", "--output", "out", "--color", "never"]);
         run.exits(0)
             .says(&format!("warning[{code}]"))
-            .says("it is left alone: only Gateways of other classes lead to what it targets");
+            .says("it is not shipped: only Gateways of other classes lead to its target");
         assert!(scratch.exists("out/eu-1"), "{}", run.stderr);
     }
 }

@@ -289,7 +289,7 @@ pub(crate) type WorkOf<'p> = (String, &'static str, &'p [ManifestSummary]);
 pub(crate) fn texts_by_cluster(plan: &Plan) -> BTreeMap<String, Vec<WorkOf<'_>>> {
     let mut texts: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for set in plan.replica_sets.iter().flatten() {
-        for cluster in &set.clusters {
+        for cluster in set.clusters.iter() {
             let text = (
                 set.text.clone(),
                 "/spec/manifestWorkTemplate",

@@ -23,7 +23,7 @@ pub enum PatternError {
     #[error("{0}")]
     Syntax(String),
     /// It may be one, which would take more memory than a pattern gets here.
-    #[error("it is too large to be compiled here")]
+    #[error("it is too large to compile")]
     TooLarge,
 }
 

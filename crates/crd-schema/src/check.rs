@@ -497,7 +497,7 @@ fn type_help(node: &Node, value: &Value) -> Option<String> {
         {
             Some(format!("remove the quotes: {text}"))
         }
-        (Type::Array, Value::Object(_)) => Some("put \"- \" in front: a list is expected".to_owned()),
+        (Type::Array, Value::Object(_)) => Some("write \"- \" before it: a list is expected".to_owned()),
         (Type::Integer, Value::Number(number)) if !number.is_i64() => {
             let (least, most) = match format_of(node) {
                 Some(Format::Int32) => (i64::from(i32::MIN), i64::from(i32::MAX)),

@@ -23,7 +23,7 @@ const ANNOTATIONS_MAX: usize = 256 * 1024;
 const OF_DEPENDENTS: [&str; 2] = ["orphan", "foregroundDeletion"];
 
 /// What an owner is good for in a file.
-const OWNER_HELP: &str = "remove it: an owner is named by its `uid`, which is another one on every cluster";
+const OWNER_HELP: &str = "remove it: an owner is identified by its `uid`, which differs on every cluster";
 
 /// The compiled schema of ObjectMeta. Every field is nullable, because decoding a null gives its zero.
 ///

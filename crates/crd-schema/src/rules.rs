@@ -384,7 +384,7 @@ mod with_engine {
                              to call cost exceeds limit for rule: {rule}"
                         ),
                         Stop::Memory => format!(
-                            "no further validation rules will be run due to more memory than a rule gets here for rule: \
+                            "no further validation rules will be run due to more memory than a rule may use for rule: \
                              {rule}"
                         ),
                         // The run says it once.
@@ -425,7 +425,7 @@ mod with_engine {
                     spending.is_over = true;
                     let why = match stop {
                         Stop::Cost => "call cost exceeds limit",
-                        Stop::Memory => "more memory than an expression gets here",
+                        Stop::Memory => "more memory than an expression may use",
                         Stop::Work => return None,
                     };
                     let text = self.message_expression.as_deref().unwrap_or_default();

@@ -65,7 +65,7 @@ impl<'t, R: Record> Composer<'t, '_, R> {
             return Err(Error::new(
                 ErrorKind::Alias,
                 range,
-                format!("no `&{name}` stands in front of this alias"),
+                format!("there is no `&{name}` before this alias"),
                 format!("define it with `&{name}`, or quote the text if `*` is part of it: \"*{name}\""),
             ));
         };
@@ -73,7 +73,7 @@ impl<'t, R: Record> Composer<'t, '_, R> {
             return Err(Error::new(
                 ErrorKind::Alias,
                 range,
-                format!("`*{name}` stands inside the value that `&{name}` names"),
+                format!("`*{name}` is inside the value that `&{name}` names"),
                 "a value cannot contain itself",
             ));
         };
@@ -119,7 +119,7 @@ impl<'t, R: Record> Composer<'t, '_, R> {
                 ErrorKind::Limit,
                 range,
                 "nearly all of the document comes from aliases: Kubernetes refuses that",
-                "write the values out, or use fewer aliases inside of anchors",
+                "write the values in full, or use fewer aliases inside anchors",
             ));
         }
         Ok(())
@@ -130,7 +130,7 @@ impl<'t, R: Record> Composer<'t, '_, R> {
             ErrorKind::Limit,
             range,
             format!("aliases expand to more than {} values", self.limits.alias_nodes),
-            "use fewer aliases inside of anchors",
+            "use fewer aliases inside anchors",
         )
     }
 }

@@ -172,7 +172,7 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
                 "more than {} levels of lists and mappings are nested here",
                 self.depth
             ),
-            "no Kubernetes object is that deep: look for a bracket too many",
+            "no Kubernetes object is that deep: look for an extra bracket",
         )
     }
 
@@ -221,6 +221,6 @@ pub(super) fn collection_as_key(range: Range<usize>) -> Box<Error> {
         ErrorKind::Key,
         range,
         "a key cannot be a list or a mapping",
-        "quote the text if a bracket is part of it; `{{ ... }}` of a template needs quotes, too",
+        "quote the text if a bracket is part of it; `{{ ... }}` of a template also needs quotes",
     )
 }

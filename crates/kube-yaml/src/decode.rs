@@ -84,9 +84,9 @@ pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Box<Undecodable>> {
                 let start = error.valid_up_to();
                 let byte = bytes.get(start).copied().unwrap_or(0);
                 let help = if bytes.contains(&0) {
-                    "exclude the file: it is no text"
+                    "exclude the file: it is not text"
                 } else {
-                    "save the file as UTF-8 (`iconv -f ISO-8859-1 -t UTF-8` converts Latin-1), or exclude it if it is no text"
+                    "save the file as UTF-8 (`iconv -f ISO-8859-1 -t UTF-8` converts Latin-1), or exclude it if it is not text"
                 };
                 // What is read before the first such byte is the same, so it stands at the same place there.
                 let text = String::from_utf8_lossy(bytes).into_owned();
@@ -126,7 +126,7 @@ fn decode_utf16(bytes: &[u8]) -> Result<String, Box<Undecodable>> {
     let mut fault = None;
     for character in char::decode_utf16(units) {
         if character.is_err() && fault.is_none() {
-            fault = Some((text.len(), at, "half of a surrogate pair is no character"));
+            fault = Some((text.len(), at, "half of a surrogate pair is not a character"));
         }
         let character = character.unwrap_or(char::REPLACEMENT_CHARACTER);
         text.push(character);

@@ -29,7 +29,7 @@ impl<'t> Parser<'t> {
                     if is_repeated {
                         return Err(Error::syntax(
                             token.start..token.end,
-                            "this directive is there already",
+                            "this directive is a repetition",
                             "remove one of the two",
                         ));
                     }
@@ -77,12 +77,12 @@ impl<'t> Parser<'t> {
         let end = self.scanner.line_end(start);
         let (message, help) = if after_marker {
             (
-                "Kubernetes silently drops the text behind `...`",
+                "Kubernetes silently drops text after `...`",
                 "separate documents with `---`, or remove what follows",
             )
         } else {
             (
-                "Kubernetes silently drops the text behind the end of the document's value",
+                "Kubernetes silently drops text after the value of the document",
                 "indent it to fit the value above, separate it with `---`, or remove it",
             )
         };
@@ -92,20 +92,18 @@ impl<'t> Parser<'t> {
     pub(super) fn no_node(&mut self) -> Outcome<Event<'t>> {
         let range = self.peek_range()?;
         let message = match self.peek()? {
-            TokenKind::FlowEntry => "a value is missing in front of `,`",
-            TokenKind::FlowSequenceEnd | TokenKind::FlowMappingEnd => {
-                "a value is missing in front of the bracket"
-            }
-            TokenKind::BlockEntry => "a list of `- ` entries cannot stand inside `[ ]` or `{ }`",
-            TokenKind::Value => "a key is missing in front of `:`",
+            TokenKind::FlowEntry => "a value is missing before `,`",
+            TokenKind::FlowSequenceEnd | TokenKind::FlowMappingEnd => "a value is missing before the bracket",
+            TokenKind::BlockEntry => "a list of `- ` entries is not allowed inside `[ ]` or `{ }`",
+            TokenKind::Value => "a key is missing before `:`",
             TokenKind::StreamEnd => return self.flow_not_closed("a value"),
             TokenKind::DocumentEnd => "`...` ends a document that has not begun",
-            _ => "no value can stand here",
+            _ => "no value is allowed here",
         };
         Err(Error::syntax(
             range,
             message,
-            "quote what is meant as text, or remove it",
+            "quote it if it is text, or remove it",
         ))
     }
 
@@ -116,10 +114,7 @@ impl<'t> Parser<'t> {
             TokenKind::StreamEnd | TokenKind::DocumentStart | TokenKind::DocumentEnd
         );
         let Some(start) = self.open_flow.last().copied() else {
-            return self.not_expected(
-                "no value can stand here",
-                "quote what is meant as text, or remove it",
-            );
+            return self.not_expected("no value is allowed here", "quote it if it is text, or remove it");
         };
         let (range, message) = if at_end {
             (
@@ -127,7 +122,7 @@ impl<'t> Parser<'t> {
                 format!("this bracket is never closed: {expected} is missing at the end"),
             )
         } else {
-            (range, format!("{expected} is missing in front of this"))
+            (range, format!("{expected} is missing before this"))
         };
         Err(Error::syntax(
             range,

@@ -39,14 +39,14 @@ impl ErrorKind {
     /// What is wrong, in general.
     const fn words(self) -> &'static str {
         match self {
-            Self::Encoding => "this is no text that Kubernetes reads",
-            Self::Character => "a control character cannot stand in YAML as it is",
+            Self::Encoding => "Kubernetes cannot read this text",
+            Self::Character => "a control character must be escaped in YAML",
             Self::Syntax => "this breaks a rule of YAML or JSON",
-            Self::Stream => "this separates no documents",
+            Self::Stream => "this does not separate documents",
             Self::DuplicateKey => "a key is already in this mapping",
-            Self::Key => "this is no key that Kubernetes reads",
-            Self::Value => "this value is not what its tag or its form says",
-            Self::Alias => "this alias stands for no value",
+            Self::Key => "Kubernetes cannot read this key",
+            Self::Value => "this value does not match its tag or its form",
+            Self::Alias => "this alias has no value",
             Self::Merge => "this merge is not possible",
             Self::Dropped => "Kubernetes would drop this text",
             Self::Limit => "a limit of this reader is exceeded",
@@ -59,13 +59,13 @@ impl ErrorKind {
             Self::Encoding => "convert the file to UTF-8",
             Self::Character => "remove it, or write it as an escape between double quotes",
             Self::Syntax | Self::Value | Self::Alias => {
-                "put the text between quotes; it is not shown here, as it may be a Secret's"
+                "quote the text; it is not shown here, because it may belong to a Secret"
             }
             Self::Stream | Self::Dropped => {
-                "begin a document with a line of three dashes only; the text is not shown, as it may be a Secret's"
+                "begin a document with a line of three dashes only; the text is not shown, because it may belong to a Secret"
             }
             Self::DuplicateKey | Self::Merge => "remove one of the two",
-            Self::Key => "write the key as a text between quotes",
+            Self::Key => "quote the key",
             Self::Limit => "split the document",
         }
     }
@@ -173,7 +173,7 @@ impl Error {
             .as_mut()
             .filter(|related| matches!(related.text, Cow::Owned(_)))
         {
-            related.text = "it stands here first".into();
+            related.text = "it is here first".into();
         }
         self
     }

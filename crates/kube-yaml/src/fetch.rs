@@ -49,8 +49,8 @@ impl<'t> Scanner<'t> {
         Err(Error::new(
             ErrorKind::Syntax,
             self.pos..self.pos.saturating_add(mark.len_utf8()),
-            "an invisible byte order mark (U+FEFF) stands at the start of this line",
-            "delete it: it belongs in front of the first line of a file, if anywhere (joining files leaves it behind)",
+            "this line starts with an invisible byte order mark (U+FEFF)",
+            "delete it: it is allowed only at the start of a file (joined files often contain one)",
         ))
     }
 
@@ -258,7 +258,7 @@ impl<'t> Scanner<'t> {
             return Error::syntax(
                 place,
                 "a key ends at most 1,024 characters after its start",
-                "write `? ` in front of a key this long, and `: ` in front of its value on the next line",
+                "write `? ` before a key this long, and `: ` in front of its value on the next line",
             );
         }
         Error::syntax(

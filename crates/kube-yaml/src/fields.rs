@@ -53,7 +53,7 @@ pub(super) fn insert<R: Record>(
             }
             let key = occupied.key();
             let help = if key == "apiVersion" {
-                "where another object begins, write `---` on a line of its own before it; else remove one of the two"
+                "if another object begins here, write `---` on its own line before it; otherwise remove one of the two"
             } else {
                 "remove one of the two; keys such as `1` and \"1\", or `yes` and \"true\", are the same key"
             };
@@ -64,7 +64,7 @@ pub(super) fn insert<R: Record>(
                 help,
             );
             Err(match R::key_of(fields, key) {
-                Some(first) => error.with_related(first, format!("`{key}` stands here first")),
+                Some(first) => error.with_related(first, format!("`{key}` is here first")),
                 None => error,
             })
         }
@@ -83,8 +83,8 @@ pub(super) fn merge<R: Record>(
         Err(Error::new(
             ErrorKind::Merge,
             complete.range.clone(),
-            "`<<` merges a mapping or a list of mappings, and this is neither",
-            "quote the key if it is meant as text: \"<<\"",
+            "`<<` merges a mapping or a list of mappings, but this is neither",
+            "quote the key if it is text: \"<<\"",
         ))
     };
     let sources = match complete.value {
@@ -116,7 +116,7 @@ pub(super) fn merge<R: Record>(
                     let message = if earlier.is_some() {
                         format!("two merged mappings have the key `{key}`")
                     } else {
-                        format!("the merge would overwrite the key `{key}` in front of it")
+                        format!("the merge would overwrite the key `{key}` before it")
                     };
                     let place = if complete.range.is_empty() {
                         key_range.clone()
@@ -127,7 +127,7 @@ pub(super) fn merge<R: Record>(
                         ErrorKind::Merge,
                         place,
                         message,
-                        "put `<<` in front of the keys that differ, and merge mappings without a key in common",
+                        "write `<<` before the keys that differ, and merge mappings that have no key in common",
                     );
                     return Err(match R::key_of(fields, key) {
                         Some(first) => error.with_related(first, format!("`{key}` comes from here")),

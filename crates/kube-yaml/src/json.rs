@@ -147,7 +147,7 @@ impl<'t> JsonParser<'t> {
 
     fn key(&mut self) -> Outcome<Event<'t>> {
         if self.at(self.pos) != b'"' {
-            return self.refuse("a key in double quotes should stand here");
+            return self.refuse("a key in double quotes is expected here");
         }
         self.expect = Expect::Colon;
         self.string()
@@ -194,7 +194,7 @@ impl<'t> JsonParser<'t> {
         if !complete {
             return Err(Error::syntax(
                 range,
-                format!("`{text}` is no number in JSON"),
+                format!("`{text}` is not a number in JSON"),
                 "correct the number",
             ));
         }
@@ -211,8 +211,8 @@ impl<'t> JsonParser<'t> {
             Error::new(
                 ErrorKind::Value,
                 range,
-                format!("`{text}` is too large a number"),
-                "quote it as a text",
+                format!("the number `{text}` is too large"),
+                "quote it",
             )
         })
     }
@@ -266,7 +266,7 @@ impl<'t> JsonParser<'t> {
                 }
                 _ => {
                     return self.refuse(
-                        "a control character cannot stand in a JSON text: write `\\n`, `\\t` or `\\u00NN`",
+                        "a control character must be escaped in JSON: write `\\n`, `\\t` or `\\u00NN`",
                     );
                 }
             }
@@ -414,7 +414,7 @@ impl JsonParser<'_> {
             b'{' => return Ok(Some(start.start..self.pos)),
             b'[' => (
                 "a JSON array is no Kubernetes object",
-                "write the objects one after the other, or as `items` of a `kind: List`",
+                "write one document per object, or use `items` of a `kind: List`",
             ),
             _ => (
                 "only JSON objects can stand at the top of a JSON file",

@@ -82,7 +82,7 @@ impl<'t> Scanner<'t> {
                     return Err(Error::syntax(
                         self.pos..self.pos + 1,
                         "a block text cannot be indented by 0",
-                        "leave the number out, or write the number of spaces, 1 to 9",
+                        "remove the number, or write the number of spaces, 1 to 9",
                     ));
                 }
                 digit @ b'1'..=b'9' if increment.is_none() => increment = Some(isize::from(digit - b'0')),
@@ -100,7 +100,7 @@ impl<'t> Scanner<'t> {
         if length == 0 && self.pos < self.bytes.len() {
             return Err(Error::syntax(
                 self.pos..self.character_end(self.pos),
-                "only `+`, `-`, a digit and a comment can follow on the line of `|` or `>`",
+                "only `+`, `-`, a digit, and a comment can follow `|` or `>` on the same line",
                 "begin the text on the next line, indented; or quote it if `|` or `>` is part of it",
             ));
         }

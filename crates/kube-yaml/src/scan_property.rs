@@ -32,7 +32,7 @@ impl<'t> Scanner<'t> {
             let shown = char::from(sign);
             return Err(Error::syntax(
                 start..self.character_end(end).min(self.line_end(start)),
-                format!("`{shown}` starts {what}, whose name is of letters, digits, `-` and `_`"),
+                format!("`{shown}` starts {what}, whose name consists of letters, digits, `-`, and `_`"),
                 format!("quote the text if `{shown}` is part of it: {text}"),
             ));
         }
@@ -115,7 +115,7 @@ impl<'t> Scanner<'t> {
     fn bad_tag(&self, start: usize) -> Box<Error> {
         Error::syntax(
             start..self.character_end(self.pos).min(self.line_end(start)).max(start),
-            "`!` starts a tag, and this is none that YAML knows",
+            "`!` starts a tag, but YAML does not have this tag",
             "quote the text if `!` is part of it; end a tag with a blank",
         )
     }
@@ -150,7 +150,7 @@ impl<'t> Scanner<'t> {
             }
             _ => {
                 return refuse(
-                    "a line that starts with `%` is a directive, and this is none that YAML knows",
+                    "a line that starts with `%` is a directive, but YAML does not have this directive",
                     "quote the text if `%` is part of it, or remove the line",
                 );
             }
@@ -193,7 +193,7 @@ pub(super) fn resolve_tag(
             ErrorKind::Syntax,
             place,
             format!("no %TAG directive says what `{}` stands for", tag.handle),
-            "leave the tag out, or quote the text if `!` is part of it",
+            "remove the tag, or quote the text if `!` is part of it",
         )),
     }
 }

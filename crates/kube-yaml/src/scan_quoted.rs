@@ -145,11 +145,11 @@ impl<'t> Scanner<'t> {
                 let help = if letter == b'/' {
                     "write `/`: only JSON allows `\\/`".to_owned()
                 } else {
-                    format!("write `\\{shown}` for the text as it stands, or use single quotes")
+                    format!("write `\\{shown}` for the same text, or use single quotes")
                 };
                 return Err(Error::syntax(
                     start..end,
-                    format!("`{shown}` is no escape that YAML knows"),
+                    format!("`{shown}` is not an escape in YAML"),
                     help,
                 ));
             }
@@ -176,7 +176,7 @@ impl<'t> Scanner<'t> {
         self.pos = first + digits;
         let Some(character) = char::from_u32(number) else {
             let message = if (0xD800..0xE000).contains(&number) {
-                "half of a surrogate pair is no character"
+                "half of a surrogate pair is not a character"
             } else {
                 "no character has this number"
             };

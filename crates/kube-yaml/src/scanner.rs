@@ -300,12 +300,12 @@ impl<'t> Scanner<'t> {
             return Error::syntax(
                 key.pos..end,
                 "a key ends at most 1,024 characters after its start",
-                "write `? ` in front of a key this long, and `: ` in front of its value on the next line",
+                "write `? ` before a key this long, and `: ` in front of its value on the next line",
             );
         }
         Error::syntax(
             key.pos..end,
-            "a key of the mapping should stand here, but no `:` follows on its line",
+            "a key of the mapping is expected here, but no `:` follows on its line",
             "write `key: value`, or indent the line deeper if it continues the value above",
         )
     }
@@ -376,7 +376,7 @@ fn forbidden_character(at: usize, character: char) -> Box<Error> {
     Error::new(
         ErrorKind::Character,
         at..at + character.len_utf8(),
-        format!("the control character U+{number:04X} cannot stand in YAML as it is"),
+        format!("the control character U+{number:04X} must be escaped in YAML"),
         format!("remove it, or write `{escape}` between double quotes"),
     )
 }

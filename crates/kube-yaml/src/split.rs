@@ -148,7 +148,7 @@ fn check_separator(tail: &str, at: usize) -> Outcome<()> {
         ErrorKind::Stream,
         at..at + 3 + tail.trim_end().len(),
         format!(
-            "`---` separates documents, and `{}` cannot follow on its line",
+            "`---` separates documents, so `{}` cannot follow on its line",
             shortened(content)
         ),
         "put the document on the next line; indent the line if `---` is part of a text",

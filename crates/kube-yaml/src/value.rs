@@ -38,7 +38,7 @@ impl Scalar<'_> {
                     ErrorKind::Value,
                     range.clone(),
                     "JSON, and so Kubernetes, has neither infinity nor NaN",
-                    "quote the text if it is meant as text",
+                    "quote it if it is text",
                 )
             })?,
             Self::Text(text) => Value::String(text.into_owned()),
@@ -55,7 +55,7 @@ impl Scalar<'_> {
                 ErrorKind::Key,
                 range.clone(),
                 message,
-                "quote the key if it is meant as text",
+                "quote the key if it is text",
             ))
         };
         match self {

@@ -47,7 +47,7 @@ pub enum Detail {
 #[serde(rename_all = "camelCase")]
 pub struct Options {
     /// Clusters without a cluster set label get `default`, as the mutating webhook does.
-    pub unlabelled_join_default: bool,
+    pub unlabeled_join_default: bool,
     /// The taints `unavailable` and `unreachable` follow ManagedClusterConditionAvailable.
     pub derive_availability_taints: bool,
 }

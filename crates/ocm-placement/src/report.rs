@@ -23,12 +23,12 @@ use crate::placement_decisions::{chunks, object_name};
 use crate::prioritizers::resource_allocatable::Resource;
 use crate::weights::Kind;
 
-/// What became of all Placements of an input.
+/// What became of all Placements of an input. `P`: a list of them, or what makes one after the other while it is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Report {
+pub struct Report<P = Vec<PlacementReport>> {
     /// snapshot, sequential or fixpoint.
     pub mode: &'static str,
     /// The clock, when there was one.
@@ -44,7 +44,7 @@ pub struct Report {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<String>,
     /// Sorted by namespace and name.
-    pub placements: Vec<PlacementReport>,
+    pub placements: P,
 }
 
 /// One Placement.
@@ -183,6 +183,13 @@ impl Evaluation<'_> {
     /// The whole report. Filters, scores and ranking are there after an evaluation with full detail only.
     #[must_use]
     pub fn report(&self) -> Report {
+        self.report_with(self.placement_reports().collect())
+    }
+
+    /// The report with its Placements in another form: thousands of them with thousands of clusters each need not be in
+    /// memory at once ([`Self::placement_reports`] makes them one by one).
+    #[must_use]
+    pub fn report_with<P>(&self, placements: P) -> Report<P> {
         let input = &self.plan.input;
         Report {
             mode: input.mode.as_str(),
@@ -191,7 +198,7 @@ impl Evaluation<'_> {
             converged: self.converged,
             options: input.options,
             rejected: input.inventory.rejected.iter().map(ToString::to_string).collect(),
-            placements: self.placement_reports().collect(),
+            placements,
         }
     }
 
@@ -206,15 +213,12 @@ impl Evaluation<'_> {
     /// the next run's input. Without the owner reference, which needs the Placement's uid.
     ///
     /// A Placement that is left alone or cannot be synced keeps the objects of the input.
-    #[must_use]
-    pub fn decision_objects(&self) -> Vec<Value> {
-        self.placement_reports()
-            .flat_map(|report| {
-                let namespace = report.namespace;
-                let objects = report.placement_decisions.into_iter();
-                objects.map(move |object| decision_object(&namespace, &object))
-            })
-            .collect()
+    pub fn decision_objects(&self) -> impl Iterator<Item = Value> {
+        self.placement_reports().flat_map(|report| {
+            let namespace = report.namespace;
+            let objects = report.placement_decisions.into_iter();
+            objects.map(move |object| decision_object(&namespace, &object))
+        })
     }
 
     fn placement_report(&self, id: PlacementId, outcome: &Outcome<'_>) -> PlacementReport {

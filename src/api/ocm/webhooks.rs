@@ -35,7 +35,7 @@ fn cluster(object: &Object) -> Vec<Finding> {
     let misnamed = check_cluster_name(&object.name).err().map(|error| {
         let message = format!("metadata.name format is not correct: {error}");
         refusal(object, "/metadata/name", &message)
-            .help("a cluster's name is the name of its namespace on the hub: use one without dots")
+            .help("use a name without dots: it is also the name of the cluster's namespace on the hub")
     });
     let urls = configs.items().filter_map(|config| {
         let url = config.get("url");

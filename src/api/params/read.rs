@@ -12,6 +12,7 @@ use super::resources::ResourceCatalog;
 use super::status::InvalidParameters;
 use super::values::{Params, Role};
 use crate::api::reading;
+use crate::api::violation;
 use crate::diagnostic::{Code, Finding, Place};
 use crate::object::Object;
 use apimachinery::GroupKind;
@@ -32,11 +33,13 @@ pub(crate) struct ClassParams {
 
 /// Reads and checks the parameters of `class`. Without a reference they are the defaults.
 ///
-/// `config_map` finds a ConfigMap by namespace and name.
+/// `config_map` finds a ConfigMap by namespace and name; `near` finds the field of a reference to none that has a typo, and
+/// what it should be.
 #[must_use]
 pub(crate) fn read_class<'o>(
     class: &Object,
     config_map: impl FnOnce(&str, &str) -> Option<&'o Object>,
+    near: impl FnOnce(&str, &str) -> Option<(&'static str, &'o str)>,
     catalog: &dyn ResourceCatalog,
 ) -> ClassParams {
     let reference = class.root().get("spec").get("parametersRef");
@@ -60,9 +63,11 @@ pub(crate) fn read_class<'o>(
     let (group, kind, namespace, name) = (text("group"), text("kind"), text("namespace"), text("name"));
     if (group, kind) != ("", "ConfigMap") {
         return refuse(
-            reference.get("kind").pointer(),
+            reference
+                .get(if kind == "ConfigMap" { "group" } else { "kind" })
+                .pointer(),
             InvalidParameters::UnsupportedKind(GroupKind::new(group, kind)),
-            "parameters stand in a ConfigMap: group: \"\", kind: ConfigMap",
+            "parameters are in a ConfigMap: write `group: \"\"` and `kind: ConfigMap`",
         );
     }
     if namespace.is_empty() {
@@ -74,14 +79,24 @@ pub(crate) fn read_class<'o>(
     }
     match config_map(namespace, name) {
         Some(object) => read_config_map(object, catalog),
-        None => refuse(
-            reference.get("name").pointer(),
-            InvalidParameters::NotFound {
+        None => {
+            let failure = InvalidParameters::NotFound {
                 namespace: namespace.to_owned(),
                 name: name.to_owned(),
-            },
-            "add the ConfigMap to the input, correct the reference, or leave `parametersRef` out: all defaults hold",
-        ),
+            };
+            match near(namespace, name) {
+                Some((field, near)) => refuse(
+                    reference.get(field).pointer(),
+                    failure,
+                    &format!("did you mean `{near}`?"),
+                ),
+                None => refuse(
+                    reference.get("name").pointer(),
+                    failure,
+                    "add the ConfigMap to the input, correct the reference, or remove `parametersRef` to use all defaults",
+                ),
+            }
+        }
     }
 }
 
@@ -161,8 +176,9 @@ impl Check<'_> {
         }
         let (schema, _) = Schema::of_value(&file::json_schema());
         let value = schema.defaulted(&value).into_owned();
-        for violation in schema.validate_defaulted(&value) {
-            self.violation(&violation);
+        let violations = schema.validate_defaulted(&value);
+        for violation in violation::without_misspelled(&violations) {
+            self.violation(violation);
         }
         self.interpret(&value, catalog)
     }

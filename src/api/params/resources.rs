@@ -136,8 +136,8 @@ impl Check<'_> {
                 continue;
             }
             if params.listed().any(|listed| listed == (group, plural)) {
-                let message = format!("{name} is retained, and is still synced");
-                let help = "remove it here: what is synced may be deleted anyway";
+                let message = format!("{name} is retained, but it is still synced");
+                let help = "remove it here: synced resources may be deleted anyway";
                 self.invalid(entry.pointer(), message, Some(help.to_owned()));
                 continue;
             }
@@ -167,11 +167,11 @@ impl Check<'_> {
         if role != Role::Object {
             if let Some(given) = given {
                 let message = if is_set {
-                    "all ListenerSets go, each with the Gateway that it names"
+                    "all ListenerSets are shipped, each with the Gateway that it names"
                 } else {
-                    "all routes of this kind go, each with the Gateways that it names"
+                    "all routes of this kind are shipped, each with the Gateways that it names"
                 };
-                let help = "leave out `names` and `labelSelector`";
+                let help = "remove `names` and `labelSelector`";
                 self.invalid(given.pointer(), message, Some(help.to_owned()));
             }
             return None;
@@ -182,9 +182,7 @@ impl Check<'_> {
                 code: Code::PARAMS_RESOURCE,
                 pointer: entry.get("resource").pointer(),
                 at_key: false,
-                message: format!(
-                    "{name} has no spec.parentRefs, so the entry must say which objects to ship"
-                ),
+                message: format!("{name} has no spec.parentRefs, so the entry must name the objects to ship"),
                 help: Some(help.to_owned()),
             });
         }
@@ -250,12 +248,12 @@ impl Check<'_> {
                 let wrong = match role {
                     Role::Policy if !has_target => Some((
                         format!(
-                            "{name} has neither spec.targetRef nor spec.targetRefs, so {kind} is no policy"
+                            "{name} has neither spec.targetRef nor spec.targetRefs, so {kind} is not a policy"
                         ),
                         if has_parents {
-                            "it is a route: list it in `resourcesToSync`"
+                            "list the route in `resourcesToSync`"
                         } else {
-                            "list a kind whose objects name their target; everything else belongs in `resourcesToSync`"
+                            "list a kind whose objects name their target; other kinds belong in `resourcesToSync`"
                         },
                     )),
                     Role::Object if has_target => Some((
@@ -263,11 +261,11 @@ impl Check<'_> {
                         "list it in `policiesToSync`",
                     )),
                     Role::Object if (group, kind) == (GROUP, "Gateway") => Some((
-                        "Gateways go where their placement says".to_owned(),
-                        "leave out this entry",
+                        "Gateways are placed by their Placement".to_owned(),
+                        "remove this entry",
                     )),
                     Role::Route | Role::Object if !namespaced => Some((
-                        format!("{name} is cluster-scoped, and what is synced lives in a namespace"),
+                        format!("{name} is cluster-scoped, but synced objects live in a namespace"),
                         "list a namespaced kind; bring cluster-scoped objects to the spokes another way",
                     )),
                     _ => None,
@@ -339,7 +337,7 @@ impl Check<'_> {
             }
             if role == Role::Policy && RESERVED_FEEDBACK_NAMES.contains(&name) {
                 let message =
-                    format!("the feedback name {name:?} is taken by a value that is always reported");
+                    format!("the feedback name {name:?} belongs to a value that is always reported");
                 self.invalid(value.get("name").pointer(), message, Some("rename it".to_owned()));
                 continue;
             }

@@ -163,8 +163,8 @@ impl Check<'_> {
         for settings in rollout.keys().filter(|name| *name != "type") {
             if settings != of_chosen {
                 let pointer = format!("/rollout/{settings}");
-                let message = format!("`rollout.{settings}` means nothing with `rollout.type: {chosen}`");
-                let help = format!("move what is in it to `{of_chosen}`, or choose another type");
+                let message = format!("`rollout.{settings}` has no effect with `rollout.type: {chosen}`");
+                let help = format!("move its fields to `{of_chosen}`, or choose another type");
                 self.invalid(&pointer, message, Some(help));
             }
         }

@@ -217,7 +217,7 @@ fn resources_must_exist_serve_the_version_and_be_policies() {
     );
     assert_eq!(help, "served: v1");
     let (_, message, _) = entry("", "v1", "secrets");
-    assert!(message.contains("Secret is no policy"), "{message}");
+    assert!(message.contains("Secret is not a policy"), "{message}");
     let (_, _, help) = entry("kuadrant.io/v1", "v1", "authpolicies");
     assert_eq!(help, "write the group without a version: `kuadrant.io`");
     let failure = read("policiesToSync: [{group: x, version: v1, resource: z}]")
@@ -255,7 +255,7 @@ fn feedback_paths_are_checked() {
         "{message}"
     );
     let (_, message, _) = feedback("[{name: accepted, path: .x}]");
-    assert!(message.contains("is taken"), "{message}");
+    assert!(message.contains("a value that is always reported"), "{message}");
     let (_, message, _) = feedback("[{name: '', path: .x}]");
     assert!(message.contains("at least 1 chars long"), "{message}");
 }
@@ -316,15 +316,20 @@ fn what_the_agent_would_stumble_over_in_server_side_apply_is_refused() {
         message.contains("two entries have the condition OnSpokePresent"),
         "{message}"
     );
-    assert_eq!(help, "make one entry of both");
+    assert_eq!(help, "merge the two entries");
     let (_, message, _) = ignored("{condition: OnSpokeChange}");
     assert!(message.contains("no field is named"), "{message}");
     for (way, field, wrong, way_out) in [
-        ("jsonPointers", "spec/a", "begins with a slash", "write `/spec/a`"),
+        (
+            "jsonPointers",
+            "spec/a",
+            "must begin with a slash",
+            "write `/spec/a`",
+        ),
         (
             "jsonPointers",
             ".spec.a",
-            "begins with a slash",
+            "must begin with a slash",
             "write `/spec/a`",
         ),
         ("jsonPointers", "", "no object to apply", "below `spec`"),
@@ -341,8 +346,13 @@ fn what_the_agent_would_stumble_over_in_server_side_apply_is_refused() {
             "below `spec`",
         ),
         ("jsonPointers", "/kind", "no object to apply", "below `spec`"),
-        ("jsonPaths", "spec", "begins with a dot", "write `.spec`"),
-        ("jsonPaths", ".spec", "no field of the object itself", "`/spec`"),
+        ("jsonPaths", "spec", "must begin with a dot", "write `.spec`"),
+        (
+            "jsonPaths",
+            ".spec",
+            "no field at the root of the object",
+            "`/spec`",
+        ),
         ("jsonPaths", ".metadata", "no object to apply", "below `spec`"),
         (
             "jsonPaths",
@@ -350,11 +360,11 @@ fn what_the_agent_would_stumble_over_in_server_side_apply_is_refused() {
             "no object to apply",
             "below `spec`",
         ),
-        ("jsonPaths", ".spec.a[0]", "behind the last dot", "jsonPointers"),
+        ("jsonPaths", ".spec.a[0]", "after the last dot", "jsonPointers"),
         (
             "jsonPaths",
             ".metadata.annotations.a\\.b",
-            "behind the last dot",
+            "after the last dot",
             "jsonPointers",
         ),
         (
@@ -416,7 +426,7 @@ fn what_is_no_route_is_refused_with_where_it_belongs() {
     let (_, message, _) = only(&format!("resourcesToSync: [{}]", entry("g.io", "nothing")));
     assert!(message.contains("there is no resource"), "{message}");
     let (_, _, help) = only(&format!("policiesToSync: [{}]", entry("g.io", "httproutes")));
-    assert_eq!(help, "it is a route: list it in `resourcesToSync`");
+    assert_eq!(help, "list the route in `resourcesToSync`");
 }
 
 #[test]
@@ -452,7 +462,10 @@ fn a_resource_is_retained_whether_or_not_anybody_knows_it_and_never_beside_being
         "retainedResources: [{route}]\nresourcesToSync: [{route}]"
     ));
     assert_eq!(code, Code::PARAMS_INVALID);
-    assert!(message.contains("is retained, and is still synced"), "{message}");
+    assert!(
+        message.contains("is retained, but it is still synced"),
+        "{message}"
+    );
     assert!(help.starts_with("remove it here"), "{help}");
     let (code, message, help) = only("retainedResources: [{group: kuadrant.io, resource: authpolicy}]");
     assert_eq!(code, Code::PARAMS_RESOURCE);
@@ -485,7 +498,7 @@ fn class(reference: Value) -> Object {
 #[test]
 fn the_reference_is_checked_in_mgcs_order() {
     let failure = |reference: Value| {
-        read_class(&class(reference), |_, _| None, &Catalog)
+        read_class(&class(reference), |_, _| None, |_, _| None, &Catalog)
             .failure
             .map(|failure| failure.to_string())
     };
@@ -504,7 +517,7 @@ fn the_reference_is_checked_in_mgcs_order() {
     );
     let map = config_map("{}");
     let reference = json!({"group": "", "kind": "ConfigMap", "name": "p", "namespace": "ns"});
-    let read = read_class(&class(reference), |_, _| Some(&map), &Catalog);
+    let read = read_class(&class(reference), |_, _| Some(&map), |_, _| None, &Catalog);
     assert_eq!((read.params, read.failure), (Some(Params::default()), None));
 }
 
@@ -562,7 +575,7 @@ fn a_rollout_is_ocms_and_what_ocm_would_take_otherwise_than_it_reads_is_refused(
         ),
         (
             "{progressive: {maxConcurrency: 2}}",
-            "`rollout.progressive` means nothing with `rollout.type: All`",
+            "`rollout.progressive` has no effect with `rollout.type: All`",
         ),
         (
             "{type: Progressive, progressive: {mandatoryDecisionGroups: [{groupName: a, groupIndex: 1}]}}",

@@ -34,7 +34,7 @@ impl Check<'_> {
         match kind {
             UpdateType::Update => {
                 if options.is_present() {
-                    let help = "add `updateStrategy: ServerSideApply`, or leave `serverSideApply` out";
+                    let help = "add `updateStrategy: ServerSideApply`, or remove `serverSideApply`";
                     self.invalid(
                         options.pointer(),
                         "serverSideApply is for the update strategy ServerSideApply, and this is Update",
@@ -65,12 +65,8 @@ impl Check<'_> {
             };
             if !conditions.insert(condition) {
                 let message =
-                    format!("two entries have the condition {condition:?}, and OCM takes one of each");
-                self.invalid(
-                    entry.pointer(),
-                    message,
-                    Some("make one entry of both".to_owned()),
-                );
+                    format!("two entries have the condition {condition:?}, but OCM accepts one of each");
+                self.invalid(entry.pointer(), message, Some("merge the two entries".to_owned()));
                 continue;
             }
             let ways: [(&'static str, Way); 3] = [
@@ -96,9 +92,9 @@ impl Check<'_> {
                 }
             }
             if fields.is_empty() {
-                let message = "no field is named, so nothing is ignored";
+                let message = "no field is named, so no field is ignored";
                 let help =
-                    "add `jsonPaths: [.spec.FIELD]` or `jsonPointers: [/spec/FIELD]`, or leave the entry out";
+                    "add `jsonPaths: [.spec.FIELD]` or `jsonPointers: [/spec/FIELD]`, or remove the entry";
                 self.invalid(entry.pointer(), message, Some(help.to_owned()));
             }
             all.push(IgnoreFields { condition, fields });
@@ -123,7 +119,7 @@ impl Wrong {
 
     fn identity() -> Self {
         Self::new(
-            "without it there is no object to apply",
+            "without it, there is no object to apply",
             "name a field below `spec`, or a label or annotation",
         )
     }
@@ -133,14 +129,17 @@ impl Wrong {
 /// does not fit is passed over without a word.
 fn path(text: &str) -> Result<(), Wrong> {
     let Some((parent, field)) = text.rsplit_once('.') else {
-        return Err(Wrong::new("a path begins with a dot", format!("write `.{text}`")));
+        return Err(Wrong::new(
+            "a path must begin with a dot",
+            format!("write `.{text}`"),
+        ));
     };
     if parent.is_empty() {
         return Err(if IDENTITY.contains(&[field].as_slice()) {
             Wrong::identity()
         } else {
             Wrong::new(
-                "the agent finds no field of the object itself",
+                "the agent finds no field at the root of the object",
                 format!(
                     "write it as one of `jsonPointers`: `{}`",
                     pointer::child("", field)
@@ -154,7 +153,7 @@ fn path(text: &str) -> Result<(), Wrong> {
             .all(|character| character.is_alphanumeric() || matches!(character, '_' | '-'));
     if !is_plain || parent.ends_with('\\') {
         return Err(Wrong::new(
-            "the agent takes what stands behind the last dot for the name of a field",
+            "the agent uses the text after the last dot as the name of a field",
             "end it with `.NAME`, or write it as one of `jsonPointers`, where `/` in a key is `~1`",
         ));
     }
@@ -172,14 +171,14 @@ fn json_pointer(text: &str) -> Result<(), Wrong> {
     }
     if !text.starts_with('/') {
         return Err(Wrong::new(
-            "a JSON pointer begins with a slash",
+            "a JSON pointer must begin with a slash",
             format!("write `/{}`", text.trim_start_matches('.').replace('.', "/")),
         ));
     }
     let mut after = text.split('~').skip(1);
     if after.any(|rest| !rest.starts_with(['0', '1'])) {
         return Err(Wrong::new(
-            "in a JSON pointer `~` is followed by 0 or 1",
+            "in a JSON pointer, `~` must be followed by 0 or 1",
             "write `~0` for `~`, and `~1` for `/`",
         ));
     }

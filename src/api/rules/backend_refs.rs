@@ -14,7 +14,7 @@ pub(super) fn backend_ref(complaints: &mut Complaints<'_>, reference: &Field<'_>
         let name = reference.get("name").str().unwrap_or_default();
         complaints.value(
             reference,
-            format!("the backend Service {name} is named without a port"),
+            format!("the backend Service {name} has no port"),
             "add `port`, the number of a port of the Service",
         );
     }

@@ -46,7 +46,7 @@ pub(super) fn at_most_one(complaints: &mut Complaints<'_>, mapping: &Field<'_>, 
     };
     let mut there = fields.iter().filter(is_there);
     if let (Some(first), Some(second)) = (there.next(), there.next()) {
-        let message = format!("`{first}` and `{second}` exclude each other");
+        let message = format!("`{first}` and `{second}` cannot be used together");
         complaints.key(&mapping.get(second), message, "keep one of them");
     }
 }
@@ -55,7 +55,7 @@ pub(super) fn at_most_one(complaints: &mut Complaints<'_>, mapping: &Field<'_>, 
 pub(super) fn exactly_one(complaints: &mut Complaints<'_>, mapping: &Field<'_>, fields: &[&str]) {
     if mapping.is_present() && !fields.iter().any(|field| mapping.get(field).is_present()) {
         let names = format!("`{}`", fields.join("`, `"));
-        let message = format!("one of {names} must be there");
+        let message = format!("one of {names} is required");
         complaints.value(mapping, message, format!("add one of {names}"));
     }
     at_most_one(complaints, mapping, fields);

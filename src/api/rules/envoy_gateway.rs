@@ -37,13 +37,13 @@ fn backend_traffic(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     if old.is_present() && new.is_present() {
         complaints.key(
             &old,
-            "`compression` is the older name of `compressor`",
+            "`compression` is the old name of `compressor`",
             "keep `compressor`",
         );
     }
     let buffer = spec.get("requestBuffer");
     if buffer.is_present() && spec.get("httpUpgrade").items().next().is_some() {
-        let message = "a connection that is upgraded cannot be buffered";
+        let message = "an upgraded connection cannot be buffered";
         complaints.key(&buffer, message, "remove `requestBuffer`, or `httpUpgrade`");
     }
     let admission = spec.get("admissionControl");
@@ -51,7 +51,7 @@ fn backend_traffic(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     if admission.is_present()
         && let Some(kind) = target_kinds(spec).find(|kind| !is_http(kind))
     {
-        let message = format!("admission of a {kind} cannot be controlled: it is not HTTP");
+        let message = format!("a {kind} cannot have admission control: it is not HTTP");
         complaints.key(
             &admission,
             message,
@@ -71,7 +71,7 @@ fn backend_traffic(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     let percent = spec.get("connection").get("preconnect").get("predictivePercent");
     let balancer = spec.get("loadBalancer").get("type");
     if percent.is_present() && !["Random", "RoundRobin"].contains(&balancer.str().unwrap_or_default()) {
-        let message = "connections to come can be foreseen only where the load goes round or at random";
+        let message = "connections can be predicted only with the load balancers RoundRobin and Random";
         let help = "write `loadBalancer: {type: RoundRobin}`, or remove `predictivePercent`";
         complaints.key(&percent, message, help);
     }
@@ -132,12 +132,12 @@ fn client_traffic(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
         None => default,
     };
     if highest.is_present() && rank(&lowest, 0, 3) > rank(&highest, 5, 5) {
-        let message = "the highest version of TLS is below the lowest one, which is 1.2 by default";
+        let message = "`maxVersion` is below `minVersion`, which is 1.2 by default";
         complaints.value(&highest, message, "raise `maxVersion`, or lower `minVersion`");
     }
     let ciphers = tls.get("ciphers");
     if ciphers.is_present() && lowest.str() == Some("1.3") {
-        complaints.key(&ciphers, "TLS 1.3 chooses its ciphers itself", "remove `ciphers`");
+        complaints.key(&ciphers, "TLS 1.3 chooses its own ciphers", "remove `ciphers`");
     }
 }
 
@@ -165,8 +165,8 @@ fn security(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
         target_kinds(spec).any(|kind| kind == "TCPRoute"),
     ) {
         let message =
-            "on a TCPRoute only `authorization` counts; a policy with anything else is refused there";
-        complaints.doubtful(field, message, "give the TCPRoute a policy of its own");
+            "on a TCPRoute, only `authorization` is allowed; a policy with other settings is refused";
+        complaints.doubtful(field, message, "target the TCPRoute with a policy of its own");
     }
     let rules = spec.get("authorization").get("rules");
     let claims = rules
@@ -174,7 +174,7 @@ fn security(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
         .map(|rule| rule.get("principal").get("jwt"))
         .find(Field::is_present);
     if let Some(claims) = claims.filter(|_| !jwt.is_present()) {
-        let message = "a rule goes by a JWT, and nothing says how one is verified";
+        let message = "a rule uses a JWT, but the policy has no JWT providers";
         complaints.value(&claims, message, "add `jwt` with its providers");
     }
 }

@@ -71,16 +71,12 @@ pub(super) fn filters(complaints: &mut Complaints<'_>, list: &Field<'_>, whose: 
     }
     let once = |filter: &Field<'_>| Some(named(filter).filter(|known| !known.repeats)?.name);
     for (again, first) in repeated(list.items(), once) {
-        let message = format!("two filters are of type {}", once(&again).unwrap_or_default());
-        complaints.again(
-            (&again.get("type"), &first.get("type")),
-            message,
-            "make one of the two",
-        );
+        let message = format!("two filters have type {}", once(&again).unwrap_or_default());
+        complaints.again((&again.get("type"), &first.get("type")), message, "merge the two");
     }
     let find = |name: &str| list.items().find(|filter| filter.get("type").str() == Some(name));
     if let (Some(_), Some(rewrite)) = (find("RequestRedirect"), find("URLRewrite")) {
-        let message = "what is redirected is not rewritten";
+        let message = "a redirected request cannot be rewritten";
         let help = "remove the filter URLRewrite, or RequestRedirect";
         complaints.value(&rewrite.get("type"), message, help);
     }
@@ -103,7 +99,7 @@ fn content(complaints: &mut Complaints<'_>, filter: &Field<'_>) {
     if mirror.get("percent").is_present() && fraction.is_present() {
         complaints.key(
             &fraction,
-            "`percent` and `fraction` say the same",
+            "`percent` and `fraction` set the same value",
             "keep one of them",
         );
     }
@@ -111,11 +107,11 @@ fn content(complaints: &mut Complaints<'_>, filter: &Field<'_>) {
     if let Some(numerator) = number("numerator")
         && numerator > number("denominator").unwrap_or(100)
     {
-        let message = "more requests would be mirrored than there are";
+        let message = "the fraction of mirrored requests is greater than 1";
         complaints.value(
             &fraction.get("numerator"),
             message,
-            "write at most the `denominator`, which is 100 by default",
+            "write at most the value of `denominator`, which is 100 by default",
         );
     }
     for field in ["allowHeaders", "allowMethods", "allowOrigins"] {
@@ -123,7 +119,7 @@ fn content(complaints: &mut Complaints<'_>, filter: &Field<'_>) {
         if list.items().count() > 1 && list.items().any(|entry| entry.str() == Some("*")) {
             complaints.value(
                 &list,
-                format!("`*` in `{field}` is all there are"),
+                format!("`*` in `{field}` must be the only value"),
                 "keep `*` alone, or remove it",
             );
         }

@@ -19,7 +19,7 @@ pub(super) fn backend_traffic(complaints: &mut Complaints<'_>) {
         let interval = retries.get(holder).get("interval");
         let length = interval.str().and_then(milliseconds);
         if length.is_some_and(|length| !(shortest..=LONGEST_INTERVAL).contains(&length)) {
-            let message = "retries cannot be counted over this interval";
+            let message = "this interval is not valid for retries";
             complaints.value(&interval, message, format!("write a time from {words} to 1h"));
         }
     }
@@ -36,7 +36,11 @@ pub(super) fn backend_tls(complaints: &mut Complaints<'_>) {
     for (again, first) in repeated(targets.items(), |target| {
         Some((whole(target), text(target, "sectionName")))
     }) {
-        complaints.again((&again, &first), "one target is named twice", "keep one of them");
+        complaints.again(
+            (&again, &first),
+            "the same target is listed twice",
+            "keep one of them",
+        );
     }
     let all: Vec<Field<'_>> = targets.items().collect();
     for (at, target) in all.iter().enumerate() {
@@ -45,11 +49,11 @@ pub(super) fn backend_tls(complaints: &mut Complaints<'_>) {
         let other =
             before.find(|other| whole(other) == whole(target) && says(&other.get("sectionName")) != is_part);
         if let Some(other) = other {
-            let message = "one target is named as a whole and by one of its ports";
+            let message = "a target is listed both as a whole and by port";
             complaints.again(
                 (target, other),
                 message,
-                "give both a `sectionName`, or keep the one without",
+                "give both a `sectionName`, or keep the one without it",
             );
         }
     }
@@ -62,12 +66,12 @@ pub(super) fn backend_tls(complaints: &mut Complaints<'_>) {
     match (has_own, says(&known)) {
         (true, true) => complaints.key(
             &known,
-            "`caCertificateRefs` and `wellKnownCACertificates` are two answers to one question",
+            "`caCertificateRefs` and `wellKnownCACertificates` cannot be used together",
             "keep one of them",
         ),
         (false, false) if validation.is_present() => complaints.value(
             &validation,
-            "nothing says which certificates are trusted",
+            "no trusted certificates are configured",
             "add `caCertificateRefs`, or `wellKnownCACertificates: System`",
         ),
         _ => {}

@@ -18,21 +18,25 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
                     Some("Gateway") if selector.is_present() => {
                         complaints.key(
                             &selector,
-                            "a Gateway is targeted by its name",
+                            "a Gateway must be targeted by name",
                             "remove `selector`",
                         );
                     }
                     Some("Gateway") if !name.is_present() => {
-                        complaints.value(&target, "a Gateway is targeted by its name", "add `name`");
+                        complaints.value(&target, "a Gateway must be targeted by name", "add `name`");
                     }
                     Some("Pod") => {
                         pods = pods.saturating_add(1);
                         if name.is_present() {
-                            complaints.key(&name, "Pods are targeted by their labels", "remove `name`");
+                            complaints.key(&name, "Pods must be targeted by their labels", "remove `name`");
                         } else if !selector.is_present() {
-                            complaints.value(&target, "Pods are targeted by their labels", "add `selector`");
+                            complaints.value(
+                                &target,
+                                "Pods must be targeted by their labels",
+                                "add `selector`",
+                            );
                         } else if pods > 1 {
-                            let message = "Pods are targeted by one selector only";
+                            let message = "Pods can be targeted by only one selector";
                             complaints.value(&target, message, "write a policy for each");
                         }
                     }
@@ -54,11 +58,11 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
                 let selector = target.get("selector");
                 let labels = selector.get("matchLabels");
                 if selector.get("matchExpressions").items().next().is_some() {
-                    let message = "GKE selects by `matchLabels` alone";
+                    let message = "GKE supports only `matchLabels`";
                     complaints.key(&selector.get("matchExpressions"), message, "write `matchLabels`");
                 }
                 if ports.is_present() && labels.entries().next().is_none() {
-                    let message = "ports are overridden for Pods with labels, and this is a whole namespace";
+                    let message = "`portOverrides` needs a selector with labels, but this policy is for a whole namespace";
                     complaints.key(&ports, message, "remove `portOverrides`, or add `matchLabels`");
                 }
             }

@@ -23,8 +23,8 @@ pub(super) fn hostname(complaints: &mut Complaints<'_>, field: &Field<'_>, addre
         return;
     };
     if name.parse::<IpAddr>().is_ok() {
-        let message = format!("`{name}` is an address and no hostname");
-        let help = "write a hostname, or leave it out to mean every host";
+        let message = format!("`{name}` is an address, not a hostname");
+        let help = "write a hostname, or remove it to match every host";
         match addresses {
             Addresses::Refused => complaints.value(field, message, help),
             // `:` is in no hostname, so nobody takes an address of IPv6.
@@ -37,13 +37,13 @@ pub(super) fn hostname(complaints: &mut Complaints<'_>, field: &Field<'_>, addre
     if rest.contains('*') {
         complaints.value(
             field,
-            format!("`{name}`: `*` stands for whole labels at the front only"),
+            format!("`{name}`: `*` can only replace whole labels at the front"),
             "write `*.` once, at the front: `*.example.com`",
         );
     } else if let Err(error) = NameRule::Rfc1123Subdomain.check(rest) {
         complaints.value(
             field,
-            format!("`{name}` is no hostname"),
+            format!("`{name}` is not a hostname"),
             format!("write lower case letters, digits, `-` and `.` only: {error}"),
         );
     }

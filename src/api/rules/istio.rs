@@ -33,8 +33,8 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
         if namespace.str().is_some_and(|namespace| !namespace.is_empty()) {
             complaints.key(
                 &namespace,
-                "Istio takes no target in another namespace",
-                "remove `namespace`, and put the policy into the namespace of its target",
+                "Istio does not support targets in another namespace",
+                "remove `namespace`, and move the policy to the namespace of its target",
             );
         }
     }
@@ -44,13 +44,13 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
 fn selector(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     for (key, value) in spec.get("selector").get("matchLabels").entries() {
         if key.is_empty() {
-            complaints.key(&value, "a label has a name", "name the label");
+            complaints.key(&value, "a label needs a name", "name the label");
         }
         if key.contains('*') || value.str().is_some_and(|value| value.contains('*')) {
             complaints.value(
                 &value,
-                "Istio takes no wildcard in a selector",
-                "write the label and its value out",
+                "Istio does not support wildcards in a selector",
+                "write the whole label and its value",
             );
         }
     }
@@ -63,7 +63,7 @@ fn ports(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     if ports.is_present() && !is_selecting {
         complaints.key(
             &ports,
-            "`portLevelMtls` counts for selected workloads only",
+            "`portLevelMtls` has an effect only with a selector",
             "add `selector`, or remove `portLevelMtls`",
         );
     }
@@ -71,7 +71,7 @@ fn ports(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
         if !port.parse::<u32>().is_ok_and(|port| (1..=65_535).contains(&port)) {
             complaints.key(
                 &value,
-                format!("`{port}` is no port"),
+                format!("`{port}` is not a port"),
                 "write a number from 1 to 65535 in quotes",
             );
         }

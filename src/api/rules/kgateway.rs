@@ -27,7 +27,7 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
             (!kinds.contains(&kind)).then_some(kind)
         });
         if let (true, Some(other)) = (setting.is_present(), other) {
-            let message = format!("`{field}` is for routes, and a {other} is a target");
+            let message = format!("`{field}` is only for routes, but a target is a {other}");
             let help = format!("remove `{field}`, or target {} only", kinds.join(" or "));
             complaints.key(&setting, message, help);
         }
@@ -36,7 +36,7 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
         target.get("kind").str() == Some("Gateway") && !target.get("sectionName").is_present()
     });
     if let (true, Some(gateway)) = (spec.get("retry").is_present(), whole_gateway) {
-        let message = "retries are for one listener of a Gateway, and this is the whole";
+        let message = "retries on a Gateway need a listener, but the target is the whole Gateway";
         complaints.value(gateway, message, "add `sectionName`, or target routes");
     }
 }

@@ -41,7 +41,7 @@ fn each_wrapper<'a>(
 fn limits<'a>(complaints: &mut Complaints<'a>, limits: &Field<'a>, holder: &Field<'a>) {
     if limits.entries().next().is_none() {
         let help = "add one under `limits`, or delete the policy";
-        complaints.value(holder, "there is no limit", help);
+        complaints.value(holder, "there are no limits", help);
     }
 }
 
@@ -57,7 +57,7 @@ fn auth_rules<'a>(complaints: &mut Complaints<'a>, rules: &Field<'a>, holder: &F
         || has(&success.get("filters"));
     if !says_something {
         let help = "add one under `rules`, such as `authentication`, or delete the policy";
-        complaints.value(holder, "there is no rule", help);
+        complaints.value(holder, "there are no rules", help);
     }
     for (_, method) in rules.get("authentication").entries() {
         at_most_one(complaints, &method.get("jwt"), &["issuerUrl", "jwksUrl"]);
@@ -73,7 +73,7 @@ fn auth_rules<'a>(complaints: &mut Complaints<'a>, rules: &Field<'a>, holder: &F
 fn dns(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     let (delegate, providers) = (spec.get("delegate"), spec.get("providerRefs"));
     if delegate.boolean() == Ok(Some(true)) && providers.is_present() {
-        let message = "a policy that delegates its records has no provider of its own";
+        let message = "a policy that delegates its records cannot have providers";
         complaints.key(&providers, message, "remove `providerRefs`, or `delegate: true`");
     }
     let check = spec.get("healthCheck");
@@ -81,7 +81,7 @@ fn dns(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     if let Some(port) = number("port")
         && !(port == 80 || port == 443 || (1024..=49151).contains(&port))
     {
-        let message = format!("port {port} cannot be checked for health");
+        let message = format!("port {port} is not allowed for a health check");
         complaints.value(
             &check.get("port"),
             message,
@@ -89,14 +89,14 @@ fn dns(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
         );
     }
     if number("failureThreshold").is_some_and(|threshold| threshold <= 0) {
-        let message = "a health check fails after one failure at least";
+        let message = "a health check needs a failure threshold above 0";
         complaints.value(&check.get("failureThreshold"), message, "write a number above 0");
     }
     let protocol = check.get("protocol");
     if let Some(name) = protocol.str().filter(|name| !["HTTP", "HTTPS"].contains(name)) {
         complaints.value(
             &protocol,
-            format!("health is not checked by {name}"),
+            format!("`{name}` is not a protocol of health checks"),
             "write `HTTP` or `HTTPS`",
         );
     }
@@ -107,8 +107,12 @@ fn issuer(complaints: &mut Complaints<'_>, kind: &Field<'_>) {
         .str()
         .filter(|kind| !["Issuer", "ClusterIssuer"].contains(kind))
     {
-        let help = "write `Issuer` or `ClusterIssuer`, or leave it out to mean Issuer";
-        complaints.value(kind, format!("no issuer of certificates is a `{name}`"), help);
+        let help = "write `Issuer` or `ClusterIssuer`, or remove it to use Issuer";
+        complaints.value(
+            kind,
+            format!("`{name}` is not a kind of certificate issuer"),
+            help,
+        );
     }
 }
 
@@ -119,7 +123,7 @@ fn provider(complaints: &mut Complaints<'_>, provider: &Field<'_>) {
     }
     for field in ["authorizationEndpoint", "tokenEndpoint"] {
         if !says(&provider.get(field)) {
-            let message = format!("a provider known by `jwksURL` needs its `{field}`");
+            let message = format!("a provider with `jwksURL` needs `{field}`");
             complaints.value(provider, message, format!("add `{field}`"));
         }
     }

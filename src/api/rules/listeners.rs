@@ -19,7 +19,7 @@ pub(super) fn gateway(complaints: &mut Complaints<'_>) {
     let spec = complaints.spec();
     let ports = spec.get("tls").get("frontend").get("perPort");
     for (again, first) in repeated(ports.items(), |port| number(port)) {
-        let message = "two entries of `tls.frontend.perPort` have one port";
+        let message = "two entries of `tls.frontend.perPort` have the same port";
         complaints.again(
             (&again.get("port"), &first.get("port")),
             message,
@@ -31,8 +31,8 @@ pub(super) fn gateway(complaints: &mut Complaints<'_>) {
             if NameRule::LabelKey.check(key).is_err() {
                 complaints.key(
                     &entry,
-                    format!("`{key}` cannot be a key of {field}"),
-                    "write a name of at most 63 letters, digits, `-`, `_` and `.`, with a DNS name and `/` in front or without",
+                    format!("`{key}` is not allowed as a key of {field}"),
+                    "write a name of at most 63 letters, digits, `-`, `_` and `.`, optionally with a DNS name and `/` in front",
                 );
             }
         }
@@ -53,7 +53,7 @@ fn listeners(complaints: &mut Complaints<'_>) {
         match protocol(&listener) {
             protocol @ ("TCP" | "UDP") if says(&name) => complaints.key(
                 &name,
-                format!("a listener of protocol {protocol} cannot have a hostname: it sees none"),
+                format!("a listener of protocol {protocol} cannot have a hostname: the protocol has none"),
                 "remove `hostname`",
             ),
             _ => hostname(complaints, &name, Addresses::Doubtful),
@@ -68,7 +68,7 @@ fn listeners(complaints: &mut Complaints<'_>) {
         complaints.again(
             (&again, &first),
             format!(
-                "the listeners `{}` and `{}` have one port, protocol and hostname",
+                "the listeners `{}` and `{}` have the same port, protocol, and hostname",
                 name(&first),
                 name(&again)
             ),
@@ -88,13 +88,13 @@ fn known_protocol(complaints: &mut Complaints<'_>, listener: &Field<'_>) {
     let help = match nearest(known, PROTOCOLS) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!(
-            "write one of {}, or a controller's own as DOMAIN/NAME",
+            "write one of {}, or a protocol of your controller as DOMAIN/NAME",
             PROTOCOLS.join(", ")
         ),
     };
     complaints.doubtful(
         &listener.get("protocol"),
-        format!("no controller knows the protocol `{known}`, so the listener serves nothing"),
+        format!("no controller supports the protocol `{known}`, so the listener serves nothing"),
         help,
     );
 }
@@ -120,13 +120,13 @@ fn tls(complaints: &mut Complaints<'_>, listener: &Field<'_>) {
         }
         ("HTTPS", false) => complaints.doubtful(
             listener,
-            "a listener of protocol HTTPS has no `tls`, so that few controllers serve it",
+            "a listener of protocol HTTPS has no `tls`, so few controllers serve it",
             "add `tls` with `certificateRefs`",
         ),
         ("HTTPS", true) if says(&mode) && !terminates => complaints.value(
             &mode,
             "a listener of protocol HTTPS terminates TLS",
-            "write `mode: Terminate`, or `protocol: TLS` for connections that pass through",
+            "write `mode: Terminate`, or `protocol: TLS` to pass connections through",
         ),
         ("TLS", false) => complaints.value(
             listener,
@@ -187,7 +187,7 @@ fn addresses(complaints: &mut Complaints<'_>) {
         match kind(&address).as_str() {
             "IPAddress" if text.parse::<IpAddr>().is_err() => complaints.value(
                 &value,
-                format!("`{text}` is no IP address"),
+                format!("`{text}` is not an IP address"),
                 "write an address, or `type: Hostname`",
             ),
             "Hostname" => {
@@ -195,7 +195,7 @@ fn addresses(complaints: &mut Complaints<'_>) {
                 if NameRule::Rfc1123Subdomain.check(rest).is_err() {
                     complaints.value(
                         &value,
-                        format!("`{text}` is no hostname"),
+                        format!("`{text}` is not a hostname"),
                         "write lower case letters, digits, `-` and `.` only",
                     );
                 }
@@ -211,7 +211,7 @@ fn addresses(complaints: &mut Complaints<'_>) {
     for (again, first) in repeated(addresses.items(), key) {
         complaints.again(
             (&again, &first),
-            "one address is asked for twice",
+            "the same address is listed twice",
             "keep one of them",
         );
     }

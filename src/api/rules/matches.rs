@@ -35,15 +35,15 @@ fn path_problem(text: &str) -> Option<(String, String)> {
         .chain(ends)
         .next()
     {
-        let message = format!("no request has `{part}` in its path: it is resolved before");
-        return Some((message, "write the path as it is when it is resolved".to_owned()));
+        let message = format!("no request has `{part}` in its path: clients and proxies resolve it first");
+        return Some((message, "write the resolved path".to_owned()));
     }
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
         let is_plain = byte.is_ascii_alphanumeric() || b"-/._~!$&'()*+,;=:@".contains(&byte);
         let mut is_digit = || rest.next().is_some_and(|digit| digit.is_ascii_hexdigit());
         if !(is_plain || (byte == b'%' && is_digit() && is_digit())) {
-            let message = format!("the path `{text}` has letters that no path of a URL has");
+            let message = format!("the path `{text}` has characters that a URL cannot have");
             return Some((message, "encode them: a space is `%20`".to_owned()));
         }
     }
@@ -63,7 +63,7 @@ pub(super) fn grpc_match(complaints: &mut Complaints<'_>, one: &Field<'_>) {
         complaints.value(
             &field,
             "a match by method names neither a service nor a method",
-            "add `service` or `method`, or leave `method` out to match every call",
+            "add `service` or `method`, or remove `method` to match every call",
         );
     }
     let is_exact = matches!(field.get("type").str(), None | Some("Exact"));
@@ -74,16 +74,24 @@ pub(super) fn grpc_match(complaints: &mut Complaints<'_>, one: &Field<'_>) {
             .is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
             && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == b'_')
     };
-    let help = "write a name as in the .proto file, or `type: RegularExpression`";
+    let help = "write the name from the .proto file, or `type: RegularExpression`";
     if let Some(text) = service.str().filter(|_| is_exact)
         && !text.strip_prefix('.').unwrap_or(text).split('.').all(is_name)
     {
-        complaints.value(&service, format!("`{text}` is no name of a gRPC service"), help);
+        complaints.value(
+            &service,
+            format!("`{text}` is not the name of a gRPC service"),
+            help,
+        );
     }
     if let Some(text) = method.str().filter(|_| is_exact)
         && !is_name(text)
     {
-        complaints.value(&method, format!("`{text}` is no name of a gRPC method"), help);
+        complaints.value(
+            &method,
+            format!("`{text}` is not the name of a gRPC method"),
+            help,
+        );
     }
     unique_names(complaints, &one.get("headers"), "header");
 }
@@ -92,7 +100,7 @@ fn unique_names(complaints: &mut Complaints<'_>, list: &Field<'_>, what: &str) {
     let name = |entry: &Field<'_>| entry.get("name").str().map(str::to_owned);
     for (again, first) in repeated(list.items(), name) {
         let message = format!(
-            "one match names the {what} `{}` twice",
+            "a match lists the {what} `{}` twice",
             name(&again).unwrap_or_default()
         );
         complaints.again((&again, &first), message, "keep one of them");

@@ -14,7 +14,7 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
         "ClientSettingsPolicy" => {
             let timeout = spec.get("keepAlive").get("timeout");
             if says(&timeout.get("header")) && !says(&timeout.get("server")) {
-                let message = "a timeout for the header needs one for the server";
+                let message = "a timeout for the header needs a timeout for the server";
                 complaints.value(&timeout, message, "add `server`");
             }
         }
@@ -37,7 +37,7 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
             let tracing = spec.get("tracing");
             let strategy = tracing.get("strategy");
             if tracing.get("ratio").is_present() && strategy.str() != Some("ratio") {
-                let message = "a ratio counts only where the strategy is `ratio`";
+                let message = "a ratio has an effect only with the strategy `ratio`";
                 complaints.key(
                     &tracing.get("ratio"),
                     message,
@@ -50,8 +50,8 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
             for (again, first) in repeated(spec.get("snippets").items(), |snippet| {
                 snippet.get("context").str().map(str::to_owned)
             }) {
-                let message = "one context has two snippets";
-                complaints.again((&again, &first), message, "write both into one");
+                let message = "two snippets have the same context";
+                complaints.again((&again, &first), message, "merge the two");
             }
         }
         "UpstreamSettingsPolicy" => {
@@ -59,7 +59,7 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
             let method = spec.get("loadBalancingMethod");
             let hashes = ["hash", "hash consistent"].contains(&method.str().unwrap_or_default());
             if hashes && !spec.get("hashMethodKey").is_present() {
-                complaints.value(&method, "nothing says what is hashed", "add `hashMethodKey`");
+                complaints.value(&method, "the hash method has no key", "add `hashMethodKey`");
             }
         }
         "WAFPolicy" => {
@@ -80,7 +80,11 @@ fn kind_and_name(target: &Field<'_>) -> Option<(String, String)> {
 /// Nothing is named twice.
 fn unique(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     for (again, first) in repeated(spec.get("targetRefs").items(), kind_and_name) {
-        complaints.again((&again, &first), "one target is named twice", "keep one of them");
+        complaints.again(
+            (&again, &first),
+            "the same target is listed twice",
+            "keep one of them",
+        );
     }
 }
 
@@ -88,7 +92,7 @@ fn unique(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
 fn unique_names(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     let name = |target: &Field<'_>| target.get("name").str().map(str::to_owned);
     for (again, first) in repeated(spec.get("targetRefs").items(), name) {
-        let message = "two targets have one name, which a policy of this kind cannot tell apart";
+        let message = "two targets have the same name, and a policy of this kind cannot distinguish them";
         complaints.again((&again, &first), message, "write a policy for each");
     }
 }
@@ -107,7 +111,7 @@ fn mixed<'a>(spec: &Field<'a>, alike: impl Fn(&str, &str) -> bool) -> Option<(Fi
 fn one_side(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     let is_gateway = |kind: &str| kind == "Gateway";
     if let Some((other, first)) = mixed(spec, |one, other| is_gateway(one) == is_gateway(other)) {
-        let message = "a Gateway and a route are targets of one policy";
+        let message = "a policy targets both a Gateway and a route";
         complaints.again(
             (&other, &first),
             message,
@@ -119,7 +123,7 @@ fn one_side(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
 /// All targets are of one kind.
 fn one_kind(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     if let Some((other, first)) = mixed(spec, |one, other| one == other) {
-        let message = "targets of two kinds stand in one policy";
+        let message = "a policy has targets of two kinds";
         complaints.again((&other, &first), message, "write a policy for each kind");
     }
 }
@@ -131,7 +135,7 @@ fn waf(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
         let there = source.get(field);
         match (kind.str() == Some(of), there.is_present()) {
             (true, false) => {
-                let message = format!("a policy of type {of} comes from `policySource.{field}`");
+                let message = format!("a policy of type {of} needs `policySource.{field}`");
                 complaints.value(&source, message, format!("add `{field}`"));
             }
             (false, true) => {
@@ -143,12 +147,8 @@ fn waf(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     }
     let verify = source.get("validation").get("verifyChecksum");
     if kind.str() != Some("HTTP") && verify.boolean() == Ok(Some(true)) {
-        let message = "a checksum is fetched only beside a policy of type HTTP";
-        complaints.key(
-            &verify,
-            message,
-            "write `expectedChecksum` in its place, or remove it",
-        );
+        let message = "a checksum can be fetched only for a policy of type HTTP";
+        complaints.key(&verify, message, "write `expectedChecksum` instead, or remove it");
     }
     validation(complaints, &source.get("validation"));
     named(
@@ -190,7 +190,7 @@ fn named(complaints: &mut Complaints<'_>, holder: &Field<'_>, fields: &[&str]) {
 fn validation(complaints: &mut Complaints<'_>, validation: &Field<'_>) {
     let expected = validation.get("expectedChecksum");
     if expected.is_present() && validation.get("verifyChecksum").boolean() == Ok(Some(true)) {
-        let message = "a checksum is either known or fetched";
+        let message = "a checksum is either given or fetched";
         complaints.key(&expected, message, "remove it, or `verifyChecksum`");
     }
 }

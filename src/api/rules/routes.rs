@@ -32,7 +32,7 @@ pub(super) fn route(complaints: &mut Complaints<'_>) {
     let rules = spec.get("rules");
     let name = |rule: &Field<'_>| rule.get("name").str().map(str::to_owned);
     for (again, first) in repeated(rules.items(), name) {
-        let message = format!("two rules are called `{}`", name(&again).unwrap_or_default());
+        let message = format!("two rules have the name `{}`", name(&again).unwrap_or_default());
         let help = "give each rule a name of its own, or none";
         complaints.again((&again.get("name"), &first.get("name")), message, help);
     }
@@ -99,13 +99,13 @@ fn parents(complaints: &mut Complaints<'_>, parents: &Field<'_>) {
             let name = text(&parent, "name", "");
             let (message, help) = if is_same {
                 (
-                    format!("`{name}` is named as a parent twice"),
+                    format!("`{name}` is listed as a parent twice"),
                     "remove one of them, or give each a `sectionName` or a `port` of its own",
                 )
             } else {
                 (
-                    format!("`{name}` is a parent as a whole, and one of its listeners is, too"),
-                    "give both a `sectionName`, or both a `port`, or keep the one without",
+                    format!("`{name}` is listed as a parent both as a whole and by listener"),
+                    "give both a `sectionName`, or both a `port`, or keep the one without them",
                 )
             };
             complaints.again((&parent, other), message, help);
@@ -130,7 +130,7 @@ fn http_rule(complaints: &mut Complaints<'_>, rule: &Field<'_>) {
         .iter()
         .find(|filter| filter.get("requestRedirect").is_present());
     if let Some(redirect) = redirect.filter(|_| backends.items().next().is_some()) {
-        let message = "a rule that redirects forwards to no backend";
+        let message = "a rule that redirects cannot have backends";
         complaints.value(
             redirect,
             message,
@@ -148,7 +148,7 @@ fn http_rule(complaints: &mut Complaints<'_>, rule: &Field<'_>) {
     if let Some(path) = all.iter().find_map(replaces_prefix).filter(|_| !one_prefix) {
         complaints.value(
             &path,
-            "a prefix can be replaced only where the rule has one match, and that one a prefix",
+            "a prefix can be replaced only if the rule has exactly one match, of type PathPrefix",
             "split the rule, so that `matches` has one entry, with `path.type: PathPrefix`",
         );
     }
@@ -176,8 +176,8 @@ fn timeouts(complaints: &mut Complaints<'_>, timeouts: &Field<'_>) {
     {
         complaints.value(
             &timeouts.get("backendRequest"),
-            "a request to the backend may take longer than the request that it is part of",
-            "write at most the duration of `request`",
+            "the timeout of a request to the backend is longer than that of the whole request",
+            "write at most the value of `request`",
         );
     }
 }

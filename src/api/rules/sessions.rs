@@ -13,12 +13,12 @@ pub(super) fn session_persistence(complaints: &mut Complaints<'_>, persistence: 
         return;
     }
     if persistence.get("type").str().is_some_and(|kind| kind != "Cookie") {
-        let message = "`cookieConfig` is for sessions that are kept in a cookie";
+        let message = "`cookieConfig` is only for sessions of type Cookie";
         complaints.key(&cookie, message, "remove it, or write `type: Cookie`");
     }
     let is_permanent = cookie.get("lifetimeType").str() == Some("Permanent");
     if is_permanent && !says(&persistence.get("absoluteTimeout")) {
-        let message = "a permanent cookie needs a time after which it ends";
+        let message = "a permanent cookie needs an absolute timeout";
         complaints.value(
             &cookie.get("lifetimeType"),
             message,

@@ -210,7 +210,7 @@ fn refuse_path(revision: &str) -> Result<(), Stop> {
     // Git's own way to say that a name is a commit, whatever else is called so (gitrevisions(7)).
     let commit = shell_word(&format!("{revision}^{{commit}}"));
     Err(usage(
-        &format!("`{revision}` is a {what} here, and `--base` takes a Git revision"),
+        &format!("`{revision}` is a {what} here, but `--base` expects a Git revision"),
         &format!("{instead}; a revision of that name is `--base {commit}`"),
     ))
 }
@@ -222,9 +222,12 @@ fn tree_base(path: &Path) -> Result<Base, Stop> {
     }
     Err(if path.is_dir() {
         usage(
-            &format!("`{shown}` is no rendered tree: it has no `{}`", output::INVENTORY),
             &format!(
-                "copy a rendered tree with its hidden files: many tools leave them out; an input is `--base-dir {}`",
+                "`{shown}` is not a rendered tree: it has no `{}`",
+                output::INVENTORY
+            ),
+            &format!(
+                "copy a rendered tree with its hidden files, which many tools omit; an input is `--base-dir {}`",
                 shell_word(&shown.to_string())
             ),
         )
@@ -281,7 +284,7 @@ fn say_if_same(request: &Request, base: &Path, options: &ReadOptions) {
 fn git_base(request: &Request, revision: &str) -> Result<Base, Stop> {
     if request.stdin.is_some() {
         return Err(usage(
-            "what comes from standard input has no older version in Git",
+            "standard input has no older version in Git",
             "name another input to compare with: `--base-dir DIR`",
         ));
     }
@@ -295,7 +298,7 @@ fn git_base(request: &Request, revision: &str) -> Result<Base, Stop> {
 #[cfg(not(feature = "git"))]
 fn git_base(_: &Request, revision: &str) -> Result<Base, Stop> {
     Err(usage(
-        &format!("this spokewright was built without `git`, and cannot read the revision `{revision}`"),
+        &format!("this spokewright was built without `git`, so it cannot read the revision `{revision}`"),
         "name another input to compare with: `--base-dir DIR`, or a rendered tree: `--base-tree DIR`",
     ))
 }
@@ -306,8 +309,8 @@ pub(super) fn judge_base(input: &Input, base: &Evaluated, speech: Speech) -> Res
     let works = base.loaded.hub.objects.of_kind(GROUP, MANIFEST_WORK);
     if base.rendered.plan.clusters.is_empty() && !works.is_empty() {
         return Err(usage(
-            &format!("`{title}` holds ManifestWorks, but no `{}`", output::INVENTORY),
-            "copy a rendered tree with its hidden files: many tools leave them out; \
+            &format!("`{title}` contains ManifestWorks, but no `{}`", output::INVENTORY),
+            "copy a rendered tree with its hidden files, which many tools omit; \
              another tool's tree cannot be compared",
         ));
     }
@@ -326,7 +329,7 @@ pub(super) fn judge_base(input: &Input, base: &Evaluated, speech: Speech) -> Res
         }
         show::note(
             &format!(
-                "the base `{title}` has {}: what it could not render is shown as added",
+                "the base `{title}` has {}: objects that it could not render are shown as added",
                 counted(errors.count(Severity::Error), "error")
             ),
             speech,
@@ -334,7 +337,7 @@ pub(super) fn judge_base(input: &Input, base: &Evaluated, speech: Speech) -> Res
     } else if base.loaded.hub.objects.is_empty() {
         show::note(
             &format!(
-                "note: the base `{title}` holds no Kubernetes object of this input, so that all of it is new"
+                "note: the base `{title}` contains no Kubernetes object of this input, so everything is new"
             ),
             speech,
         );

@@ -185,7 +185,38 @@ fn the_rules_are_all_codes_and_every_rule_index_points_at_its_rule() {
         assert_eq!(rule["id"], code.name());
         assert_eq!(rule["shortDescription"]["text"], *summary);
         assert_eq!(rule["defaultConfiguration"]["level"], severity.as_str());
+        assert_eq!(
+            rule["properties"]["tags"],
+            serde_json::json!(["kubernetes", code.group()])
+        );
     }
+}
+
+#[test]
+fn a_rule_leads_to_its_page_and_holds_it_where_something_was_found() {
+    let (texts, findings) = sample();
+    let log = log(&findings, &texts);
+    let found: Vec<&str> = findings.iter().map(|finding| finding.code.name()).collect();
+    let rules = log["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
+    for rule in rules {
+        let name = rule["id"].as_str().unwrap();
+        let page = format!("/docs/reference/findings/{name}.md");
+        assert!(rule["helpUri"].as_str().unwrap().ends_with(&page), "{rule}");
+        let markdown = rule["help"]["markdown"].as_str();
+        assert_eq!(
+            markdown.is_some_and(|markdown| markdown.contains("## Fix")),
+            found.contains(&name),
+            "{name}"
+        );
+        assert_eq!(rule["help"]["text"].as_str(), markdown);
+    }
+}
+
+#[test]
+fn the_id_of_a_run_tells_the_inputs_of_one_repository_apart_and_is_the_same_next_time() {
+    assert_eq!(run_id(""), "spokewright/");
+    assert_eq!(run_id("teams/shop"), "spokewright/teams/shop/");
+    assert_eq!(run_id("/srv//hub/"), "spokewright/srv/hub/");
 }
 
 #[test]

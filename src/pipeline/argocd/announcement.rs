@@ -2,18 +2,50 @@
 //!
 //! Owns: titles and tooltips. Flows in: the configuration. Flows out: a JSON array. Must not know: who shows it.
 
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::parameter::{PARAMETERS, Shape};
 use crate::api::config::RenderConfig;
 
+/// A parameter, as Argo CD reads it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Announcement {
+    name: &'static str,
+    title: &'static str,
+    tooltip: &'static str,
+    required: bool,
+    /// The type of the value, or of the items of an array.
+    item_type: &'static str,
+    /// `string` or `array`: the field that has the default. Argo CD never infers it from the value.
+    collection_type: &'static str,
+    /// The default of a parameter that is a string.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    string: Option<String>,
+    /// The default of a parameter that is a list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    array: Option<Vec<String>>,
+}
+
+/// The JSON Schema of what [`announcements`] returns.
+pub(in crate::pipeline) fn json_schema() -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let mut schema = settings
+        .into_generator()
+        .into_root_schema_for::<Vec<Announcement>>();
+    schema.insert("title".to_owned(), json!("Parameters of Argo CD"));
+    schema.to_value()
+}
+
 /// Title and what a tooltip says.
 const fn words(name: &str) -> (&'static str, &'static str) {
     match name.as_bytes() {
         b"allow-empty" => (
             "Allow an empty result",
-            "true: no cluster is what I mean, delete everything; false or true",
+            "true: accept a result without clusters, which deletes everything; false or true",
         ),
         b"clusters" => (
             "Clusters",
@@ -49,7 +81,7 @@ const fn words(name: &str) -> (&'static str, &'static str) {
         ),
         _ => (
             "Spoke-local objects",
-            "Directory with one directory for each cluster of what already lives there, relative to the Application",
+            "Directory with one directory per cluster of objects that already live there, relative to the Application",
         ),
     }
 }
@@ -59,21 +91,28 @@ const fn words(name: &str) -> (&'static str, &'static str) {
 /// are what applies when an Application sets nothing.
 #[must_use]
 pub fn announcements(config: &RenderConfig) -> Value {
-    let announce = |(name, shape): &(&str, Shape)| {
+    let announce = |(name, shape): &(&'static str, Shape)| {
         let (title, tooltip) = words(name);
-        let mut announcement = json!({
-            "name": name,
-            "title": title,
-            "tooltip": tooltip,
-            "required": false,
-            "itemType": if *name == "allow-empty" { "boolean" } else { "string" },
-            // Never inferred from the value.
-            "collectionType": shape.key(),
+        let default = default(name, config);
+        let text = default.as_ref().and_then(Value::as_str).map(str::to_owned);
+        let items = default.as_ref().and_then(Value::as_array).map(|items| {
+            let texts = items.iter().filter_map(Value::as_str);
+            texts.map(str::to_owned).collect()
         });
-        if let (Some(value), Some(fields)) = (default(name, config), announcement.as_object_mut()) {
-            fields.insert(shape.key().to_owned(), value);
-        }
-        announcement
+        json!(Announcement {
+            name,
+            title,
+            tooltip,
+            required: false,
+            item_type: if *name == "allow-empty" {
+                "boolean"
+            } else {
+                "string"
+            },
+            collection_type: shape.key(),
+            string: text,
+            array: items,
+        })
     };
     PARAMETERS.iter().map(announce).collect()
 }

@@ -93,11 +93,11 @@ fn a_misspelled_parameter_names_the_nearest_one() {
 fn a_wrong_type_says_what_to_write() {
     refuses(
         r#"[{"name":"hub","string":"hub"}]"#,
-        "`hub` has the type string, and is an array of strings; write `{name: hub, array: [...]}`",
+        "`hub` has the type string, but must be an array of strings; write `{name: hub, array: [...]}`",
     );
     refuses(
         r#"[{"name":"secrets","array":["Copy"]}]"#,
-        "`secrets` has the type array, and is a string",
+        "`secrets` has the type array, but must be a string",
     );
     refuses(
         r#"[{"name":"clusters","map":{"a":"b"}}]"#,
@@ -111,11 +111,11 @@ fn a_wrong_type_says_what_to_write() {
     refuses(r#"[{"name":"clusters","string":null}]"#, "has no value");
     refuses(
         r#"[{"name":"clusters","string":7}]"#,
-        "holds something that is no string",
+        "contains something that is not a string",
     );
     refuses(
         r#"[{"name":"hub","array":["a",1]}]"#,
-        "holds something that is no string",
+        "contains something that is not a string",
     );
 }
 
@@ -129,7 +129,10 @@ fn a_wrong_value_says_what_is_right() {
         r#"[{"name":"hubObjects","string":"x"}]"#,
         "write one of: None, Annotated",
     );
-    refuses(r#"[{"name":"now","string":"yesterday"}]"#, "no RFC 3339 time");
+    refuses(
+        r#"[{"name":"now","string":"yesterday"}]"#,
+        "is not an RFC 3339 time",
+    );
     refuses(r#"[{"name":"clusters","string":"eu-["}]"#, "bad glob");
     refuses(
         r#"[{"name":"allow-empty","string":"yes"}]"#,
@@ -173,7 +176,7 @@ fn a_parameter_that_is_set_twice_is_refused() {
 
 #[test]
 fn what_is_no_list_of_parameters_is_refused() {
-    refuses("{}", "is no JSON array");
+    refuses("{}", "is not a JSON array");
     refuses("[", "is not JSON");
     refuses("[1]", "has no `name` in entry 0");
     refuses(r#"[{"string":"a"}]"#, "has no `name` in entry 0");

@@ -18,6 +18,7 @@ pub(super) fn profiles() -> Vec<Profile> {
             inheritance: Some(Inheritance {
                 annotation: "kgateway.dev/inherited-policy-priority".to_owned(),
                 deep: vec!["/transformation".to_owned()],
+                providers: vec!["/extAuth".to_owned(), "/extProc".to_owned()],
             }),
             ..kind("TrafficPolicy", Level::Rule)
         },

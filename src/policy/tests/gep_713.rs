@@ -102,8 +102,9 @@ fn example_2_defaults_give_way_and_overrides_do_not() {
         "False/Overridden: ColorPolicy is overridden by [infra/p3]"
     );
     assert!(
-        seen.said()
-            .contains(&"policy/overridden nothing that ColorPolicy infra/p4 says holds anywhere".to_owned()),
+        seen.said().contains(
+            &"policy/overridden no setting of ColorPolicy infra/p4 is in effect anywhere".to_owned()
+        ),
         "{:?}",
         seen.said()
     );

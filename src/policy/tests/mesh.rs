@@ -285,7 +285,7 @@ fn what_targets_a_service_holds_only_where_a_waypoint_is_known_to_serve_it() {
             "",
             own(""),
             Some(
-                "nobody can tell here whether AuthorizationPolicy shop/p takes effect: Service shop/cart names no waypoint, and Namespace shop",
+                "it is not known whether AuthorizationPolicy shop/p takes effect: Service shop/cart names no waypoint, and Namespace shop",
             ),
         ),
         (
@@ -296,19 +296,19 @@ fn what_targets_a_service_holds_only_where_a_waypoint_is_known_to_serve_it() {
         (
             "istio.io/use-waypoint: none",
             own("") + &namespace_shop(WP),
-            Some("takes no effect: the label `istio.io/use-waypoint: none` keeps"),
+            Some("takes no effect: because of the label `istio.io/use-waypoint: none`"),
         ),
         (
             WP,
             String::new(),
             Some(
-                "nobody can tell here whether AuthorizationPolicy shop/p takes effect: its waypoint, Gateway shop/wp, is not in the input",
+                "it is not known whether AuthorizationPolicy shop/p takes effect: its waypoint, Gateway shop/wp, is not in the input",
             ),
         ),
         (
             WP,
             own("istio.io/waypoint-for: workload"),
-            Some("is for `workload` and not for Services"),
+            Some("is for `workload`, not for Services"),
         ),
         (
             ELSEWHERE,
@@ -380,7 +380,7 @@ fn a_waypoint_holds_its_own_service_and_what_gateways_send_passes_it_by_unless_a
     ]);
     let (found, said) = paths(WP);
     assert_eq!(found, mesh);
-    let by = "AuthorizationPolicy shop/to-v2 does not hold for what Gateways send to Service shop/cart-v2";
+    let by = "AuthorizationPolicy shop/to-v2 does not apply to requests that Gateways send to Service shop/cart-v2";
     assert!(said.iter().any(|said| said.contains(by)), "{said:?}");
     let (found, said) = paths(&format!("{WP}, istio.io/ingress-use-waypoint: \"true\""));
     let mut both = mesh;

@@ -2,6 +2,7 @@
 
 mod attaching;
 mod costs;
+mod delegation;
 mod envoy_gateway;
 mod fates;
 mod gep_713;

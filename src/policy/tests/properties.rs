@@ -372,7 +372,7 @@ proptest! {
         let hub = Hub { objects: Objects::new(objects), ..Hub::default() };
         let seen = Seen::hub(&hub);
         report(&seen);
-        seen.view(|view| view.effective_policy_documents());
+        seen.view(|view| view.effective_policy_documents().count());
         seen.statuses(&hub, "example.com/gateway-controller");
         for policy in seen.attachments.policies.rows() {
             let options = Options { without: Some(&policy.object.identity()), ..Options::default() };

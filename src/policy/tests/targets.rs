@@ -61,7 +61,7 @@ fn without_a_definition_the_catalog_says_which_kinds_and_as_of_which_release() {
         found,
         [
             "policy/invalid: a SnippetsPolicy cannot target an HTTPRoute [target one of: Gateway] as of NGINX Gateway Fabric \
-          v2.6.7; put your own CRD into the input to check against that"
+          v2.6.7; add your own CRD to the input to check against it"
         ]
     );
     let gateway = target("Gateway", "gw");
@@ -171,9 +171,7 @@ fn what_only_documentation_lists_is_never_refused_and_told_where_the_target_is_m
     assert_eq!(
         tls("{group: \"\", kind: Servce, name: s}"),
         [
-            "policy/target-not-found: Servce infra/s is not in the input [correct the name; if it only lives on spokes, nothing \
-          is wrong] documented targets are: Service; others are up to the controller (kubernetes-sigs/gateway-api \
-          apis/v1/backendtlspolicy_types.go@v1.6.1)"
+            "policy/target-not-found: Servce infra/s is not in the input [correct the name; if it lives only on spokes, ignore this] documented targets are: Service; others depend on the controller (kubernetes-sigs/gateway-api apis/v1/backendtlspolicy_types.go@v1.6.1)"
         ]
     );
 }
@@ -190,7 +188,7 @@ fn what_a_controller_refuses_is_said_in_its_words() {
         found,
         [
             "policy/invalid: an EnvoyPatchPolicy cannot target an HTTPRoute [target one of: Gateway, GatewayClass] its controller \
-          would say: TargetRef.Group:gateway.networking.k8s.io TargetRef.Kind:HTTPRoute, only \
+          would report: TargetRef.Group:gateway.networking.k8s.io TargetRef.Kind:HTTPRoute, only \
           TargetRef.Group:gateway.networking.k8s.io and TargetRef.Kind:Gateway is supported (envoyproxy/gateway \
           internal/gatewayapi/envoypatchpolicy.go@v1.9.0)"
         ]

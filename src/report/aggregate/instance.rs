@@ -91,7 +91,7 @@ pub(super) fn judged(exported: Option<&ExportedWork<'_>>, planned: Option<&Plann
         faults.push(Fault::whole(WorkState::Outdated, Some(difference)));
     }
     if let Some((generation, observed)) = exported.unobserved {
-        let because = format!("its agent has seen generation {observed}, it has {generation}");
+        let because = format!("its agent has seen generation {observed}, but it has generation {generation}");
         faults.push(Fault::whole(WorkState::Unobserved, Some(because)));
     }
     for (state, problem) in &exported.wrong {
@@ -254,8 +254,9 @@ impl<'x> Instance<'x> {
         let of_condition = format!("[?(@.type==\"{kind}\")].observedGeneration");
         let observed = value(&|path| path.ends_with(&of_condition))?;
         let generation = value(&|path| path == ".metadata.generation")?;
-        (observed < generation)
-            .then(|| format!("{kind} is about generation {observed}, the object has {generation}"))
+        (observed < generation).then(|| {
+            format!("{kind} is about generation {observed}, but the object has generation {generation}")
+        })
     }
 
     /// The values that its feedback rules ask for.

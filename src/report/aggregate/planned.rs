@@ -149,7 +149,7 @@ fn manifest_differences(planned: &[Value], there: &[Value]) -> Vec<String> {
         .filter(|manifest| !planned_names.contains(&identity(manifest)));
     parts.extend(left_over.map(|manifest| format!("{} is still in it", named(manifest))));
     if parts.is_empty() {
-        parts.push("its manifests are in another order".to_owned());
+        parts.push("its manifests are in a different order".to_owned());
     }
     parts
 }

@@ -53,7 +53,7 @@ impl<'x> AppliedWork<'x> {
             namespace: (*namespace).to_owned(),
             name: (*name).to_owned(),
             reason: String::new(),
-            message: "its agent applied it, and no work has it any more".to_owned(),
+            message: "its agent applied it, but no work contains it any more".to_owned(),
         });
         problems.collect()
     }
@@ -117,7 +117,7 @@ impl<'x> Rights<'x> {
         let names: Vec<&str> = lacking.iter().map(String::as_str).collect();
         (!lacking.is_empty()).then(|| {
             format!(
-                "{}, which the parameters list; what of that left its work is still there",
+                "{}, which the parameters list; objects of it that left their work are still there",
                 first_names(names, MOST_RESOURCES)
             )
         })

@@ -149,10 +149,10 @@ pub(super) fn addresses(instances: &[Instance<'_>], findings: &mut Findings) -> 
 
 /// Types and values of `.status.addresses` as raw JSON.
 fn raw_addresses(raw: Option<&str>) -> Result<Vec<(Option<String>, String)>, String> {
-    let raw = raw.ok_or("it is no JSON text")?;
+    let raw = raw.ok_or("it is not JSON")?;
     let value: Value = serde_json::from_str(raw).map_err(|error| error.to_string())?;
     let Value::Array(items) = value else {
-        return Err("it is no list".to_owned());
+        return Err("it is not a list".to_owned());
     };
     let text = |item: &Value, name: &str| item.get(name).and_then(Value::as_str).map(str::to_owned);
     Ok(items
@@ -182,7 +182,7 @@ pub(super) fn listeners(
                 }),
                 (None, Some(exported)) => {
                     let message = format!(
-                        "the attached routes of listener `{}` on {} are no number",
+                        "the attached routes of listener `{}` on {} are not a number",
                         listener.name,
                         instance.cluster()
                     );

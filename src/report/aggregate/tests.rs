@@ -72,7 +72,7 @@ fn planned() -> ManifestSummary {
     }
 }
 
-/// Runs `check` with the instances of a Gateway on clusters whose works are given; `None`: there is none.
+/// Runs `check` with the instances of a Gateway on clusters whose works are given; `None`: does not.
 fn with<T>(works: &[(&str, Option<Object>)], check: impl FnOnce(&[Instance<'_>]) -> T) -> (T, Findings) {
     let mut findings = Findings::new();
     let planned = planned();
@@ -434,7 +434,8 @@ fn a_work_whose_newest_spec_the_agent_has_not_looked_at_is_outdated() {
         let mut behind = work("c1", &applied, &values);
         Arc::make_mut(&mut behind.value)["metadata"]["generation"] = generation.clone();
         let found = conditions(&["api"], &[("c1", Some(behind))]);
-        let because = "work `gateway-infra-web` is outdated: its agent has seen generation 2, it has 3";
+        let because =
+            "work `gateway-infra-web` is outdated: its agent has seen generation 2, but it has generation 3";
         if outdated {
             assert_eq!(
                 found,
@@ -496,7 +497,7 @@ fn what_an_api_server_adds_or_rewrites_makes_no_work_outdated() {
         "not exported"
     );
     let edits: [fn(&mut Value); 6] = [
-        // Server-side apply appends what is new, wherever it stands in what is applied.
+        // Server-side apply appends what is new, wherever it is in what is applied.
         |spec| {
             let paths = spec["manifestConfigs"][0]["feedbackRules"][0]["jsonPaths"].as_array_mut();
             paths.expect("paths").reverse();
@@ -543,7 +544,7 @@ fn what_an_outdated_work_has_otherwise_is_named() {
                 let manifests = spec["workload"]["manifests"].as_array_mut().expect("manifests");
                 manifests.reverse();
             },
-            "its manifests are in another order",
+            "its manifests are in a different order",
         ),
         (
             |spec| spec["workload"] = json!("none"),

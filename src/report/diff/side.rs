@@ -286,6 +286,11 @@ impl<'a> BothSides<'a> {
 }
 
 impl Locate for BothSides<'_> {
+    /// A comparison is another run than a check of the same files.
+    fn run_name(&self) -> String {
+        format!("{}/diff", self.new.run_name())
+    }
+
     fn locate(&self, place: &Place) -> Option<Span<'_>> {
         if let Place::Field {
             document,

@@ -2,6 +2,8 @@
 //!
 //! Owns: its fields and their names. Flows in: nothing. Flows out: types that serialize. Must not know: policies.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -181,8 +183,8 @@ pub struct ExplainedPaths {
     #[serde(skip)]
     pub labels: Vec<String>,
     /// The clusters where it holds, sorted; none: a Gateway that goes to none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub clusters: Vec<String>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub clusters: Arc<[String]>,
     /// Whether those are all clusters of the Gateway.
     #[serde(skip)]
     pub everywhere: bool,

@@ -4,11 +4,12 @@
 //! an input, a request. Flows out: serializable data with places. Must not know: how rules are compared.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::super::policy_view::{PolicyView, Seen, joined};
+use super::super::policy_view::{PolicyView, Seen};
 use super::super::render_report::SourceLine;
 use super::{ExplainedPaths, Explainer, Found};
 use crate::diagnostic::{API_VERSION, Locate};
@@ -45,7 +46,7 @@ pub struct Answer {
     #[serde(skip)]
     pub listener_title: String,
     /// Clusters, sorted; none for a Gateway that goes nowhere.
-    pub clusters: Vec<String>,
+    pub clusters: Arc<[String]>,
     /// Whether these are all clusters of the Gateway.
     #[serde(skip)]
     pub everywhere: bool,
@@ -95,9 +96,9 @@ pub struct UnknownRule {
 /// Explains a request to the Gateways of an input.
 #[must_use]
 pub fn explain_request(view: &PolicyView<'_>, request: &Request, locate: &dyn Locate) -> RequestExplanation {
-    let explainer = Explainer { view, locate };
+    let explainer = Explainer::new(view, locate);
     let work = Work::default();
-    let mut answers: Vec<(Answer, Vec<Found<'_>>)> = Vec::new();
+    let mut answers: Vec<Given<'_>> = Vec::new();
     let mut listeners: BTreeSet<String> = BTreeSet::new();
     for seen in view.seen() {
         let topology = &seen.attachments.topology;
@@ -115,33 +116,38 @@ pub fn explain_request(view: &PolicyView<'_>, request: &Request, locate: &dyn Lo
                 listeners.extend(there.map(ListenerNode::address));
                 continue;
             };
-            let mut answer = explainer.answer(topology, gateway, &taken);
-            answer.clusters = seen.clusters.to_vec();
+            let answer = explainer.answer(topology, gateway, &taken);
             let found = on_its_way(seen, gateway, &taken);
             let is_same = |known: &Answer| {
                 (&known.listener, &known.rule, &known.next, &known.unknown)
                     == (&answer.listener, &answer.rule, &answer.next, &answer.unknown)
             };
-            match answers.iter_mut().find(|(known, _)| is_same(known)) {
-                Some((known, paths)) => {
-                    joined(&mut known.clusters, seen.clusters);
-                    known.everywhere = known.clusters.len() >= all;
-                    paths.extend(found);
+            match answers.iter_mut().find(|known| is_same(&known.answer)) {
+                Some(known) => {
+                    known.classes.push(seen.clusters);
+                    known.all = all;
+                    known.found.extend(found);
                 }
-                None => {
-                    answer.everywhere = answer.clusters.len() >= all;
-                    answers.push((answer, found));
-                }
+                None => answers.push(Given {
+                    answer,
+                    classes: vec![seen.clusters],
+                    all,
+                    found,
+                }),
             }
         }
     }
     if !answers.is_empty() {
         listeners.clear();
     }
-    let answers = answers.into_iter().map(|(answer, found)| Answer {
-        everywhere: answer.everywhere || view.cluster.is_some(),
-        effective: explainer.grouped(&found),
-        ..answer
+    let answers = answers.into_iter().map(|given| {
+        let clusters = explainer.joined(&given.classes);
+        Answer {
+            everywhere: clusters.len() >= given.all || view.cluster.is_some(),
+            effective: explainer.grouped(&given.found),
+            clusters,
+            ..given.answer
+        }
     });
     RequestExplanation {
         api_version: API_VERSION,
@@ -151,6 +157,15 @@ pub fn explain_request(view: &PolicyView<'_>, request: &Request, locate: &dyn Lo
         answers: answers.collect(),
         listeners: listeners.into_iter().collect(),
     }
+}
+
+/// An answer, and what is put together once all clusters are known that give it.
+struct Given<'e> {
+    answer: Answer,
+    classes: Vec<&'e [String]>,
+    /// How many clusters the Gateway has.
+    all: usize,
+    found: Vec<Found<'e>>,
 }
 
 impl Explainer<'_, '_> {
@@ -174,7 +189,7 @@ impl Explainer<'_, '_> {
         Answer {
             listener: topology.locator(listener),
             listener_title: topology.described(listener),
-            clusters: Vec::new(),
+            clusters: Arc::default(),
             everywhere: false,
             rule: first.map(line),
             next: next.map(line),
@@ -196,7 +211,7 @@ fn on_its_way<'e>(seen: Seen<'e>, gateway: GatewayId, taken: &Taken) -> Vec<Foun
             && path.listener.is_none_or(|listener| listener == taken.listener)
             && path
                 .route
-                .is_none_or(|route| rule.is_some_and(|rule| rule.route == route))
+                .is_none_or(|route| rule.is_some_and(|rule| rule.route == route && rule.via == path.via))
             && path
                 .rule
                 .is_none_or(|id| rule.is_some_and(|rule| rule.rule == id))

@@ -7,7 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::policy_view::PolicyView;
+use super::collapse::MOST_EDGES;
 use super::{Graph, Layer, Link, State, Vertex};
+use crate::diagnostic::{Code, Finding, Place};
 use crate::hub::Table;
 use crate::object::Object;
 use crate::policy::{Attachments, Everywhere, Outcome, PolicyId, accepted};
@@ -17,49 +19,128 @@ use apimachinery::Identity;
 /// At most so many clusters are named where a policy loses to local ones.
 const MOST_CLUSTERS: usize = 3;
 
+/// So many edges from Gateways to clusters are drawn: more is nothing that any program lays out.
+const MOST_DRAWN: usize = 200_000;
+
 impl Graph {
     /// Everything that the view knows; of one cluster, what goes there or lives there. `admits` leaves out clusters, and
-    /// Gateways that go to none but those.
+    /// Gateways that go to none but those. Clusters that receive the same Gateways are one node where a node for each would
+    /// have more edges than anybody follows.
     pub fn new(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Self {
-        let attachments = match (view.cluster, view.spokes.first()) {
-            (Some(_), Some(spoke)) => &spoke.attachments,
-            (Some(_), None) => return Self::default(),
-            (None, _) => view.hub,
-        };
-        let goes_to = attachments.topology.gateways.map(|(_, gateway)| {
-            if gateway.local {
-                return view.cluster.into_iter().collect();
-            }
-            let placed = view.clusters_of(&gateway.known_as().key()).iter();
-            placed
-                .map(String::as_str)
-                .filter(|name| admits(name) && view.cluster.is_none_or(|cluster| cluster == *name))
-                .collect()
-        });
-        let mut builder = Builder {
-            view,
-            attachments,
-            goes_to,
-            graph: Self::default(),
-            positions: HashMap::new(),
-        };
-        builder.hierarchy();
-        builder.services();
-        builder.policies();
-        builder.clusters();
-        builder.graph.tidy();
-        builder.graph
+        let builder = Builder::new(view, &admits);
+        builder.map_or_else(Self::default, |builder| {
+            let counted = builder.drawn() > MOST_EDGES;
+            builder.build(counted)
+        })
     }
+
+    /// The same with a node for each cluster, however many.
+    ///
+    /// # Errors
+    /// Why not, if that would be too much.
+    pub fn whole(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Result<Self, Box<Finding>> {
+        let Some(builder) = Builder::new(view, &admits) else {
+            return Ok(Self::default());
+        };
+        match builder.drawn() {
+            edges if edges > MOST_DRAWN => Err(Box::new(too_many(edges))),
+            _ => Ok(builder.build(false)),
+        }
+    }
+}
+
+fn too_many(edges: usize) -> Finding {
+    let message = format!(
+        "the graph would have {edges} edges from Gateways to clusters; at most {MOST_DRAWN} are drawn"
+    );
+    Finding::new(Code::POLICY_TOO_MANY_PATHS, Place::Run, message)
+        .note("without `--all`, clusters that receive the same Gateways are one node")
+        .help("leave out `--all`, or draw one cluster (`--cluster NAME`) or some (`--clusters 'eu-*'`)")
 }
 
 struct Builder<'b, 'a> {
     view: &'b PolicyView<'a>,
     /// What is drawn: the hub's, or those of the cluster that is looked at.
     attachments: &'b Attachments<'b>,
-    /// The clusters that are drawn of each Gateway of the topology.
-    goes_to: Table<GatewayId, Vec<&'b str>>,
+    /// Which of `lists` has the clusters that are drawn of each Gateway of the topology.
+    goes_to: Table<GatewayId, usize>,
+    /// Each distinct list once: a thousand Gateways of one Placement share the names of its clusters.
+    lists: Vec<Vec<&'b str>>,
+    /// The Gateways, by `namespace/name` on the hub, that go to any cluster that is drawn.
+    going: BTreeSet<String>,
     graph: Graph,
     positions: HashMap<Node, usize>,
+}
+
+impl<'b, 'a> Builder<'b, 'a> {
+    /// Nothing to draw: the one cluster that is looked at gets nothing.
+    fn new(view: &'b PolicyView<'a>, admits: &dyn Fn(&str) -> bool) -> Option<Self> {
+        let attachments = match (view.cluster, view.spokes.first()) {
+            (Some(_), Some(spoke)) => &spoke.attachments,
+            (Some(_), None) => return None,
+            (None, _) => view.hub,
+        };
+        let mut lists: Vec<Vec<&str>> = Vec::new();
+        let mut known: HashMap<(*const String, usize), usize> = HashMap::new();
+        let mut list_of = |clusters: &'b [String], is_local: bool| {
+            let same = if is_local {
+                (std::ptr::null(), 0)
+            } else {
+                (clusters.as_ptr(), clusters.len())
+            };
+            *known.entry(same).or_insert_with(|| {
+                let placed = clusters.iter().map(String::as_str);
+                lists.push(if is_local {
+                    view.cluster.into_iter().collect()
+                } else {
+                    placed
+                        .filter(|name| admits(name) && view.cluster.is_none_or(|cluster| cluster == *name))
+                        .collect()
+                });
+                lists.len().saturating_sub(1)
+            })
+        };
+        let goes_to = attachments
+            .topology
+            .gateways
+            .map(|(_, gateway)| list_of(view.clusters_of(&gateway.known_as().key()), gateway.local));
+        let gateways = attachments.topology.gateways.iter();
+        let going =
+            gateways.filter(|(id, _)| lists.get(*goes_to.get(*id)).is_some_and(|list| !list.is_empty()));
+        let going = going.map(|(_, gateway)| gateway.known_as().key()).collect();
+        Some(Self {
+            view,
+            attachments,
+            goes_to,
+            lists,
+            going,
+            graph: Graph::default(),
+            positions: HashMap::new(),
+        })
+    }
+
+    fn clusters_of(&self, gateway: GatewayId) -> &[&'b str] {
+        let list = self.lists.get(*self.goes_to.get(gateway));
+        list.map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// How many edges from Gateways to clusters there are.
+    fn drawn(&self) -> usize {
+        let gateways = self.goes_to.ids();
+        let edges = gateways.map(|gateway| self.clusters_of(gateway).len());
+        edges.fold(0, usize::saturating_add)
+    }
+
+    /// `counted`: clusters that receive the same Gateways are one node.
+    fn build(mut self, counted: bool) -> Graph {
+        self.hierarchy();
+        self.services();
+        self.delegations();
+        self.policies();
+        self.clusters(counted);
+        self.graph.tidy();
+        self.graph
+    }
 }
 
 impl Builder<'_, '_> {
@@ -79,7 +160,7 @@ impl Builder<'_, '_> {
             .iter()
             .filter(|(id, gateway)| {
                 let nowhere = view.clusters_of(&gateway.known_as().key()).is_empty();
-                gateway.local || !self.goes_to.get(*id).is_empty() || (whole && nowhere)
+                gateway.local || !self.clusters_of(*id).is_empty() || (whole && nowhere)
             })
             .map(|(id, _)| id)
             .collect();
@@ -154,6 +235,18 @@ impl Builder<'_, '_> {
         }
     }
 
+    /// Routes that hand requests on to others.
+    fn delegations(&mut self) {
+        let topology = &self.attachments.topology;
+        for delegation in topology.delegations() {
+            let parent = self.positions.get(&Node::Route(delegation.from.0));
+            let child = self.positions.get(&Node::Route(delegation.child));
+            if let (Some(from), Some(to)) = (parent, child) {
+                self.graph.link(*from, *to, Link::Leads, None);
+            }
+        }
+    }
+
     /// The Services of a mesh that are parents of the routes that are drawn.
     fn services(&mut self) {
         let topology = &self.attachments.topology;
@@ -189,14 +282,10 @@ impl Builder<'_, '_> {
             Node::Route(route) => self.view.routes.get(route),
             _ => None,
         });
-        let goes = |key: String| {
-            let mut gateways = self.attachments.topology.gateways.iter();
-            gateways.any(|(id, gateway)| gateway.known_as().key() == key && !self.goes_to.get(id).is_empty())
-        };
         shipped.any(|route| {
             let gateways = &self.view.hub.topology.gateways;
             let mut parents = route.parents.iter();
-            parents.any(|parent| goes(gateways.get(parent.node).object.key()))
+            parents.any(|parent| self.going.contains(&gateways.get(parent.node).object.key()))
         })
     }
 
@@ -331,7 +420,7 @@ impl Builder<'_, '_> {
         let word = attachments.profile(id).status.outcome().unwrap_or("in effect");
         match outcome {
             Outcome::Whole if there.is_empty() => (State::Holds, word.to_owned()),
-            Outcome::Whole => (State::Partial, format!("{word}, but not all of it on {there}")),
+            Outcome::Whole => (State::Partial, format!("{word}, but not as a whole on {there}")),
             Outcome::Partial => (State::Partial, format!("partly {word}")),
             Outcome::Overridden => (State::Overridden, "overridden".to_owned()),
             Outcome::NoPath => (State::NoPath, "on no path".to_owned()),
@@ -349,25 +438,39 @@ impl Builder<'_, '_> {
         })
     }
 
-    /// Clusters, and which Gateways go there.
-    fn clusters(&mut self) {
+    /// Clusters, and which Gateways go there: those with the same ones together, where they are `counted`.
+    fn clusters(&mut self, counted: bool) {
+        let mut gateways: Vec<Vec<usize>> = vec![Vec::new(); self.lists.len()];
+        for (gateway, list) in self.goes_to.iter() {
+            if let (Some(position), Some(of_list)) = (
+                self.positions.get(&Node::Gateway(gateway)),
+                gateways.get_mut(*list),
+            ) {
+                of_list.push(*position);
+            }
+        }
         let mut by_cluster: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         if let Some(cluster) = self.view.cluster {
             by_cluster.entry(cluster).or_default();
         }
-        for (gateway, clusters) in self.goes_to.iter() {
-            let Some(position) = self.positions.get(&Node::Gateway(gateway)) else {
-                continue;
-            };
-            for cluster in clusters {
-                by_cluster.entry(cluster).or_default().push(*position);
+        for (number, (list, gateways)) in self.lists.iter().zip(&gateways).enumerate() {
+            for cluster in list.iter().filter(|_| !gateways.is_empty()) {
+                by_cluster.entry(cluster).or_default().push(number);
             }
         }
-        for (cluster, gateways) in by_cluster {
-            let to = self.graph.add(Vertex::new(Layer::Cluster, "cluster", cluster));
-            for from in gateways {
-                self.graph.link(from, to, Link::Leads, None);
+        // A Gateway is in one list, so clusters in the same lists receive the same Gateways.
+        let mut known: HashMap<Vec<usize>, usize> = HashMap::new();
+        for (cluster, lists) in by_cluster {
+            let alike = known.get(&lists).filter(|_| counted);
+            if let Some(vertex) = alike.and_then(|position| self.graph.vertices.get_mut(*position)) {
+                vertex.names.push(cluster.to_owned());
+                continue;
             }
+            let to = self.graph.add(Vertex::new(Layer::Cluster, "cluster", cluster));
+            for from in lists.iter().filter_map(|list| gateways.get(*list)).flatten() {
+                self.graph.link(*from, to, Link::Leads, None);
+            }
+            known.insert(lists, to);
         }
     }
 }

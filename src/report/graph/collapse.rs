@@ -35,20 +35,19 @@ type Key = (String, State, String, Vec<(usize, Option<String>)>);
 
 impl Graph {
     /// Counts what is alike until at most 60 nodes and 200 edges are left, or nothing more can be counted.
-    /// Whether anything was.
+    /// Whether anything is.
     pub fn collapse(&mut self) -> bool {
         self.collapse_to(MOST_NODES, MOST_EDGES)
     }
 
     pub(super) fn collapse_to(&mut self, nodes: usize, edges: usize) -> bool {
-        let before = self.vertices.len();
         for step in STEPS {
             if self.vertices.len() <= nodes && self.edges.len() <= edges {
                 break;
             }
             step(self);
         }
-        self.vertices.len() < before
+        self.nodes() < self.things()
     }
 
     /// One node for those of a part that hang on, or receive, the same Gateways.

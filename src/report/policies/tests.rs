@@ -10,6 +10,8 @@ use crate::policy::{Options, ProfileEntry, Profiles, affecting};
 use crate::source::{Document, Room};
 use serde_json::{Value, json};
 
+use super::OnCluster;
+
 fn documents(text: &str) -> Vec<Value> {
     kube_yaml::read_all(text, &kube_yaml::Limits::default()).expect("a fixture is YAML")
 }
@@ -388,4 +390,10 @@ fn no_case_is_left_out() {
             assert!(source.contains(&format!("\"{name}\"")), "{name} has no test");
         }
     }
+}
+
+#[test]
+fn what_is_said_of_a_thousand_clusters_is_held_once() {
+    // A name and a condition that others share: a policy may be an exception on every cluster.
+    assert!(size_of::<OnCluster>() <= 3 * size_of::<usize>());
 }

@@ -89,7 +89,7 @@ const CASES: &[Case] = &[
         ],
         expected: &[
             "Hub empty/c.yaml",
-            "output/elsewhere: `hub/old` is an output tree that this configuration does not write; nothing in it is read",
+            "output/elsewhere: `hub/old` is an output tree that this configuration does not write, so it is not read",
         ],
     },
     Case {
@@ -157,10 +157,10 @@ const CASES: &[Case] = &[
         ],
         expected: &[
             "Hub a.yaml",
-            "input/unreadable: the symbolic link `hub/below-a-file.yaml` leads to nothing",
-            "input/unreadable: the symbolic link `hub/gone.yaml` leads to nothing",
-            "input/unreadable: the symbolic link `hub/left.yaml` leads to nothing",
-            "input/unreadable: the symbolic link `hub/right.yaml` leads to nothing",
+            "input/unreadable: the symbolic link `hub/below-a-file.yaml` has no target",
+            "input/unreadable: the symbolic link `hub/gone.yaml` has no target",
+            "input/unreadable: the symbolic link `hub/left.yaml` has no target",
+            "input/unreadable: the symbolic link `hub/right.yaml` has no target",
         ],
     },
     #[cfg(unix)]
@@ -198,7 +198,7 @@ const CASES: &[Case] = &[
         ],
         expected: &[
             "Hub a.yaml",
-            "input/unreadable: the symbolic link `hub/team/gone.yaml` leads to nothing",
+            "input/unreadable: the symbolic link `hub/team/gone.yaml` has no target",
         ],
     },
     #[cfg(unix)]

@@ -493,7 +493,7 @@ fn another_rate_limit_for_one_cluster() {
     let [exception] = entry.on_clusters.as_slice() else {
         panic!("{entry:?}")
     };
-    assert_eq!(exception.cluster, "edge-1");
+    assert_eq!(&*exception.cluster, "edge-1");
     let there = exception.condition().unwrap();
     assert_eq!((there.status, there.reason.as_str()), ("False", "Overridden"));
     assert_eq!(

@@ -159,7 +159,7 @@ fn a_default_below_overrides_that_hold_as_a_whole_is_shipped_as_an_override() {
         "hub/limits.yaml",
         &on_gateway("k", "2024-01-03T00:00:00Z", DEFAULTS),
     );
-    render(&scratch).says("this one gives way");
+    render(&scratch).says("this one is overridden");
     let shipped = work(&scratch, GATEWAY_WORK);
     assert!(
         shipped.contains("overrides:") && !shipped.contains("defaults:"),
@@ -183,7 +183,7 @@ fn defaults_and_overrides_that_merge_are_shipped_side_by_side() {
         "hub/other.yaml",
         &on_gateway("x", "2024-01-02T00:00:00Z", &overrides),
     );
-    render(&scratch).says("both hold, whichever is created first");
+    render(&scratch).says("both apply, regardless of which is created first");
     let shipped = work(&scratch, GATEWAY_WORK);
     assert_eq!(shipped.matches("kind: RateLimitPolicy").count(), 2, "{shipped}");
 }
@@ -204,7 +204,7 @@ fn two_policies_that_no_objects_can_stand_for_are_an_error_with_both_outcomes() 
         .says("hub/other.yaml:5:")
         .says(
             "note: if gateways/k is created first: `k`, `x` of gateways/x where no more specific policy sets anything, \
-             else `k` of gateways/k and what it sets",
+             otherwise `k` of gateways/k and what it sets",
         )
         .says("note: if gateways/x is created first: `k` of gateways/k, and what more specific policies set")
         .says(

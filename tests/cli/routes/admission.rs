@@ -17,12 +17,18 @@ fn a_listener_that_would_refuse_the_route_on_the_spokes_is_an_error_at_what_it_a
         .says("{matchLabels: {kubernetes.io/metadata.name: gateways}}");
     assert!(!scratch.exists("rendered"));
     // At allowedRoutes, where there is one.
-    for (from, label) in [("Same", "its own namespace only"), ("None", "no namespace")] {
+    for (from, place, label) in [
+        ("Same", "17:20", "only routes of its own namespace"),
+        // A value that the schema refuses is the one mistake, at the value.
+        ("None", "17:40", "Unsupported value: \"None\""),
+    ] {
         let scratch = hub();
         scratch.edit("hub/gateway.yaml", "from: All", &format!("from: {from}"));
         scratch.write("hub/routes.yaml", &route("cart", "gateways", "{name: prod-web}"));
         let run = render(&scratch);
-        run.exits(3).says("--> hub/gateway.yaml:17:20").says(label);
+        run.exits(3)
+            .says(&format!("--> hub/gateway.yaml:{place}"))
+            .says(label);
     }
 }
 
@@ -52,7 +58,7 @@ fn a_selector_that_cannot_be_read_selects_nothing_and_the_help_says_so() {
         render(&scratch)
             .exits(3)
             .says("error[route/not-allowed]")
-            .says("`selector` is missing or cannot be read");
+            .says("`selector` is missing or unreadable");
     }
 }
 
@@ -132,7 +138,7 @@ fn a_kind_that_the_listener_does_not_take_is_not_allowed_either() {
     render(&scratch)
         .exits(3)
         .says("error[route/not-allowed]")
-        .says("takes no HTTPRoute")
+        .says("accepts no HTTPRoute")
         .says("under `allowedRoutes.kinds`");
 }
 
@@ -183,7 +189,7 @@ fn a_listener_set_stays_on_the_hub_and_what_hangs_on_it_too() {
     );
     render(&scratch)
         .exits(0)
-        .says("warning[route/not-attached]: HTTPRoute shop/cart is not shipped through a ListenerSet")
+        .says("warning[route/not-attached]: HTTPRoute shop/cart is not shipped: its ListenerSet")
         .says("name the Gateway as the parent");
     assert_eq!(names(&manifests(&scratch, WORK)).len(), 3);
 }

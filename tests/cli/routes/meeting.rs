@@ -156,12 +156,12 @@ fn a_route_kind_of_somebody_else_is_synced_by_its_crd() {
         "{namespaces: {from: All}}",
         "{namespaces: {from: All}, kinds: [{kind: HTTPRoute}]}",
     );
-    render(&scratch).exits(3).says("takes no MQTTRoute");
+    render(&scratch).exits(3).says("accepts no MQTTRoute");
     scratch.write("hub/crd.yaml", &crd("parents", "Namespaced"));
     scratch.edit("hub/routes.yaml", "parentRefs", "parents");
     render(&scratch)
         .exits(3)
-        .says("error[params/resource]: parameters in ConfigMap gateways/params: mqttroutes.r.io has no spec.parentRefs, so the entry must say which objects to ship")
+        .says("error[params/resource]: parameters in ConfigMap gateways/params: mqttroutes.r.io has no spec.parentRefs, so the entry must name the objects to ship")
         .says("= help: add `names: [NAMESPACE/NAME]`");
     let status = scratch.run(&["status", "hub", "-o", "json", "-q"]);
     assert!(
@@ -189,7 +189,7 @@ fn lists_of_the_parameters_that_make_no_sense_are_errors_at_their_place() {
         (
             r#"{"group": "gateway.networking.k8s.io", "version": "v1", "resource": "gateways"}"#,
             "params/resource",
-            "Gateways go where their placement says",
+            "Gateways are placed by their Placement",
         ),
         (
             r#"{"group": "kuadrant.io", "version": "v1", "resource": "authpolicies"}"#,

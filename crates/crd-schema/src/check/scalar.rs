@@ -32,7 +32,7 @@ impl Walk<'_, '_> {
             }
             Err(Unmatched::TooLarge) => {
                 let message = format!(
-                    "Invalid value: {}: nobody knows here whether {} in body matches its pattern: {}",
+                    "Invalid value: {}: it is not known whether {} in body matches its pattern: {}",
                     quoted(text),
                     path.dotted(),
                     PatternError::TooLarge

@@ -392,7 +392,7 @@ fn a_rule_that_would_write_more_than_it_may_hold_is_refused_before_it_does() {
         assert_eq!(
             said_of_bombs(json!([{"rule": rule, "message": "grown"}, {"rule": "false"}])),
             [
-                "Invalid value: \"object\": no further validation rules will be run due to more memory than a rule gets here for \
+                "Invalid value: \"object\": no further validation rules will be run due to more memory than a rule may use for \
                  rule: grown"
             ]
         );
@@ -402,8 +402,7 @@ fn a_rule_that_would_write_more_than_it_may_hold_is_refused_before_it_does() {
             json!([{"rule": "false", "messageExpression": grown, "fieldPath": ".s"}, {"rule": "false"}])
         ),
         [format!(
-            "s: Invalid value: \"object\": no further validation rules will be run due to more memory than an expression gets \
-             here for messageExpression: {grown:?}"
+            "s: Invalid value: \"object\": no further validation rules will be run due to more memory than an expression may use for messageExpression: {grown:?}"
         )]
     );
 }

@@ -21,7 +21,7 @@ fn a_star_is_explained_with_the_quoted_text() {
     assert_eq!(place, "*.");
     assert_eq!(
         message,
-        "`*` starts an alias, whose name is of letters, digits, `-` and `_`"
+        "`*` starts an alias, whose name consists of letters, digits, `-`, and `_`"
     );
     assert_eq!(help, "quote the text if `*` is part of it: \"*.example.com\"");
     assert_eq!(told("hosts: [a, *.example.com]\n").2, help);

@@ -56,8 +56,8 @@ impl fmt::Display for InvalidField {
                 write!(formatter, "{field} must be one of {}", values.join(", "))
             }
             FieldProblem::Negative => write!(formatter, "{field} must be at least 0"),
-            FieldProblem::Quantity(complaint) => write!(formatter, "{field} is no quantity: {complaint}"),
-            FieldProblem::Time => write!(formatter, "{field} is no time as in RFC 3339"),
+            FieldProblem::Quantity(complaint) => write!(formatter, "{field} is not a quantity: {complaint}"),
+            FieldProblem::Time => write!(formatter, "{field} is not an RFC 3339 time"),
         }
     }
 }

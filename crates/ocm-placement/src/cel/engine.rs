@@ -20,11 +20,10 @@ use crate::input::Input;
 const STACK: usize = 64 << 20;
 
 /// What is said of a selector where the clusters of a run ask for more than is spent on them.
-const SPENT: &str =
-    "its expressions, with those of the other Placements, take more work than a run spends on them";
+const SPENT: &str = "its expressions, with those of the other Placements, take more work than a run allows";
 
 /// What is said of an expression that would hold more than it gets.
-const TOO_LARGE: &str = "an expression holds more memory than it gets here";
+const TOO_LARGE: &str = "an expression uses more memory than allowed";
 
 /// The expressions of one selector, ANDed.
 #[derive(Debug)]

@@ -63,12 +63,12 @@ impl Case<'_, '_> {
                     (false, Some(other)) => {
                         format!("its label puts it into {other}, not into the cluster set {name}")
                     }
-                    (false, None) => format!("it has no label that puts it into the cluster set {name}"),
+                    (false, None) => format!("it has no label for the cluster set {name}"),
                 };
                 step(text, self.cluster.object.at(label)).related(set.object.at(""), "the set")
             }
             SetMembership::Selector(None) => step(
-                format!("the cluster set {name} has no label selector, which selects nothing"),
+                format!("the cluster set {name} has no label selector, so it selects nothing"),
                 set.object.at("/spec/clusterSelector"),
             ),
             SetMembership::Selector(Some(selector)) => {
@@ -80,7 +80,7 @@ impl Case<'_, '_> {
                 match unmet {
                     Some(requirement) => step(
                         format!(
-                            "the cluster set {name} wants {requirement}, it has {}",
+                            "the cluster set {name} requires {requirement}, it has {}",
                             self.labelled(&requirement.key)
                         ),
                         set.object

@@ -14,7 +14,7 @@ impl Case<'_, '_> {
     /// Which predicate the cluster fits, or what each of them lacks.
     pub(super) fn predicate(&self, steps: &mut Vec<Step>) -> bool {
         if self.placement.predicates.is_empty() {
-            let text = "the Placement has no predicates: every cluster passes";
+            let text = "the Placement has no predicates, so every cluster matches";
             steps.push(Step::new(
                 Stage::Predicate,
                 Bearing::For,
@@ -54,7 +54,7 @@ impl Case<'_, '_> {
         };
         if let Some(unmet) = self.first_unmet_label(&built.labels.requirements) {
             let text = format!(
-                "predicate {index} wants label {unmet}, it has {}",
+                "predicate {index} requires label {unmet}, it has {}",
                 self.labelled(&unmet.key)
             );
             let step = against(text, format!("{pointer}/labelSelector{}", unmet.origin.pointer()));
@@ -73,13 +73,13 @@ impl Case<'_, '_> {
                     .at(format!("/status/clusterClaims/{}", claim.index)),
                 None => self.cluster.object.at("/status/clusterClaims"),
             };
-            let text = format!("predicate {index} wants claim {unmet}, it has {has}");
+            let text = format!("predicate {index} requires claim {unmet}, it has {has}");
             let step = against(text, format!("{pointer}/claimSelector{}", unmet.origin.pointer()));
             return Some(step.related(place, "its claims"));
         }
         let failing = self.failing_expression(&selector.cel_expressions)?;
         let expression = selector.cel_expressions.get(failing).copied().unwrap_or_default();
-        let text = format!("predicate {index} wants {expression}, which is not true");
+        let text = format!("predicate {index} requires {expression}, which is not true");
         Some(against(
             text,
             format!("{pointer}/celSelector/celExpressions/{failing}"),

@@ -49,7 +49,7 @@ impl Case<'_, '_> {
     fn reason(&self, scored: &Scores<'_>) -> (String, Option<Location>) {
         if let Some((counts, max)) = &scored.counts {
             let count = self.scored(counts).unwrap_or_default();
-            let text = format!("in {count} decisions of others, where the most of any cluster is {max}");
+            let text = format!("in {count} decisions of others; the most of any cluster is {max}");
             return (text, None);
         }
         let kind = &scored.prioritizer.kind;
@@ -60,7 +60,7 @@ impl Case<'_, '_> {
             return self.add_on_reason(score);
         }
         let text = if self.was_selected() {
-            "it is selected already"
+            "it is already selected"
         } else {
             "it is not selected yet"
         };
@@ -102,7 +102,7 @@ impl Case<'_, '_> {
         ) {
             (Some(amount), Some(range)) => {
                 format!(
-                    "allocatable {amount}, where the least is {} and the most {}",
+                    "allocatable {amount}; the least is {} and the most {}",
                     range.min, range.max
                 )
             }

@@ -42,7 +42,7 @@ impl Case<'_, '_> {
             (None, None) => Step::new(
                 Stage::Ranking,
                 Bearing::For,
-                format!("{standing}, and all of them are wanted"),
+                format!("{standing}, and all are selected"),
                 self.placement.object.at("/spec"),
             ),
         });

@@ -40,14 +40,14 @@ impl Case<'_, '_> {
         if taint.effect == TaintEffect::NoSelectIfNew && selected {
             return step(
                 Bearing::For,
-                format!("{shown} spares clusters that are selected already, and this one is"),
+                format!("{shown} does not remove clusters that are already selected, and this one is"),
             );
         }
         let now = self.plan.input.now;
         let tolerations = &self.placement.tolerations;
         let toleration_place = |index: usize| self.placement.object.at(format!("/spec/tolerations/{index}"));
         match tolerated(taint, tolerations, now) {
-            Tolerated::Always => step(Bearing::For, format!("{shown} drops nobody")),
+            Tolerated::Always => step(Bearing::For, format!("{shown} removes no cluster")),
             Tolerated::By {
                 toleration, expires, ..
             } => {

@@ -48,7 +48,7 @@ impl Case<'_, '_> {
                     ("scheduling is disabled by an annotation", "/metadata/annotations")
                 }
             };
-            let text = format!("{text}: its decisions stay as they are");
+            let text = format!("{text}: its decisions do not change");
             steps.push(Step::new(
                 Stage::Scheduler,
                 Bearing::Neutral,
@@ -59,7 +59,7 @@ impl Case<'_, '_> {
         }
         if let (SchedulerStatus::Error, Some(fault)) = (self.outcome.status, &self.outcome.fault) {
             let text = format!(
-                "the Placement cannot be synced, its decisions stay as they are: {}",
+                "the Placement cannot be synced, so its decisions do not change: {}",
                 fault.message
             );
             steps.push(Step::new(

@@ -70,7 +70,7 @@ impl<'a> Fleet<'a> {
             }
             taints.push(own);
         }
-        let joins_default = input.options.unlabelled_join_default;
+        let joins_default = input.options.unlabeled_join_default;
         let wanted = WantedKeys::of(input);
         let label_entries = clusters.iter().flat_map(|(id, cluster)| {
             let own = cluster.labels.iter().map(|(key, value)| (*key, *value));

@@ -11,9 +11,9 @@ use crate::api::well_known::{CLUSTER_SET_LABEL, DEFAULT_SET};
 
 /// The set that the webhook would give a cluster, if it would.
 pub(super) fn joined_set<'a>(cluster: &ManagedCluster<'a>, joins_default: bool) -> Option<&'a str> {
-    let unlabelled = cluster
+    let unlabeled = cluster
         .labels
         .get(CLUSTER_SET_LABEL)
         .is_none_or(|set| set.is_empty());
-    (joins_default && unlabelled).then_some(DEFAULT_SET)
+    (joins_default && unlabeled).then_some(DEFAULT_SET)
 }

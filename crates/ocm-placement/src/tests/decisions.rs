@@ -133,7 +133,10 @@ fn written_decisions_are_what_the_next_run_takes_as_given() {
     .concat();
     let mut all = objects(&yaml);
     let (report, written) = with_evaluation(&all, SNAPSHOT, |evaluation| {
-        (evaluation.report(), evaluation.decision_objects())
+        (
+            evaluation.report(),
+            evaluation.decision_objects().collect::<Vec<_>>(),
+        )
     });
     all.extend(
         (1000usize..)

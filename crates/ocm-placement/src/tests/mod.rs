@@ -117,7 +117,7 @@ const SNAPSHOT: Setting = Setting {
     now: Some("2026-06-01T00:00:00Z"),
     mode: Mode::Snapshot,
     options: Options {
-        unlabelled_join_default: false,
+        unlabeled_join_default: false,
         derive_availability_taints: false,
     },
 };

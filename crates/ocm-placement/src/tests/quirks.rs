@@ -330,7 +330,7 @@ fn quantities_become_floats() {
 }
 
 #[test]
-fn unlabelled_clusters_join_the_default_set_only_when_asked() {
+fn unlabeled_clusters_join_the_default_set_only_when_asked() {
     let yaml = "
 apiVersion: cluster.open-cluster-management.io/v1beta2
 kind: ManagedClusterSet
@@ -351,7 +351,7 @@ spec: {predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {clu
 ";
     let asked = Setting {
         options: Options {
-            unlabelled_join_default: true,
+            unlabeled_join_default: true,
             ..Options::default()
         },
         ..SNAPSHOT

@@ -53,7 +53,7 @@ fn a_toleration_with_seconds_that_decides_nothing_needs_none() {
     let preferred = [BOUND, &tainted("PreferNoSelect"), &placement("p", alone)].concat();
     assert!(
         needs(&preferred, Detail::Full).is_empty(),
-        "the taint drops nobody"
+        "the taint removes no cluster"
     );
     let kept = [
         BOUND,
@@ -62,7 +62,7 @@ fn a_toleration_with_seconds_that_decides_nothing_needs_none() {
         &decision("p", 1, &["c1"]),
     ]
     .concat();
-    assert!(needs(&kept, Detail::Full).is_empty(), "it is selected already");
+    assert!(needs(&kept, Detail::Full).is_empty(), "it is already selected");
     let untimed = [
         BOUND,
         &cluster("c1", "spec: {taints: [{key: gpu, effect: NoSelect}]}"),

@@ -68,7 +68,7 @@ fn a_listener_has_what_its_protocol_wants_and_nothing_else() {
     assert_eq!(
         listeners(&json!([{"name": "a", "port": 80, "protocol": "HTTPS"}])),
         [
-            "(warning) /spec/listeners/0: a listener of protocol HTTPS has no `tls`, so that few controllers serve it"
+            "(warning) /spec/listeners/0: a listener of protocol HTTPS has no `tls`, so few controllers serve it"
         ]
     );
     assert_eq!(
@@ -81,7 +81,9 @@ fn a_listener_has_what_its_protocol_wants_and_nothing_else() {
     );
     assert_eq!(
         listeners(&json!([{"name": "a", "port": 80, "protocol": "UDP", "hostname": "a.example.com"}])),
-        ["/spec/listeners/0/hostname: a listener of protocol UDP cannot have a hostname: it sees none"]
+        [
+            "/spec/listeners/0/hostname: a listener of protocol UDP cannot have a hostname: the protocol has none"
+        ]
     );
 }
 
@@ -103,7 +105,7 @@ fn listeners_differ_in_port_protocol_or_hostname_and_share_a_port_with_their_lik
             one("a", 80, "HTTP", "a.example.com"),
             one("b", 80, "HTTP", "a.example.com")
         ])),
-        ["/spec/listeners/1: the listeners `a` and `b` have one port, protocol and hostname"]
+        ["/spec/listeners/1: the listeners `a` and `b` have the same port, protocol, and hostname"]
     );
     assert_eq!(
         listeners(&json!([
@@ -124,20 +126,20 @@ fn a_hostname_is_a_name_and_a_wildcard_stands_in_front() {
     assert_eq!(hostname("*.example.com"), Vec::<String>::new());
     assert_eq!(
         hostname("a.*.com"),
-        ["/spec/listeners/0/hostname: `a.*.com`: `*` stands for whole labels at the front only"]
+        ["/spec/listeners/0/hostname: `a.*.com`: `*` can only replace whole labels at the front"]
     );
     assert_eq!(
         hostname("A.example.com"),
-        ["/spec/listeners/0/hostname: `A.example.com` is no hostname"]
+        ["/spec/listeners/0/hostname: `A.example.com` is not a hostname"]
     );
     assert_eq!(
         hostname("192.0.2.1"),
-        ["(warning) /spec/listeners/0/hostname: `192.0.2.1` is an address and no hostname"]
+        ["(warning) /spec/listeners/0/hostname: `192.0.2.1` is an address, not a hostname"]
     );
     let route = gateway_api("TLSRoute", &json!({"hostnames": ["192.0.2.1"]}));
     assert_eq!(
         said(&route),
-        ["/spec/hostnames/0: `192.0.2.1` is an address and no hostname"]
+        ["/spec/hostnames/0: `192.0.2.1` is an address, not a hostname"]
     );
 }
 
@@ -159,13 +161,13 @@ fn a_filter_has_the_field_of_its_type_and_no_other() {
         rule(
             &json!({"filters": [{"type": "RequestRedirect", "requestRedirect": {}}, {"type": "URLRewrite", "urlRewrite": {}}]})
         ),
-        ["/spec/rules/0/filters/1/type: what is redirected is not rewritten"]
+        ["/spec/rules/0/filters/1/type: a redirected request cannot be rewritten"]
     );
     let mirror = json!({"type": "RequestMirror", "requestMirror": {"backendRef": {"name": "s", "port": 80}}});
     assert_eq!(rule(&json!({"filters": [mirror, mirror]})), Vec::<String>::new());
     assert_eq!(
         rule(&json!({"filters": [{"type": "CORS", "cors": {}}, {"type": "CORS", "cors": {}}]})),
-        ["/spec/rules/0/filters/1/type: two filters are of type CORS"]
+        ["/spec/rules/0/filters/1/type: two filters have type CORS"]
     );
 }
 
@@ -210,11 +212,11 @@ fn two_references_to_one_parent_name_parts_of_it() {
     );
     assert_eq!(
         parents(json!([{"name": "g"}, {"name": "g"}])),
-        ["/spec/parentRefs/1: `g` is named as a parent twice"]
+        ["/spec/parentRefs/1: `g` is listed as a parent twice"]
     );
     assert_eq!(
         parents(json!([{"name": "g"}, {"name": "g", "sectionName": "b"}])),
-        ["/spec/parentRefs/1: `g` is a parent as a whole, and one of its listeners is, too"]
+        ["/spec/parentRefs/1: `g` is listed as a parent both as a whole and by listener"]
     );
 }
 
@@ -222,12 +224,12 @@ fn two_references_to_one_parent_name_parts_of_it() {
 fn a_service_has_a_port_and_a_backend_is_not_slower_than_its_request() {
     assert_eq!(
         rule(&json!({"backendRefs": [{"name": "s"}, {"name": "t", "kind": "Backend", "group": "x.org"}]})),
-        ["/spec/rules/0/backendRefs/0: the backend Service s is named without a port"]
+        ["/spec/rules/0/backendRefs/0: the backend Service s has no port"]
     );
     assert_eq!(
         rule(&json!({"timeouts": {"request": "1s", "backendRequest": "1500ms"}})),
         [
-            "/spec/rules/0/timeouts/backendRequest: a request to the backend may take longer than the request that it is part of"
+            "/spec/rules/0/timeouts/backendRequest: the timeout of a request to the backend is longer than that of the whole request"
         ]
     );
     assert_eq!(
@@ -251,7 +253,7 @@ fn a_grpc_match_by_method_names_a_service_or_a_method() {
     );
     assert_eq!(
         method(json!({"method": "a.b"})),
-        ["/spec/rules/0/matches/0/method/method: `a.b` is no name of a gRPC method"]
+        ["/spec/rules/0/matches/0/method/method: `a.b` is not the name of a gRPC method"]
     );
 }
 
@@ -260,7 +262,7 @@ fn policies_say_something_and_nothing_twice() {
     let kuadrant = |kind: &str, spec: Value| said(&made("kuadrant.io/v1", kind, &spec));
     assert_eq!(
         kuadrant("RateLimitPolicy", json!({"defaults": {"limits": {}}})),
-        ["/spec/defaults: there is no limit"]
+        ["/spec/defaults: there are no limits"]
     );
     assert_eq!(
         kuadrant("AuthPolicy", json!({"rules": {"authentication": {}}})),
@@ -268,11 +270,11 @@ fn policies_say_something_and_nothing_twice() {
     );
     assert_eq!(
         kuadrant("TLSPolicy", json!({"issuerRef": {"kind": "Isuer"}})),
-        ["/spec/issuerRef/kind: no issuer of certificates is a `Isuer`"]
+        ["/spec/issuerRef/kind: `Isuer`"]
     );
     assert_eq!(
         kuadrant("DNSPolicy", json!({"healthCheck": {"port": 81}})),
-        ["/spec/healthCheck/port: port 81 cannot be checked for health"]
+        ["/spec/healthCheck/port: port 81 is not allowed for a health check"]
     );
     let envoy = made(
         "gateway.envoyproxy.io/v1alpha1",
@@ -291,13 +293,13 @@ fn policies_say_something_and_nothing_twice() {
     assert_eq!(
         said(&on_tcp),
         [
-            "(warning) /spec/cors: on a TCPRoute only `authorization` counts; a policy with anything else is refused there"
+            "(warning) /spec/cors: on a TCPRoute, only `authorization` is allowed; a policy with other settings is refused"
         ]
     );
     let backend = gateway_api("BackendTLSPolicy", &json!({"validation": {"hostname": "a"}}));
     assert_eq!(
         said(&backend),
-        ["/spec/validation: nothing says which certificates are trusted"]
+        ["/spec/validation: no trusted certificates are configured"]
     );
 }
 
@@ -322,12 +324,12 @@ fn a_policy_of_nginx_has_targets_that_go_together() {
     for kind in ["ProxySettingsPolicy", "RateLimitPolicy"] {
         assert_eq!(
             nginx(kind, &mixed, json!({})),
-            ["/spec/targetRefs/1: a Gateway and a route are targets of one policy"]
+            ["/spec/targetRefs/1: a policy targets both a Gateway and a route"]
         );
         assert!(nginx(kind, &[("GRPCRoute", "a"), ("HTTPRoute", "a")], json!({})).is_empty());
         assert_eq!(
             nginx(kind, &[("HTTPRoute", "a"), ("HTTPRoute", "a")], json!({})),
-            ["/spec/targetRefs/1: one target is named twice"]
+            ["/spec/targetRefs/1: the same target is listed twice"]
         );
     }
     let source = json!({"type": "HTTP", "policySource": {"httpSource": {"url": "http://a"}}});
@@ -337,11 +339,13 @@ fn a_policy_of_nginx_has_targets_that_go_together() {
             &[("GRPCRoute", "a"), ("HTTPRoute", "b")],
             source.clone()
         ),
-        ["/spec/targetRefs/1: targets of two kinds stand in one policy"]
+        ["/spec/targetRefs/1: a policy has targets of two kinds"]
     );
     assert_eq!(
         nginx("WAFPolicy", &[("Gateway", "a"), ("Gateway", "a")], source),
-        ["/spec/targetRefs/1: two targets have one name, which a policy of this kind cannot tell apart"]
+        [
+            "/spec/targetRefs/1: two targets have the same name, and a policy of this kind cannot distinguish them"
+        ]
     );
     assert_eq!(
         nginx(
@@ -351,14 +355,14 @@ fn a_policy_of_nginx_has_targets_that_go_together() {
         ),
         [
             "/spec/policySource/httpSource: `httpSource` is for policies of type HTTP",
-            "/spec/policySource: a policy of type NIM comes from `policySource.nimSource`",
-            "/spec/policySource/validation/verifyChecksum: a checksum is fetched only beside a policy of type HTTP",
+            "/spec/policySource: a policy of type NIM needs `policySource.nimSource`",
+            "/spec/policySource/validation/verifyChecksum: a checksum can be fetched only for a policy of type HTTP",
         ]
     );
     let twice = json!({"snippets": [{"context": "http"}, {"context": "http"}]});
     assert_eq!(
         nginx("SnippetsPolicy", &[("Gateway", "a")], twice),
-        ["/spec/snippets/1: one context has two snippets"]
+        ["/spec/snippets/1: two snippets have the same context"]
     );
     assert_eq!(
         nginx(
@@ -366,7 +370,7 @@ fn a_policy_of_nginx_has_targets_that_go_together() {
             &[],
             json!({"loadBalancingMethod": "hash"})
         ),
-        ["/spec/loadBalancingMethod: nothing says what is hashed"]
+        ["/spec/loadBalancingMethod: the hash method has no key"]
     );
     assert_eq!(
         nginx(
@@ -374,7 +378,7 @@ fn a_policy_of_nginx_has_targets_that_go_together() {
             &[],
             json!({"tracing": {"ratio": 5, "strategy": "parent"}})
         ),
-        ["/spec/tracing/ratio: a ratio counts only where the strategy is `ratio`"]
+        ["/spec/tracing/ratio: a ratio has an effect only with the strategy `ratio`"]
     );
     assert_eq!(
         nginx(
@@ -382,7 +386,7 @@ fn a_policy_of_nginx_has_targets_that_go_together() {
             &[],
             json!({"keepAlive": {"timeout": {"header": "1s"}}})
         ),
-        ["/spec/keepAlive/timeout: a timeout for the header needs one for the server"]
+        ["/spec/keepAlive/timeout: a timeout for the header needs a timeout for the server"]
     );
     assert_eq!(
         nginx(
@@ -403,16 +407,16 @@ fn some_settings_of_a_traffic_policy_are_for_some_targets_only() {
     let both = [("HTTPRoute", "a"), ("GRPCRoute", "b")];
     assert_eq!(
         kgateway(&both, "autoHostRewrite"),
-        ["/spec/autoHostRewrite: `autoHostRewrite` is for routes, and a GRPCRoute is a target"]
+        ["/spec/autoHostRewrite: `autoHostRewrite` is only for routes, but a target is a GRPCRoute"]
     );
     assert!(kgateway(&both, "tracing").is_empty());
     assert_eq!(
         kgateway(&[("Gateway", "g")], "tracing"),
-        ["/spec/tracing: `tracing` is for routes, and a Gateway is a target"]
+        ["/spec/tracing: `tracing` is only for routes, but a target is a Gateway is a target"]
     );
     assert_eq!(
         kgateway(&[("HTTPRoute", "a"), ("Gateway", "g")], "retry"),
-        ["/spec/targetRefs/1: retries are for one listener of a Gateway, and this is the whole"]
+        ["/spec/targetRefs/1: retries on a Gateway need a listener, but the target is the whole Gateway"]
     );
     assert!(kgateway(&[], "retry").is_empty());
 }
@@ -440,7 +444,7 @@ fn istio_takes_targets_or_a_selector() {
         assert_eq!(
             of(&[("targetRefs", &targets), (selecting, &selector)]),
             [format!(
-                "/spec/{selecting}: `targetRefs` and `{selecting}` exclude each other"
+                "/spec/{selecting}: `targetRefs` and `{selecting}` cannot be used together"
             )],
         );
         assert!(of(&[("targetRefs", &targets)]).is_empty(), "{kind}");
@@ -454,14 +458,14 @@ fn istio_takes_no_patterns_no_targets_elsewhere_and_modes_of_ports_for_workloads
     let elsewhere = json!([{"kind": "Service", "name": "s", "namespace": "b"}]);
     assert_eq!(
         security("AuthorizationPolicy", &json!({"targetRefs": elsewhere})),
-        ["/spec/targetRefs/0/namespace: Istio takes no target in another namespace"]
+        ["/spec/targetRefs/0/namespace: Istio does not support targets in another namespace"]
     );
     assert_eq!(
         security(
             "AuthorizationPolicy",
             &json!({"selector": {"matchLabels": {"app": "a*"}}})
         ),
-        ["/spec/selector/matchLabels/app: Istio takes no wildcard in a selector"]
+        ["/spec/selector/matchLabels/app: Istio does not support wildcards in a selector"]
     );
     let selector = json!({"matchLabels": {"app": "a"}});
     assert_eq!(
@@ -469,14 +473,14 @@ fn istio_takes_no_patterns_no_targets_elsewhere_and_modes_of_ports_for_workloads
             "PeerAuthentication",
             &json!({"portLevelMtls": {"80": {"mode": "STRICT"}}})
         ),
-        ["/spec/portLevelMtls: `portLevelMtls` counts for selected workloads only"]
+        ["/spec/portLevelMtls: `portLevelMtls` has an effect only with a selector"]
     );
     assert_eq!(
         security(
             "PeerAuthentication",
             &json!({"selector": selector, "portLevelMtls": {"0": {}}})
         ),
-        ["/spec/portLevelMtls/0: `0` is no port"]
+        ["/spec/portLevelMtls/0: `0` is not a port"]
     );
     assert_eq!(
         said(&made(
@@ -484,7 +488,7 @@ fn istio_takes_no_patterns_no_targets_elsewhere_and_modes_of_ports_for_workloads
             "TrafficExtension",
             &json!({})
         )),
-        ["/spec: one of `wasm`, `lua` must be there"]
+        ["/spec: one of `wasm`, `lua` is required"]
     );
 }
 
@@ -500,15 +504,15 @@ fn gke_knows_gateways_by_name_and_pods_by_labels() {
     assert!(authz(pods.clone()).is_empty());
     assert_eq!(
         authz(json!({"group": "", "kind": "Pod", "name": "x"})),
-        ["/spec/targetRefs/0/name: Pods are targeted by their labels"]
+        ["/spec/targetRefs/0/name: Pods must be targeted by their labels"]
     );
     assert_eq!(
         authz(json!({"kind": "Gateway", "selector": labels})),
-        ["/spec/targetRefs/0/selector: a Gateway is targeted by its name"]
+        ["/spec/targetRefs/0/selector: a Gateway must be targeted by name"]
     );
     assert_eq!(
         gke("GCPAuthzPolicy", json!([pods, pods])),
-        ["/spec/targetRefs/1: Pods are targeted by one selector only"]
+        ["/spec/targetRefs/1: Pods can be targeted by only one selector"]
     );
     assert_eq!(
         gke(
@@ -522,6 +526,6 @@ fn gke_knows_gateways_by_name_and_pods_by_labels() {
             "GCPServerTLSPolicy",
             json!([{"kind": "Pod", "selector": {"matchExpressions": [{"key": "a", "operator": "Exists"}]}}])
         ),
-        ["/spec/targetRefs/0/selector/matchExpressions: GKE selects by `matchLabels` alone"]
+        ["/spec/targetRefs/0/selector/matchExpressions: GKE supports only `matchLabels`"]
     );
 }

@@ -328,7 +328,9 @@ fn a_merge_type_is_one_of_two_words() {
         if refused {
             assert_eq!(
                 said,
-                [format!("policy/invalid `{word}` is no merge strategy of {kind}")]
+                [format!(
+                    "policy/invalid `{word}` is not a merge strategy of {kind}"
+                )]
             );
             let finding = seen.findings.iter().next().unwrap();
             assert_eq!(

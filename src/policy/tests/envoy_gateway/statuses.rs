@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{BOTH, FIRST, GW, HTTP, HTTPS, ON_SET, ONE, PLAIN, SET, TOPOLOGY, of_kind, traffic, with};
+use super::{BOTH, FIRST, GW, HTTP, HTTPS, ON_SET, ONE, PLAIN, SET, TOPOLOGY, of_kind, spec, traffic, with};
 use crate::policy::testing::{Seen, hub};
 use crate::report::PolicyEntry;
 use crate::topology::Node;
@@ -388,7 +388,7 @@ fn selectors_reach_other_namespaces_that_have_agreed() {
         targets(", namespaces: {from: Selector, selector: {matchLabels: {team: bank}}}", grant),
         (
             vec![],
-            vec!["add a ReferenceGrant to namespace bank, from BackendTrafficPolicy.gateway.envoyproxy.io in infra to HTTPRoute".to_owned()]
+            vec!["add a ReferenceGrant to namespace `bank`, from BackendTrafficPolicy.gateway.envoyproxy.io in namespace `infra` to HTTPRoute".to_owned()]
         )
     );
     for own in ["", ", namespaces: {from: Same}"] {
@@ -567,4 +567,77 @@ fn ports_of_a_service_import_are_named_like_those_of_a_service() {
     };
     assert!(said("web").is_empty(), "{:?}", said("web"));
     assert_eq!(said("80").len(), 1, "{:?}", said("80"));
+}
+
+#[test]
+fn nothing_of_a_policy_with_a_wrong_size_takes_effect_nor_what_it_stands_before_and_check_says_who_refuses_it()
+ {
+    let text = with(&[
+        traffic("wide", GW, "timeout: {http: {requestTimeout: 1s}}"),
+        traffic(
+            "narrow",
+            PLAIN,
+            "connection: {bufferLimit: 8Gi}, tcpKeepalive: {probes: 3}",
+        ),
+    ]);
+    assert_eq!(spec(&text, &["gw", "plain", "plain#first"]), Some(json!({})));
+    assert_eq!(
+        spec(&text, &["gw", "both", "both#only"]),
+        Some(json!({"timeout": {"http": {"requestTimeout": "1s"}}}))
+    );
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let finding = seen
+        .findings
+        .iter()
+        .find(|finding| finding.code.name() == "policy/invalid");
+    let finding = finding.expect("a finding");
+    assert_eq!(
+        finding.message,
+        "Envoy Gateway refuses BackendTrafficPolicy infra/narrow on HTTPRoute infra/plain: BackendConnection: BufferLimit value 8Gi \
+         is out of range"
+    );
+    assert_eq!(
+        finding.help.as_deref(),
+        Some("write a size from 0 to 4294967295 bytes")
+    );
+}
+
+#[test]
+fn nothing_of_a_policy_takes_effect_at_one_of_the_plain_listeners_of_a_port_and_all_of_it_at_the_gateway() {
+    let policy = |target: &str| {
+        of_kind(
+            "ClientTrafficPolicy",
+            "p",
+            target,
+            "connection: {bufferLimit: 1Mi}",
+        )
+    };
+    let of = |target: &str| {
+        let text = on_one_port(false) + &policy(target);
+        let hub = hub(&text, &[]);
+        let seen = Seen::hub(&hub);
+        let settings = seen
+            .effective
+            .iter()
+            .map(|(_, path)| path.effective.content.len())
+            .sum::<usize>();
+        let said: Vec<String> = seen
+            .said()
+            .into_iter()
+            .filter(|said| said.starts_with("policy/invalid"))
+            .collect();
+        (settings, said)
+    };
+    let (settings, said) = of("kind: Gateway, name: a, sectionName: one");
+    assert_eq!(settings, 0);
+    assert_eq!(
+        said,
+        [
+            "policy/invalid Envoy Gateway refuses ClientTrafficPolicy infra/p on Gateway infra/a, listener one: ClientTrafficPolicy is \
+             being applied to multiple http (non https) listeners (infra/a/two) on the same port, which is not allowed"
+        ]
+    );
+    let (settings, said) = of("kind: Gateway, name: a");
+    assert!(settings > 0 && said.is_empty(), "{said:?}");
 }

@@ -1,0 +1,137 @@
+//! Policies that Envoy Gateway refuses where they are attached, though its CRDs take them
+//! (docs/systems/envoy-gateway.md#sizes).
+//!
+//! Owns: sizes, and ports that listeners share. Flows in: the topology, policies. Flows out: why, and what to do.
+//! Must not know: statuses, findings, other policies.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::envoy_gateway_sizes;
+use crate::object::Object;
+use crate::topology::{ClassId, GatewayId, ListenerId, Node, Topology};
+
+/// Why the controller refuses a policy on a node.
+#[derive(Debug)]
+pub(super) struct Misfit {
+    /// In its words.
+    pub(super) message: String,
+    /// Where in the policy, if it is not the target.
+    pub(super) pointer: Option<&'static str>,
+    /// What to do.
+    pub(super) help: String,
+}
+
+/// Looks for such policies, and remembers who serves which port.
+pub(super) struct Fit<'f, 'a> {
+    topology: &'f Topology<'a>,
+    /// The classes whose Gateways run as one.
+    merging: &'f BTreeSet<ClassId>,
+    /// By what runs as one, and by port, the listeners that do not end TLS.
+    plain: HashMap<Scope, HashMap<i64, Vec<(GatewayId, ListenerId)>>>,
+}
+
+/// Gateways that run as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Scope {
+    Class(ClassId),
+    Gateway(GatewayId),
+}
+
+impl<'f, 'a> Fit<'f, 'a> {
+    pub(super) fn new(topology: &'f Topology<'a>, merging: &'f BTreeSet<ClassId>) -> Self {
+        Self {
+            topology,
+            merging,
+            plain: HashMap::new(),
+        }
+    }
+
+    /// Why a policy does not fit what it targets; of listeners that are in its way, at most so many are named.
+    pub(super) fn misfit(&mut self, policy: &Object, node: Node, most: usize) -> Option<Misfit> {
+        match policy.kind.as_str() {
+            "ClientTrafficPolicy" => self.on_shared_port(node, most).or_else(|| wrong_size(policy)),
+            "BackendTrafficPolicy" => wrong_size(policy),
+            _ => None,
+        }
+    }
+
+    /// Why the settings of a connection cannot hold at some of the listeners of a port alone: those that do not end TLS are one
+    /// to Envoy. A policy on a whole Gateway holds at all of its own; others come to its ports where Gateways are merged
+    /// (`envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`).
+    fn on_shared_port(&mut self, node: Node, most: usize) -> Option<Misfit> {
+        let topology = self.topology;
+        let gateway = topology.gateways_of(node).first().copied()?;
+        let own = &topology.gateways.get(gateway).listeners;
+        let is_meant = |(of, listener): &(GatewayId, ListenerId)| match node {
+            Node::Listener(_, named) => named == *listener,
+            Node::ListenerSet(set) => topology.listeners.get(*listener).set == Some(set),
+            _ => *of == gateway,
+        };
+        let meant = own.iter().map(|listener| (gateway, *listener));
+        let meant = meant.filter(|one| is_meant(one) && is_plain(topology, one.1));
+        let ports: BTreeSet<i64> = meant
+            .filter_map(|(_, listener)| topology.listeners.get(listener).port())
+            .collect();
+        let there = self.there(gateway);
+        let others = ports.iter().filter_map(|port| there.get(port)).flatten();
+        let others: BTreeSet<(GatewayId, ListenerId)> =
+            others.filter(|one| !is_meant(one)).take(most).copied().collect();
+        let names: Vec<String> = others
+            .into_iter()
+            .map(|(gateway, listener)| {
+                let node = Node::Listener(gateway, listener);
+                let section = topology.section(node).unwrap_or_default();
+                let identity = topology.identity(node);
+                let namespace = identity.namespace.unwrap_or_default();
+                format!("{namespace}/{}/{section}", identity.name)
+            })
+            .collect();
+        (!names.is_empty()).then(|| Misfit {
+            message: format!(
+                "ClientTrafficPolicy is being applied to multiple http (non https) listeners ({}) on the same port, which is \
+                 not allowed.",
+                names.join(", ")
+            ),
+            pointer: None,
+            help: "target the whole Gateway, or give the listener a port of its own".to_owned(),
+        })
+    }
+
+    /// The listeners of all Gateways that run as one with a Gateway.
+    fn there(&mut self, gateway: GatewayId) -> &HashMap<i64, Vec<(GatewayId, ListenerId)>> {
+        let topology = self.topology;
+        let class = topology.gateways.get(gateway).class;
+        let (scope, gateways) = if self.merging.contains(&class) {
+            (Scope::Class(class), topology.classes.get(class).gateways.clone())
+        } else {
+            (Scope::Gateway(gateway), vec![gateway])
+        };
+        self.plain.entry(scope).or_insert_with(|| {
+            let mut by_port: HashMap<i64, Vec<(GatewayId, ListenerId)>> = HashMap::new();
+            for gateway in gateways {
+                for listener in &topology.gateways.get(gateway).listeners {
+                    let port = topology.listeners.get(*listener).port();
+                    if let Some(port) = port.filter(|_| is_plain(topology, *listener)) {
+                        by_port.entry(port).or_default().push((gateway, *listener));
+                    }
+                }
+            }
+            by_port
+        })
+    }
+}
+
+fn is_plain(topology: &Topology<'_>, listener: ListenerId) -> bool {
+    let listener = topology.listeners.get(listener);
+    listener.protocol() == "HTTP" && listener.gives_way_to.is_none()
+}
+
+fn wrong_size(policy: &Object) -> Option<Misfit> {
+    let wrong = envoy_gateway_sizes::refused(policy)?;
+    let (least, most) = wrong.bounds;
+    Some(Misfit {
+        message: wrong.message,
+        pointer: Some(wrong.pointer),
+        help: format!("write a size from {least} to {most} bytes"),
+    })
+}

@@ -1,0 +1,569 @@
+//! Following rules that hand requests on to other routes (docs/systems/other-policies.md#route-delegation).
+//!
+//! Owns: which routes a rule means, which of them take part, what each of their rules takes then, and the findings about
+//! the rest. Flows in: routes as read, the hierarchy. Flows out: [`Delegations`], findings.
+//! Must not know: policies, clusters.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde_json::{Map, Value, json};
+
+use super::delegation::{Delegation, Delegations};
+use super::hierarchy::Topology;
+use super::ids::{DelegationId, RouteId, RuleId};
+use super::sources::Sources;
+use crate::api::gateway::GROUP;
+use crate::api::route::{BackendRef, ParentRef, Route, inherits_matches, is_route};
+use crate::diagnostic::{Code, Finding, Findings};
+use crate::hub::Table;
+use crate::object::Object;
+use apimachinery::Identity;
+
+/// So many routes and matches are looked at: with two routes on each of twenty steps there are a million ways.
+const MOST_HANDED_ON: usize = 100_000;
+
+/// So many routes may hand requests on to each other in a row.
+const MOST_IN_A_ROW: usize = 16;
+
+/// As the namespace of a label it means all of them (kgateway's `DELEGATION_WILDCARD_NAMESPACE`, which nobody changes).
+const ALL_NAMESPACES: &str = "all";
+
+impl<'a> Topology<'a> {
+    /// Follows what the rules of all routes hand on. A route that gets requests this way hangs on the Gateways of those
+    /// that hand them on.
+    pub(super) fn follow_delegations(
+        &mut self,
+        routes: &Table<RouteId, Route<'a>>,
+        sources: Sources<'a>,
+        findings: &mut Findings,
+    ) {
+        let delegates = |route: &Route<'_>| route.rules.iter().any(|rule| !rule.delegates.is_empty());
+        if !routes.rows().iter().any(delegates) {
+            return;
+        }
+        let mut following = Following {
+            topology: self,
+            routes,
+            by_namespace: by_namespace(routes),
+            found: Delegations::default(),
+            left: MOST_HANDED_ON,
+            is_too_much: false,
+            taking: BTreeMap::new(),
+            unfollowed: Vec::new(),
+            said: BTreeMap::new(),
+        };
+        for (id, route) in routes.iter().filter(|(_, route)| delegates(route)) {
+            let node = following.topology.routes.get(id);
+            // What hangs on nothing because of something that is said there is followed, lest the same is said of all
+            // behind it.
+            let leads_anywhere = !node.gateways.is_empty() || !node.refused_at.is_empty();
+            for (position, rule) in node.rules.iter().copied().enumerate() {
+                if !leads_anywhere {
+                    let delegates = route
+                        .rules
+                        .get(position)
+                        .into_iter()
+                        .flat_map(|rule| &rule.delegates);
+                    following
+                        .unfollowed
+                        .extend(delegates.map(|to| (id, rule, to.clone())));
+                    continue;
+                }
+                let matches = matches_of(route.object, position);
+                following.rule(None, (id, rule, position), &matches, &mut vec![id]);
+            }
+        }
+        if following.is_too_much {
+            let first = routes.rows().iter().find(|route| delegates(route));
+            findings.extend(first.map(|route| too_much(route.object)));
+            return;
+        }
+        let is_local = |object: &Object| {
+            let local = sources.local.and_then(|local| local.get(&object.identity()));
+            local.is_some_and(|local| std::ptr::eq(local, object))
+        };
+        following.report(&is_local, findings);
+        let Following {
+            found, unfollowed, ..
+        } = following;
+        self.delegations = found;
+        self.inherit_gateways();
+        for (id, rule, backend) in unfollowed {
+            let namespace = backend
+                .namespace
+                .unwrap_or(self.routes.get(id).object.namespace_or_empty());
+            let identity = Identity::new(backend.group, backend.kind, Some(namespace), backend.name);
+            let backend = self.backend(identity, sources);
+            let node = self.backends.get_mut(backend);
+            if !node.routes.contains(&id) {
+                node.routes.push(id);
+            }
+            let rule = self.rules.get_mut(rule);
+            if !rule.backends.contains(&backend) {
+                rule.backends.push(backend);
+            }
+        }
+    }
+
+    /// Lets every route that gets requests from others hang on what those hang on.
+    fn inherit_gateways(&mut self) {
+        let ways: Vec<(RouteId, RouteId)> = self
+            .delegations
+            .iter()
+            .map(|delegation| (delegation.from.0, delegation.child))
+            .collect();
+        // What is above stands before what is below.
+        for (parent, child) in ways {
+            let parent = self.routes.get(parent);
+            let (gateways, refused_at) = (parent.gateways.clone(), parent.refused_at.clone());
+            let child = self.routes.get_mut(child);
+            child.gateways.extend(gateways);
+            child.gateways.sort_unstable();
+            child.gateways.dedup();
+            child.refused_at.extend(refused_at);
+            child.refused_at.truncate(super::route_attachment::MOST_PARENTS);
+        }
+        for route in self.routes.rows_mut() {
+            if !route.gateways.is_empty() {
+                route.refused_at.clear();
+            }
+        }
+    }
+}
+
+/// HTTPRoutes by namespace.
+type ByNamespace<'r> = HashMap<&'r str, Vec<RouteId>>;
+
+fn by_namespace<'r>(routes: &Table<RouteId, Route<'r>>) -> ByNamespace<'r> {
+    let mut by_namespace = ByNamespace::new();
+    for (id, route) in routes.iter().filter(|(_, route)| is_http(route)) {
+        let namespace = route.object.namespace_or_empty();
+        by_namespace.entry(namespace).or_default().push(id);
+    }
+    by_namespace
+}
+
+fn is_http(route: &Route<'_>) -> bool {
+    is_route(&route.object.api_version.group, &route.object.kind) && route.object.kind == "HTTPRoute"
+}
+
+/// Why nobody, or not everybody, takes what a rule hands on.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Why {
+    /// Only HTTPRoutes hand requests on to HTTPRoutes.
+    Kind,
+    /// Nothing that is meant is in the input.
+    Missing,
+    /// A route names other parents.
+    OtherParents(Identity),
+    /// A route has hostnames of its own.
+    Hostnames(Identity),
+    /// It leads back to a route on its way.
+    Circle(Identity),
+    /// None of its rules is below what the handing rule asks for.
+    Outside(Identity),
+    /// There are too many routes in a row.
+    Deep(Identity),
+}
+
+struct Following<'t, 'r, 'a> {
+    topology: &'t Topology<'a>,
+    routes: &'r Table<RouteId, Route<'a>>,
+    by_namespace: ByNamespace<'a>,
+    found: Delegations,
+    /// How much more may be looked at.
+    left: usize,
+    is_too_much: bool,
+    /// The routes that take part, and which of their rules take something on any way.
+    taking: BTreeMap<RouteId, BTreeSet<RuleId>>,
+    /// References that nobody follows: a backend as any other.
+    unfollowed: Vec<(RouteId, RuleId, BackendRef<'a>)>,
+    /// What is said, by the route and the pointer of the reference.
+    said: BTreeMap<(RouteId, String), Why>,
+}
+
+impl<'r, 'a> Following<'_, 'r, 'a> {
+    /// Follows one rule, with what it asks for on the way that leads to it; `way` are the routes on it.
+    fn rule(
+        &mut self,
+        above: Option<DelegationId>,
+        (id, rule, position): (RouteId, RuleId, usize),
+        matches: &[Value],
+        way: &mut Vec<RouteId>,
+    ) {
+        let route: &'r Route<'a> = self.routes.get(id);
+        let Some(written) = route.rules.get(position) else {
+            return;
+        };
+        let mut seen = BTreeSet::new();
+        for reference in &written.delegates {
+            let children = self.meant(route, reference);
+            let named = reference.name != "*" && reference.kind != "label";
+            let mut why = if !is_http(route) || (reference.kind != "HTTPRoute" && reference.kind != "label") {
+                Some(Why::Kind)
+            } else {
+                children.is_empty().then_some(Why::Missing)
+            };
+            let mut followed = false;
+            for child in children {
+                if why == Some(Why::Kind) || !self.pay(1) {
+                    break;
+                }
+                match self.child((above, id, rule), child, matches, way) {
+                    Ok(rules) => {
+                        followed = true;
+                        if seen.insert(child) {
+                            self.follow((above, id, rule), child, rules, way);
+                        }
+                    }
+                    // Of what a wildcard means, it is enough that somebody takes it.
+                    Err(because) => why = why.or(Some(because)),
+                }
+            }
+            if !followed && above.is_none() {
+                self.unfollowed.push((id, rule, reference.clone()));
+            }
+            if let Some(why) =
+                why.filter(|why| named || !followed || matches!(why, Why::Circle(_) | Why::Deep(_)))
+            {
+                self.said.entry((id, reference.pointer.clone())).or_insert(why);
+            }
+        }
+    }
+
+    /// The routes that a reference means.
+    fn meant(&mut self, route: &Route<'a>, reference: &BackendRef<'a>) -> Vec<RouteId> {
+        let own = route.object.namespace_or_empty();
+        let namespace = reference.namespace.unwrap_or(own);
+        if reference.kind == "label" {
+            let key = format!("{}/label", reference.group);
+            let everywhere = namespace == ALL_NAMESPACES;
+            let in_one = self.by_namespace.get(namespace).map_or(0, Vec::len);
+            if !self.pay(if everywhere {
+                self.routes.rows().len()
+            } else {
+                in_one
+            }) {
+                return Vec::new();
+            }
+            let there: Vec<RouteId> = if everywhere {
+                let all = self.routes.iter().filter(|(_, route)| is_http(route));
+                all.map(|(id, _)| id).collect()
+            } else {
+                self.by_namespace.get(namespace).cloned().unwrap_or_default()
+            };
+            let has_it = |id: &RouteId| self.routes.get(*id).object.label(&key) == Some(reference.name);
+            return there.into_iter().filter(has_it).collect();
+        }
+        if reference.name == "*" {
+            let there = self.by_namespace.get(namespace).cloned().unwrap_or_default();
+            return if self.pay(there.len()) { there } else { Vec::new() };
+        }
+        let named = self
+            .topology
+            .find_route((GROUP, reference.kind), namespace, reference.name);
+        named.into_iter().collect()
+    }
+
+    /// What the rules of a route take of what a rule hands on to it; or why it takes nothing.
+    fn child(
+        &mut self,
+        (_, parent, _): (Option<DelegationId>, RouteId, RuleId),
+        child: RouteId,
+        matches: &[Value],
+        way: &[RouteId],
+    ) -> Result<Vec<(RuleId, usize, Vec<Value>)>, Why> {
+        let route = self.routes.get(child);
+        let identity = || route.object.identity();
+        if !is_child(route, self.routes.get(parent)) {
+            return Err(Why::OtherParents(identity()));
+        }
+        if way.contains(&child) {
+            return Err(Why::Circle(identity()));
+        }
+        if way.len() >= MOST_IN_A_ROW {
+            return Err(Why::Deep(identity()));
+        }
+        if !route.hostnames.is_empty() {
+            return Err(Why::Hostnames(identity()));
+        }
+        let inherits = inherits_matches(route.object);
+        let rules = self.topology.routes.get(child).rules.clone();
+        let mut taking = Vec::new();
+        for (position, rule) in rules.iter().copied().enumerate() {
+            let own = matches_of(route.object, position);
+            if !self.pay(own.len().saturating_mul(matches.len())) {
+                break;
+            }
+            let pairs = matches
+                .iter()
+                .flat_map(|parent| own.iter().map(move |own| (parent, own)));
+            let together: Vec<Value> = pairs
+                .filter_map(|(parent, own)| match inherits {
+                    true => Some(merged(parent, own)),
+                    false => is_covered(parent, own).then(|| own.clone()),
+                })
+                .collect();
+            if !together.is_empty() {
+                taking.push((rule, position, together));
+            }
+        }
+        let known = self.taking.entry(child).or_default();
+        known.extend(taking.iter().map(|(rule, ..)| *rule));
+        if taking.is_empty() {
+            return Err(Why::Outside(identity()));
+        }
+        Ok(taking)
+    }
+
+    /// Notes that a route takes part, and follows its own rules.
+    fn follow(
+        &mut self,
+        (above, parent, rule): (Option<DelegationId>, RouteId, RuleId),
+        child: RouteId,
+        rules: Vec<(RuleId, usize, Vec<Value>)>,
+        way: &mut Vec<RouteId>,
+    ) {
+        let listed = rules.iter().map(|(rule, _, matches)| (*rule, matches.clone()));
+        let delegation = self.found.add(Delegation {
+            above,
+            from: (parent, rule),
+            child,
+            rules: listed.collect(),
+        });
+        way.push(child);
+        for (rule, position, matches) in &rules {
+            self.rule(Some(delegation), (child, *rule, *position), matches, way);
+        }
+        way.pop();
+    }
+
+    fn pay(&mut self, cost: usize) -> bool {
+        match self.left.checked_sub(cost) {
+            Some(left) if !self.is_too_much => {
+                self.left = left;
+                true
+            }
+            _ => {
+                self.is_too_much = true;
+                false
+            }
+        }
+    }
+
+    fn report(&self, is_local: &dyn Fn(&Object) -> bool, findings: &mut Findings) {
+        for ((id, pointer), why) in &self.said {
+            let object = self.routes.get(*id).object;
+            if !is_local(object) {
+                findings.push(why.finding(object, pointer));
+            }
+        }
+        for (child, taking) in self.taking.iter().filter(|(_, taking)| !taking.is_empty()) {
+            let node = self.topology.routes.get(*child);
+            // It has requests of its own as well.
+            if !node.gateways.is_empty() || is_local(node.object) {
+                continue;
+            }
+            let idle = |(_, rule): &(usize, &RuleId)| !taking.contains(*rule);
+            if let Some((position, rule)) = node.rules.iter().enumerate().find(idle) {
+                let name = &self.topology.rules.get(*rule).name;
+                findings.push(outside(node.object, position, name));
+            }
+        }
+    }
+}
+
+impl Why {
+    fn finding(&self, route: &Object, pointer: &str) -> Finding {
+        let from = route.identity();
+        let (because, help) = match self {
+            Self::Kind => (
+                "only HTTPRoutes hand requests on, and only to HTTPRoutes".to_owned(),
+                "name a Service".to_owned(),
+            ),
+            Self::Missing => (
+                "none of them is in the input, so nobody can tell here which policies hold there".to_owned(),
+                "correct the name, the namespace, or the label, add the routes, or look on a cluster at what holds there"
+                    .to_owned(),
+            ),
+            Self::OtherParents(child) => (
+                format!("the `parentRefs` of {child} do not name it"),
+                format!(
+                    "add {{group: {GROUP}, kind: HTTPRoute, name: {}, namespace: {}}} to `parentRefs` of {child}, or leave its \
+                     `parentRefs` out",
+                    route.name,
+                    route.namespace_or_empty()
+                ),
+            ),
+            Self::Hostnames(child) => (
+                format!("{child} has `hostnames`, which a route that others hand requests on to may not have"),
+                format!("remove `hostnames` of {child}"),
+            ),
+            Self::Circle(child) => (
+                format!("{child} is on the way that leads here"),
+                "let the routes hand requests on in one direction".to_owned(),
+            ),
+            Self::Outside(child) => (
+                format!("no rule of {child} asks for what this rule asks for"),
+                format!(
+                    "let the paths of {child} begin with the path prefix of this rule, with its headers, parameters, and method, \
+                     or annotate {child} `delegation.kgateway.dev/inherit-parent-matcher: \"true\"`"
+                ),
+            ),
+            Self::Deep(child) => (
+                format!("more than {MOST_IN_A_ROW} routes in a row lead to {child}"),
+                "let fewer routes hand requests on in a row".to_owned(),
+            ),
+        };
+        Finding::new(
+            Code::ROUTE_DELEGATED,
+            route.place(pointer),
+            format!("{from} hands requests on to other routes, which are not followed: {because}"),
+        )
+        .label("not a backend, but other routes")
+        .help(help)
+    }
+}
+
+fn outside(route: &Object, position: usize, rule: &str) -> Finding {
+    Finding::new(
+        Code::ROUTE_DELEGATED,
+        route.place(&format!("/spec/rules/{position}")),
+        format!(
+            "rule {rule} of {} takes no request: no rule that hands requests on to the route asks for what it asks for",
+            route.identity()
+        ),
+    )
+    .label("dropped")
+    .help(
+        "let its path begin with the path prefix of a rule that hands requests on to the route, with its headers, \
+         parameters, and method, or remove the rule",
+    )
+}
+
+fn too_much(route: &Object) -> Finding {
+    Finding::new(
+        Code::POLICY_TOO_MANY_PATHS,
+        route.place("/spec"),
+        format!(
+            "with those of {}, routes hand requests on to other routes in more than {MOST_HANDED_ON} ways: none is followed",
+            route.identity()
+        ),
+    )
+    .label("one route too many")
+    .help("name the routes instead of using a label or `*`, or let fewer routes hand requests on in a row")
+}
+
+/// Whether a route takes what another one hands on to it: one that names parents has to name that one.
+fn is_child(child: &Route<'_>, parent: &Route<'_>) -> bool {
+    let (object, own) = (parent.object, child.object.namespace_or_empty());
+    let names_it = |reference: &ParentRef<'_>| {
+        (reference.group, reference.kind) == (GROUP, "HTTPRoute")
+            && reference.name == object.name
+            && reference.namespace.unwrap_or(own) == object.namespace_or_empty()
+    };
+    child.parents.is_empty() || child.parents.iter().any(names_it)
+}
+
+/// The matches of a rule as the API server stores them: what is left out has its default.
+fn matches_of(route: &Object, position: usize) -> Vec<Value> {
+    let rules = route.root().get("spec").get("rules");
+    let rule = rules.items().nth(position);
+    let listed: Vec<Value> = rule
+        .iter()
+        .flat_map(|rule| rule.get("matches").items())
+        .map(|listed| stored(listed.value().unwrap_or(&Value::Null)))
+        .collect();
+    if listed.is_empty() {
+        return vec![stored(&Value::Null)];
+    }
+    listed
+}
+
+fn stored(listed: &Value) -> Value {
+    let mut fields = listed.as_object().cloned().unwrap_or_default();
+    let path = fields.get("path").and_then(Value::as_object);
+    let of_path = |field: &str, or: &str| {
+        let text = path.and_then(|path| path.get(field)).and_then(Value::as_str);
+        text.unwrap_or(or).to_owned()
+    };
+    let path = json!({"type": of_path("type", "PathPrefix"), "value": of_path("value", "/")});
+    fields.insert("path".to_owned(), path);
+    for list in ["headers", "queryParams"] {
+        let listed = fields.get_mut(list).and_then(Value::as_array_mut);
+        for one in listed.into_iter().flatten().filter_map(Value::as_object_mut) {
+            one.entry("type").or_insert_with(|| json!("Exact"));
+        }
+    }
+    Value::Object(fields)
+}
+
+fn path_of(listed: &Value) -> (&str, &str) {
+    let text = |pointer: &str| listed.pointer(pointer).and_then(Value::as_str);
+    (
+        text("/path/type").unwrap_or_default(),
+        text("/path/value").unwrap_or_default(),
+    )
+}
+
+fn list_of<'v>(listed: &'v Value, field: &str) -> &'v [Value] {
+    let list = listed.get(field).and_then(Value::as_array);
+    list.map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Whether a match asks for all that another one asks for, as kgateway compares them: the path as text, not by its elements.
+fn is_covered(parent: &Value, child: &Value) -> bool {
+    let ((kind, prefix), (_, path)) = (path_of(parent), path_of(child));
+    let lists = ["headers", "queryParams"];
+    let has_all = |list: &&str| {
+        let own = list_of(child, list);
+        list_of(parent, list).iter().all(|asked| own.contains(asked))
+    };
+    let method = parent.get("method").filter(|method| !method.is_null());
+    kind == "PathPrefix"
+        && path.starts_with(prefix)
+        && lists.iter().all(has_all)
+        && method.is_none_or(|method| child.get("method") == Some(method))
+}
+
+/// A match with what another one asks for: the path below the other one's, and of two that ask for one header, parameter or
+/// method the other one's.
+fn merged(parent: &Value, child: &Value) -> Value {
+    let mut fields: Map<String, Value> = child.as_object().cloned().unwrap_or_default();
+    let ((_, above), (kind, below)) = (path_of(parent), path_of(child));
+    fields.insert(
+        "path".to_owned(),
+        json!({"type": kind, "value": joined(above, below)}),
+    );
+    for list in ["headers", "queryParams"] {
+        let named = |one: &Value| one.get("name").cloned();
+        let mut all: Vec<Value> = list_of(parent, list).to_vec();
+        for own in list_of(child, list) {
+            if !all.iter().any(|known| named(known) == named(own)) {
+                all.push(own.clone());
+            }
+        }
+        if !all.is_empty() {
+            fields.insert(list.to_owned(), Value::Array(all));
+        }
+    }
+    if let Some(method) = parent.get("method").filter(|method| !method.is_null()) {
+        fields.insert("method".to_owned(), method.clone());
+    }
+    Value::Object(fields)
+}
+
+/// One path below another one, cleaned.
+fn joined(above: &str, below: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in above.split('/').chain(below.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
