@@ -34,9 +34,11 @@ mod variables;
 // Other ways to say what to render, what may be said, and what to begin with.
 pub mod argocd;
 mod schemas;
+#[cfg(feature = "git")]
+mod staged;
 pub mod start;
 
-pub use crate::api::config::{Budget, PlacementMode, PlacementSource};
+pub use crate::api::config::{Budget, PlacementMode, PlacementSource, RenderConfig};
 pub use crate::placing::{inventory, problems, unwritable};
 pub use crate::report::PolicyView;
 pub use analysis::{Analysis, Spokes};
@@ -45,4 +47,6 @@ pub use inputs::{
     watched,
 };
 pub use schemas::{catalog_text, schema_documents, schema_store_catalog, schema_text};
+#[cfg(feature = "git")]
+pub use staged::unstaged;
 pub use stages::{Before, EmptyResult, PruneOptions, Rendered, check};

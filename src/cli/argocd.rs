@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 use spokewright::diagnostic::{Brief, Findings, Warnings};
 use spokewright::output;
 use spokewright::pipeline::argocd::{Discovery, Parameters, announcements, boundary, plugin_yaml};
-use spokewright::pipeline::{self, Analysis, Request};
+use spokewright::pipeline::{self, Analysis, RenderConfig, Request};
 use spokewright::source::{Checkout, Files, Sources};
 
 use super::show;
@@ -96,9 +96,12 @@ impl Argocd {
 fn generate() -> anyhow::Result<Status> {
     let mut findings = Findings::new();
     let parameters = Parameters::read(&environment("ARGOCD_APP_PARAMETERS"), &mut findings);
-    let request = parameters.request();
-    let loaded = match checkout()? {
-        Some(checkout) => pipeline::load_checkout(&request, &checkout),
+    let checkout = checkout()?;
+    // What is wrong with it is said when the input is read.
+    let config = configuration(checkout.as_ref(), &mut Sources::default(), &mut Findings::new());
+    let request = parameters.request(&config);
+    let loaded = match &checkout {
+        Some(checkout) => pipeline::load_checkout(&request, checkout),
         None => pipeline::load(&request),
     };
     // What a wrong parameter leads to would only hide it.
@@ -133,21 +136,27 @@ fn generate() -> anyhow::Result<Status> {
 fn parameters() -> anyhow::Result<Status> {
     let mut findings = Findings::new();
     let mut sources = Sources::default();
-    let request = Request {
-        paths: vec![".".into()],
-        ..Request::default()
-    };
-    let checkout = checkout()?;
-    let files = checkout
-        .as_ref()
-        .map_or(Files::Disk, |checkout| Files::Tree(checkout));
-    let config = pipeline::configuration(&request, files, &mut sources, &mut findings);
+    let config = configuration(checkout()?.as_ref(), &mut sources, &mut findings);
     findings.finish(&config.findings, Warnings::Reported);
     say(&Brief::default().render(&findings, &sources));
     match Status::of(&findings) {
         Status::Done => print(&show::json(&announcements(&config))),
         wrong => Ok(wrong),
     }
+}
+
+/// The configuration in the Application's directory.
+fn configuration(
+    checkout: Option<&Checkout>,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> RenderConfig {
+    let request = Request {
+        paths: vec![".".into()],
+        ..Request::default()
+    };
+    let files = checkout.map_or(Files::Disk, |checkout| Files::Tree(checkout));
+    pipeline::configuration(&request, files, sources, findings)
 }
 
 /// The checkout of the Application. Outside of Argo CD nobody says where the repository begins, and its files are the

@@ -12,6 +12,7 @@ mod completions;
 mod diff;
 mod finding;
 mod graph;
+mod hook;
 mod init;
 mod man;
 mod named;

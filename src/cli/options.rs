@@ -18,7 +18,7 @@ use spokewright::pipeline::{self, EmptyResult, Loaded, Request};
 use spokewright::pipeline::{PlacementMode, PlacementSource};
 use spokewright::render;
 #[cfg(feature = "git")]
-use spokewright::source::{IndexError, IndexTree};
+use spokewright::source::{GitTree, IndexError, IndexTree};
 
 use apimachinery::names::check_cluster_name;
 
@@ -305,6 +305,11 @@ impl ReadOptions {
         }
     }
 
+    /// Whether that is what the next commit will hold.
+    pub(crate) fn reads_index(&self) -> bool {
+        self.inputs == Inputs::GitIndex
+    }
+
     /// What selects that state, when it is not the default.
     pub(crate) fn state_option(&self) -> &'static [&'static str] {
         match self.inputs {
@@ -401,19 +406,34 @@ fn load_index(request: &Request) -> anyhow::Result<Loaded> {
         )
         .into());
     }
-    let path = request.paths.first().map_or(Path::new("."), PathBuf::as_path);
+    Ok(pipeline::load_staged(request, &index(request)?))
+}
+
+/// Git's index around the input.
+#[cfg(feature = "git")]
+pub(crate) fn index(request: &Request) -> Result<IndexTree, Refusal> {
     // Git names the index that it commits to its hooks: not always the one that stands in the repository.
     let file = std::env::var_os("GIT_INDEX_FILE")
         .filter(|file| !file.is_empty())
         .map(PathBuf::from);
-    let tree = IndexTree::open(path, file.as_deref()).map_err(|error| {
+    IndexTree::open(first_path(request), file.as_deref()).map_err(|error| {
         let status = match error {
             IndexError::Repository(_) => Status::Usage,
             IndexError::Unreadable { .. } => Status::Io,
         };
         Refusal::new(status, &error.to_string(), &error.help())
-    })?;
-    Ok(pipeline::load_staged(request, &tree))
+    })
+}
+
+/// The last commit of the repository around the input; `None` where there is none yet.
+#[cfg(feature = "git")]
+pub(crate) fn last_commit(request: &Request) -> Option<GitTree> {
+    GitTree::open(first_path(request), "HEAD").ok()
+}
+
+#[cfg(feature = "git")]
+fn first_path(request: &Request) -> &Path {
+    request.paths.first().map_or(Path::new("."), PathBuf::as_path)
 }
 
 #[cfg(not(feature = "git"))]

@@ -3,19 +3,20 @@
 //! Owns: its options, what is said after a run, and the exit status. Flows in: arguments. Flows out: a tree, a stream,
 //! a report. Must not know: how a work is made, or whose a file is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context as _;
 use clap::Args;
-use spokewright::diagnostic::{Code, Findings, Severity, counted, write_json};
-use spokewright::output::{self, ChangeKind, Earlier, Options, OutputError, Summary};
+use spokewright::diagnostic::{Code, Findings, Severity, counted, shell_path, write_json};
+use spokewright::output::{self, ChangeKind, Earlier, Options, OutputError, Summary, Tree};
 use spokewright::pipeline::{self, Analysis, Before, Rendered, Request};
-use spokewright::render::{Layout, Shard};
+use spokewright::render::{FluxKustomizations, Layout, Shard};
 use spokewright::report::{RenderReport, kept_by_local_policies};
 
+use super::hook;
 use super::next;
 use super::options::{ClustersOption, ReadOptions, WorkKindOption, empty_result, place};
 use super::show;
@@ -77,6 +78,10 @@ pub(crate) struct Render {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
+    /// Also write a Flux Kustomization for each cluster into DIR
+    #[arg(long, value_name = "DIR", help_heading = "Output", hide_short_help = true, value_parser = place())]
+    flux_kustomizations: Option<PathBuf>,
+
     #[command(flatten)]
     work_kind: WorkKindOption,
 
@@ -106,6 +111,15 @@ impl Render {
     }
 
     fn request(&self) -> anyhow::Result<Request> {
+        let is_stream = self.output.as_deref() == Some(Path::new("-"));
+        if is_stream && self.flux_kustomizations.is_some() {
+            return Err(Refusal::new(
+                Status::Usage,
+                "`--flux-kustomizations` names the directories of a tree, and `-o -` writes none",
+                "name a directory: `-o rendered`",
+            )
+            .into());
+        }
         let mut request = self.clusters.request(&self.options)?;
         request.output.clone_from(&self.output);
         request.shard = self.shard;
@@ -114,6 +128,7 @@ impl Render {
             .work_kind(self.clusters.is_narrowed() || self.shard.is_some())?;
         // What we write beside the output is not input, wherever it stands.
         request.skip.extend(self.report.clone());
+        request.skip.extend(self.flux_kustomizations.clone());
         Ok(request)
     }
 
@@ -172,7 +187,19 @@ impl Render {
             self.say_nothing_was_written(&findings);
             return Ok(Status::of(&findings));
         }
+        let known = if self.is_hook() {
+            hook::take_known(&mut findings, &loaded, &request)
+        } else {
+            0
+        };
         show::findings(&findings, sources, self.options.speech);
+        if known > 0 {
+            let which = if known == 1 { "it is" } else { "they are" };
+            let what = counted(known, "warning");
+            self.say(&format!(
+                "{what} of the last commit not shown again; {which} in `spokewright check`"
+            ));
+        }
         if let Some(line) = kept_by_local_policies(&rendered.withheld) {
             self.say(&line);
         }
@@ -184,11 +211,63 @@ impl Render {
             self.say(&format!("{} in {}", counts(&rendered), elapsed(start)));
             return Ok(Status::Done);
         }
-        self.write(&loaded, &rendered, &layout, start, findings)
+        let status = self.write(&request, &loaded, &rendered, &layout, start, findings)?;
+        let written = match (&self.flux_kustomizations, status) {
+            (Some(directory), Status::Done | Status::Differs) => {
+                self.write_flux(directory, &request, &loaded, &layout)?
+            }
+            _ => return Ok(status),
+        };
+        Ok(if written == Status::Done { status } else { written })
+    }
+
+    /// The Kustomizations that apply the output, by the same rules as the output itself.
+    fn write_flux(
+        &self,
+        directory: &Path,
+        request: &Request,
+        loaded: &pipeline::Loaded,
+        layout: &Layout<'_>,
+    ) -> anyhow::Result<Status> {
+        let tree = FluxKustomizations::new(layout, &loaded.output_in_repository());
+        let options = Options {
+            force: self.force,
+            check: self.check,
+            no_wait: self.no_wait,
+        };
+        let summary = match output::write_within(directory, None, &tree, options, &loaded.progress) {
+            Ok(summary) => summary,
+            Err(error) => {
+                let mut findings = Findings::new();
+                findings.extend(error.findings());
+                show::findings(&findings, &loaded.sources, self.options.speech);
+                return Ok(Status::of(&findings));
+            }
+        };
+        let status = if self.check {
+            self.report_check(directory, loaded, &summary, None)
+        } else {
+            if !summary.differing.is_empty() {
+                self.say(&format!(
+                    "Flux Kustomizations in {}: {} written, {} deleted",
+                    directory.display(),
+                    counted(summary.written, "file"),
+                    summary.deleted
+                ));
+            }
+            self.report_written(directory, &summary)
+        };
+        self.report_unstaged(status, request, (directory, None), &tree, &summary)
+    }
+
+    /// Whether a commit waits for the answer.
+    fn is_hook(&self) -> bool {
+        self.options.reads_index() && (self.exit_code || self.check)
     }
 
     fn write(
         &self,
+        request: &Request,
         loaded: &pipeline::Loaded,
         rendered: &Rendered,
         layout: &Layout<'_>,
@@ -213,7 +292,10 @@ impl Render {
             result => result,
         };
         match result {
-            Ok(summary) if self.check => Ok(self.report_check(loaded, &summary, findings)),
+            Ok(summary) if self.check => {
+                let status = self.report_check(&loaded.output, loaded, &summary, Some(findings));
+                self.report_unstaged(status, request, (&loaded.output, within), layout, &summary)
+            }
             Ok(summary) => {
                 // The inventory is a file of the tree to whoever counts files.
                 let listed = summary
@@ -232,11 +314,8 @@ impl Render {
                     next::after_first_render(loaded, &summary, self.options.speech);
                     next::after_deletions(&summary, &self.options);
                 }
-                if self.exit_code && !summary.differing.is_empty() {
-                    self.say("exit status 1 because of --exit-code: add what was written, and try again");
-                    return Ok(Status::Differs);
-                }
-                Ok(Status::Done)
+                let status = self.report_written(&loaded.output, &summary);
+                self.report_unstaged(status, request, (&loaded.output, within), layout, &summary)
             }
             Err(error) => {
                 let mut said = findings;
@@ -251,17 +330,44 @@ impl Render {
         }
     }
 
-    /// One line a difference on stderr, and what to type.
-    fn report_check(&self, loaded: &pipeline::Loaded, summary: &Summary, mut said: Findings) -> Status {
+    /// In a hook that writes: the files, and what to type.
+    fn report_written(&self, directory: &Path, summary: &Summary) -> Status {
+        if !self.exit_code || summary.differing.is_empty() {
+            return Status::Done;
+        }
+        for change in &summary.differing {
+            let did = match change.kind {
+                ChangeKind::Stale => "deleted",
+                ChangeKind::Missing | ChangeKind::Changed => "wrote",
+            };
+            self.say(&format!("{did} {}", directory.join(&change.path).display()));
+        }
+        let add = add(directory);
+        self.say(&format!(
+            "exit status 1 because of --exit-code: `{add}`, and try again"
+        ));
+        Status::Differs
+    }
+
+    /// One line a difference on stderr, and what to type. With what was `said` before, `--also` writes all.
+    fn report_check(
+        &self,
+        directory: &Path,
+        loaded: &pipeline::Loaded,
+        summary: &Summary,
+        said: Option<Findings>,
+    ) -> Status {
         let mut findings = Findings::new();
         findings.extend(
             summary
                 .offenders
                 .iter()
-                .map(|offender| offender.finding(&loaded.output)),
+                .map(|offender| offender.finding(directory)),
         );
-        said.extend(findings.clone());
-        self.options.write_also(&mut said, &loaded.sources);
+        if let Some(mut said) = said {
+            said.extend(findings.clone());
+            self.options.write_also(&mut said, &loaded.sources);
+        }
         show::findings(&findings, &loaded.sources, self.options.speech);
         if summary.differing.is_empty() {
             self.say(&format!(
@@ -278,7 +384,7 @@ impl Render {
             };
             show::line(&format!(
                 "{difference} {}",
-                loaded.output.join(&change.path).display()
+                directory.join(&change.path).display()
             ));
         }
         show::line(&format!(
@@ -293,6 +399,45 @@ impl Render {
             Status::Done => Status::Differs,
             worse => worse,
         }
+    }
+
+    /// In a hook: one line for each file that the next commit would not hold as it is, and what to type. Files that `summary`
+    /// names have been told of.
+    fn report_unstaged(
+        &self,
+        status: Status,
+        request: &Request,
+        output: (&Path, Option<&Path>),
+        tree: &dyn Tree,
+        summary: &Summary,
+    ) -> anyhow::Result<Status> {
+        if !self.is_hook() || !matches!(status, Status::Done | Status::Differs) {
+            return Ok(status);
+        }
+        let mut unstaged = hook::unstaged(request, output, tree)?;
+        let told: BTreeSet<&str> = summary
+            .differing
+            .iter()
+            .map(|change| change.path.as_str())
+            .collect();
+        unstaged.retain(|change| !told.contains(change.path.as_str()));
+        if unstaged.is_empty() {
+            return Ok(status);
+        }
+        for change in &unstaged {
+            let how = match change.kind {
+                ChangeKind::Missing => "not added",
+                ChangeKind::Changed => "changed, not added",
+                ChangeKind::Stale => "deleted, not added",
+            };
+            show::line(&format!("{how}: {}", output.0.join(&change.path).display()));
+        }
+        let files = counted(unstaged.len(), "file");
+        let add = add(output.0);
+        show::line(&format!(
+            "the next commit would not hold {files} of the output as rendered; type `{add}`, and commit again"
+        ));
+        Ok(Status::Differs)
     }
 
     fn say(&self, text: &str) {
@@ -322,6 +467,11 @@ impl Render {
             ));
         }
     }
+}
+
+/// What puts an output into Git's index, deletions as well.
+fn add(output: &Path) -> String {
+    format!("git add {}", shell_path(&output.display().to_string()))
 }
 
 /// Whether a path names what the shell has opened (`/dev/stdout`, `/dev/fd/63`), or a device: there is no file to replace.

@@ -328,6 +328,11 @@ impl Findings {
             .sort_by_cached_key(|finding| position_key(&finding.place, locate));
     }
 
+    /// Keeps those that `keep` says yes to.
+    pub fn retain(&mut self, keep: impl FnMut(&Finding) -> bool) {
+        self.found.retain(keep);
+    }
+
     /// The findings of one severity.
     #[must_use]
     pub fn only(&self, severity: Severity) -> Self {

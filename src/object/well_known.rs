@@ -38,5 +38,8 @@ pub(crate) const WORK_NAME_ANNOTATION: &str = "spokewright.dev/work-name";
 /// On any object: which of its findings are accepted, each with the reason.
 pub(crate) const SUPPRESS_ANNOTATION: &str = "spokewright.dev/suppress";
 
+/// On an object that Argo CD applies: its turn among the others (docs/systems/gitops.md#keys-that-argo-cd-owns).
+pub(crate) const SYNC_WAVE: &str = "argocd.argoproj.io/sync-wave";
+
 /// The directory of annotated hub objects in an output tree; no cluster name can begin with `_`.
 pub(crate) const HUB_DIRECTORY: &str = "_hub";

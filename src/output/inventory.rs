@@ -101,6 +101,17 @@ impl Inventory {
         Ok(Some(inventory))
     }
 
+    /// The same of a text that is not on disk; `None` where a line is none.
+    pub(super) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut inventory = Self::default();
+        let lines = bytes.split(|byte| *byte == b'\n');
+        for line in lines.filter(|line| !line.is_empty()) {
+            inventory.add_line(line).ok()?;
+        }
+        inventory.sort();
+        Some(inventory)
+    }
+
     fn add_line(&mut self, line: &[u8]) -> Result<(), LineFault> {
         let line = std::str::from_utf8(line).map_err(|_| LineFault::Malformed)?;
         let (escaped, listed) = line.strip_prefix('\\').map_or((false, line), |rest| (true, rest));

@@ -32,6 +32,22 @@ pub fn is_tree(root: &Path) -> bool {
     Directory::named(root).is_ok_and(|root| matches!(root.entry(INVENTORY), Ok(Some(Entry::File))))
 }
 
+/// The inventory of an output as it stands on disk; `None` where there is none that can be read.
+#[must_use]
+pub fn inventory_bytes(root: &Path, within: Option<&Path>) -> Option<Vec<u8>> {
+    let root = open_to_read(root, within).ok()??;
+    let mut bytes = Vec::new();
+    let read = read_file(&mut root.directories(), INVENTORY, &mut bytes).ok()?;
+    (read == InFile::Read).then_some(bytes)
+}
+
+/// The paths that an inventory lists, sorted; nothing where it is damaged.
+#[must_use]
+pub fn listed(inventory: &[u8]) -> Vec<String> {
+    let inventory = Inventory::of_bytes(inventory).unwrap_or_default();
+    inventory.iter().map(|(path, _)| path.to_owned()).collect()
+}
+
 /// The files of a tree that was read to be compared.
 #[derive(Debug, Default)]
 pub struct TreeFiles {

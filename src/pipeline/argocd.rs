@@ -27,7 +27,7 @@ use serde_json::{Map, Value};
 
 use super::inputs::Request;
 use super::stages::EmptyResult;
-use crate::api::config::{HubObjects, PlacementMode, PlacementSource, Secrets};
+use crate::api::config::{HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
 use crate::diagnostic::{Code, Finding, Findings, Place, nearest};
 use crate::render::{ClusterNames, WorkKind};
 
@@ -139,11 +139,15 @@ impl Parameters {
 
     /// The request of an Application in the current directory, as one stream.
     #[must_use]
-    pub fn request(&self) -> Request {
+    pub fn request(&self, config: &RenderConfig) -> Request {
+        // The user interface hands back the defaults that were announced to it. A directory that somebody names must be
+        // there; the default one need not.
+        let hub = self.hub.clone().filter(|hub| *hub != config.hub);
+        let spokes = self.spokes.as_ref().filter(|spokes| **spokes != config.spokes);
         Request {
             paths: vec![PathBuf::from(".")],
-            hub: self.hub.clone(),
-            spokes: self.spokes.as_ref().map(PathBuf::from),
+            hub,
+            spokes: spokes.map(PathBuf::from),
             clusters: self.clusters.clone(),
             placement: self.placement_source,
             mode: self.placement_mode,

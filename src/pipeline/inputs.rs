@@ -125,6 +125,17 @@ impl Loaded {
         origins::explain(&self.unfound, findings);
     }
 
+    /// Where the output is in its repository, with `/` between components; as it was named where there is no repository.
+    #[must_use]
+    pub fn output_in_repository(&self) -> String {
+        let named = || self.output.components().collect::<PathBuf>();
+        let inside = source::in_repository(&self.output).unwrap_or_else(named);
+        inside
+            .display()
+            .to_string()
+            .replace(std::path::MAIN_SEPARATOR, "/")
+    }
+
     /// Gives findings that are no part of a run's, such as those of a comparison, the severities of the configuration.
     pub fn configure(&self, findings: &mut Findings) {
         findings.configure(&self.overrides);

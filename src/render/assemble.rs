@@ -21,7 +21,7 @@ use super::plan::{Plan, Work, WorkId, summaries};
 use super::rbac;
 use super::replica_sets::{Template, replica_sets};
 use super::secrets::{encrypted, gateway_secrets, rewrite, set_secrets, string_data};
-use super::work::{WorkParts, work_text};
+use super::work::{WorkParts, wave, work_text};
 use super::work_names::WorkNames;
 use crate::api::config::HubObjects;
 use crate::api::gateway::is_listener_set;
@@ -47,6 +47,7 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
         numbers: HashMap::new(),
         receiving: Vec::new(),
         planned: 0,
+        first_wave: 0,
         rights: BTreeMap::new(),
         names: WorkNames::default(),
         templates: Vec::new(),
@@ -113,6 +114,8 @@ struct Assembly<'a> {
     receiving: Vec<(String, Received)>,
     /// How many works there are so far, each counted on every cluster that gets it.
     planned: usize,
+    /// The first of Argo CD's waves that a work is in.
+    first_wave: i64,
     /// What an agent needs a right to for a work, each distinct one with its number.
     rights: BTreeMap<rbac::Rights, usize>,
     names: WorkNames<'a>,
@@ -297,8 +300,10 @@ impl<'a> Assembly<'a> {
         let parts = WorkParts {
             name: work_name(object),
             parent: Some(object.key()),
+            wave: wave(object),
             manifests,
         };
+        self.first_wave = self.first_wave.min(parts.wave.unwrap_or_default());
         if !self.names.claim(&parts.name, object, findings) {
             return;
         }
@@ -376,7 +381,11 @@ impl<'a> Assembly<'a> {
     /// The RBAC work of each cluster; clusters with the same rights share one.
     fn rbac_works(&mut self, by_content: BTreeMap<rbac::Rights, Vec<String>>) {
         for (rights, clusters) in by_content {
-            let parts = rbac::work(rbac::ROLE_NAME, &rights);
+            let parts = WorkParts {
+                // An agent needs its rights with the first work.
+                wave: Some(self.first_wave).filter(|wave| *wave < 0),
+                ..rbac::work(rbac::ROLE_NAME, &rights)
+            };
             let text = work_text(&parts, None);
             let id = self.plan.works.push(Work {
                 name: parts.name,

@@ -46,12 +46,15 @@ mod selection;
 
 mod layout;
 
+mod flux;
+
 mod decision_files;
 
 pub use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK, WorkValidation};
 pub use crate::object::well_known::PLACEMENT_LABEL_POINTER;
 pub(crate) use assemble::render;
 pub use decision_files::{decision_file, decision_files};
+pub use flux::FluxKustomizations;
 pub(crate) use input::Input;
 pub(crate) use input::Settings;
 pub use input::WorkKind;

@@ -98,6 +98,7 @@ pub(super) fn work(name: &str, resources: &Rights) -> WorkParts {
     WorkParts {
         name: WORK_NAME.to_owned(),
         parent: None,
+        wave: None,
         manifests: vec![
             manifest("ClusterRole", "clusterroles", name, role),
             manifest("ClusterRoleBinding", "clusterrolebindings", name, binding),

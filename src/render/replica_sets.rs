@@ -114,7 +114,9 @@ pub(super) fn replica_sets(
         .into_iter()
         .filter_map(|(placement, group)| no_group(hub, placement, group));
     findings.extend(unknown);
-    for set in rbac_sets(&rights) {
+    let waves = templates.iter().filter_map(|template| template.parts.wave);
+    let first_wave = waves.min().filter(|wave| *wave < 0);
+    for set in rbac_sets(&rights, first_wave) {
         let key = (set.namespace.clone(), set.name.clone());
         match sets.get(&key) {
             Some((Some(owner), _)) => findings.push(taken(&set, owner, None)),
@@ -171,8 +173,11 @@ fn whole_placement<'g, 'a>(
         .find(|placed| *placed.clusters == *template.clusters && placed.gateway.placement.is_some())
 }
 
-/// One set for each Placement, over what its sets ship and their parameters list.
-fn rbac_sets(rights: &BTreeMap<PlacementKey<'_>, (rbac::Rights, &Arc<[String]>)>) -> Vec<ReplicaSet> {
+/// One set for each Placement, over what its sets ship and their parameters list, before the first wave of these.
+fn rbac_sets(
+    rights: &BTreeMap<PlacementKey<'_>, (rbac::Rights, &Arc<[String]>)>,
+    first_wave: Option<i64>,
+) -> Vec<ReplicaSet> {
     let mut in_namespace: BTreeMap<&str, usize> = BTreeMap::new();
     for (namespace, _) in rights.keys() {
         let count = in_namespace.entry(namespace).or_default();
@@ -192,7 +197,10 @@ fn rbac_sets(rights: &BTreeMap<PlacementKey<'_>, (rbac::Rights, &Arc<[String]>)>
             } else {
                 format!("{}-{name}", rbac::WORK_NAME)
             };
-            let parts = rbac::work(&role, granted);
+            let parts = WorkParts {
+                wave: first_wave,
+                ..rbac::work(&role, granted)
+            };
             ReplicaSet {
                 rights: granted.clone(),
                 ..set_of(&work, *placement, clusters, &parts, None)
@@ -375,7 +383,7 @@ mod tests {
                 .iter()
                 .map(|(namespace, name)| ((namespace.as_str(), name.as_str()), (shipped.clone(), &clusters)))
                 .collect();
-            let sets = rbac_sets(&rights);
+            let sets = rbac_sets(&rights, None);
             let roles: BTreeSet<&str> =
                 sets.iter().flat_map(|set| &set.manifests).map(|manifest| manifest.name.as_str()).collect();
             prop_assert_eq!(roles.len(), keys.len());

@@ -11,8 +11,8 @@ use super::names::{MANIFEST_KEY_LABEL, manifest_key};
 use super::orphaning::delete_option;
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, manifest_size};
 use crate::api::params::Params;
-use crate::object::first_variable;
-use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL, PARENT_ANNOTATION};
+use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL, PARENT_ANNOTATION, SYNC_WAVE};
+use crate::object::{Object, first_variable};
 use kube_yaml::{KeyOrder, append_entry, append_item};
 
 /// The parts of a ManifestWork, the same on every cluster that gets it.
@@ -22,6 +22,8 @@ pub(super) struct WorkParts {
     pub name: String,
     /// `kuadrant.io/parent`: `namespace/name` of the hub object; none for the RBAC work.
     pub parent: Option<String>,
+    /// Argo CD's wave: that of the hub object.
+    pub wave: Option<i64>,
     /// The manifests, Namespaces first.
     pub manifests: Vec<Manifest>,
 }
@@ -70,6 +72,13 @@ impl WorkText {
             .saturating_add(kube_yaml::scalar(cluster).len())
             .saturating_add(self.after.len())
     }
+}
+
+/// The wave that Argo CD is told of an object, where it is one: whoever orders Gateways means what Argo CD applies for them,
+/// and inside a work waves do nothing.
+#[must_use]
+pub(super) fn wave(object: &Object) -> Option<i64> {
+    object.annotation(SYNC_WAVE)?.parse().ok()
 }
 
 /// Flux replaces `${...}` in everything it applies unless the outer object says otherwise
@@ -127,6 +136,9 @@ pub(super) fn metadata_text(parts: &WorkParts, spec: &str) -> (String, bool) {
     if let Some(parent) = &parts.parent {
         annotations.insert(PARENT_ANNOTATION.to_owned(), json!(parent));
         labels.insert(MANIFEST_KEY_LABEL.to_owned(), json!(manifest_key(&parts.name)));
+    }
+    if let Some(wave) = parts.wave {
+        annotations.insert(SYNC_WAVE.to_owned(), json!(wave.to_string()));
     }
     let guarded = spec.contains("${");
     if guarded {

@@ -177,6 +177,16 @@ pub(crate) fn repository_around(directory: &Path) -> Option<PathBuf> {
     Disk::default().repository(&real_directory(directory)?)
 }
 
+/// A path from the root of the repository around it, which need not exist; `None` without one.
+pub(crate) fn in_repository(path: &Path) -> Option<PathBuf> {
+    let absolute = std::path::absolute(path).ok()?;
+    let existing = absolute.ancestors().find(|above| above.is_dir())?;
+    let rest = absolute.strip_prefix(existing).ok()?;
+    let real = existing.canonicalize().ok()?.join(rest);
+    let root = repository_around(existing)?;
+    real.strip_prefix(root).ok().map(Path::to_path_buf)
+}
+
 fn real_directory(directory: &Path) -> Option<PathBuf> {
     let is_here = directory.as_os_str().is_empty();
     let directory = if is_here { Path::new(".") } else { directory };

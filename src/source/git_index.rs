@@ -1,7 +1,7 @@
 //! Git's index as a tree of files: what the next commit would hold, whatever stands in the work tree.
 //!
-//! Owns: what of the index counts, and reading its blobs from the object store. Untracked files are not in it, edits
-//! that are not staged are not in it, and what was deleted without `git rm` still is. What is only intended
+//! Owns: what of the index counts, reading its blobs from the object store, and whether it holds some bytes. Untracked
+//! files are not in it, edits that are not staged are not in it, and what was deleted without `git rm` still is. What is only intended
 //! (`git add --intent-to-add`) would not be committed, so it is not there; what a sparse checkout left out is.
 //! Flows in: a path and, when Git runs a hook, the index that it commits. Flows out: a [`FileTree`].
 //! Must not know: which files are input.
@@ -14,6 +14,7 @@ use gix::ObjectId;
 use gix::index::entry::{Flags, Mode, Stage};
 
 use super::git::{GitError, Opened, open};
+use super::ignored::Rules;
 use super::objects::{Entry, Objects, is_name, whole};
 use super::tree::{FileTree, TreeEntry, TreeError, join, key};
 use crate::diagnostic::shell_path;
@@ -52,6 +53,17 @@ impl IndexError {
 }
 
 const INSTEAD: &str = "leave out `--inputs git-index` to read the files on disk";
+
+/// What the index has at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Held {
+    /// A file of these bytes.
+    Same,
+    /// Something else.
+    Other,
+    /// Nothing.
+    Nothing,
+}
 
 /// The files of the index.
 pub struct IndexTree {
@@ -185,6 +197,61 @@ impl IndexTree {
                 .or_default()
                 .insert(name.to_owned(), directory);
         }
+    }
+
+    /// What it has at a path, beside these bytes. No blob is read: ids are compared.
+    #[must_use]
+    pub fn holds(&self, path: &Path, bytes: &[u8]) -> Held {
+        let Some(item) = self.item(path) else {
+            return Held::Nothing;
+        };
+        let kind = self.objects.repository().object_hash();
+        let id = gix::objs::compute_hash(kind, gix::objs::Kind::Blob, bytes);
+        let is_conflict = key(path).is_some_and(|path| self.conflicts.contains(&path));
+        match id {
+            Ok(id) if id == item.id && item.entry == TreeEntry::File && !is_conflict => Held::Same,
+            _ => Held::Other,
+        }
+    }
+
+    /// The paths of the files below a directory, relative to it, sorted.
+    #[must_use]
+    pub fn files_below(&self, directory: &Path) -> Vec<String> {
+        let Some(top) = key(directory) else {
+            return Vec::new();
+        };
+        let mut files = Vec::new();
+        let mut pending = vec![String::new()];
+        while let Some(inside) = pending.pop() {
+            let items = self.directories.get(join(&top, &inside).trim_end_matches('/'));
+            for (name, item) in items.into_iter().flatten() {
+                let path = join(&inside, name);
+                if item.entry == TreeEntry::Directory {
+                    pending.push(path);
+                } else {
+                    files.push(path);
+                }
+            }
+        }
+        files.sort_unstable();
+        files
+    }
+
+    /// Whether a `.gitignore` of the index keeps a directory out of the repository.
+    #[must_use]
+    pub fn ignores(&self, directory: &Path) -> bool {
+        let mut rules = Rules::default();
+        let mut above = PathBuf::new();
+        for part in directory.components() {
+            if let Ok(text) = self.read(&above.join(".gitignore")) {
+                rules = rules.with(&above, &text);
+            }
+            above.push(part);
+            if rules.ignores(&above, true) {
+                return true;
+            }
+        }
+        false
     }
 
     fn item(&self, path: &Path) -> Option<Item> {

@@ -30,17 +30,25 @@ impl Rules {
 
     /// Whether an entry is left out. A hidden one is taken where a rule asks for it.
     pub(super) fn leave_out(&self, path: &Path, is_dir: bool) -> bool {
+        self.said(path, is_dir).unwrap_or_else(|| is_hidden(path))
+    }
+
+    /// Whether Git leaves an entry out: a hidden one is like any other to it.
+    #[cfg(feature = "git")]
+    pub(super) fn ignores(&self, path: &Path, is_dir: bool) -> bool {
+        self.said(path, is_dir).unwrap_or_default()
+    }
+
+    fn said(&self, path: &Path, is_dir: bool) -> Option<bool> {
         // The innermost that says anything decides (https://git-scm.com/docs/gitignore).
-        let said = self
-            .0
+        self.0
             .iter()
             .rev()
             .find_map(|rules| match rules.matched(path, is_dir) {
                 Match::Ignore(_) => Some(true),
                 Match::Whitelist(_) => Some(false),
                 Match::None => None,
-            });
-        said.unwrap_or_else(|| is_hidden(path))
+            })
     }
 }
 

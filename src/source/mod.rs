@@ -33,11 +33,11 @@ pub use checkout::Checkout;
 pub use documents::Document;
 pub(crate) use documents::STDIN;
 pub use files::Files;
-pub(crate) use files::{repository_around, repository_or};
+pub(crate) use files::{in_repository, repository_around, repository_or};
 #[cfg(feature = "git")]
 pub use git::{GitError, GitTree};
 #[cfg(feature = "git")]
-pub use git_index::{IndexError, IndexTree};
+pub use git_index::{Held, IndexError, IndexTree};
 pub use texts::{RootRelative, SourceFile, Sources};
 pub use tree::{FileTree, Lead, TreeEntry, TreeError};
 pub use walk::{Request, Room};

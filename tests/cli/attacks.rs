@@ -83,6 +83,7 @@ fn workflow(scratch: &Scratch, base: &str) -> Outcome {
             .env("BASE", base)
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GITHUB_STEP_SUMMARY", scratch.path("summary.md"))
+            .env("RUNNER_TEMP", scratch.path("temp"))
             .output()
             .expect("bash");
         if !run.status.success() {
@@ -91,9 +92,12 @@ fn workflow(scratch: &Scratch, base: &str) -> Outcome {
         outcome.said += &String::from_utf8_lossy(&run.stdout);
         outcome.said += &String::from_utf8_lossy(&run.stderr);
     }
-    assert_eq!(ran, 3, "check, render and diff");
-    if scratch.exists("repository/diff.md") {
-        outcome.said += &scratch.read("repository/diff.md");
+    assert_eq!(ran, 4, "check twice, render and diff");
+    for report in ["diff.md", "diff.txt", "findings.sarif"] {
+        let report = format!("temp/reports/{report}");
+        if scratch.exists(&report) {
+            outcome.said += &scratch.read(&report);
+        }
     }
     outcome
 }

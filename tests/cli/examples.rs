@@ -5,12 +5,17 @@ use std::process::Command;
 use kube_yaml::{Limits, read_all};
 use serde_json::Value;
 
-use crate::scratch::{Scratch, copy, fixtures};
+use crate::repository::{git, repository, run_in};
+use crate::scratch::{Run, Scratch, copy, fixtures};
 
 fn example(name: &str) -> Vec<Value> {
     let path = fixtures().join("../examples").join(name);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
     read_all(&text, &Limits::default()).unwrap_or_else(|error| panic!("{name}: {error:?}"))
+}
+
+fn read_yaml(text: &str) -> Value {
+    read_all(text, &Limits::default()).expect("YAML").remove(0)
 }
 
 fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
@@ -20,34 +25,138 @@ fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
         .unwrap_or_else(|| panic!("{pointer} in {value}"))
 }
 
-#[test]
-fn flux_has_a_kustomization_for_each_cluster_of_the_example_fleet() {
+/// The example fleet in a repository of its own, with what `--flux-kustomizations` writes beside the tree.
+fn flux_fleet() -> Scratch {
     let scratch = Scratch::new();
-    copy(&fixtures().join("../examples/fleet"), &scratch.path("fleet"));
-    scratch.run(&["render", "fleet", "-o", "rendered"]).exits(0);
-    let source = example("flux/source.yaml").remove(0);
-    let mut resources = String::new();
-    for kustomization in example("flux/clusters.yaml") {
-        let path = text(&kustomization, "/spec/path");
-        let cluster = path.strip_prefix("./rendered/").expect("a directory of the tree");
-        assert!(
-            scratch.exists(&format!("rendered/{cluster}/kustomization.yaml")),
-            "{path}"
-        );
-        resources += &format!("- {cluster}\n");
-        assert_eq!(text(&kustomization, "/metadata/name"), format!("fleet-{cluster}"));
+    copy(&fixtures().join("../examples/fleet"), &scratch.path("repository"));
+    std::fs::create_dir(scratch.path("repository/.git")).expect("a directory");
+    scratch.write("repository/.git/HEAD", "ref: refs/heads/main\n");
+    run_in(
+        &scratch,
+        "repository",
+        &["render", "--flux-kustomizations", "clusters/hub/works"],
+    )
+    .exits(0);
+    scratch
+}
+
+#[test]
+fn flux_has_a_kustomization_for_each_cluster_and_a_new_cluster_needs_no_copying() {
+    let scratch = flux_fleet();
+    // The committed ones are those of the example fleet.
+    let committed = fixtures().join("../examples/flux/works");
+    for (name, text) in scratch.tree("repository/clusters/hub/works") {
+        let at = committed.join(&name);
+        let there = std::fs::read_to_string(&at).unwrap_or_default();
         assert_eq!(
-            kustomization["spec"]["sourceRef"]["name"],
-            source["metadata"]["name"]
+            there, text,
+            "{name}: run `spokewright render --flux-kustomizations` in a copy of examples/fleet that is a repository"
         );
+    }
+    let clusters = ["eu-1", "eu-2", "us-1"];
+    for cluster in clusters {
+        let kustomization =
+            read_yaml(&scratch.read(&format!("repository/clusters/hub/works/works-{cluster}.yaml")));
+        assert_eq!(
+            text(&kustomization, "/spec/path"),
+            format!("./rendered/{cluster}")
+        );
+        assert!(scratch.exists(&format!("repository/rendered/{cluster}/kustomization.yaml")));
+        assert_eq!(text(&kustomization, "/metadata/name"), cluster);
         assert_eq!(
             (&kustomization["spec"]["prune"], &kustomization["spec"]["wait"]),
             (&true.into(), &true.into())
         );
         assert!(kustomization["spec"].get("targetNamespace").is_none());
     }
-    let root = scratch.read("rendered/kustomization.yaml");
-    assert!(root.ends_with(&format!("resources:\n{resources}")), "{root}");
+    let list = scratch.read("repository/clusters/hub/works/kustomization.yaml");
+    assert!(
+        list.ends_with("resources:\n- works-eu-1.yaml\n- works-eu-2.yaml\n- works-us-1.yaml\n"),
+        "{list}"
+    );
+    // A cluster leaves: its Kustomization goes, and what it applied with it.
+    scratch.edit(
+        "repository/hub/clusters/clusters.yaml",
+        "name: us-1",
+        "name: us-2",
+    );
+    scratch.edit(
+        "repository/hub/shop/placement.yaml",
+        "clusterName: us-1",
+        "clusterName: us-2",
+    );
+    let check = ["render", "--check", "--flux-kustomizations", "clusters/hub/works"];
+    run_in(&scratch, "repository", &check)
+        .exits(1)
+        .says("missing clusters/hub/works/works-us-2.yaml")
+        .says("stale   clusters/hub/works/works-us-1.yaml");
+    run_in(
+        &scratch,
+        "repository",
+        &["render", "--flux-kustomizations", "clusters/hub/works"],
+    )
+    .exits(0)
+    .says("Flux Kustomizations in clusters/hub/works: 2 files written, 1 deleted");
+    run_in(&scratch, "repository", &check).exits(0);
+    // A part of the fleet lists the whole of it.
+    let part = [
+        "render",
+        "--clusters",
+        "eu-1",
+        "--check",
+        "--flux-kustomizations",
+        "clusters/hub/works",
+    ];
+    run_in(&scratch, "repository", &part).exits(0);
+    run_in(
+        &scratch,
+        "repository",
+        &["render", "-o", "-", "--flux-kustomizations", "x"],
+    )
+    .exits(2)
+    .says("`-o -` writes none");
+}
+
+/// What a hook says of the tree, it says of the Kustomizations.
+#[test]
+fn a_hook_asks_for_the_flux_kustomizations_in_the_index() {
+    let Some(scratch) = repository() else { return };
+    let render = ["render", "hub", "--flux-kustomizations", "flux"];
+    scratch.run(&render).exits(0);
+    git(&scratch.path(""), &["add", "rendered"]);
+    for hook in ["--check", "--exit-code"] {
+        scratch
+            .run(&[&render[..], &[hook, "--inputs", "git-index"]].concat())
+            .exits(1)
+            .says("not added: flux/works-eu-1.yaml")
+            .says("type `git add flux`, and commit again");
+    }
+    git(&scratch.path(""), &["add", "flux"]);
+    scratch
+        .run(&[&render[..], &["--check", "--inputs", "git-index"]].concat())
+        .exits(0);
+}
+
+#[test]
+fn a_flux_kustomization_never_collides_with_another_directory_of_the_tree() {
+    let scratch = Scratch::with_worked_example();
+    for cluster in ["kustomization", "hub"] {
+        scratch.edit(
+            "hub/decisions.yaml",
+            "clusterName: eu-1",
+            &format!("clusterName: {cluster}"),
+        );
+        scratch
+            .run(&["render", "hub", "--flux-kustomizations", "flux"])
+            .exits(0);
+        let of_cluster = read_yaml(&scratch.read(&format!("flux/works-{cluster}.yaml")));
+        assert_eq!(text(&of_cluster, "/metadata/name"), cluster);
+        scratch.edit(
+            "hub/decisions.yaml",
+            &format!("clusterName: {cluster}"),
+            "clusterName: eu-1",
+        );
+    }
 }
 
 /// What Flux makes of an object: the first expression that holds, in its order; an error is unknown, and waits.
@@ -79,7 +188,10 @@ fn flux_health(expressions: &Value, object: &Value) -> &'static str {
 fn flux_and_argo_cd_agree_on_the_health_of_a_manifest_work() {
     let folder = "argocd/resource_customizations/work.open-cluster-management.io/ManifestWork";
     let tests = example(&format!("{folder}/health_test.yaml")).remove(0);
-    let kustomizations = example("flux/clusters.yaml");
+    let generated = flux_fleet();
+    let kustomizations = [read_yaml(
+        &generated.read("repository/clusters/hub/works/works-eu-1.yaml"),
+    )];
     for test in tests["tests"].as_array().expect("tests") {
         let input = text(test, "/inputPath");
         if input.ends_with("/deleting.yaml") {
@@ -137,11 +249,28 @@ fn the_workflows_start_commands_that_work_and_evaluate_nothing_in_a_script() {
     );
     scratch.run(&["render"]).exits(0);
     let mut started = Vec::new();
-    for name in ["github/spokewright.yml", "github/shards.yml"] {
+    scratch.write("temp/reports/x", "");
+    for name in [
+        "github/spokewright.yml",
+        "github/spokewright-forks.yml",
+        "github/shards.yml",
+    ] {
         let workflow = example(name).remove(0);
         // The reader takes the key `on` for the boolean, as Kubernetes does; GitHub does not.
         assert!(workflow.get("true").is_some(), "{name} has a trigger");
-        assert_eq!(workflow["permissions"], serde_json::json!({"contents": "read"}));
+        // Each job asks for what it needs.
+        assert_eq!(workflow["permissions"], serde_json::json!({}));
+        for job in workflow["jobs"].as_object().expect("jobs").values() {
+            assert!(job["permissions"].is_object(), "{name}");
+            for step in job["steps"].as_array().expect("steps") {
+                let Some(uses) = step["uses"].as_str() else {
+                    continue;
+                };
+                let (action, digest) = uses.split_once('@').expect("a version");
+                let is_digest = digest.len() == 40 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+                assert!(is_digest || action == "OWNER/spokewright", "{uses}");
+            }
+        }
         for step in steps(&workflow) {
             let script = text(&step, "/run");
             assert!(!script.contains("${{"), "{script}");
@@ -162,7 +291,7 @@ fn the_workflows_start_commands_that_work_and_evaluate_nothing_in_a_script() {
         }
     }
     started.sort();
-    assert_eq!(started, ["check", "diff", "render", "render"]);
+    assert_eq!(started, ["check", "check", "diff", "diff", "render", "render"]);
 }
 
 #[test]
@@ -201,6 +330,75 @@ fn the_parts_of_the_matrix_are_put_together_byte_for_byte() {
     };
     assert!(output.status.success(), "{output:?}");
     assert_eq!(scratch.tree("rendered"), scratch.tree("whole"));
+}
+
+/// `bash`, or `None`, said loudly, where it is not at hand.
+fn bash(what: &str) -> Option<Command> {
+    let found = Command::new("bash").arg("--version").output().is_ok();
+    if !found {
+        eprintln!("SKIPPED: bash is not at hand, so {what}");
+    }
+    found.then(|| Command::new("bash"))
+}
+
+#[test]
+fn processes_that_render_shards_at_the_same_time_write_what_one_run_writes() {
+    let Some(mut bash) = bash("tools/render-shards was not run") else {
+        return;
+    };
+    let root = fixtures().join("..");
+    let run = Run::of(
+        bash.arg(root.join("tools/render-shards"))
+            .args(["5", &root.join("examples/fleet").display().to_string()])
+            .env("SPOKEWRIGHT", env!("CARGO_BIN_EXE_spokewright")),
+    );
+    assert_eq!(run.exits(0).stdout, "5 processes: the same 13 files as one run\n");
+}
+
+#[test]
+fn the_pods_of_the_indexed_job_write_what_one_run_writes() {
+    if bash("the scripts of the Jobs were not run").is_none() {
+        return;
+    }
+    let objects = example("kubernetes/indexed-job.yaml");
+    let job = |name: &str| {
+        let found = objects.iter().find(|object| object["metadata"]["name"] == name);
+        found.expect("a job").clone()
+    };
+    let scratch = Scratch::with_worked_example();
+    let shards = job("render-shards");
+    let container = |job: &Value| job["spec"]["template"]["spec"]["containers"][0].clone();
+    let path = std::path::Path::new(env!("CARGO_BIN_EXE_spokewright"))
+        .parent()
+        .expect("a directory");
+    let path = format!("{}:{}", path.display(), std::env::var("PATH").unwrap_or_default());
+    let run = |container: &Value, index: u64| {
+        let mut command = Command::new("bash");
+        command
+            .args(["-euc", text(container, "/args/0")])
+            .current_dir(scratch.path("fleet"));
+        for variable in container["env"].as_array().expect("variables") {
+            command.env(text(variable, "/name"), text(variable, "/value"));
+        }
+        command
+            .env("PATH", &path)
+            .env("PARTS", scratch.path("parts"))
+            .env("JOB_COMPLETION_INDEX", index.to_string());
+        Run::of(&mut command).exits(0);
+    };
+    copy(&scratch.path("hub"), &scratch.path("fleet/hub"));
+    let completions = shards["spec"]["completions"].as_u64().expect("a number");
+    let container_of_shards = container(&shards);
+    assert_eq!(
+        text(&container_of_shards, "/env/0/value"),
+        completions.to_string()
+    );
+    for index in 0..completions {
+        run(&container_of_shards, index);
+    }
+    run(&container(&job("render-merge")), 0);
+    scratch.run(&["render", "fleet", "-o", "whole"]).exits(0);
+    assert_eq!(scratch.tree("parts/rendered"), scratch.tree("whole"));
 }
 
 #[test]

@@ -30,9 +30,120 @@ fn what_is_committed_and_untouched_renders_the_same_from_the_index() {
     scratch.run(&["render", "hub", INDEX[0], INDEX[1]]).exits(0);
     assert!(scratch.exists("rendered/eu-1/gateway-rbac.yaml"));
     scratch.run(&["render", "hub", "--check"]).exits(0);
+    // It is on disk as rendered, and no commit would hold it.
+    scratch
+        .run(&["render", "hub", "--check", INDEX[0], INDEX[1]])
+        .exits(1)
+        .says("not added: rendered/.spokewright-inventory")
+        .says("type `git add rendered`, and commit again");
+    git(&scratch.path(""), &["add", "rendered"]);
     scratch
         .run(&["render", "hub", "--check", INDEX[0], INDEX[1]])
         .exits(0);
+}
+
+/// A repository whose first commit holds the rendered tree.
+fn rendered() -> Option<Scratch> {
+    let scratch = repository()?;
+    scratch.run(&["render", "hub", "-q"]).exits(0);
+    git(&scratch.path(""), &["add", "-A"]);
+    git(&scratch.path(""), &["commit", "-q", "-m", "rendered"]);
+    Some(scratch)
+}
+
+/// A hook that writes, and one that compares.
+const HOOKS: [&str; 2] = ["--exit-code", "--check"];
+
+#[test]
+fn a_commit_whose_root_names_a_cluster_that_was_not_added_is_refused_with_what_to_type() {
+    let Some(scratch) = rendered() else { return };
+    scratch.edit("hub/decisions.yaml", "clusterName: eu-1", "clusterName: eu-7");
+    scratch.run(&["render", "hub", "-q"]).exits(0);
+    // Only what Git knew already: the root's list, and that the files of eu-1 are gone.
+    git(&scratch.path(""), &["add", "-u"]);
+    for hook in HOOKS {
+        let run = scratch.run(&["render", "hub", hook, INDEX[0], INDEX[1]]);
+        run.exits(1)
+            .says("not added: rendered/eu-7/gateway-rbac.yaml")
+            .says("not added: rendered/eu-7/kustomization.yaml")
+            .says("type `git add rendered`, and commit again")
+            .does_not_say("rendered/kustomization.yaml");
+    }
+    git(&scratch.path(""), &["add", "rendered"]);
+    for hook in HOOKS {
+        scratch.run(&["render", "hub", hook, INDEX[0], INDEX[1]]).exits(0);
+    }
+}
+
+#[test]
+fn a_commit_that_leaves_a_deletion_or_a_change_of_the_output_behind_is_refused() {
+    let Some(scratch) = rendered() else { return };
+    scratch.edit("hub/decisions.yaml", "clusterName: eu-1", "clusterName: eu-7");
+    scratch.run(&["render", "hub", "-q"]).exits(0);
+    git(
+        &scratch.path(""),
+        &["add", "hub", "rendered/eu-7", "rendered/.spokewright-inventory"],
+    );
+    for hook in HOOKS {
+        scratch
+            .run(&["render", "hub", hook, INDEX[0], INDEX[1]])
+            .exits(1)
+            .says("deleted, not added: rendered/eu-1/gateway-rbac.yaml")
+            .says("changed, not added: rendered/kustomization.yaml");
+    }
+}
+
+#[test]
+fn an_output_that_git_ignores_or_that_lies_elsewhere_is_not_asked_for_in_the_index() {
+    let Some(scratch) = repository() else { return };
+    scratch.write(".gitignore", "/rendered/\n");
+    git(&scratch.path(""), &["add", ".gitignore"]);
+    let elsewhere = Scratch::new();
+    let elsewhere = elsewhere.path("out").display().to_string();
+    for output in ["rendered", &elsewhere] {
+        scratch.run(&["render", "hub", "-q", "-o", output]).exits(0);
+        for hook in HOOKS {
+            scratch
+                .run(&["render", "hub", hook, "-o", output, INDEX[0], INDEX[1]])
+                .exits(0);
+        }
+    }
+}
+
+#[test]
+fn a_hook_names_the_files_that_it_wrote_and_what_to_type() {
+    let Some(scratch) = rendered() else { return };
+    scratch.edit("hub/gateway.yaml", "port: 443", "port: 8443");
+    git(&scratch.path(""), &["add", "hub"]);
+    let run = scratch.run(&["render", "hub", "--exit-code", INDEX[0], INDEX[1]]);
+    run.exits(1)
+        .says("wrote rendered/eu-1/gateway-gateways-prod-web.yaml")
+        .says("exit status 1 because of --exit-code: `git add rendered`, and try again")
+        .does_not_say("not added");
+}
+
+#[test]
+fn a_hook_does_not_repeat_the_warnings_of_the_last_commit() {
+    let Some(scratch) = rendered() else { return };
+    scratch.edit("hub/gateway.yaml", "note: \"yes\"", "note: \"${yes}\"");
+    let hook = ["render", "hub", "--exit-code", INDEX[0], INDEX[1]];
+    git(&scratch.path(""), &["add", "hub"]);
+    // It is new in this commit.
+    scratch.run(&hook).exits(1).says("warning[work/substitution]");
+    git(&scratch.path(""), &["add", "-A"]);
+    git(&scratch.path(""), &["commit", "-q", "-m", "with a warning"]);
+    scratch.edit("hub/gateway.yaml", "port: 443", "port: 8443");
+    git(&scratch.path(""), &["add", "hub"]);
+    scratch
+        .run(&hook)
+        .exits(1)
+        .says("not shown again")
+        .does_not_say("work/substitution");
+    // Everybody else sees it.
+    scratch
+        .run(&["render", "hub", "-o", "-"])
+        .exits(0)
+        .says("work/substitution");
 }
 
 #[test]

@@ -35,6 +35,7 @@ mod listener_sets;
 mod mesh;
 mod mistakes;
 mod output;
+mod packaging;
 mod parts;
 mod placement;
 mod policies;

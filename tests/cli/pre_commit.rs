@@ -26,6 +26,7 @@ fn every_hook_takes_the_whole_tree_and_starts_a_command_that_exists() {
         [
             "spokewright",
             "spokewright-check",
+            "spokewright-rust",
             "spokewright-system",
             "spokewright-check-system"
         ]
@@ -38,16 +39,31 @@ fn every_hook_takes_the_whole_tree_and_starts_a_command_that_exists() {
         // A commit that only deletes files stages none that a pattern could match.
         assert_eq!(hook["always_run"], true);
         let id = hook["id"].as_str().expect("an id");
-        assert_eq!(
-            hook["language"],
-            if id.ends_with("-system") { "system" } else { "rust" }
-        );
+        let language = ["rust", "system"]
+            .into_iter()
+            .find(|language| id.ends_with(language));
+        assert_eq!(hook["language"], language.unwrap_or("python"));
         let entry: Vec<&str> = hook["entry"].as_str().expect("an entry").split(' ').collect();
         assert_eq!(entry[0], "spokewright");
         // pre-commit leaves untracked files where they are: only the index is what will be committed.
         assert!(entry.windows(2).any(|pair| pair == ["--inputs", "git-index"]));
         Scratch::new().run(&[&entry[1..], &["--help"]].concat()).exits(0);
     }
+}
+
+/// pre-commit installs the package at the root, which only asks for the wheel of the same version.
+#[test]
+fn the_package_that_pre_commit_installs_asks_for_the_wheel_of_this_version() {
+    let read = |path: &str| std::fs::read_to_string(fixtures().join("..").join(path)).expect("a file");
+    let (hooks, wheel) = (read("pyproject.toml"), read("packaging/pypi/pyproject.toml"));
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(hooks.contains(&format!("\nversion = \"{version}\"\n")), "{hooks}");
+    assert!(
+        hooks.contains(&format!("\ndependencies = [\"spokewright=={version}\"]\n")),
+        "{hooks}"
+    );
+    assert!(wheel.contains("\nname = \"spokewright\"\n") && wheel.contains("\nbindings = \"bin\"\n"));
+    assert!(wheel.contains("\ndynamic = [\"version\""), "{wheel}");
 }
 
 #[test]
@@ -198,6 +214,36 @@ fn the_fix_hook_fails_when_it_wrote_also_new_files_and_passes_once_they_are_adde
         .exits(1)
         .says("error[yaml/duplicate-key]")
         .says("hub/gateway.yaml:3:");
+}
+
+#[test]
+fn a_commit_without_the_files_of_a_cluster_that_its_root_names_fails_with_what_to_add() {
+    let Some(repository) = Repository::with("spokewright-system") else {
+        return;
+    };
+    repository.run("work", "spokewright", &["render"]).exits(0);
+    repository.git("work", &["add", "-A"]).exits(0);
+    repository.commit().exits(0);
+    repository.scratch.edit(
+        "work/hub/decisions.yaml",
+        "clusterName: eu-1",
+        "clusterName: eu-7",
+    );
+    repository.git("work", &["add", "-A"]).exits(0);
+    repository
+        .commit()
+        .exits(1)
+        .says("wrote rendered/eu-7/gateway-rbac.yaml")
+        .says("deleted rendered/eu-1/gateway-rbac.yaml");
+    // Git's own way to add what it knows: the new cluster is not among that.
+    repository.git("work", &["add", "-u"]).exits(0);
+    repository
+        .commit()
+        .exits(1)
+        .says("not added: rendered/eu-7/gateway-rbac.yaml")
+        .says("type `git add rendered`, and commit again");
+    repository.git("work", &["add", "rendered"]).exits(0);
+    repository.commit().exits(0);
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn every_parameter_is_taken_over() {
             work_kind: WorkKind::ManifestWork,
         }
     );
-    let request = parameters.request();
+    let request = parameters.request(&RenderConfig::default());
     assert_eq!(request.output.as_deref(), Some(Path::new("-")));
     assert_eq!(
         (request.hub, request.spokes, request.clusters),
@@ -149,7 +149,10 @@ fn a_wrong_value_says_what_is_right() {
     );
     let (parameters, said) = read(r#"[{"name":"work-kind","string":"replica-set"}]"#);
     assert!(said.is_empty(), "{said:?}");
-    assert_eq!(parameters.request().work_kind, WorkKind::ReplicaSet);
+    assert_eq!(
+        parameters.request(&RenderConfig::default()).work_kind,
+        WorkKind::ReplicaSet
+    );
 }
 
 #[test]
@@ -226,9 +229,9 @@ fn announcements_carry_the_defaults_of_the_configuration_and_their_collection_ty
     }
 }
 
-#[test]
-fn announced_defaults_are_accepted_as_parameters() {
-    let announced = announcements(&RenderConfig::default());
+/// What the user interface hands back when somebody saves an Application without a change.
+fn handed_back(config: &RenderConfig) -> Parameters {
+    let announced = announcements(config);
     let set: Value = announced
         .as_array()
         .unwrap()
@@ -238,7 +241,55 @@ fn announced_defaults_are_accepted_as_parameters() {
         .collect();
     let (parameters, said) = read(&set.to_string());
     assert!(said.is_empty(), "{said:?}");
-    assert_eq!(parameters.hub, Some(vec![".".to_owned()]));
+    parameters
+}
+
+fn any_config() -> impl Strategy<Value = RenderConfig> {
+    let path = || "[a-z.][a-z/.-]{0,8}".prop_map(|path| path);
+    (
+        prop::collection::vec(path(), 1..4),
+        path(),
+        prop::sample::select(vec![Secrets::Omit, Secrets::Copy]),
+        prop::sample::select(vec![HubObjects::None, HubObjects::Annotated]),
+        prop::sample::select(vec![
+            PlacementSource::Auto,
+            PlacementSource::Decisions,
+            PlacementSource::Evaluate,
+        ]),
+        prop::sample::select(vec![
+            PlacementMode::Snapshot,
+            PlacementMode::Sequential,
+            PlacementMode::Fixpoint,
+        ]),
+    )
+        .prop_map(
+            |(hub, spokes, secrets, hub_objects, placement_source, placement_mode)| RenderConfig {
+                hub,
+                spokes,
+                placement_source,
+                placement_mode,
+                secrets,
+                hub_objects,
+                ..RenderConfig::default()
+            },
+        )
+}
+
+proptest! {
+    #[test]
+    fn the_announced_defaults_of_any_configuration_change_nothing_when_they_are_handed_back(config in any_config()) {
+        let request = handed_back(&config).request(&config);
+        let nothing = Parameters::default().request(&config);
+        // Where a parameter names what the configuration says, the run reads the same, and no more must be there.
+        prop_assert_eq!((&request.hub, &request.spokes), (&nothing.hub, &nothing.spokes));
+        prop_assert_eq!((&request.clusters, request.now), (&nothing.clusters, nothing.now));
+        prop_assert_eq!(request.work_kind, nothing.work_kind);
+        prop_assert_eq!(handed_back(&config).empty, Parameters::default().empty);
+        prop_assert_eq!(request.secrets, Some(config.secrets));
+        prop_assert_eq!(request.hub_objects, Some(config.hub_objects));
+        prop_assert_eq!(request.placement, Some(config.placement_source));
+        prop_assert_eq!(request.mode, Some(config.placement_mode));
+    }
 }
 
 #[test]

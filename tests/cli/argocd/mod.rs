@@ -30,6 +30,61 @@ fn repository() -> Scratch {
 const FLEET: &str = "apps/fleet";
 
 #[test]
+fn a_sync_wave_of_a_gateway_is_that_of_its_work_and_no_clusters() {
+    let scratch = repository();
+    let gateway = "repository/apps/fleet/hub/shop/gateway.yaml";
+    let waves = |wave: &str| {
+        let annotated = scratch.read(gateway).replacen(
+            "metadata:\n",
+            &format!("metadata:\n  annotations: {{argocd.argoproj.io/sync-wave: \"{wave}\"}}\n"),
+            1,
+        );
+        let before = scratch.read(gateway);
+        scratch.write(gateway, &annotated);
+        let (stdout, objects) = generated(&scratch, FLEET, "[]");
+        scratch.write(gateway, &before);
+        assert!(
+            objects
+                .iter()
+                .all(|work| !work["spec"].to_string().contains("sync-wave")),
+            "{stdout}"
+        );
+        let mut waves = std::collections::BTreeSet::new();
+        for work in &objects {
+            let wave = &work["metadata"]["annotations"]["argocd.argoproj.io/sync-wave"];
+            let name = work["metadata"]["name"].as_str().expect("a name").to_owned();
+            waves.insert((name, wave.as_str().map(str::to_owned)));
+        }
+        waves.into_iter().collect::<Vec<_>>()
+    };
+    let said = |waves: &[(&str, Option<&str>)]| {
+        let waves = waves.iter();
+        waves
+            .map(|(name, wave)| ((*name).to_owned(), wave.map(str::to_owned)))
+            .collect::<Vec<_>>()
+    };
+    let (rights, payments, shop) = (
+        "gateway-rbac",
+        "gateway-payments-payments",
+        "gateway-shop-storefront",
+    );
+    assert_eq!(
+        waves("2"),
+        said(&[(payments, None), (rights, None), (shop, Some("2"))])
+    );
+    // An agent needs its rights with the first work.
+    assert_eq!(
+        waves("-3"),
+        said(&[(payments, None), (rights, Some("-3")), (shop, Some("-3"))])
+    );
+    // Argo CD takes what is no number for 0.
+    assert_eq!(
+        waves("first"),
+        said(&[(payments, None), (rights, None), (shop, None)])
+    );
+}
+
+#[test]
 fn generate_prints_what_render_prints_here_and_only_objects() {
     let scratch = repository();
     let (stdout, objects) = generated(&scratch, FLEET, "[]");
