@@ -133,7 +133,7 @@ fn a_wrong_value_says_what_is_right() {
         r#"[{"name":"now","string":"yesterday"}]"#,
         "is not an RFC 3339 time",
     );
-    refuses(r#"[{"name":"clusters","string":"eu-["}]"#, "bad glob");
+    refuses(r#"[{"name":"clusters","string":"eu-["}]"#, "has an invalid glob");
     refuses(
         r#"[{"name":"allow-empty","string":"yes"}]"#,
         "write one of: true, false",

@@ -313,12 +313,12 @@ fn what_targets_a_service_holds_only_where_a_waypoint_is_known_to_serve_it() {
         (
             ELSEWHERE,
             waypoint("infra", CLASS, "", "Same"),
-            Some("takes nothing of namespace shop"),
+            Some("accepts nothing from namespace shop"),
         ),
         (
             WP,
             waypoint("shop", "other", "", "Same"),
-            Some("is of class other"),
+            Some("has class other"),
         ),
         (
             "",

@@ -266,11 +266,11 @@ fn policies_say_something_and_nothing_twice() {
     );
     assert_eq!(
         kuadrant("AuthPolicy", json!({"rules": {"authentication": {}}})),
-        ["/spec: there is no rule"]
+        ["/spec: there are no rules"]
     );
     assert_eq!(
         kuadrant("TLSPolicy", json!({"issuerRef": {"kind": "Isuer"}})),
-        ["/spec/issuerRef/kind: `Isuer`"]
+        ["/spec/issuerRef/kind: `Isuer` is not a kind of certificate issuer"]
     );
     assert_eq!(
         kuadrant("DNSPolicy", json!({"healthCheck": {"port": 81}})),
@@ -412,7 +412,7 @@ fn some_settings_of_a_traffic_policy_are_for_some_targets_only() {
     assert!(kgateway(&both, "tracing").is_empty());
     assert_eq!(
         kgateway(&[("Gateway", "g")], "tracing"),
-        ["/spec/tracing: `tracing` is only for routes, but a target is a Gateway is a target"]
+        ["/spec/tracing: `tracing` is only for routes, but a target is a Gateway"]
     );
     assert_eq!(
         kgateway(&[("HTTPRoute", "a"), ("Gateway", "g")], "retry"),
