@@ -20,12 +20,18 @@ mod suppress;
 
 mod inputs;
 
+mod placed;
+
 mod policies;
 
 mod analysis;
 
 mod nothing;
 mod stages;
+
+mod deleted;
+mod page;
+
 mod variables;
 
 // Other ways to say what to render, what may be said, and what to begin with.
@@ -41,5 +47,6 @@ pub use inputs::{
     CONFIG_NAME, Loaded, Request, configuration, load, load_checkout, load_from, load_staged, load_works,
     watched,
 };
+pub use page::PageInput;
 pub use schemas::{catalog_text, schema_documents, schema_store_catalog, schema_text};
 pub use stages::{Before, EmptyResult, PruneOptions, Rendered, check};

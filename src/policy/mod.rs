@@ -10,6 +10,8 @@ mod told;
 
 mod targeting;
 
+mod open;
+
 mod profile;
 
 mod profiles;

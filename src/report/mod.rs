@@ -36,6 +36,9 @@ mod status_text;
 // What a change does.
 pub mod diff;
 
+// All of it, to look at.
+mod page;
+
 mod schemas;
 
 /// A request, for [`explain_request`].
@@ -49,6 +52,8 @@ pub use explain::{
 };
 pub use explain_text::{explanation_text, policies_text, request_text};
 pub use graph::Graph;
+pub use page::{Compared, FleetPage, PageOptions};
+pub(crate) use page::Page;
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
 pub use policies::{EffectiveEntry, EffectiveResult, PolicyEntry, PolicyReport};
 pub use policy_view::PolicyView;

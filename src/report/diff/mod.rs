@@ -53,6 +53,7 @@ pub use change::{Change, Counts};
 pub use compare::{ClusterRow, Comparison, ObjectChange, Presence, SidedOrigin, Unreadable, Which, compare};
 pub use effective::EffectiveSettings;
 pub use fields::FieldChange;
+pub(super) use fields::field_changes;
 pub use human::human;
 pub(super) use json::Document as DiffDocument;
 pub use json::json;

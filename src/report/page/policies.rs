@@ -1,0 +1,291 @@
+//! The policies of a page: of the hub, and those that live on clusters.
+//!
+//! Owns: their numbers, what they target in words of a page, and what would change without each. Flows in: a view, the
+//! [`Hierarchy`]. Flows out: rows. Must not know: what holds where.
+
+use std::collections::HashMap;
+
+use super::document::{ConditionRow, IfDeletedRow, PolicyRow, Position, TargetRow};
+use super::hierarchy::{Hierarchy, Map};
+use super::interned::{Tables, signed, signed_or_none};
+use super::outcomes::Kinds;
+use super::paths::Paths;
+use super::texts::own_text;
+use crate::policy::{Attachments, Condition, Declared, Policy, PolicyId, Profile, Target};
+use crate::report::diff::EffectiveChange;
+use crate::report::policies::PolicyEntry;
+use crate::report::policy_view::{PolicyView, Seen};
+use crate::source::Sources;
+use crate::topology::{Node, Start};
+
+/// At most so many paths are listed of what a deletion changes, in all entries of one policy.
+const MOST_PATHS: usize = 400;
+
+/// Which number each policy has.
+#[derive(Default)]
+pub(super) struct Numbers {
+    of_hub: HashMap<String, usize>,
+    /// By cluster and locator.
+    of_clusters: HashMap<(String, String), usize>,
+    /// What each is read from, in their order.
+    entries: Vec<Entry>,
+}
+
+/// One policy: of the hub, or of a place that was evaluated.
+#[derive(Clone, Copy)]
+struct Entry {
+    /// The place, by its position in the view.
+    place: Option<usize>,
+    policy: PolicyId,
+}
+
+impl Numbers {
+    pub(super) fn of(view: &PolicyView<'_>) -> Self {
+        let mut numbers = Self::default();
+        for (policy, known) in view.hub.policies.iter() {
+            let next = numbers.entries.len();
+            numbers.of_hub.entry(known.locator().to_string()).or_insert(next);
+            numbers.entries.push(Entry { place: None, policy });
+        }
+        for (place, seen) in view.seen().enumerate().skip(1) {
+            for (policy, known) in seen.attachments.policies.iter().filter(|(_, policy)| policy.local) {
+                let next = numbers.entries.len();
+                for cluster in seen.clusters {
+                    let key = (cluster.clone(), known.locator().to_string());
+                    numbers.of_clusters.insert(key, next);
+                }
+                let place = Some(place);
+                numbers.entries.push(Entry { place, policy });
+            }
+        }
+        numbers
+    }
+
+    /// The number of a policy of the hub, or of one that lives on a cluster.
+    pub(super) fn find(&self, locator: &str, cluster: Option<&str>) -> Option<usize> {
+        match cluster {
+            Some(cluster) => {
+                let key = (cluster.to_owned(), locator.to_owned());
+                self.of_clusters.get(&key).copied()
+            }
+            None => self.of_hub.get(locator).copied(),
+        }
+    }
+}
+
+/// What the rows are made from beside the view.
+pub(super) struct Rows<'r, 'p> {
+    pub(super) view: &'p PolicyView<'p>,
+    pub(super) maps: &'r [Map],
+    pub(super) of_hub: &'r Map,
+    pub(super) kinds: &'r Kinds,
+    pub(super) sources: &'p Sources,
+    /// What changes without a policy of the hub, by locator, where that was worked out.
+    pub(super) if_deleted: &'r HashMap<String, Vec<EffectiveChange>>,
+}
+
+impl<'p> Rows<'_, 'p> {
+    /// A row for each policy, in the order of their numbers.
+    pub(super) fn all(
+        &self,
+        numbers: &Numbers,
+        hierarchy: &mut Hierarchy<'p>,
+        tables: &mut Tables<'p>,
+    ) -> Vec<PolicyRow> {
+        let places: Vec<Seen<'p>> = self.view.seen().collect();
+        // What is found out about the hierarchy further down must not move what stands in it.
+        let paths = Paths::of(hierarchy);
+        let mut rows = Vec::new();
+        for entry in &numbers.entries {
+            let Some((seen, map)) = (match entry.place {
+                None => places.first().map(|seen| (*seen, self.of_hub)),
+                Some(place) => places.get(place).copied().zip(self.maps.get(place)),
+            }) else {
+                continue;
+            };
+            let policy = seen.attachments.policy(entry.policy);
+            let kind = self.kinds.find(&policy.object.group_kind());
+            let conditions = if entry.place.is_none() {
+                PolicyEntry::of_hub(self.view, entry.policy).conditions
+            } else {
+                PolicyEntry::of_cluster(self.view, seen.attachments, entry.policy).conditions
+            };
+            let (mode, strategy) = mode(policy, seen.attachments.profile(entry.policy));
+            let (first, text) = own_text(policy.object, self.sources).unwrap_or_default();
+            let locator = policy.locator();
+            let deleted = self.if_deleted.get(locator.as_ref()).filter(|_| entry.place.is_none());
+            let (if_deleted, more_paths) = match deleted {
+                Some(changes) => {
+                    let (rows, more) = self.deleted(changes, numbers, &paths, tables);
+                    (Some(rows), more)
+                }
+                None => (None, 0),
+            };
+            let lives = entry.place.map(|_| seen.clusters);
+            rows.push(PolicyRow {
+                kind: kind.unwrap_or_default(),
+                ns: policy.object.namespace_or_empty().to_owned(),
+                name: policy.object.name.clone(),
+                at: tables.object(policy.object),
+                targets: targets(seen.attachments, policy, hierarchy, map),
+                mode,
+                strategy,
+                text,
+                first,
+                cluster: lives.and_then(|clusters| tables.cluster(clusters.first()?)),
+                clusters: lives.map(|clusters| tables.set(clusters.iter().map(String::as_str))),
+                conditions: conditions.iter().map(condition_row).collect(),
+                reported: None,
+                if_deleted,
+                more_paths,
+            });
+        }
+        rows
+    }
+
+    /// What would change without a policy: equal changes on the same clusters together.
+    fn deleted(
+        &self,
+        changes: &[EffectiveChange],
+        numbers: &Numbers,
+        paths: &Paths,
+        tables: &mut Tables<'p>,
+    ) -> (Vec<IfDeletedRow>, usize) {
+        type Change = (Vec<(String, Position, Position, Position)>, Option<usize>);
+        let mut grouped: Vec<(Change, Vec<Vec<Position>>)> = Vec::new();
+        let mut known: HashMap<Change, usize> = HashMap::new();
+        let (mut listed, mut more) = (0_usize, 0_usize);
+        for change in changes {
+            let mut settings = Vec::new();
+            for setting in change.settings.iter() {
+                let whose = setting.new_from.as_ref();
+                let whose = whose.and_then(|key| {
+                    change
+                        .new_policies
+                        .iter()
+                        .find(|locator| locator.rsplit(':').next() == Some(key.as_str()))
+                });
+                let whose = whose.and_then(|locator| numbers.find(locator, None));
+                settings.push((
+                    setting.setting.clone(),
+                    tables.value_or_none(setting.old.as_deref()),
+                    tables.value_or_none(setting.new.as_deref()),
+                    signed_or_none(whose),
+                ));
+            }
+            let spot = paths.spot(&change.path);
+            let all = paths.clusters_of(&spot);
+            let clusters = tables.set(change.clusters.iter().map(String::as_str));
+            let here = tables.members(clusters).count();
+            let key = (settings, (here < all).then_some(clusters));
+            let next = grouped.len();
+            let position = *known.entry(key.clone()).or_insert(next);
+            if position == next {
+                grouped.push((key, Vec::new()));
+            }
+            if let Some((_, paths)) = grouped.get_mut(position) {
+                // Each change has a path at least.
+                if listed < MOST_PATHS || paths.is_empty() {
+                    listed = listed.saturating_add(1);
+                    paths.push(spot);
+                } else {
+                    more = more.saturating_add(1);
+                }
+            }
+        }
+        let rows = grouped.into_iter();
+        let rows = rows.map(|((settings, clusters), paths)| IfDeletedRow(paths, settings, clusters));
+        (rows.collect(), more)
+    }
+}
+
+/// `defaults` or `overrides`, where the settings stand in one of these; and the strategy, where it is written.
+fn mode(policy: &Policy<'_>, profile: &Profile) -> (Option<&'static str>, Option<String>) {
+    let Some(layer) = policy.layers.last() else {
+        return (None, None);
+    };
+    let word = layer.base.rsplit('/').next().filter(|word| *word != "spec");
+    let bases = [layer.base, "/spec"];
+    let written = bases.iter().find_map(|base| {
+        let fields = profile.strategy_fields.iter();
+        let mut written = fields.filter_map(|field| policy.object.value.pointer(&format!("{base}/{field}")));
+        written.find_map(|value| value.as_str().map(str::to_owned))
+    });
+    (word, written)
+}
+
+pub(super) fn condition_row(condition: &Condition) -> ConditionRow {
+    (
+        condition.kind.clone(),
+        condition.status.to_owned(),
+        condition.reason.clone(),
+        condition.message.clone(),
+    )
+}
+
+fn targets(
+    attachments: &Attachments<'_>,
+    policy: &Policy<'_>,
+    hierarchy: &mut Hierarchy<'_>,
+    map: &Map,
+) -> Vec<TargetRow> {
+    let mut rows: Vec<TargetRow> = Vec::new();
+    for declared in &policy.targets {
+        let row = match &declared.target {
+            Target::Attached(node) => node_row(attachments, *node, hierarchy, map),
+            _ => None,
+        };
+        let row = row.unwrap_or_else(|| TargetRow::Named("x", unattached(declared, policy)));
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+fn node_row(
+    attachments: &Attachments<'_>,
+    node: Node,
+    hierarchy: &mut Hierarchy<'_>,
+    map: &Map,
+) -> Option<TargetRow> {
+    let topology = &attachments.topology;
+    let gateway = |gateway| map.starts.get(&Start::Gateway(gateway)).copied();
+    let route = |route| usize::try_from(*map.routes.get(&route)?).ok();
+    Some(match node {
+        Node::Gateway(id) => TargetRow::Section("g", gateway(id)?, -1),
+        Node::Listener(id, listener) => {
+            TargetRow::Section("g", gateway(id)?, (*map.listeners.get(&listener)?).into())
+        }
+        Node::ListenerSet(set) => {
+            let of = topology.listener_sets.get(set).gateway;
+            TargetRow::Set("s", gateway(of)?, topology.identity(node).to_string())
+        }
+        Node::Route(id) => TargetRow::Section("r", route(id)?, -1),
+        Node::Rule(id, rule) => {
+            let rules = &topology.routes.get(id).rules;
+            let position = rules.iter().position(|known| *known == rule)?;
+            TargetRow::Section("r", route(id)?, signed(position))
+        }
+        Node::Backend(backend) => TargetRow::Backend("b", hierarchy.backend(topology, backend)),
+        Node::Port(backend, _) => TargetRow::Backend("b", hierarchy.port(topology, node, backend)),
+        Node::Namespace(_) => TargetRow::Named("n", topology.identity(node).name),
+        Node::Class(_) => TargetRow::Named("c", topology.identity(node).name),
+        Node::Mesh(_) => TargetRow::Named("m", topology.identity(node).name),
+    })
+}
+
+/// A target that is nowhere, and why.
+fn unattached(declared: &Declared, policy: &Policy<'_>) -> String {
+    let own = policy.object.namespace_or_empty();
+    let namespace = declared.namespace.as_deref().unwrap_or(own);
+    let what = declared.described_with_group(namespace);
+    let why = match &declared.target {
+        Target::NotFound => "not in the input",
+        Target::NotPermitted => "not permitted by a ReferenceGrant",
+        Target::NotAllowed(_) => "not allowed as a target",
+        Target::Unresolved => "the policy is invalid",
+        Target::Virtual | Target::Attached(_) => return what,
+    };
+    format!("{what} ({why})")
+}
