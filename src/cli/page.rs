@@ -205,7 +205,11 @@ impl PageCommand {
             .map_err(|error| usage(&error.to_string(), "render the base again: `spokewright render --force`"))?;
         let (_, base) = self.base.words();
         let titles = Titles {
-            old: base,
+            // Nothing of the machine.
+            old: match Path::new(&base).file_name() {
+                Some(name) if Path::new(&base).is_absolute() => name.to_string_lossy().into_owned(),
+                _ => base,
+            },
             new: self.options.state().to_owned(),
             command: String::new(),
         };

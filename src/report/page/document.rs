@@ -113,6 +113,7 @@ pub(super) struct ClusterRow {
 
 /// A Gateway, or a Service of a mesh.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct GatewayRow {
     pub(super) ns: String,
     pub(super) name: String,

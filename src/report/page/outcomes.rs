@@ -28,8 +28,7 @@ pub(super) struct Kinds {
 
 impl Kinds {
     pub(super) fn of(view: &PolicyView<'_>) -> Self {
-        let mut profiles: BTreeMap<(Ends, String, String), GroupKind> = BTreeMap::new();
-        let mut known: BTreeSet<GroupKind> = BTreeSet::new();
+        let mut found: BTreeMap<GroupKind, (Arc<Profile>, BTreeSet<Level>)> = BTreeMap::new();
         let mut reach_backends = false;
         for seen in view.seen() {
             let used: BTreeSet<KindId> = seen
@@ -43,11 +42,21 @@ impl Kinds {
                 let profile = &seen.attachments.kinds.get(kind).profile;
                 let ends = &profile.ends;
                 reach_backends |= ends.contains(&Level::Backend) || ends.contains(&Level::Port);
-                if known.insert(profile.group_kind()) {
-                    let key = (ends_of(profile), profile.kind.clone(), profile.group.clone());
-                    profiles.insert(key, profile.group_kind());
+                let new = || (Arc::clone(profile), BTreeSet::new());
+                found.entry(profile.group_kind()).or_insert_with(new);
+            }
+            for (kind, path) in seen.effective.iter() {
+                let profile = &seen.attachments.kinds.get(kind).profile;
+                if let Some((_, ends)) = found.get_mut(&profile.group_kind()) {
+                    ends.insert(path.path.end());
                 }
             }
+        }
+        let mut profiles: BTreeMap<(Ends, String, String), GroupKind> = BTreeMap::new();
+        for (group_kind, (profile, there)) in found {
+            let ends = ends_of(&profile, &there);
+            let key = (ends, group_kind.kind.clone(), group_kind.group.clone());
+            profiles.insert(key, group_kind);
         }
         let mut kinds = Self {
             reach_backends,
@@ -73,18 +82,23 @@ impl Kinds {
     }
 }
 
-/// Where a page draws the cells of a kind.
-fn ends_of(profile: &Profile) -> Ends {
-    let ends = |levels: &[Level]| levels.iter().any(|level| profile.ends.contains(level));
-    if ends(&[Level::Rule, Level::Route]) {
-        Ends::Rule
-    } else if ends(&[Level::Backend, Level::Port]) {
-        Ends::Backend
-    } else if ends(&[Level::Listener]) {
-        Ends::Listener
-    } else {
-        Ends::Gateway
-    }
+/// Where a page draws the cells of a kind: as deep as its profile goes, if a path goes there. Policies that hold for what
+/// they are attached to, and nothing below it, are no gap in the routes.
+fn ends_of(profile: &Profile, found: &BTreeSet<Level>) -> Ends {
+    const LEVELS: [(Ends, [Level; 2]); 4] = [
+        (Ends::Rule, [Level::Rule, Level::Route]),
+        (Ends::Backend, [Level::Backend, Level::Port]),
+        (Ends::Listener, [Level::Listener, Level::Listener]),
+        (Ends::Gateway, [Level::Gateway, Level::Gateway]),
+    ];
+    let deepest = |is_end: &dyn Fn(&Level) -> bool| {
+        let mut levels = LEVELS.into_iter();
+        levels.find_map(|(ends, levels)| levels.iter().any(is_end).then_some(ends))
+    };
+    let of_profile = |level: &Level| profile.ends.contains(level);
+    deepest(&|level| of_profile(level) && found.contains(level))
+        .or_else(|| deepest(&of_profile))
+        .unwrap_or(Ends::Gateway)
 }
 
 /// Everything that holds.

@@ -138,8 +138,11 @@
     return `${C[lead(ix)].name} and ${(ix.length - 1).toLocaleString('en')} more` + (nm ? ` (${nm})` : '');
   }
   /* ---------- outcomes ---------- */
-  const K = D.kinds,
-    short = k => K[k].kind.replace(/Policy$/, '') || K[k].kind;
+  const K = D.kinds;
+  // Two products may use one kind's name.
+  const kindNames = group(K, k => k.kind);
+  for (const alike of kindNames.values()) if (alike.length > 1) alike.forEach(k => (k.kind += '.' + k.group));
+  const short = k => K[k].kind.replace(/Policy$/, '') || K[k].kind;
   const kc = k => 'k' + (k < 0 ? 6 : k % 8);
   const ruleAt = new Map(D.ruleKinds.map((k, i) => [k, i]));
   const own = D.gateways.map(g => {
@@ -153,11 +156,23 @@
     const o = own[g].get((K[k].ends === 'Gateway' ? -1 : li) + '|' + k);
     return o === undefined ? -1 : o;
   }
+  // What holds for a rule: one outcome, or one for each backend, of kinds whose paths end there.
+  function held(k, g, li, on, r, ru) {
+    if (K[k].ends !== 'Backend') return [{ b: -1, o: base(k, g, li, on, ru) }];
+    const there = (on[3] || []).filter(x => x[0] === ru && x[2] === k).map(x => ({ b: x[1], o: x[3] }));
+    for (const b of R[r].rules[ru].b || [])
+      if (!there.some(x => x.b === b || (x.b >= 0 && B[x.b].of === b))) there.push({ b, o: -1 });
+    return there;
+  }
+  // A policy that lets everybody in on purpose holds, and covers nothing.
+  const covers = o => o >= 0 && !O[o].open;
+  const onClusters = on => members(on[4] == null ? G[on[0]].clusters : on[4]);
   const exc = new Map(),
     excGw = new Map();
   D.exceptions.forEach((x, i) => {
-    for (const [g, li, r, ru] of x.on) {
-      const key = [x.kind, g, li, r, ru].join('|');
+    for (const spot of x.on) {
+      const g = spot[0],
+        key = [x.kind, ...spot].join('|');
       if (!exc.has(key)) exc.set(key, []);
       exc.get(key).push(x);
       if (!excGw.has(g)) excGw.set(g, new Set());
@@ -180,15 +195,21 @@
       for (const li of [on[1], -1]) for (const i of excGl.get(`${on[0]}|${li}|${k}`) || []) s.add(i);
     return s;
   };
-  const excAt = (k, g, li, r, ru) =>
-    exc.get(
-      [k, g, ...(K[k].ends === 'Rule' ? [li, r, ru] : K[k].ends === 'Listener' ? [li, -1, -1] : [-1, -1, -1])].join(
-        '|',
-      ),
-    ) || [];
+  function excAt(k, g, li, r, ru, b = -1) {
+    const spot =
+      K[k].ends === 'Listener'
+        ? [li, -1, -1]
+        : K[k].ends === 'Gateway'
+          ? [-1, -1, -1]
+          : b < 0
+            ? [li, r, ru]
+            : [li, r, ru, b];
+    return exc.get([k, g, ...spot].join('|')) || [];
+  }
   const P = D.policies,
     R = D.routes,
     G = D.gateways,
+    B = D.backends,
     O = D.outcomes;
   const routesOf = G.map(() => []);
   R.forEach((r, i) => r.on.forEach(on => routesOf[on[0]].push([i, on])));
@@ -213,7 +234,10 @@
     };
     G.forEach((gw, g) => gw.own.forEach(([li, k, o]) => add(o, g, li, -1, -1)));
     R.forEach((r, i) =>
-      r.on.forEach(on => r.rules.forEach((_, ru) => profileOf(on, ru).forEach(o => add(o, on[0], on[1], i, ru)))),
+      r.on.forEach(on => {
+        r.rules.forEach((_, ru) => profileOf(on, ru).forEach(o => add(o, on[0], on[1], i, ru)));
+        (on[3] || []).forEach(x => add(x[3], on[0], on[1], i, x[0]));
+      }),
     );
     D.exceptions.forEach(x => {
       if (x.new >= 0)
@@ -234,6 +258,8 @@
     if (u.partly.length || u.lost.length) return ['warn', 'holds in part'];
     return ['ok', 'holds'];
   }
+  const isLocal = p => P[p].cluster !== undefined;
+  const livesOn = p => (isLocal(p) ? members(P[p].clusters) : []);
   const replaced = p => D.withheld.filter(w => w[0] === p);
   /* ---------- names and links ---------- */
   const enc = encodeURIComponent;
@@ -264,12 +290,35 @@
       ix.map(c => h('li', null, a(clHash(c), C[c].name))),
     );
   }
-  const LEVEL = { g: 'gateway', l: 'listener', r: 'route', u: 'rule' };
+  const LEVEL = {
+    g: 'gateway',
+    l: 'listener',
+    r: 'route',
+    u: 'rule',
+    b: 'backend',
+    n: 'namespace',
+    c: 'class',
+    m: 'mesh',
+  };
+  const targetLevel = t =>
+    t[0] === 'g'
+      ? t[2] >= 0
+        ? 'l'
+        : 'g'
+      : t[0] === 's'
+        ? 'l'
+        : t[0] === 'r'
+          ? t[2] >= 0
+            ? 'u'
+            : 'r'
+          : t[0] === 'x'
+            ? ''
+            : t[0];
   const levelOf = (p, g) => {
     let best = '';
     for (const t of P[p].targets) {
-      const l = t[0] === 'g' ? (t[2] >= 0 ? 'l' : 'g') : t[0] === 'r' ? (t[2] >= 0 ? 'u' : 'r') : '';
-      if (l && (g === undefined || t[0] !== 'g' || t[1] === g)) best = l;
+      const l = targetLevel(t);
+      if (l && (g === undefined || (t[0] !== 'g' && t[0] !== 's') || t[1] === g)) best = l;
     }
     return best;
   };
@@ -282,7 +331,7 @@
       {
         class: `chip ${kc(q.kind)}${opt.lost ? ' lost' : ''}${loc ? ' isl' : ''}`,
         href: poHash(p),
-        title: full + (loc ? `, lives on ${C[q.cluster].name}` : '') + (opt.title ? `: ${opt.title}` : ''),
+        title: full + (loc ? `, lives on ${clusterText(livesOn(p))}` : '') + (opt.title ? `: ${opt.title}` : ''),
       },
       h('span', null, opt.full ? `${q.ns}/${q.name}` : q.name),
       opt.note && h('small', null, opt.note),
@@ -404,6 +453,7 @@
       textOf.get(f).push([first, t.split('\n')]);
     }
   for (const p of P) {
+    if (!p.at) continue;
     if (!textOf.has(p.at[0])) textOf.set(p.at[0], []);
     textOf.get(p.at[0]).push([p.first, p.text.split('\n')]);
   }
@@ -428,7 +478,7 @@
     );
   }
   function src(at, lab) {
-    if (!at) return null;
+    if (!at || at[0] < 0) return null;
     const t = `${D.files[at[0]]}:${at[1]}`;
     return h(
       'button',
@@ -595,26 +645,30 @@
   }
   /* ---------- coverage ---------- */
   function cells(r) {
-    // per kind: 0 none, 1 some, 2 all; and the policies
+    // per kind: 0 none, 1 some, 2 all, 3 open to everybody; and the policies
     const rt = R[r];
     return K.map((_, k) => {
       let have = 0,
+        open = 0,
         all = 0;
       const ps = new Map();
       for (const on of rt.on)
         rt.rules.forEach((_, ru) => {
-          all++;
-          const o = base(k, on[0], on[1], on, ru);
-          if (o >= 0) {
-            have++;
+          for (const { o } of held(k, on[0], on[1], on, r, ru)) {
+            all++;
+            if (o < 0) continue;
+            if (covers(o)) have++;
+            else open++;
             for (const s of O[o].set) if (!ps.has(s[2])) ps.set(s[2], levelOf(s[2], on[0]));
           }
         });
-      return { st: !all || !have ? 0 : have < all ? 1 : 2, ps };
+      return { st: have ? (have < all ? 1 : 2) : open ? 3 : 0, open, ps };
     });
   }
   let covCache;
   const cov = () => covCache || (covCache = R.map((_, r) => cells(r)));
+  const W = D.works;
+  const problemsOn = c => W.problems.filter(x => x.cluster === c);
   const attached = r => R[r].on.length > 0;
   const covered = k => {
     let c = 0,
@@ -708,6 +762,25 @@
           .join(', ') + (idle.length > 2 ? ' and more' : ''),
         '#/policies?state=bad',
       ]);
+    const open = R.filter((_, r) => cov()[r].some(x => x.open)).length;
+    if (open)
+      w.push([
+        'warn',
+        open,
+        `${open === 1 ? 'route lets' : 'routes let'} everybody in`,
+        'on purpose, by a policy that says so',
+        '#/routes?gap=open',
+      ]);
+    if (W && (W.problems.length || W.applied < W.planned)) {
+      const states = [...new Set(W.problems.map(x => x.state))];
+      w.push([
+        'bad',
+        Math.max(W.problems.length, W.planned - W.applied),
+        'works are not as planned',
+        states.slice(0, 3).join(', '),
+        '#/reported',
+      ]);
+    }
     const un = R.filter(r => !r.on.length).length;
     if (un)
       w.push([
@@ -732,7 +805,7 @@
     return w.sort((x, y) => order[x[0]] - order[y[0]]);
   }
   V.overview = () => {
-    const np = P.filter(p => p.cluster === undefined).length,
+    const np = P.filter((_, p) => !isLocal(p)).length,
       nl = P.length - np,
       w = worth(),
       cg = clusterGroups().filter(x => x.gws.length);
@@ -761,7 +834,7 @@
     ];
     if (D.change) {
       const s = D.change.summary,
-        lost = routesIn(D.change.effective.filter(lostKind));
+        lost = lostRoutes();
       w.unshift([
         lost.size ? 'bad' : 'info',
         s.changedClusters,
@@ -786,11 +859,7 @@
               ),
             ),
           )
-        : h(
-            'p',
-            { class: 'muted' },
-            'Nothing: every route has a policy of each kind, and every cluster gets the same.',
-          ),
+        : h('p', { class: 'muted' }, K.length ? 'Nothing.' : 'Nothing: there is no policy.'),
     );
     out.push(h('h2', null, 'What goes where, under what'), fleetMap(cg));
     return out;
@@ -809,41 +878,28 @@
     const solo = !(byNs.size > 1 && G.length > byNs.size);
     const body = h('tbody');
     const kindCell = (g, k) => {
-      let have = 0,
-        all = 0;
-      if (K[k].ends === 'Rule')
+      const os = [];
+      if (K[k].ends === 'Rule' || K[k].ends === 'Backend')
         for (const [r, on] of routesOf[g])
-          R[r].rules.forEach((_, ru) => {
-            all++;
-            if (base(k, g, on[1], on, ru) >= 0) have++;
-          });
-      else if (K[k].ends === 'Listener')
-        G[g].listeners.forEach((_, li) => {
-          all++;
-          if (base(k, g, li) >= 0) have++;
-        });
-      else {
-        all = 1;
-        have = base(k, g, -1) >= 0 ? 1 : 0;
-      }
+          R[r].rules.forEach((_, ru) => held(k, g, on[1], on, r, ru).forEach(x => os.push(x.o)));
+      else if (K[k].ends === 'Listener') G[g].listeners.forEach((_, li) => os.push(base(k, g, li)));
+      else os.push(base(k, g, -1));
+      const all = os.length,
+        have = os.filter(covers).length,
+        open = os.some(o => o >= 0 && O[o].open);
       if (G.length <= 8) {
         const ps = new Set();
-        for (const [r, on] of K[k].ends === 'Rule' ? routesOf[g] : [[null, null]])
-          for (const [li, ru] of K[k].ends === 'Rule'
-            ? R[r].rules.map((_, i) => [on[1], i])
-            : G[g].listeners.map((_, i) => [i])) {
-            const o = base(k, g, li, on, ru);
-            if (o >= 0) O[o].set.forEach(s => ps.add(s[2]));
-          }
+        for (const o of os) if (o >= 0) O[o].set.forEach(s => ps.add(s[2]));
         return h(
           'td',
-          { class: `cell${k ? '' : ' first'}${all && !have ? ' gap' : have < all ? ' part' : ''}` },
-          have
+          { class: `cell${k ? '' : ' first'}${all && !ps.size ? ' gap' : have < all ? ' part' : ''}` },
+          ps.size
             ? h(
                 'div',
                 { class: 'chips' },
                 [...ps].slice(0, 4).map(p => chip(p)),
                 ps.size > 4 && h('span', { class: 'small muted' }, `+${ps.size - 4}`),
+                open && h('span', { class: 'tag warn' }, 'open to everybody'),
               )
             : all
               ? 'none'
@@ -852,7 +908,7 @@
       }
       const t = !all
         ? 'no route'
-        : `${have} of ${all} ${K[k].ends === 'Rule' ? 'paths' : K[k].ends === 'Listener' ? 'listeners' : 'Gateway'}`;
+        : `${have} of ${all} ${K[k].ends === 'Listener' ? 'listeners' : K[k].ends === 'Gateway' ? 'Gateway' : 'paths'}`;
       const svg = h(
         'span',
         { class: `bar ${kc(k)}${have === all ? ' full' : ''}${all ? '' : ' na'}`, title: `${K[k].kind}: ${t}` },
@@ -873,7 +929,15 @@
               return h(
                 'tr',
                 { class: 'hov' },
-                h('th', { class: 'gw', scope: 'row' }, a(gwHash(g), solo ? `${G[g].ns}/${G[g].name}` : G[g].name)),
+                h(
+                  'th',
+                  { class: 'gw', scope: 'row' },
+                  a(gwHash(g), solo ? `${G[g].ns}/${G[g].name}` : G[g].name),
+                  G[g].kind && h('span', { class: 'muted' }, ` ${G[g].kind}`),
+                  G[g].local && [' ', h('span', { class: 'tag local' }, 'lives there')],
+                  G[g].reported &&
+                    G[g].reported.some(c => c[1] !== 'True') && [' ', h('span', { class: 'tag bad' }, 'not ready')],
+                ),
                 h('td', { class: 'num right muted' }, routesOf[g].length),
                 K.map((_, k) => kindCell(g, k)),
                 cg.map((x, i) => {
@@ -972,9 +1036,11 @@
       if (
         gap === 'differs'
           ? !K.some((_, k) => excOfRoute(i, k).size)
-          : gap === 'attached'
-            ? r.on.length
-            : gk >= 0 && (c[gk].st === 2 || !r.on.length)
+          : gap === 'open'
+            ? !c.some(x => x.open)
+            : gap === 'attached'
+              ? r.on.length
+              : gk >= 0 && (c[gk].st === 2 || !r.on.length)
       )
         return;
       if (
@@ -998,7 +1064,7 @@
             [i].map(
               c =>
                 c.st +
-                ':' +
+                (c.open ? 'open:' : ':') +
                 [...c.ps.keys()].filter(p => levelOf(p) !== 'r' && levelOf(p) !== 'u').join(',') +
                 (c.ps.size && [...c.ps.keys()].some(p => /[ru]/.test(levelOf(p))) ? '#' + i : ''),
             )
@@ -1044,6 +1110,7 @@
         'th',
         { scope: 'row', class: 'nm' },
         a(rtHash(r), R[r].name),
+        R[r].local && [' ', h('span', { class: 'tag local' }, 'lives there')],
         x.length > 1
           ? h(
               'details',
@@ -1072,7 +1139,7 @@
           const g0 = R[r].on.length ? R[r].on[0][0] : undefined;
           return h(
             'td',
-            { class: !R[r].on.length ? '' : y.st === 0 ? 'gap' : y.st === 1 ? 'part' : '' },
+            { class: !R[r].on.length ? '' : y.st === 0 ? 'gap' : y.st === 2 ? '' : 'part' },
             y.st === 0
               ? R[r].on.length
                 ? 'none'
@@ -1083,7 +1150,9 @@
                     { class: 'chips' },
                     [...y.ps].map(([p, l]) => chip(p, { note: l && l !== 'g' ? LEVEL[l] : '' })),
                   ),
-                  y.st === 1 && h('span', { class: 'small' }, 'on some rules only'),
+                  y.open
+                    ? h('span', { class: 'tag warn' }, 'open to everybody')
+                    : y.st === 1 && h('span', { class: 'small' }, 'on some rules only'),
                 ],
             exTag(r, k),
           );
@@ -1149,7 +1218,9 @@
             ]
           : gap === 'differs'
             ? [h('b', null, n(shown, 'route')), ' with other settings on some cluster, because of what lives there']
-            : [h('b', null, n(shown, 'route')), ', grouped where they are alike. Red is a gap.'],
+            : gap === 'open'
+              ? [h('b', null, n(shown, 'route')), ' that everybody may ask, as a policy says so']
+              : [h('b', null, n(shown, 'route')), ', grouped where they are alike. Red is a gap.'],
       ),
       h(
         'div',
@@ -1205,13 +1276,16 @@
     R[r].on.forEach(on =>
       R[r].rules.forEach((rule, ru) => {
         const key =
-          K.map(
-            (_, k) =>
-              base(k, on[0], on[1], on, ru) +
-              '/' +
-              excAt(k, on[0], on[1], r, ru)
-                .map(x => x.clusters + '>' + x.new)
-                .join(','),
+          K.map((_, k) =>
+            held(k, on[0], on[1], on, r, ru)
+              .map(
+                ({ b, o }) =>
+                  `${b}=${o}/` +
+                  excAt(k, on[0], on[1], r, ru, b)
+                    .map(x => x.clusters + '>' + x.new)
+                    .join(','),
+              )
+              .join('&'),
           ).join(';') +
           '|' +
           on[0] +
@@ -1236,17 +1310,15 @@
     const [g, li] = v.on,
       gw = G[g],
       l = gw.listeners[li],
-      gc = members(gw.clusters);
+      gc = onClusters(v.on);
     // clusters by outcome on this path
     const sig = new Map(gc.map(c => [c, '']));
     K.forEach((_, k) =>
-      v.rus
-        .slice(0, 1)
-        .forEach(ru =>
-          excAt(k, g, li, r, ru).forEach(x =>
-            members(x.clusters).forEach(c => sig.has(c) && sig.set(c, sig.get(c) + k + ':' + x.new + ';')),
-          ),
+      held(k, g, li, v.on, r, v.rus[0]).forEach(({ b }) =>
+        excAt(k, g, li, r, v.rus[0], b).forEach(x =>
+          members(x.clusters).forEach(c => sig.has(c) && sig.set(c, `${sig.get(c)}${k},${b}:${x.new};`)),
         ),
+      ),
     );
     const parts = [...group(gc, c => sig.get(c))].sort(
       (x, y) => (x[0] ? 1 : 0) - (y[0] ? 1 : 0) || y[1].length - x[1].length,
@@ -1257,10 +1329,16 @@
         parts.findIndex(([, ix]) => ix.some(c => C[c].name === onC)),
       ),
       here = parts[pi] ? parts[pi][1] : [];
-    const oc = k => {
-      const x = here.length ? excAt(k, g, li, r, v.rus[0]).find(x => inSet(x.clusters, here[0])) : null;
-      return x ? x.new : base(k, g, li, v.on, v.rus[0]);
-    };
+    // One column for each kind; one for each backend, where they differ.
+    const cols = K.flatMap((_, k) => {
+      const of = held(k, g, li, v.on, r, v.rus[0]).map(({ b, o }) => {
+        const ex = excAt(k, g, li, r, v.rus[0], b),
+          mine = here.length ? ex.find(x => inSet(x.clusters, here[0])) : null;
+        return { k, b, o: mine ? mine.new : o, mine, others: mine ? [] : ex };
+      });
+      if (!of.length) return [{ k, b: -1, o: -1, others: [], nothing: true }];
+      return of.every(x => x.o === of[0].o) ? [{ ...of[0], b: -1 }] : of;
+    });
     const url = (path, on) => {
       const m = new URLSearchParams();
       if (want) m.set('kind', want);
@@ -1287,7 +1365,13 @@
           'div',
           null,
           h('dt', null, 'Through'),
-          h('dd', null, a(gwHash(g), `Gateway ${gw.ns}/${gw.name}`), ` \u203a listener ${l.name}`),
+          h(
+            'dd',
+            null,
+            a(gwHash(g), `${gw.kind || 'Gateway'} ${gw.ns}/${gw.name}`),
+            gw.kind ? '' : ` \u203a listener ${l.name}`,
+            l.set ? ` of ${l.set}` : '',
+          ),
         ),
         h(
           'div',
@@ -1346,30 +1430,28 @@
           ),
         ),
       );
-    const ks = K.map((_, k) => k),
-      os = ks.map(oc);
     out.push(
       h('h2', { class: 'wide' }, 'Who sets what, from the least to the most specific'),
       h('p', { class: 'slim' }),
-      ladder(r, v, g, li, ks, os, ruleLab(v), rulePaths(v), sel.childNodes.length ? sel : null),
+      ladder(r, v, g, li, cols, ruleLab(v), rulePaths(v), sel.childNodes.length ? sel : null),
     );
     out.push(h('h2', null, 'What holds'));
-    for (const k of ks) {
-      const ex = excAt(k, g, li, r, v.rus[0]),
-        mine = ex.find(x => here.length && inSet(x.clusters, here[0]));
-      out.push(kindCard(k, os[k], mine ? null : ex, mine, v, url));
-    }
+    cols.forEach(col => out.push(kindCard(col, url)));
     return out;
-    function kindCard(k, o, others, mine, v, url) {
-      const box = h('section', { class: 'card kind ' + kc(k) + (mine ? ' differs' : ''), id: 'k-' + k });
+    function kindCard({ k, b, o, others, mine, nothing }, url) {
+      const box = h('section', { class: 'card kind ' + kc(k) + (mine ? ' differs' : '') });
       box.append(
         h(
           'header',
           null,
           h('h3', null, h('i', { class: 'dot' }), K[k].kind),
-          o < 0
-            ? h('span', { class: 'tag bad' }, 'none holds here')
-            : h('span', { class: 'muted small' }, n(O[o].set.length, 'setting')),
+          b >= 0 && h('span', { class: 'muted small' }, B[b].text),
+          o >= 0 && O[o].open && h('span', { class: 'tag warn' }, 'lets everybody in, on purpose'),
+          nothing
+            ? h('span', { class: 'tag' }, 'forwards to nothing')
+            : o < 0
+              ? h('span', { class: 'tag bad' }, 'none holds here')
+              : h('span', { class: 'muted small' }, n(O[o].set.length, 'setting')),
           mine && h('span', { class: 'tag local' }, 'differs from the other clusters'),
         ),
       );
@@ -1448,31 +1530,44 @@
     }
     return box;
   }
-  function ladder(r, v, g, li, ks, os, rl, rp, sel) {
+  function ladder(r, v, g, li, cols, rl, rp, sel) {
     const rt = R[r],
-      gw = G[g];
+      gw = G[g],
+      l = gw.listeners[li];
+    // Levels that few kinds know are drawn where somebody stands on them.
     const levels = [
-      ['c', 'GatewayClass', gw.cls],
-      ['g', 'Gateway', `${gw.ns}/${gw.name}`],
-      ['l', 'Listener', gw.listeners[li].name],
+      ['m', 'Mesh', '', true],
+      ['c', 'GatewayClass', gw.cls, !gw.cls],
+      ['n', 'Namespace of the Gateway', gw.ns, true],
+      ['g', gw.kind || 'Gateway', `${gw.ns}/${gw.name}`],
+      ['s', 'ListenerSet', l.set || '', true],
+      ['l', 'Listener', l.name, !!gw.kind],
+      ['rn', 'Namespace of the route', rt.ns, true],
       ['r', rt.kind, `${rt.ns}/${rt.name}`],
       ['u', 'Rule', rl + (rp ? ' \u00b7 ' + rp : '')],
+      [
+        'b',
+        'Backend',
+        [...new Set(v.rus.flatMap(x => rt.rules[x].to))].slice(0, 3).join(', '),
+        !cols.some(x => K[x.k].ends === 'Backend'),
+      ],
     ];
     const lvl = p => {
       for (const t of P[p].targets) {
         if (t[0] === 'g' && t[1] === g) return t[2] >= 0 ? 'l' : 'g';
+        if (t[0] === 's' && t[1] === g) return 's';
         if (t[0] === 'r' && t[1] === r) return t[2] >= 0 ? 'u' : 'r';
-        if (t[0] === 'x' && /GatewayClass/.test(t[1])) return 'c';
+        if (t[0] === 'n') return t[1] !== gw.ns && t[1] === rt.ns ? 'rn' : 'n';
+        if ('cmb'.includes(t[0])) return t[0];
       }
       return 'c';
     };
-    const at = ks.map((k, i) => {
+    const at = cols.map(({ o }) => {
       const m = {};
-      if (os[i] >= 0) {
-        const o = O[os[i]],
-          w = new Set(o.set.map(s => s[2])),
+      if (o >= 0) {
+        const w = new Set(O[o].set.map(s => s[2])),
           lost = new Map();
-        o.lost.forEach(x => {
+        O[o].lost.forEach(x => {
           if (!lost.has(x[2])) lost.set(x[2], x);
         });
         for (const p of new Set([...w, ...lost.keys()])) (m[lvl(p)] = m[lvl(p)] || []).push([p, w.has(p), lost.get(p)]);
@@ -1497,50 +1592,65 @@
               'tr',
               null,
               h('td', null),
-              ks.map(k => h('th', { scope: 'col', class: kc(k) }, h('i', { class: 'dot' }), K[k].kind)),
+              cols.map(({ k, b }) =>
+                h(
+                  'th',
+                  { scope: 'col', class: kc(k) },
+                  h('i', { class: 'dot' }),
+                  K[k].kind,
+                  b >= 0 && h('div', { class: 'muted small' }, B[b].text),
+                ),
+              ),
             ),
           ),
           h(
             'tbody',
             null,
-            levels.map(([c, kind, name]) =>
-              h(
-                'tr',
-                null,
-                h('th', { scope: 'row' }, kind, h('b', null, name)),
-                ks.map((k, i) =>
-                  h(
-                    'td',
-                    { class: kc(k) },
-                    at[i][c]
-                      ? h(
-                          'div',
-                          { class: 'chips' },
-                          at[i][c].map(([p, w, l]) =>
-                            chip(p, {
-                              lost: !w,
-                              note: w
-                                ? P[p].cluster !== undefined
-                                  ? 'lives there'
-                                  : P[p].mode
-                                    ? P[p].mode + (P[p].strategy ? ', ' + P[p].strategy : '')
-                                    : ''
-                                : '',
-                              title: l && !w ? D.rules[l[4]] : '',
-                            }),
-                          ),
-                        )
-                      : h('span', { class: 'empty' }),
+            levels
+              .filter(([c, , , rare]) => !rare || at.some(m => m[c]))
+              .map(([c, kind, name]) =>
+                h(
+                  'tr',
+                  null,
+                  h('th', { scope: 'row' }, kind, h('b', null, name)),
+                  cols.map(({ k }, i) =>
+                    h(
+                      'td',
+                      { class: kc(k) },
+                      at[i][c]
+                        ? h(
+                            'div',
+                            { class: 'chips' },
+                            at[i][c].map(([p, w, l]) =>
+                              chip(p, {
+                                lost: !w,
+                                note: w
+                                  ? isLocal(p)
+                                    ? 'lives there'
+                                    : P[p].mode
+                                      ? P[p].mode + (P[p].strategy ? ', ' + P[p].strategy : '')
+                                      : ''
+                                  : '',
+                                title: l && !w ? D.rules[l[4]] : '',
+                              }),
+                            ),
+                          )
+                        : h('span', { class: 'empty' }),
+                    ),
                   ),
                 ),
               ),
-            ),
             h(
               'tr',
               { class: 'res' },
               h('th', { scope: 'row' }, 'Comes to'),
-              ks.map((k, i) =>
-                h('td', { class: kc(k) }, os[i] < 0 ? h('span', { class: 'none' }, 'none') : briefOutcome(os[i], 4)),
+              cols.map(({ k, o, nothing }) =>
+                h(
+                  'td',
+                  { class: kc(k) },
+                  nothing ? '\u2014' : o < 0 ? h('span', { class: 'none' }, 'none') : briefOutcome(o, 4),
+                  o >= 0 && O[o].open && h('div', null, h('span', { class: 'tag warn' }, 'open to everybody')),
+                ),
               ),
             ),
           ),
@@ -1566,7 +1676,9 @@
       const m = group(
         rs,
         ([r, o]) =>
-          K.map((_, k) => [...new Set(R[r].rules.map((_, ru) => base(k, g, li, o, ru)))].sort().join('/')).join(';') +
+          K.map((_, k) =>
+            [...new Set(R[r].rules.flatMap((_, ru) => held(k, g, li, o, r, ru).map(x => x.o)))].sort().join('/'),
+          ).join(';') +
           '|' +
           on('r', r).join(','),
       );
@@ -1583,14 +1695,14 @@
               'th',
               { class: 'lv', rowspan: total, scope: 'rowgroup' },
               h('b', null, `${gw.ns}/${gw.name}`),
-              h('div', { class: 'small muted' }, `class ${gw.cls}`),
+              gw.cls && h('div', { class: 'small muted' }, `class ${gw.cls}`),
               h(
                 'div',
                 { class: 'chips' },
                 top.map(p =>
                   chip(p, {
                     lost: policyState(p)[0] === 'bad',
-                    note: P[p].cluster !== undefined ? C[P[p].cluster].name : P[p].mode || '',
+                    note: isLocal(p) ? clusterText(livesOn(p)) : P[p].mode || '',
                   }),
                 ),
               ),
@@ -1599,20 +1711,21 @@
           first = false;
         }
         if (!i) {
-          const mine = on('g', g, li);
+          const mine = [...on('g', g, li), ...(l.set ? on('s', g, l.set) : [])];
           tr.append(
             h(
               'th',
               { class: 'lv', rowspan: Math.max(1, rows.length), scope: 'rowgroup' },
               h('b', null, l.name),
-              h('div', { class: 'small muted' }, `${l.host}:${l.port}`),
+              h('div', { class: 'small muted' }, l.host + (l.port ? `:${l.port}` : '')),
+              l.set && h('div', { class: 'small muted' }, `of ${l.set}`),
               h(
                 'div',
                 { class: 'chips' },
                 mine.map(p =>
                   chip(p, {
                     lost: policyState(p)[0] === 'bad',
-                    note: P[p].cluster !== undefined ? C[P[p].cluster].name : P[p].mode || '',
+                    note: isLocal(p) ? clusterText(livesOn(p)) : P[p].mode || '',
                   }),
                 ),
               ),
@@ -1650,21 +1763,24 @@
             ),
           );
           K.forEach((_, k) => {
-            const cs = R[r].rules.map((_, ru) => base(k, g, li, o, ru)),
+            const cs = R[r].rules.flatMap((_, ru) => held(k, g, li, o, r, ru).map(x => x.o)),
               some = cs.some(x => x >= 0),
               ps = new Set(cs.filter(x => x >= 0).flatMap(x => O[x].set.map(s => s[2])));
             tr.append(
               h(
                 'td',
-                { class: some ? (cs.every(x => x >= 0) ? '' : 'part') : 'gap' },
+                { class: some ? (cs.every(covers) ? '' : 'part') : cs.length ? 'gap' : 'muted' },
                 some
                   ? h(
                       'div',
                       { class: 'small' },
                       briefOutcome(cs.find(x => x >= 0)),
                       h('span', { class: 'sr' }, ' by ', [...ps].map(p => P[p].name).join(', ')),
+                      cs.some(x => x >= 0 && O[x].open) && h('span', { class: 'tag warn' }, 'open to everybody'),
                     )
-                  : 'none',
+                  : cs.length
+                    ? 'none'
+                    : '\u2014',
               ),
             );
           });
@@ -1674,14 +1790,17 @@
     }
     return [
       head(
-        'Gateway',
+        gw.kind || 'Gateway',
         `${gw.ns}/${gw.name}`,
         gw.at,
-        (gw.conditions || []).map(c =>
-          h('span', { class: 'tag ' + (c[1] === 'True' ? 'ok' : 'bad'), title: c[3] }, `${c[0]} ${c[1]}`),
-        ),
+        gw.local && h('span', { class: 'tag local' }, 'lives there'),
+        conditions(gw),
         gw.placement >= 0 && a(plHash(gw.placement), `Placement ${D.placements[gw.placement].name}`),
       ),
+      gw.addresses && h('p', { class: 'small' }, h('span', { class: 'muted' }, 'Addresses '), gw.addresses.join(', ')),
+      W && W.problems.some(x => x.gateway === g)
+        ? [h('h2', null, 'What is wrong with its works'), problems(W.problems.filter(x => x.gateway === g))]
+        : '',
       h('h2', null, 'From the Gateway to its routes'),
       h(
         'div',
@@ -1712,6 +1831,7 @@
       gw.objects.length
         ? [
             h('h2', null, 'What is shipped with it'),
+            h('p', { class: 'small muted' }, `In the ${gw.work}`),
             h(
               'div',
               { class: 'card' },
@@ -1741,6 +1861,51 @@
         : '',
     ];
   };
+  // What would be, and what clusters report instead, where they do.
+  const conditions = x =>
+    (x.reported || x.conditions || []).map(c =>
+      h(
+        'span',
+        { class: 'tag ' + (c[1] === 'True' ? 'ok' : 'bad'), title: c[3] },
+        `${x.reported ? 'reported ' : ''}${c[0]} ${c[1]}`,
+      ),
+    );
+  const problems = xs => {
+    const body = h('tbody'),
+      more = portions(body, xs, x =>
+        h(
+          'tr',
+          null,
+          h('th', { scope: 'row' }, x.cluster >= 0 ? a(clHash(x.cluster), x.on) : x.on),
+          h('td', null, x.gateway >= 0 ? a(gwHash(x.gateway), x.work) : x.work),
+          h('td', null, h('span', { class: 'tag bad' }, x.state)),
+          h(
+            'td',
+            null,
+            x.message || '',
+            (x.objects || []).map(o => h('div', { class: 'small' }, o)),
+            x.help && h('div', { class: 'small muted' }, x.help),
+          ),
+        ),
+      );
+    return h(
+      'div',
+      { class: 'card' },
+      table('Works that are not as planned', ['Cluster', 'Work', 'State', 'What is wrong'], body),
+      more,
+    );
+  };
+  V.reported = () => [
+    h('h1', { tabindex: -1 }, 'What the clusters report'),
+    h(
+      'p',
+      { class: 'lead' },
+      W
+        ? [h('b', null, n(W.applied, 'work')), ` of ${W.planned.toLocaleString('en')} are applied as planned.`]
+        : 'This page was made without exported works.',
+    ),
+    W && W.problems.length ? problems(W.problems) : '',
+  ];
   const briefOutcome = (o, max = 3) => {
     const s = briefs(o);
     return s
@@ -1750,16 +1915,27 @@
   };
 
   /* ---------- policies ---------- */
-  const targetText = t =>
-    t[0] === 'g'
-      ? `Gateway ${G[t[1]].ns}/${G[t[1]].name}` + (t[2] >= 0 ? ` \u203a ${G[t[1]].listeners[t[2]].name}` : '')
-      : t[0] === 'r'
-        ? `${R[t[1]].kind} ${R[t[1]].ns}/${R[t[1]].name}` + (t[2] >= 0 ? ` \u203a rule-${t[2] + 1}` : '')
-        : t[1];
+  function targetText(t) {
+    if (t[0] === 'g')
+      return (
+        `${G[t[1]].kind || 'Gateway'} ${G[t[1]].ns}/${G[t[1]].name}` +
+        (t[2] >= 0 ? ` \u203a ${G[t[1]].listeners[t[2]].name}` : '')
+      );
+    if (t[0] === 'r')
+      return `${R[t[1]].kind} ${R[t[1]].ns}/${R[t[1]].name}` + (t[2] >= 0 ? ` \u203a ${ruleName(t[1], t[2])}` : '');
+    if (t[0] === 's') return t[2];
+    if (t[0] === 'b') return B[t[1]].text;
+    return ({ n: 'Namespace ', c: 'GatewayClass ', m: 'the mesh of ' }[t[0]] || '') + t[1];
+  }
+  const ruleName = (r, ru) => R[r].rules[ru].name || `rule-${ru + 1}`;
   const targetLink = t =>
-    t[0] === 'g' ? a(gwHash(t[1]), targetText(t)) : t[0] === 'r' ? a(rtHash(t[1]), targetText(t)) : targetText(t);
+    t[0] === 'g' || t[0] === 's'
+      ? a(gwHash(t[1]), targetText(t))
+      : t[0] === 'r'
+        ? a(rtHash(t[1]), targetText(t))
+        : targetText(t);
   const reachClusters = p => {
-    if (P[p].cluster !== undefined) return uses[p].holds.length ? [P[p].cluster] : [];
+    if (isLocal(p)) return uses[p].holds.length ? livesOn(p) : [];
     const s = new Set();
     for (const x of [...uses[p].holds, ...uses[p].partly]) members(G[x[0]].clusters).forEach(c => s.add(c));
     replaced(p).forEach(w => s.delete(w[1]));
@@ -1769,9 +1945,7 @@
     const st = q.get('state'),
       kd = q.get('kind'),
       list = P.map((_, p) => p).filter(
-        p =>
-          (!kd || K[P[p].kind].kind === kd) &&
-          (!st || (st === 'local' ? P[p].cluster !== undefined : policyState(p)[0] === st)),
+        p => (!kd || K[P[p].kind].kind === kd) && (!st || (st === 'local' ? isLocal(p) : policyState(p)[0] === st)),
       );
     const body = h('tbody'),
       rows = [];
@@ -1804,10 +1978,7 @@
                 'th',
                 { scope: 'row' },
                 a(poHash(p), `${P[p].ns}/${P[p].name}`),
-                P[p].cluster !== undefined && [
-                  ' ',
-                  h('span', { class: 'tag local' }, 'lives on ', C[P[p].cluster].name),
-                ],
+                isLocal(p) && [' ', h('span', { class: 'tag local' }, 'lives on ', clusterText(livesOn(p)))],
               ),
               h(
                 'td',
@@ -1901,14 +2072,12 @@
           { class: kc(po.kind) },
           h('i', { class: 'dot' }),
           K[po.kind].kind,
-          po.cluster !== undefined ? [', lives on ', a(clHash(po.cluster), C[po.cluster].name)] : '',
+          isLocal(p) ? [', lives on ', clusterLinks(livesOn(p))] : '',
         ),
         `${po.ns}/${po.name}`,
         po.at,
         h('span', { class: 'tag ' + s[0] }, s[1]),
-        (po.conditions || []).map(c =>
-          h('span', { class: 'tag ' + (c[1] === 'True' ? 'ok' : 'bad'), title: c[3] }, `${c[0]} ${c[1]}`),
-        ),
+        conditions(po),
         rep.length ? h('span', { class: 'tag local' }, `replaced on ${clusterText([...repC])}`) : '',
       ),
       h('p'),
@@ -1938,7 +2107,7 @@
       h(
         'p',
         null,
-        po.cluster !== undefined ? 'Holds on ' : 'Reaches ',
+        isLocal(p) ? 'Holds on ' : 'Reaches ',
         h('b', null, clusterText([...rc])),
         ', ',
         h('b', null, n(gs.size, 'Gateway')),
@@ -1964,7 +2133,7 @@
         ),
       ),
       [...u.by]
-        .filter(([b]) => P[b].cluster === undefined)
+        .filter(([b]) => !isLocal(b))
         .slice(0, 8)
         .map(([b, rule], i) =>
           h(
@@ -2035,9 +2204,7 @@
             h(
               'td',
               { class: 'small' },
-              po.cluster !== undefined
-                ? C[po.cluster].name
-                : clusterText(members(G[x[0]].clusters).filter(y => !repC.has(y))),
+              isLocal(p) ? clusterText(livesOn(p)) : clusterText(members(G[x[0]].clusters).filter(y => !repC.has(y))),
             ),
           ),
         );
@@ -2055,7 +2222,7 @@
       out.push(
         h('h2', null, 'If it were deleted'),
         po.ifDeleted.length
-          ? po.ifDeleted.map(([refs, ch]) =>
+          ? po.ifDeleted.map(([refs, ch, clusters]) =>
               h(
                 'div',
                 { class: 'card kind' },
@@ -2063,37 +2230,52 @@
                   'header',
                   null,
                   h('span', null, refsText(refs)),
+                  clusters !== undefined && h('span', { class: 'tag' }, `on ${clusterText(members(clusters))}`),
                   ch.every(x => x[2] < 0) && h('span', { class: 'tag bad' }, `no ${K[po.kind].kind} would be left`),
                 ),
                 delta(ch),
               ),
             )
           : h('p', { class: 'muted' }, 'Nothing would change.'),
+        po.morePaths ? h('p', { class: 'muted' }, `and on ${n(po.morePaths, 'more path', 'more paths')}`) : '',
       );
     return out;
   };
-  function refsText(refs) {
-    const rs = new Set(refs.map(x => x[2]).filter(x => x >= 0)),
+  // Places in words: what is named is below what is not, so that a route stands for the listeners above it.
+  function refsText(all) {
+    const known = all.filter(x => x[0] >= 0),
+      deep = known.filter(x => x[2] >= 0),
+      refs = deep.length ? deep : known,
+      before = all.length - known.length,
+      gone = before
+        ? h('span', { class: 'muted' }, `${refs.length ? ', and ' : ''}${n(before, 'path')} of before`)
+        : '';
+    if (!refs.length) return gone;
+    const rs = new Set(deep.map(x => x[2])),
       gs = new Set(refs.map(x => x[0])),
-      one = refs[0];
-    if (one[0] < 0) return n(refs.length, 'path');
+      one = refs[0],
+      gw = G[one[0]];
     if (rs.size === 1) {
-      const r = [...rs][0],
-        ru = [...new Set(refs.map(x => x[3]))];
+      const r = one[2],
+        ru = [...new Set(refs.map(x => x[3]).filter(x => x >= 0))].sort((x, y) => x - y),
+        every = !ru.length || ru.length === R[r].rules.length,
+        bs = [...new Set(refs.map(x => x[4]).filter(x => x >= 0))];
       return [
         a(rtHash(r), `${R[r].ns}/${R[r].name}`),
-        ru.length < R[r].rules.length
-          ? `, ${ru.map(x => 'rule-' + (x + 1)).join(', ')}`
-          : R[r].rules.length > 1
+        every
+          ? R[r].rules.length > 1
             ? R[r].rules.length === 2
               ? ', both rules'
               : `, all ${R[r].rules.length} rules`
-            : '',
+            : ''
+          : `, ${ru.map(x => ruleName(r, x)).join(', ')}`,
+        bs.length ? `, to ${bs.map(b => B[b].text).join(', ')}` : '',
         h(
           'span',
           { class: 'muted' },
-          ` through ${G[one[0]].ns}/${G[one[0]].name} \u203a ${G[one[0]].listeners[one[1]].name}`,
+          ` through ${gw.ns}/${gw.name}` + (one[1] >= 0 && gs.size === 1 ? ` \u203a ${gw.listeners[one[1]].name}` : ''),
         ),
+        gone,
       ];
     }
     if (rs.size > 1)
@@ -2101,25 +2283,22 @@
         h(
           'details',
           null,
-          h('summary', null, `${R[[...rs][0]].name} and ${rs.size - 1} more routes`),
+          h('summary', null, `${R[one[2]].name} and ${n(rs.size - 1, 'more route', 'more routes')}`),
           [...rs].map((r, i) => [i ? ', ' : '', a(rtHash(r), R[r].name)]),
         ),
-        h(
-          'span',
-          { class: 'muted' },
-          gs.size === 1 ? ` of ${G[one[0]].ns}/${G[one[0]].name}` : ` of ${n(gs.size, 'Gateway')}`,
-        ),
+        h('span', { class: 'muted' }, gs.size === 1 ? ` of ${gw.ns}/${gw.name}` : ` of ${n(gs.size, 'Gateway')}`),
+        gone,
       ];
     return [...gs]
       .slice(0, 4)
       .map((g, i) => [
         i ? ', ' : '',
         a(gwHash(g), `${G[g].ns}/${G[g].name}`),
-        gs.size === 1 && one[1] >= 0
-          ? ` \u203a ${[...new Set(refs.map(x => x[1]))].map(li => G[g].listeners[li].name).join(', ')}`
+        gs.size === 1 && refs.some(x => x[1] >= 0)
+          ? ` \u203a ${[...new Set(refs.map(x => x[1]).filter(x => x >= 0))].map(li => G[g].listeners[li].name).join(', ')}`
           : '',
       ])
-      .concat(gs.size > 4 ? [` and ${gs.size - 4} more`] : []);
+      .concat(gs.size > 4 ? [` and ${gs.size - 4} more`] : [], gone);
   }
   function leaves(v, p, m) {
     if (v && typeof v === 'object' && !Array.isArray(v) && Object.keys(v).length)
@@ -2192,6 +2371,15 @@
       big = cg.slice().sort((x, y) => y.ix.length - x.ix.length)[0],
       exAll = new Set();
     D.exceptions.forEach(x => members(x.clusters).forEach(c => exAll.add(c)));
+    const troubled = new Set(W ? W.problems.map(x => x.cluster) : []);
+    const reportOf = ix => {
+      const bad = ix.filter(c => troubled.has(c));
+      return bad.length
+        ? [h('span', { class: 'tag bad' }, 'not as planned'), ' ', clusterLinks(bad, 4)]
+        : h('span', { class: 'muted' }, 'as planned');
+    };
+    const groupOf = new Map();
+    cg.forEach(x => x.ix.forEach(c => groupOf.set(c, x)));
     const gset = new Set(big ? big.gws : []),
       names = xs =>
         xs
@@ -2229,6 +2417,7 @@
                 ],
           ),
           h('td', { class: 'small' }, ex.length ? clusterLinks(ex, 6) : h('span', { class: 'muted' }, 'none')),
+          W && h('td', { class: 'small' }, reportOf(x.ix)),
         );
       }),
     );
@@ -2237,7 +2426,7 @@
           class: 'filter',
           list: 'cl-list',
           'aria-label': i ? 'Second cluster' : 'First cluster',
-          value: C[i ? Math.min(1, ALL - 1) : 0].name,
+          value: ALL ? C[i ? Math.min(1, ALL - 1) : 0].name : '',
         }),
       A1 = pick(0),
       B1 = pick(1);
@@ -2265,8 +2454,8 @@
         'div',
         { class: 'card pad' },
         waffle(
-          c => (exAll.has(c) ? 2 : cg.find(x => x.ix.includes(c)).gws.length ? 1 : 0),
-          ['receives nothing', 'receives Gateways', 'has a policy of its own'],
+          c => (troubled.has(c) ? 4 : exAll.has(c) ? 2 : groupOf.get(c).gws.length ? 1 : 0),
+          ['receives nothing', 'receives Gateways', 'has a policy of its own', '', 'works are not as planned'],
           'All clusters',
         ),
       ),
@@ -2282,6 +2471,7 @@
             h('th', { scope: 'col', class: 'right' }, 'Gateways'),
             'Against the largest group',
             'With a policy of their own',
+            ...(W ? ['Reported'] : []),
           ],
           body,
         ),
@@ -2318,7 +2508,7 @@
     const c = clIx(name);
     if (c < 0) return missing('cluster', name);
     const gws = G.map((_, g) => g).filter(g => inSet(G[g].clusters, c)),
-      local = P.map((_, p) => p).filter(p => P[p].cluster === c),
+      local = P.map((_, p) => p).filter(p => livesOn(p).includes(c)),
       wh = D.withheld.filter(w => w[1] === c),
       ex = excOf(c),
       whP = new Set(wh.map(w => w[0]));
@@ -2328,8 +2518,10 @@
     const shipped = g =>
       P.map((_, p) => p).filter(
         p =>
-          P[p].cluster === undefined &&
-          P[p].targets.some(t => (t[0] === 'g' ? t[1] === g : t[0] === 'r' && R[t[1]].on.some(o => o[0] === g))),
+          !isLocal(p) &&
+          P[p].targets.some(t =>
+            t[0] === 'g' || t[0] === 's' ? t[1] === g : t[0] === 'r' && R[t[1]].on.some(o => o[0] === g),
+          ),
       );
     return [
       head(
@@ -2346,6 +2538,14 @@
         h('dt', null, 'Receives the same as'),
         h('dd', null, peers.length ? clusterLinks(peers, 4) : 'no other cluster'),
       ),
+      W
+        ? [
+            h('h2', null, 'What it reports'),
+            problemsOn(c).length
+              ? problems(problemsOn(c))
+              : h('p', { class: 'muted' }, 'Everything is applied as planned.'),
+          ]
+        : '',
       ex.length || local.length ? h('h2', null, ex.length ? 'Different here' : 'Lives here already') : '',
       ex.length
         ? h(
@@ -2673,8 +2873,28 @@
     for (const g of D.change.clusters) members(g.clusters).forEach(c => m.set(c, g.presence));
     return m;
   };
-  const lostKind = e => e.old >= 0 && e.new < 0,
-    refsOf = e => e.where.flatMap(x => x[1]);
+  const refsOf = e => e.where.flatMap(x => x[1]);
+  // Where a kind holds no longer although the route is still there: not where a Gateway or a route goes away.
+  const isThere = (x, c) =>
+    x[2] >= 0
+      ? R[x[2]].on.some(on => on[0] === x[0] && (x[1] < 0 || on[1] === x[1]) && onClusters(on).includes(c))
+      : inSet(G[x[0]].clusters, c);
+  const lostRefs = e =>
+    e.old >= 0 && e.new < 0
+      ? e.where.flatMap(([s, refs]) => refs.filter(x => x[0] >= 0 && members(s).some(c => isThere(x, c))))
+      : [];
+  const lostRoutes = () =>
+    new Set(
+      D.change.effective
+        .flatMap(lostRefs)
+        .map(x => x[2])
+        .filter(r => r >= 0),
+    );
+  const lostCache = new Map();
+  const lostKind = e => {
+    if (!lostCache.has(e)) lostCache.set(e, lostRefs(e).length > 0);
+    return lostCache.get(e);
+  };
   const routesIn = es => new Set(es.flatMap(e => refsOf(e).map(x => x[2])).filter(x => x >= 0));
   function changeLine(brief) {
     const rs = routesIn(D.change.effective),
@@ -2696,7 +2916,7 @@
       s = X.summary,
       st = changedClusters(),
       loss = X.effective.filter(lostKind),
-      lossR = routesIn(loss),
+      lossR = lostRoutes(),
       size = e => e.where.reduce((t, [c, r]) => t + members(c).length * r.length, 0);
     const eff = X.effective.slice().sort((x, y) => (lostKind(y) ? 1 : 0) - (lostKind(x) ? 1 : 0) || size(y) - size(x));
     const pol = xs => xs.map(([t, p], i) => [i ? ', ' : '', p >= 0 ? chip(p, { full: true }) : t]),
@@ -2725,8 +2945,12 @@
           h(
             'span',
             null,
-            lostKind(e)
-              ? [h('span', { class: 'tag bad' }, 'no longer holds'), ' ', e.oldPolicies.map(x => x[0]).join(', ')]
+            e.new < 0
+              ? [
+                  h('span', { class: 'tag bad' }, lostKind(e) ? 'no longer holds' : 'goes with its path'),
+                  ' ',
+                  e.oldPolicies.map(x => x[0]).join(', '),
+                ]
               : e.old < 0
                 ? [h('span', { class: 'tag add' }, 'new'), ' ', pol(e.newPolicies)]
                 : same
@@ -2896,7 +3120,8 @@
                             )
                           : h('span', { class: 'muted' }, '\u2014');
                       },
-                      g = G.findIndex(y => y.name === xs[0].name && 'kuadrant-' + y.ns === xs[0].ns);
+                      of = (xs.find(x => x.gateway) || {}).gateway,
+                      g = G.findIndex(y => `${y.ns}/${y.name}` === of);
                     return h(
                       'tr',
                       null,
@@ -2915,7 +3140,11 @@
           ]
         : '',
       h('h2', null, 'Settings that change'),
-      eff.length ? eff.map(card) : h('p', { class: 'muted' }, 'None: only objects change.'),
+      X.tooMuch
+        ? h('p', { class: 'note' }, 'So many settings hold that those of both sides were not compared.')
+        : eff.length
+          ? eff.map(card)
+          : h('p', { class: 'muted' }, 'None: only objects change.'),
       h('h2', null, 'Objects that change on the clusters'),
       h('div', { class: 'card' }, table('Objects that change', objHeads, body), more),
       works.length
@@ -3114,6 +3343,7 @@
     ['clusters', 'Clusters', ALL],
     ['placements', 'Placements', D.placements.length],
     ...(D.change ? [['changes', 'Changes', D.change.effective.length]] : []),
+    ...(W ? [['reported', 'Reported', W.problems.length]] : []),
     ...(D.findings.length ? [['findings', 'Findings', D.findings.length]] : []),
   ];
   const PARENT = {
@@ -3309,7 +3539,10 @@
       h(
         'footer',
         null,
-        'Made by spokewright from files alone. Nothing on this page was asked of a cluster, and it loads nothing.',
+        W
+          ? 'Made by spokewright from files and exported works. It loads nothing.'
+          : 'Made by spokewright from files alone. Nothing on this page was asked of a cluster, and it loads nothing.',
+        D.leftOut.length ? h('p', null, `Left out, to keep the page small: ${D.leftOut.join('; ')}.`) : '',
       ),
     );
   }
