@@ -68,10 +68,15 @@ pub(crate) struct PageCommand {
 
 /// Data becomes an address nowhere else, so that nothing but these schemes ever does.
 fn source_url(text: &str) -> Result<String, String> {
-    let is_web = ["http://", "https://"]
-        .iter()
-        .any(|scheme| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
-    if !is_web || text.chars().any(|character| character.is_control() || character.is_whitespace()) {
+    let is_web = ["http://", "https://"].iter().any(|scheme| {
+        text.get(..scheme.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    });
+    if !is_web
+        || text
+            .chars()
+            .any(|character| character.is_control() || character.is_whitespace())
+    {
         return Err("write the address of a directory, as in https://git.example/hub/blob/main/".to_owned());
     }
     Ok(if text.ends_with('/') {
@@ -109,7 +114,10 @@ impl PageCommand {
         let mut findings = Findings::new();
         let loaded = self.options.load(request, EmptyResult::Allowed);
         let mut loaded = kept(loaded.map_err(Stop::Failed)?);
-        let exported = self.works.read(&mut loaded, &mut findings).map_err(Stop::Failed)?;
+        let exported = self
+            .works
+            .read(&mut loaded, &mut findings)
+            .map_err(Stop::Failed)?;
         show::read(&loaded, self.options.speech);
         let analysis = kept(Analysis::new(&loaded, &mut findings));
         let (rendered, spokes) = analysis.render_and_spokes(EmptyResult::Allowed, &mut findings);
@@ -156,20 +164,23 @@ impl PageCommand {
         let mut page = analysis.page(input, &options);
         let html = page.html();
         drop(report);
-        self.write(&html, &loaded, &rendered, findings).map_err(Stop::Failed)
+        self.write(&html, &loaded, &rendered, findings)
+            .map_err(Stop::Failed)
     }
 
     fn old_side(&self, request: &Request, new: &Side<'_>) -> Result<OldSide, Stop> {
         match self.base.find(request, &self.options)? {
-            Base::Tree(path) => match output::read_tree(&path, None, |path, bytes| new.expects(path, bytes)) {
-                Ok(files) => Ok(OldSide::Tree(files)),
-                Err(error) => {
-                    let mut findings = Findings::new();
-                    findings.extend(error.findings());
-                    show::findings(&findings, &Sources::default(), self.options.speech);
-                    Err(Stop::Said(Status::of(&findings)))
+            Base::Tree(path) => {
+                match output::read_tree(&path, None, |path, bytes| new.expects(path, bytes)) {
+                    Ok(files) => Ok(OldSide::Tree(files)),
+                    Err(error) => {
+                        let mut findings = Findings::new();
+                        findings.extend(error.findings());
+                        show::findings(&findings, &Sources::default(), self.options.speech);
+                        Err(Stop::Said(Status::of(&findings)))
+                    }
                 }
-            },
+            }
             Base::Input(input) => {
                 let base = input.evaluate(request);
                 judge_base(&input, &base, self.options.speech)?;
@@ -201,8 +212,12 @@ impl PageCommand {
             }
         };
         side.retain_clusters(|cluster| loaded.admits(cluster));
-        let comparison = diff::compare(&side, new)
-            .map_err(|error| usage(&error.to_string(), "render the base again: `spokewright render --force`"))?;
+        let comparison = diff::compare(&side, new).map_err(|error| {
+            usage(
+                &error.to_string(),
+                "render the base again: `spokewright render --force`",
+            )
+        })?;
         let (_, base) = self.base.words();
         let titles = Titles {
             // Nothing of the machine.
@@ -214,7 +229,10 @@ impl PageCommand {
             command: String::new(),
         };
         let too_much = changes.is_none();
-        Ok((DiffReport::new(titles, comparison, changes.unwrap_or_default()), too_much))
+        Ok((
+            DiffReport::new(titles, comparison, changes.unwrap_or_default()),
+            too_much,
+        ))
     }
 
     /// Nothing of the machine: a page of equal input is equal wherever it is made.
@@ -255,7 +273,11 @@ impl PageCommand {
             findings.extend(error.findings());
         }
         show::findings(&findings, &loaded.sources, self.options.speech);
-        if !self.is_stream() && !findings.iter().any(|finding| finding.code == Code::OUTPUT_UNWRITABLE) {
+        if !self.is_stream()
+            && !findings
+                .iter()
+                .any(|finding| finding.code == Code::OUTPUT_UNWRITABLE)
+        {
             show::calm(
                 &format!(
                     "{}: {}, {}",

@@ -14,6 +14,8 @@ use rayon::prelude::*;
 use serde_json::json;
 
 use super::analysis::Analysis;
+use crate::api::crd;
+use crate::api::gateway::{GROUP, is_listener_set};
 use crate::hub::{Hub, Objects};
 use crate::object::Object;
 use crate::object::well_known::POLICY_LABEL;
@@ -34,7 +36,10 @@ struct Part {
 }
 
 /// What each policy of the hub makes different, by its locator; one of a part that is too large is missing.
-pub(super) fn if_deleted(analysis: &Analysis<'_>, view: &PolicyView<'_>) -> HashMap<String, Vec<EffectiveChange>> {
+pub(super) fn if_deleted(
+    analysis: &Analysis<'_>,
+    view: &PolicyView<'_>,
+) -> HashMap<String, Vec<EffectiveChange>> {
     let hub = view.hub;
     let mut changes: HashMap<String, Vec<EffectiveChange>> = HashMap::new();
     let mut parts = parts(view);
@@ -100,7 +105,9 @@ fn paths(view: &PolicyView<'_>) -> HashMap<Start, usize> {
         let mut known: HashMap<Start, Option<Start>> = HashMap::new();
         for (_, path) in seen.effective.iter() {
             let there = path.path.start;
-            let of_hub = *known.entry(there).or_insert_with(|| start_on_hub(view, topology, there));
+            let of_hub = *known
+                .entry(there)
+                .or_insert_with(|| start_on_hub(view, topology, there));
             if let Some(start) = of_hub {
                 let count = paths.entry(start).or_default();
                 *count = count.saturating_add(1);
@@ -130,7 +137,9 @@ fn parts(view: &PolicyView<'_>) -> Vec<Part> {
     let mut tie = |some: &mut dyn Iterator<Item = Start>| {
         let mut first = None;
         for start in some {
-            let Some(number) = numbers.get(&start) else { continue };
+            let Some(number) = numbers.get(&start) else {
+                continue;
+            };
             let root = root(&mut together, *number);
             match first {
                 None => first = Some(root),
@@ -226,38 +235,61 @@ fn narrowed(analysis: &Analysis<'_>, view: &PolicyView<'_>, part: &Part) -> Hub 
     let is_of_kind = |object: &Object| {
         let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
         topology.is_route(group, kind)
-            || crate::api::gateway::is_listener_set(group, kind)
-            || (group == crate::api::gateway::GROUP && kind == "Gateway")
+            || is_listener_set(group, kind)
+            || (group == GROUP && kind == "Gateway")
             || view.hub.find(&object.identity()).is_some()
     };
-    let is_about_clusters = |object: &Object| {
-        object.api_version.group == ocm_placement::GROUP || crate::api::crd::is_one(object)
-    };
+    let is_about_clusters =
+        |object: &Object| object.api_version.group == ocm_placement::GROUP || crd::is_one(object);
     let hub = analysis.placed.hub;
+    // Without its parameters no class is ours.
+    let classes = hub.objects.of_kind(GROUP, "GatewayClass").iter();
+    let parameters: BTreeSet<(&str, &str, &str)> = classes
+        .map(|class| {
+            let named = class.root().get("spec").get("parametersRef");
+            let text = |field: &str| named.get(field).str().unwrap_or_default();
+            (text("kind"), text("namespace"), text("name"))
+        })
+        .collect();
+    let is_parameters = |object: &Object| {
+        parameters.contains(&(
+            object.kind.as_str(),
+            object.namespace_or_empty(),
+            object.name.as_str(),
+        ))
+    };
     let objects = hub.objects.iter().filter(|object| {
-        if is_labelled(object) {
+        if is_labelled(object) || is_parameters(object) {
             true
         } else if is_of_kind(object) {
             wanted.contains(&object.identity())
         } else {
             let namespace = object.namespace.as_deref();
             !is_about_clusters(object)
-                && (namespace.is_none_or(|namespace| namespaces.contains(namespace)) || object.kind == "ReferenceGrant")
+                && (namespace.is_none_or(|namespace| namespaces.contains(namespace))
+                    || object.kind == "ReferenceGrant")
         }
     });
-    let copied = objects.map(|object| if is_labelled(object) { label(object) } else { object.clone() });
+    let copied = objects.map(|object| {
+        if is_labelled(object) {
+            label(object)
+        } else {
+            object.clone()
+        }
+    });
     let objects = Objects::new(copied.collect());
     // Schemas are those of the whole.
     Hub {
         objects,
         spokes: inhabited(analysis, view, part),
+        kinds: hub.kinds.clone(),
         ..Hub::default()
     }
 }
 
 /// Whether it defines a kind of policies.
 fn is_labelled(object: &Object) -> bool {
-    crate::api::crd::is_one(object) && object.label(POLICY_LABEL).is_some()
+    crd::is_one(object) && object.label(POLICY_LABEL).is_some()
 }
 
 /// What a definition says of its kind, without its schemas, which are large.

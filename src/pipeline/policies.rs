@@ -60,7 +60,9 @@ impl<'a> Teaching<'a> {
     }
 
     fn new(placed: &Placed<'a>, findings: &mut Findings) -> Self {
-        let Placed { loaded, hub, ours, .. } = placed;
+        let Placed {
+            loaded, hub, ours, ..
+        } = placed;
         Self {
             hub,
             profiles: profiles(loaded, findings),
@@ -114,7 +116,9 @@ pub(super) struct Attached<'a> {
 
 /// Attaches every policy of the hub, and reports what meets on one target.
 pub(super) fn attach<'a>(placed: &Placed<'a>, findings: &mut Findings) -> Attached<'a> {
-    let Placed { loaded, hub, ours, .. } = placed;
+    let Placed {
+        loaded, hub, ours, ..
+    } = placed;
     let _attaching = loaded.progress.begin(Stage::Attaching);
     let teaching = Teaching::new(placed, findings);
     report_nonconforming_kinds(hub, ours, &teaching.profiles, findings);

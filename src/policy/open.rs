@@ -44,7 +44,9 @@ impl Profile {
                 Some((name, word)) => (name, Some(word)),
                 None => (wanted.as_str(), None),
             };
-            content.iter().any(|(key, leaf)| is_there(name, key, &leaf.value, word))
+            content
+                .iter()
+                .any(|(key, leaf)| is_there(name, key, &leaf.value, word))
         };
         !content.is_empty()
             && self
@@ -100,14 +102,34 @@ mod tests {
     #[test]
     fn a_way_names_a_setting_or_what_is_in_it() {
         let anonymous = json!({"anonymous": {}});
-        assert!(is("authentication#*/anonymous", "authentication#public", &anonymous));
-        assert!(!is("authentication#*/anonymous", "authentication#key", &json!({"apiKey": {}})));
+        assert!(is(
+            "authentication#*/anonymous",
+            "authentication#public",
+            &anonymous
+        ));
+        assert!(!is(
+            "authentication#*/anonymous",
+            "authentication#key",
+            &json!({"apiKey": {}})
+        ));
         assert!(!is("authentication#*/anonymous", "authorization#a", &anonymous));
         assert!(is("authorization#*", "authorization#a", &json!({})));
         assert!(is("/jwt", "/jwt/providers", &json!([])), "a field of it");
         assert!(!is("/jwt", "/jwtx", &json!([])));
-        assert!(is("/authorization/defaultAction=Allow", "/authorization/defaultAction", &json!("Allow")));
-        assert!(!is("/authorization/defaultAction=Allow", "/authorization/defaultAction", &json!("Deny")));
-        assert!(!is("/authorization/defaultAction=Allow", "/authorization/rules", &json!([])));
+        assert!(is(
+            "/authorization/defaultAction=Allow",
+            "/authorization/defaultAction",
+            &json!("Allow")
+        ));
+        assert!(!is(
+            "/authorization/defaultAction=Allow",
+            "/authorization/defaultAction",
+            &json!("Deny")
+        ));
+        assert!(!is(
+            "/authorization/defaultAction=Allow",
+            "/authorization/rules",
+            &json!([])
+        ));
     }
 }

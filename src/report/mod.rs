@@ -52,8 +52,8 @@ pub use explain::{
 };
 pub use explain_text::{explanation_text, policies_text, request_text};
 pub use graph::Graph;
-pub use page::{Compared, FleetPage, PageOptions};
 pub(crate) use page::Page;
+pub use page::{Compared, FleetPage, PageOptions};
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
 pub use policies::{EffectiveEntry, EffectiveResult, PolicyEntry, PolicyReport};
 pub use policy_view::PolicyView;

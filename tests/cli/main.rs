@@ -32,6 +32,7 @@ mod listener_sets;
 mod mesh;
 mod mistakes;
 mod output;
+mod page;
 mod parts;
 mod placement;
 mod policies;

@@ -16,7 +16,9 @@ use crate::api::gateway::GROUP;
 use crate::diagnostic::{Locate as _, Part};
 use crate::object::well_known::HUB_DIRECTORY;
 use crate::render::REPLICA_SETS;
-use crate::report::diff::{BothSides, Counts, DiffReport, EffectiveChange, ObjectChange, Presence, Which, field_changes};
+use crate::report::diff::{
+    BothSides, Counts, DiffReport, EffectiveChange, ObjectChange, Presence, Which, field_changes,
+};
 use crate::topology::Topology;
 
 /// What the comparison is made of.
@@ -209,7 +211,11 @@ fn object(
 
 /// `namespace/name` of the Gateway of the hub that one on clusters was made from.
 fn gateway_of(change: &ObjectChange, topology: &Topology<'_>) -> Option<String> {
-    let origin = &change.origins.iter().find(|sided| sided.side == Which::New)?.origin;
+    let origin = &change
+        .origins
+        .iter()
+        .find(|sided| sided.side == Which::New)?
+        .origin;
     let gateways = topology.gateways.rows().iter();
     let object = gateways
         .map(|gateway| gateway.object)

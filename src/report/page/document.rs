@@ -220,7 +220,8 @@ pub(super) struct OnRow(
     pub(super) usize,
     pub(super) Position,
     pub(super) Profiled,
-    #[serde(skip_serializing_if = "Option::is_none")] pub(super) Option<Vec<(Position, Position, usize, Position)>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super)  Option<Vec<(Position, Position, usize, Position)>>,
     #[serde(skip_serializing_if = "Option::is_none")] pub(super) Option<usize>,
 );
 

@@ -94,7 +94,11 @@ pub(super) fn narrow(position: usize) -> i32 {
 
 impl<'p> Hierarchy<'p> {
     /// What the hub has, and a map of it. Where a Gateway goes to clusters, what is on these counts.
-    pub(super) fn of(view: &'p PolicyView<'_>, tables: &Tables<'_>, with_backends: bool) -> (Self, Vec<Map>, Map) {
+    pub(super) fn of(
+        view: &'p PolicyView<'_>,
+        tables: &Tables<'_>,
+        with_backends: bool,
+    ) -> (Self, Vec<Map>, Map) {
         let mut hierarchy = Self {
             with_backends,
             ..Self::default()
@@ -116,14 +120,13 @@ impl<'p> Hierarchy<'p> {
     }
 
     /// Adds what one place has from the starts that `counts` chooses.
-    fn add(
-        &mut self,
-        seen: Seen<'p>,
-        tables: &Tables<'_>,
-        counts: impl Fn(Start) -> bool,
-    ) -> Map {
+    fn add(&mut self, seen: Seen<'p>, tables: &Tables<'_>, counts: impl Fn(Start) -> bool) -> Map {
         let topology = &seen.attachments.topology;
-        let clusters: Vec<usize> = seen.clusters.iter().filter_map(|name| tables.cluster(name)).collect();
+        let clusters: Vec<usize> = seen
+            .clusters
+            .iter()
+            .filter_map(|name| tables.cluster(name))
+            .collect();
         let mut map = Map::default();
         for start in topology.starts().filter(|start| counts(*start)) {
             let position = match start {
@@ -265,7 +268,11 @@ impl<'p> Hierarchy<'p> {
             known: HashMap::new(),
         });
         // A cluster may have its own route of this name, with more rules.
-        let known = self.routes.list.get(position).map_or(0, |entry| entry.rules.len());
+        let known = self
+            .routes
+            .list
+            .get(position)
+            .map_or(0, |entry| entry.rules.len());
         for (number, rule) in node.rules.iter().enumerate().skip(known) {
             let node_of_rule = topology.rules.get(*rule);
             let mut row = rule_row(node.object, number);
@@ -301,14 +308,18 @@ impl<'p> Hierarchy<'p> {
 
     /// The backends of a rule, by position.
     fn backends_of(&self, route: i32, rule: usize) -> &[usize] {
-        let route = usize::try_from(route).ok().and_then(|route| self.routes.list.get(route));
+        let route = usize::try_from(route)
+            .ok()
+            .and_then(|route| self.routes.list.get(route));
         let rule = route.and_then(|route| route.rules.get(rule));
         rule.map(|rule| rule.b.as_slice()).unwrap_or_default()
     }
 
     /// How many rules a route has.
     pub(super) fn rules_of(&self, route: i32) -> usize {
-        let route = usize::try_from(route).ok().and_then(|route| self.routes.list.get(route));
+        let route = usize::try_from(route)
+            .ok()
+            .and_then(|route| self.routes.list.get(route));
         route.map_or(0, |route| route.rules.len())
     }
 

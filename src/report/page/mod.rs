@@ -129,8 +129,14 @@ impl Page<'_> {
         let mut profiles = Profiles::of(&outcomes, &kinds);
         let routes = routes(&hierarchy, &mut profiles, &mut tables);
         let paths = Paths::of(&hierarchy);
-        let change = compared
-            .map(|compared| change::change(compared, &view.hub.topology, (&kinds, &numbers, &paths), &mut tables));
+        let change = compared.map(|compared| {
+            change::change(
+                compared,
+                &view.hub.topology,
+                (&kinds, &numbers, &paths),
+                &mut tables,
+            )
+        });
         let works = self.works.map(|aggregated| {
             let rows = (gateways.as_mut_slice(), policies.as_mut_slice());
             works::works(aggregated, (&numbers, &paths), rows, &tables)
@@ -215,7 +221,11 @@ impl Page<'_> {
             let work = entry.object.and_then(|object| carried.get(&object.origin));
             let (mut objects, mut ships_routes) = (Vec::new(), 0_usize);
             for manifest in work.iter().flat_map(|work| work.manifests) {
-                if manifest.origins.first().is_some_and(|origin| routes.contains(origin)) {
+                if manifest
+                    .origins
+                    .first()
+                    .is_some_and(|origin| routes.contains(origin))
+                {
                     ships_routes = ships_routes.saturating_add(1);
                     continue;
                 }
@@ -273,7 +283,11 @@ impl Page<'_> {
         });
         let works = self.plan.works.iter().map(|(id, work)| {
             let count = counted.get(&id).copied().unwrap_or_default();
-            (count, format!("ManifestWork {}", work.name), work.manifests.as_slice())
+            (
+                count,
+                format!("ManifestWork {}", work.name),
+                work.manifests.as_slice(),
+            )
         });
         for (count, name, manifests) in sets.chain(works) {
             let mut gateways = manifests
@@ -292,7 +306,10 @@ impl Page<'_> {
     }
 
     fn findings(&self, tables: &mut Tables<'_>) -> Vec<FindingRow> {
-        let counted = self.findings.iter().filter(|finding| finding.suppressed.is_none());
+        let counted = self
+            .findings
+            .iter()
+            .filter(|finding| finding.suppressed.is_none());
         counted
             .map(|finding| FindingRow {
                 code: finding.code.name(),
@@ -306,8 +323,7 @@ impl Page<'_> {
 
     fn cluster_rows(&self, tables: &mut Tables<'_>) -> Vec<ClusterRow> {
         let managed = self.hub.objects.of_kind(CLUSTERS, "ManagedCluster").iter();
-        let managed: HashMap<&str, &Object> =
-            managed.map(|object| (object.name.as_str(), object)).collect();
+        let managed: HashMap<&str, &Object> = managed.map(|object| (object.name.as_str(), object)).collect();
         let rows = self.clusters.iter().map(|name| {
             let object = managed.get(name).copied();
             ClusterRow {
@@ -348,7 +364,9 @@ fn conditions(status: &ObjectStatus) -> Vec<ConditionRow> {
 
 fn labels(cluster: &Object) -> BTreeMap<String, String> {
     let labels = cluster.labels();
-    labels.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+    labels
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect()
 }
 
 /// `key=value:NoSelect`.

@@ -196,7 +196,10 @@ impl Outcomes {
                 present.entry((*gateway, -1, -1)).or_default().push(number);
             }
             for (gateway, listener, route) in &map.attached {
-                present.entry((*gateway, *listener, *route)).or_default().push(number);
+                present
+                    .entry((*gateway, *listener, *route))
+                    .or_default()
+                    .push(number);
             }
         }
         let mut exceptions: BTreeMap<(usize, Position, Position, Spot), Vec<usize>> = BTreeMap::new();
@@ -208,7 +211,10 @@ impl Outcomes {
             let everywhere: BTreeSet<usize> = everywhere.into_iter().flatten().copied().collect();
             let held: BTreeMap<usize, usize> = held.into_iter().collect();
             let outcome = |place: &usize| held.get(place).map_or(-1, |outcome| signed(*outcome));
-            let everywhere: Vec<usize> = everywhere.union(&held.keys().copied().collect()).copied().collect();
+            let everywhere: Vec<usize> = everywhere
+                .union(&held.keys().copied().collect())
+                .copied()
+                .collect();
             // What lives on a cluster makes it an exception, however few have nothing of their own.
             let lonely = everywhere
                 .iter()
@@ -372,13 +378,7 @@ impl<'p> Finding<'_, 'p> {
             };
             for spot in hierarchy.spots(seen, map, &path.path) {
                 let kept_here = on_the_way(&by_spot, of_page, spot);
-                let outcome = self.outcome(
-                    view,
-                    (seen, kind, of_page),
-                    path,
-                    (&kept, kept_here),
-                    &mut known,
-                );
+                let outcome = self.outcome(view, (seen, kind, of_page), path, (&kept, kept_here), &mut known);
                 let stands_for_rules = spot.route >= 0 && spot.rule < 0 && spot.backend < 0;
                 if !stands_for_rules || profile.ends.contains(&Level::Rule) {
                     self.found
@@ -478,8 +478,12 @@ impl<'p> Finding<'_, 'p> {
                 continue;
             };
             for (name, leaf) in authored.layers.iter().flat_map(|layer| layer.content.iter()) {
-                let is_known = lost.iter().any(|(known, _, whose, ..)| *whose == policy && **known == **name);
-                let holds = set.iter().any(|(known, _, whose, ..)| *whose == policy && **known == **name);
+                let is_known = lost
+                    .iter()
+                    .any(|(known, _, whose, ..)| *whose == policy && **known == **name);
+                let holds = set
+                    .iter()
+                    .any(|(known, _, whose, ..)| *whose == policy && **known == **name);
                 if !is_known && !holds {
                     let by = BTreeSet::from([kept.winner]);
                     let row = self.lost((name, Some(leaf), authored.object), policy, by, Some(kept.rule));
@@ -546,12 +550,7 @@ impl<'p> Finding<'_, 'p> {
 }
 
 /// Where a node of the hub is on the page; `None` for what is above Gateways or below rules.
-fn spot_of(
-    view: &PolicyView<'_>,
-    of_hub: &Map,
-    hierarchy: &mut Hierarchy<'_>,
-    node: Node,
-) -> Option<Spot> {
+fn spot_of(view: &PolicyView<'_>, of_hub: &Map, hierarchy: &mut Hierarchy<'_>, node: Node) -> Option<Spot> {
     let topology = &view.hub.topology;
     let none = Spot {
         gateway: usize::MAX,

@@ -5,8 +5,10 @@
   const $ = id => document.getElementById(id);
   /* ---------- drawing: text nodes only; no markup ever comes from data ---------- */
   // What could hide or reorder text is shown as its code point.
-  const HIDDEN =
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
+  const HIDDEN = new RegExp(
+    '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e' +
+      '\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]',
+  );
   const hidden = s => '\u27e8U+' + s.codePointAt(0).toString(16).toUpperCase().padStart(4, '0') + '\u27e9';
   const plain = s => {
     s = String(s);
@@ -368,6 +370,7 @@
         if (x === null || typeof x !== 'object') return String(x);
         if (isRate(x) || isOne(x)) return brief(x);
         for (const y of Object.values(x)) {
+          if (y === false) continue;
           const z = leaf(y);
           if (z) return z;
         }
@@ -948,7 +951,9 @@
                     { class: 'c' + (i ? '' : ' first') },
                     h('span', {
                       class: 'sq' + (on ? (d.length ? ' ex' : '') : ' no'),
-                      title: `${G[g].name} on ${clusterText(x.ix)}: ${on ? (d.length ? 'yes, and ' + clusterText(d) + ' differs' : 'yes') : 'no'}`,
+                      title:
+                        `${G[g].name} on ${clusterText(x.ix)}: ${on ? 'yes' : 'no'}` +
+                        (d.length ? `, and ${clusterText(d)} differs` : ''),
                     }),
                     h('span', { class: 'sr' }, on ? (d.length ? `yes, but ${clusterText(d)} differs` : 'yes') : 'no'),
                   );
@@ -963,7 +968,7 @@
       h(
         'caption',
         { class: 'sr' },
-        'Gateways, the share of their paths that each kind of policy covers, and the groups of clusters that receive them',
+        'Gateways, how much of each every kind of policy covers, and the groups of clusters that receive it',
       ),
       h(
         'thead',
@@ -1045,7 +1050,8 @@
         return;
       if (
         text &&
-        !`${r.ns}/${r.name} ${r.hosts.join(' ')} ${r.rules.map(x => x.m.join(' ')).join(' ')} ${r.on.map(o => G[o[0]].name).join(' ')}`
+        ![`${r.ns}/${r.name}`, ...r.hosts, ...r.rules.flatMap(x => x.m), ...r.on.map(o => G[o[0]].name)]
+          .join(' ')
           .toLowerCase()
           .includes(text)
       )
@@ -1387,7 +1393,11 @@
       ),
     );
     const ruleLab = x =>
-      `${x.rus.length === rt.rules.length ? (rt.rules.length === 1 ? 'rule-1' : rt.rules.length === 2 ? 'both rules' : `all ${rt.rules.length} rules`) : x.rus.map(y => 'rule-' + (y + 1)).join(', ')}`;
+      x.rus.length < rt.rules.length || x.rus.length === 1
+        ? x.rus.map(y => ruleName(r, y)).join(', ')
+        : x.rus.length === 2
+          ? 'both rules'
+          : `all ${x.rus.length} rules`;
     const rulePaths = x =>
       x.rus
         .flatMap(y => rt.rules[y].m)
@@ -2295,7 +2305,8 @@
         i ? ', ' : '',
         a(gwHash(g), `${G[g].ns}/${G[g].name}`),
         gs.size === 1 && refs.some(x => x[1] >= 0)
-          ? ` \u203a ${[...new Set(refs.map(x => x[1]).filter(x => x >= 0))].map(li => G[g].listeners[li].name).join(', ')}`
+          ? ' \u203a ' +
+            [...new Set(refs.map(x => x[1]).filter(x => x >= 0))].map(li => G[g].listeners[li].name).join(', ')
           : '',
       ])
       .concat(gs.size > 4 ? [` and ${gs.size - 4} more`] : [], gone);
@@ -2903,7 +2914,8 @@
       `${n(rs.size, 'route gets', 'routes get')} other settings` +
       (brief
         ? ''
-        : `; ${n(o.added, 'object')} added, ${o.changed.toLocaleString('en')} changed, ${o.removed.toLocaleString('en')} removed`)
+        : `; ${n(o.added, 'object')} added, ${o.changed.toLocaleString('en')} changed, ` +
+          `${o.removed.toLocaleString('en')} removed`)
     );
   }
   V.changes = () => {
@@ -3075,7 +3087,9 @@
       h(
         'h1',
         { tabindex: -1 },
-        `${s.changedClusters >= ALL ? 'All' : s.changedClusters.toLocaleString('en') + ' of'} ${n(Math.max(ALL, s.changedClusters), 'cluster')} ${s.changedClusters === 1 ? 'changes' : 'change'}`,
+        s.changedClusters >= ALL ? 'All ' : `${s.changedClusters.toLocaleString('en')} of `,
+        n(Math.max(ALL, s.changedClusters), 'cluster'),
+        s.changedClusters === 1 ? ' changes' : ' change',
       ),
       h('p', { class: 'lead' }, changeLine(), '.'),
       loss.length
@@ -3577,12 +3591,14 @@
         h(
           'p',
           null,
-          'A policy holds for a path: GatewayClass, Gateway, listener, route, rule. Where several meet, one of them gives way; it is struck through, with the rule that decided.',
+          'A policy holds for a path: GatewayClass, Gateway, listener, route, rule, backend. Where several meet, ' +
+            'one of them gives way; it is struck through, with the rule that decided.',
         ),
         h(
           'p',
           null,
-          'Clusters, routes and changes that are alike are one row. Violet is what lives on a cluster and changes the outcome there. Red is a gap.',
+          'Clusters, routes and changes that are alike are one row. Violet is what lives on a cluster and changes ' +
+            'the outcome there. Red is a gap. What lets everybody in on purpose covers nothing.',
         ),
         h(
           'dl',

@@ -106,7 +106,11 @@ pub(super) fn placements(
             stages: stages.collect(),
             at: object.and_then(|object| tables.object(object)),
             want: object.and_then(|object| object.value.pointer("/spec/numberOfClusters")?.as_i64()),
-            source: if given.is_some() { "decisions" } else { "evaluation" },
+            source: if given.is_some() {
+                "decisions"
+            } else {
+                "evaluation"
+            },
             evaluated,
             clusters: used,
             sets: report.eligible_cluster_sets.clone(),

@@ -48,7 +48,12 @@ impl Numbers {
             numbers.entries.push(Entry { place: None, policy });
         }
         for (place, seen) in view.seen().enumerate().skip(1) {
-            for (policy, known) in seen.attachments.policies.iter().filter(|(_, policy)| policy.local) {
+            for (policy, known) in seen
+                .attachments
+                .policies
+                .iter()
+                .filter(|(_, policy)| policy.local)
+            {
                 let next = numbers.entries.len();
                 for cluster in seen.clusters {
                     let key = (cluster.clone(), known.locator().to_string());
@@ -113,7 +118,10 @@ impl<'p> Rows<'_, 'p> {
             let (mode, strategy) = mode(policy, seen.attachments.profile(entry.policy));
             let (first, text) = own_text(policy.object, self.sources).unwrap_or_default();
             let locator = policy.locator();
-            let deleted = self.if_deleted.get(locator.as_ref()).filter(|_| entry.place.is_none());
+            let deleted = self
+                .if_deleted
+                .get(locator.as_ref())
+                .filter(|_| entry.place.is_none());
             let (if_deleted, more_paths) = match deleted {
                 Some(changes) => {
                     let (rows, more) = self.deleted(changes, numbers, &paths, tables);

@@ -55,7 +55,10 @@ fn worth_a_look(page: &FleetPage) -> Vec<String> {
     }
     let attached: Vec<&RouteRow> = page.routes.iter().filter(|route| !route.on.is_empty()).collect();
     for (column, kind) in page.rule_kinds.iter().enumerate() {
-        let covered = attached.iter().filter(|route| is_covered(page, route, column)).count();
+        let covered = attached
+            .iter()
+            .filter(|route| is_covered(page, route, column))
+            .count();
         let gap = attached.len().saturating_sub(covered);
         // A gap is where most have one.
         if gap > 0 && covered >= gap {
@@ -74,7 +77,10 @@ fn worth_a_look(page: &FleetPage) -> Vec<String> {
         })
         .collect();
     if !differing.is_empty() {
-        lines.push(format!("clusters where another setting holds: {}", differing.len()));
+        lines.push(format!(
+            "clusters where another setting holds: {}",
+            differing.len()
+        ));
     }
     let idle = idle(page);
     if idle > 0 {
@@ -85,7 +91,10 @@ fn worth_a_look(page: &FleetPage) -> Vec<String> {
         lines.push(format!("routes that are attached to no Gateway: {loose}"));
     }
     for severity in ["error", "warning"] {
-        let count = page.findings.iter().filter(|finding| finding.severity == severity);
+        let count = page
+            .findings
+            .iter()
+            .filter(|finding| finding.severity == severity);
         let count = count.count();
         if count > 0 {
             lines.push(counted(count, severity));
@@ -97,7 +106,10 @@ fn worth_a_look(page: &FleetPage) -> Vec<String> {
 /// Whether a policy of a column holds for every rule of a route, below every listener, and does not let everybody in.
 fn is_covered(page: &FleetPage, route: &RouteRow, column: usize) -> bool {
     let holds = |profile: &usize| {
-        let outcome = page.profiles.get(*profile).and_then(|profile| profile.get(column));
+        let outcome = page
+            .profiles
+            .get(*profile)
+            .and_then(|profile| profile.get(column));
         let outcome = outcome.and_then(|outcome| usize::try_from(*outcome).ok());
         outcome
             .and_then(|outcome| page.outcomes.get(outcome))

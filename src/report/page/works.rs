@@ -9,7 +9,7 @@ use super::document::{GatewayRow, PolicyRow, ProblemRow, WorksPart};
 use super::interned::{Tables, signed_or_none};
 use super::paths::Paths;
 use super::policies::{Numbers, condition_row};
-use crate::report::aggregate::Aggregated;
+use crate::report::aggregate::{Aggregated, WorkProblem};
 
 pub(super) fn works(
     aggregated: &Aggregated,
@@ -21,7 +21,11 @@ pub(super) fn works(
         let conditions = || status.conditions.iter().map(condition_row).collect();
         if let Some(row) = paths.gateway(&status.object).and_then(|at| gateways.get_mut(at)) {
             row.reported = Some(conditions());
-            row.addresses = status.addresses.iter().map(|address| address.value.clone()).collect();
+            row.addresses = status
+                .addresses
+                .iter()
+                .map(|address| address.value.clone())
+                .collect();
         }
         let policy = numbers.find(&status.object, None);
         if let Some(row) = policy.and_then(|at| policies.get_mut(at)) {
@@ -33,6 +37,18 @@ pub(super) fn works(
         .enumerate()
         .map(|(position, gateway)| (format!("{}/{}", gateway.ns, gateway.name), position))
         .collect();
+    let by_work: HashMap<&str, usize> = gateways
+        .iter()
+        .enumerate()
+        .filter_map(|(position, gateway)| {
+            Some((gateway.work.as_deref()?.strip_prefix("ManifestWork ")?, position))
+        })
+        .collect();
+    // Of one that is not there nobody says whose it is.
+    let whose = |problem: &WorkProblem| {
+        let parent = problem.parent.as_ref().and_then(|parent| by_key.get(parent));
+        parent.or_else(|| by_work.get(problem.work.as_str())).copied()
+    };
     let problems = aggregated.works.problems.iter().map(|problem| ProblemRow {
         cluster: signed_or_none(tables.cluster(&problem.cluster)),
         on: problem.cluster.clone(),
@@ -51,7 +67,7 @@ pub(super) fn works(
             })
             .collect(),
         help: problem.help,
-        gateway: signed_or_none(problem.parent.as_ref().and_then(|parent| by_key.get(parent).copied())),
+        gateway: signed_or_none(whose(problem)),
     });
     WorksPart {
         planned: aggregated.works.planned,
