@@ -39,7 +39,8 @@ const TITLE: &str = "fleet";
 
 /// Write one HTML file that shows the fleet, to look at
 #[derive(Debug, Args)]
-#[command(after_long_help = AFTER_HELP)]
+// Without a base, `diff` compares with the last commit, and a page with nothing.
+#[command(after_long_help = AFTER_HELP, mut_arg("base", |base| base.help("Compare with this Git revision")))]
 pub(crate) struct PageCommand {
     /// The file to write; `-` is stdout
     #[arg(short, long, value_name = "FILE")]

@@ -20,13 +20,16 @@ use crate::hub::{Hub, Objects};
 use crate::object::Object;
 use crate::object::well_known::POLICY_LABEL;
 use crate::policy::PolicyId;
-use crate::report::PolicyView;
-use crate::report::diff::{EffectiveChange, EffectiveSettings};
+use crate::report::diff::{EffectiveChange, EffectiveSettings, SettingChange};
+use crate::report::{PolicyView, Without};
 use crate::topology::{Node, Start, Topology};
 use apimachinery::Identity;
 
 /// At most so many paths are evaluated for it, of all parts: each as often as it has policies.
 const MOST_EVALUATIONS: usize = 3_000_000;
+
+/// At most so many paths are listed of what the deletion of one policy changes.
+const MOST_PATHS: usize = 400;
 
 /// A part of the hub: where traffic begins in it, and its policies.
 #[derive(Debug, Default)]
@@ -36,12 +39,8 @@ struct Part {
 }
 
 /// What each policy of the hub makes different, by its locator; one of a part that is too large is missing.
-pub(super) fn if_deleted(
-    analysis: &Analysis<'_>,
-    view: &PolicyView<'_>,
-) -> HashMap<String, Vec<EffectiveChange>> {
+pub(super) fn if_deleted(analysis: &Analysis<'_>, view: &PolicyView<'_>) -> HashMap<String, Vec<Without>> {
     let hub = view.hub;
-    let mut changes: HashMap<String, Vec<EffectiveChange>> = HashMap::new();
     let mut parts = parts(view);
     // The smallest first: a hub has one part that is all of it, or many that are small.
     let paths = paths(view);
@@ -51,33 +50,33 @@ pub(super) fn if_deleted(
     };
     parts.sort_by_cached_key(|part| (cost(part), part.starts.first().copied()));
     let mut left = MOST_EVALUATIONS;
-    parts.retain(|part| match left.checked_sub(cost(part)) {
-        Some(rest) => {
-            left = rest;
-            true
-        }
-        None => {
-            left = 0;
-            false
-        }
+    parts.retain(|part| {
+        let rest = left.checked_sub(cost(part));
+        left = rest.unwrap_or_default();
+        rest.is_some()
     });
-    let found: Vec<Vec<(String, Vec<EffectiveChange>)>> = parts
+    let found: Vec<Vec<(String, Vec<Without>)>> = parts
         .par_iter()
         .map(|part| {
             let narrow = narrowed(analysis, view, part);
-            let placed = Arc::new(analysis.placed.part(&narrow));
+            let alike = alike(view, part);
+            let placed = Arc::new(
+                analysis
+                    .placed
+                    .part(&narrow, |cluster| alike.contains_key(cluster)),
+            );
             let with = analysis.again(Arc::clone(&placed), None);
             let before = settings(&with);
             let policies = part.policies.par_iter().map(|policy| {
                 let without = Some(hub.policy(*policy).object.identity());
                 let after = settings(&analysis.again(Arc::clone(&placed), without));
                 let changes = EffectiveSettings::changes(&before, &after);
-                (hub.locator(*policy).to_string(), changes)
+                (hub.locator(*policy).to_string(), grouped(&changes, &alike))
             });
             policies.collect()
         })
         .collect();
-    changes.extend(found.into_iter().flatten());
+    let mut changes: HashMap<String, Vec<Without>> = found.into_iter().flatten().collect();
     // What is on no path makes no difference.
     for (policy, _) in hub.policies.iter() {
         if starts_of(view, policy).is_empty() {
@@ -85,6 +84,74 @@ pub(super) fn if_deleted(
         }
     }
     changes
+}
+
+/// The clusters that a part is evaluated for: one of those that are alike in it, with all of these. A thousand that receive
+/// the same of it cost one.
+type Alike<'v> = BTreeMap<&'v str, Arc<[String]>>;
+
+fn alike<'v>(view: &'v PolicyView<'_>, part: &Part) -> Alike<'v> {
+    let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (number, spoke) in view.spokes.iter().enumerate() {
+        let topology = &spoke.attachments.topology;
+        let mut starts = topology.starts();
+        let is_here =
+            |there| start_on_hub(view, topology, there).is_some_and(|start| part.starts.contains(&start));
+        if starts.any(is_here) {
+            for cluster in spoke.clusters {
+                places.entry(cluster).or_default().push(number);
+            }
+        }
+    }
+    let mut groups: BTreeMap<&[usize], Vec<&'v str>> = BTreeMap::new();
+    for (cluster, places) in &places {
+        groups.entry(places).or_default().push(cluster);
+    }
+    let groups = groups.into_values();
+    groups
+        .filter_map(|clusters| {
+            let all = clusters.iter().map(|cluster| (*cluster).to_owned()).collect();
+            Some((*clusters.first()?, all))
+        })
+        .collect()
+}
+
+/// Equal changes together, in the order of their first path.
+fn grouped(changes: &[EffectiveChange], alike: &Alike<'_>) -> Vec<Without> {
+    let mut all: Vec<Without> = Vec::new();
+    // Paths with one change share what changes.
+    let mut known: HashMap<(*const Vec<SettingChange>, &[String], &[String]), usize> = HashMap::new();
+    let mut listed = 0_usize;
+    for change in changes {
+        let key = (
+            Arc::as_ptr(&change.settings),
+            change.clusters.as_slice(),
+            change.new_policies.as_slice(),
+        );
+        let next = all.len();
+        let position = *known.entry(key).or_insert(next);
+        if position == next {
+            let clusters = change.clusters.iter();
+            let clusters = clusters.filter_map(|cluster| alike.get(cluster.as_str()));
+            all.push(Without {
+                settings: Arc::clone(&change.settings),
+                policies: change.new_policies.clone(),
+                clusters: clusters.cloned().collect(),
+                paths: Vec::new(),
+                more: 0,
+            });
+        }
+        if let Some(without) = all.get_mut(position) {
+            // Each change has a path at least.
+            if listed < MOST_PATHS || without.paths.is_empty() {
+                listed = listed.saturating_add(1);
+                without.paths.push(change.path.clone());
+            } else {
+                without.more = without.more.saturating_add(1);
+            }
+        }
+    }
+    all
 }
 
 fn settings(analysis: &Analysis<'_>) -> EffectiveSettings {
@@ -314,7 +381,8 @@ fn inhabited(analysis: &Analysis<'_>, view: &PolicyView<'_>, part: &Part) -> BTr
         let starts = attachments.topology.starts();
         let mut here = starts.filter_map(|there| start_on_hub(view, &attachments.topology, there));
         if here.any(|start| part.starts.contains(&start)) {
-            for cluster in spoke.clusters {
+            // One of those that are alike stands for all.
+            for cluster in spoke.clusters.iter().take(1) {
                 if let Some(objects) = analysis.placed.hub.spokes.get(cluster) {
                     let objects = Objects::new(objects.iter().cloned().collect());
                     inhabited.insert(cluster.clone(), objects);

@@ -50,14 +50,17 @@ impl<'a> Placed<'a> {
         }
     }
 
-    /// The same of a part of the hub, whose Gateways go where they go with the rest.
-    pub(super) fn part(&self, hub: &'a Hub) -> Self {
+    /// The same of a part of the hub, whose Gateways go where they go with the rest, as far as somebody asks.
+    pub(super) fn part(&self, hub: &'a Hub, is_asked: impl Fn(&str) -> bool) -> Self {
         let found = &mut Findings::new();
         let ours = Ours::new(hub, &self.loaded.config.controller_name, found);
         let nowhere = || Arc::from(Vec::new());
         let clusters = ours.gateways.map(|(_, ours)| {
             let known = self.by_key.get(&ours.gateway.object.key());
-            known.map_or_else(nowhere, Arc::clone)
+            known.map_or_else(nowhere, |clusters| {
+                let asked = clusters.iter().filter(|cluster| is_asked(cluster));
+                asked.cloned().collect()
+            })
         });
         let gateways = ours.gateways.iter();
         let by_key = gateways

@@ -51,9 +51,9 @@ pub use explain::{
     Winner, explain, explain_request,
 };
 pub use explain_text::{explanation_text, policies_text, request_text};
-pub use graph::Graph;
-pub(crate) use page::Page;
+pub use graph::{Graph, Only};
 pub use page::{Compared, FleetPage, PageOptions};
+pub(crate) use page::{Page, Without};
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
 pub use policies::{EffectiveEntry, EffectiveResult, PolicyEntry, PolicyReport};
 pub use policy_view::PolicyView;

@@ -37,10 +37,10 @@ use hierarchy::{GatewayEntry, Hierarchy, narrow};
 use interned::{Tables, signed_or_none};
 use outcomes::{Kinds, Outcomes, Profiles};
 use paths::Paths;
+pub(crate) use policies::Without;
 use policies::{Numbers, Rows, condition_row};
 
 use super::aggregate::Aggregated;
-use super::diff::EffectiveChange;
 use super::policy_view::PolicyView;
 use super::status::ObjectStatus;
 use crate::api::gateway::GROUP;
@@ -69,7 +69,7 @@ pub(crate) struct Page<'p> {
     /// Predicted, of Gateways.
     pub(crate) statuses: Vec<ObjectStatus>,
     /// What changes without each policy of the hub, by locator, as far as that was worked out.
-    pub(crate) if_deleted: HashMap<String, Vec<EffectiveChange>>,
+    pub(crate) if_deleted: HashMap<String, Vec<Without>>,
     pub(crate) findings: &'p Findings,
     pub(crate) works: Option<&'p Aggregated>,
 }

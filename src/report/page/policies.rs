@@ -4,6 +4,7 @@
 //! [`Hierarchy`]. Flows out: rows. Must not know: what holds where.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::document::{ConditionRow, IfDeletedRow, PolicyRow, Position, TargetRow};
 use super::hierarchy::{Hierarchy, Map};
@@ -12,14 +13,26 @@ use super::outcomes::Kinds;
 use super::paths::Paths;
 use super::texts::own_text;
 use crate::policy::{Attachments, Condition, Declared, Policy, PolicyId, Profile, Target};
-use crate::report::diff::EffectiveChange;
+use crate::report::diff::SettingChange;
 use crate::report::policies::PolicyEntry;
 use crate::report::policy_view::{PolicyView, Seen};
 use crate::source::Sources;
 use crate::topology::{Node, Start};
 
-/// At most so many paths are listed of what a deletion changes, in all entries of one policy.
-const MOST_PATHS: usize = 400;
+/// What would be different without a policy, the same on some paths.
+#[derive(Debug)]
+pub(crate) struct Without {
+    /// The settings that differ.
+    pub(crate) settings: Arc<Vec<SettingChange>>,
+    /// Locators of the policies that hold then.
+    pub(crate) policies: Vec<String>,
+    /// The clusters, in groups of those that are alike.
+    pub(crate) clusters: Vec<Arc<[String]>>,
+    /// The locators of the paths.
+    pub(crate) paths: Vec<Vec<String>>,
+    /// How many more paths there are.
+    pub(crate) more: usize,
+}
 
 /// Which number each policy has.
 #[derive(Default)]
@@ -86,7 +99,7 @@ pub(super) struct Rows<'r, 'p> {
     pub(super) kinds: &'r Kinds,
     pub(super) sources: &'p Sources,
     /// What changes without a policy of the hub, by locator, where that was worked out.
-    pub(super) if_deleted: &'r HashMap<String, Vec<EffectiveChange>>,
+    pub(super) if_deleted: &'r HashMap<String, Vec<Without>>,
 }
 
 impl<'p> Rows<'_, 'p> {
@@ -151,27 +164,22 @@ impl<'p> Rows<'_, 'p> {
         rows
     }
 
-    /// What would change without a policy: equal changes on the same clusters together.
+    /// What would change without a policy, and how many paths are not listed.
     fn deleted(
         &self,
-        changes: &[EffectiveChange],
+        changes: &[Without],
         numbers: &Numbers,
         paths: &Paths,
         tables: &mut Tables<'p>,
     ) -> (Vec<IfDeletedRow>, usize) {
-        type Change = (Vec<(String, Position, Position, Position)>, Option<usize>);
-        let mut grouped: Vec<(Change, Vec<Vec<Position>>)> = Vec::new();
-        let mut known: HashMap<Change, usize> = HashMap::new();
-        let (mut listed, mut more) = (0_usize, 0_usize);
+        let mut rows = Vec::new();
         for change in changes {
             let mut settings = Vec::new();
             for setting in change.settings.iter() {
                 let whose = setting.new_from.as_ref();
                 let whose = whose.and_then(|key| {
-                    change
-                        .new_policies
-                        .iter()
-                        .find(|locator| locator.rsplit(':').next() == Some(key.as_str()))
+                    let mut policies = change.policies.iter();
+                    policies.find(|locator| locator.rsplit(':').next() == Some(key.as_str()))
                 });
                 let whose = whose.and_then(|locator| numbers.find(locator, None));
                 settings.push((
@@ -181,29 +189,14 @@ impl<'p> Rows<'_, 'p> {
                     signed_or_none(whose),
                 ));
             }
-            let spot = paths.spot(&change.path);
-            let all = paths.clusters_of(&spot);
-            let clusters = tables.set(change.clusters.iter().map(String::as_str));
+            let spots: Vec<Vec<Position>> = change.paths.iter().map(|path| paths.spot(path)).collect();
+            let all = spots.first().map_or(0, |spot| paths.clusters_of(spot));
+            let clusters = change.clusters.iter().flat_map(|clusters| clusters.iter());
+            let clusters = tables.set(clusters.map(String::as_str));
             let here = tables.members(clusters).count();
-            let key = (settings, (here < all).then_some(clusters));
-            let next = grouped.len();
-            let position = *known.entry(key.clone()).or_insert(next);
-            if position == next {
-                grouped.push((key, Vec::new()));
-            }
-            if let Some((_, paths)) = grouped.get_mut(position) {
-                // Each change has a path at least.
-                if listed < MOST_PATHS || paths.is_empty() {
-                    listed = listed.saturating_add(1);
-                    paths.push(spot);
-                } else {
-                    more = more.saturating_add(1);
-                }
-            }
+            rows.push(IfDeletedRow(spots, settings, (here < all).then_some(clusters)));
         }
-        let rows = grouped.into_iter();
-        let rows = rows.map(|((settings, clusters), paths)| IfDeletedRow(paths, settings, clusters));
-        (rows.collect(), more)
+        (rows, changes.iter().map(|change| change.more).sum())
     }
 }
 
