@@ -19,6 +19,8 @@ mod profiles;
 mod ids;
 mod layer;
 
+mod openness;
+
 mod leaves;
 mod merge_patch;
 

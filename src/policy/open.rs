@@ -1,14 +1,11 @@
-//! Policies that let everybody in, on purpose: they hold, and they cover nothing.
+//! Ways to say that a policy lets everybody in, on purpose.
 //!
-//! Owns: what a profile says of that ([`Open`]), and asking it. Flows in: what holds on a path. Flows out: yes or no. Must
-//! not know: paths, reports.
+//! Owns: what a profile says of that ([`Open`]), and whether a setting is what it names. Flows in: settings. Flows out: yes
+//! or no. Must not know: profiles, what holds on a path.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use super::layer::Content;
-use super::profile::Profile;
 
 /// One way in which settings let everybody in: all of `with` are there, and none of `without`.
 ///
@@ -35,29 +32,8 @@ impl Open {
     }
 }
 
-impl Profile {
-    /// Whether settings that hold together let everybody in. No settings do not: then there is no policy.
-    #[must_use]
-    pub(crate) fn lets_everybody_in(&self, content: &Content) -> bool {
-        let has = |wanted: &String| {
-            let (name, word) = match wanted.split_once('=') {
-                Some((name, word)) => (name, Some(word)),
-                None => (wanted.as_str(), None),
-            };
-            content
-                .iter()
-                .any(|(key, leaf)| is_there(name, key, &leaf.value, word))
-        };
-        !content.is_empty()
-            && self
-                .open
-                .iter()
-                .any(|open| open.with.iter().all(has) && !open.without.iter().any(has))
-    }
-}
-
 /// Whether a setting, or something in it, is what is wanted.
-fn is_there(wanted: &str, key: &str, value: &Value, word: Option<&str>) -> bool {
+pub(super) fn is_there(wanted: &str, key: &str, value: &Value, word: Option<&str>) -> bool {
     let mut parts = wanted.split('/');
     let mut named = key.split('/');
     loop {

@@ -4,20 +4,24 @@
 //! Flows out: a [`ChangePart`]. Must not know: how two sides are compared.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::Value;
 
 use super::document::{
     ChangePart, ChangeSummary, ChangedClusters, ChangedObject, CountsRow, EffectiveRow, Position, Spot,
 };
 use super::interned::{Tables, signed_or_none};
-use super::outcomes::Kinds;
+use super::kinds::Kinds;
+use super::numbers::Numbers;
 use super::paths::Paths;
-use super::policies::Numbers;
 use crate::api::gateway::GROUP;
 use crate::diagnostic::{Locate as _, Part};
 use crate::object::well_known::HUB_DIRECTORY;
 use crate::render::REPLICA_SETS;
 use crate::report::diff::{
-    BothSides, Counts, DiffReport, EffectiveChange, ObjectChange, Presence, Which, field_changes,
+    BothSides, Counts, DiffReport, EffectiveChange, ObjectChange, Presence, SettingChange, Which,
+    field_changes,
 };
 use crate::topology::Topology;
 
@@ -112,11 +116,21 @@ fn effective(
     let mut rows: Vec<EffectiveRow> = Vec::new();
     let mut known: HashMap<Key, usize> = HashMap::new();
     for change in changes {
+        // Those settings that differ; a side that has none of the kind is no empty one.
+        let side = |is_there: bool, value: fn(&SettingChange) -> &Option<Arc<Value>>| {
+            let values = change.settings.iter().filter_map(|setting| {
+                let value = value(setting).as_deref()?.clone();
+                Some((setting.setting.clone(), value))
+            });
+            is_there.then(|| Value::Object(values.collect()))
+        };
+        let old = side(change.old.is_some(), |setting| &setting.old);
+        let new = side(change.new.is_some(), |setting| &setting.new);
         let (old, new) = (
-            tables.value_or_none(change.old.as_ref()),
-            tables.value_or_none(change.new.as_ref()),
+            tables.value_or_none(old.as_ref()),
+            tables.value_or_none(new.as_ref()),
         );
-        let kind = super::outcomes::kind_position(kinds, &change.kind, &change.group);
+        let kind = super::kinds::kind_position(kinds, &change.kind, &change.group);
         let key = (
             kind,
             change.kind.clone(),

@@ -399,7 +399,7 @@ pub(super) struct ChangedClusters {
 pub(super) struct EffectiveRow {
     pub(super) kind: Position,
     pub(super) kind_name: String,
-    /// All settings of before, and of after, by their names: a value, or -1.
+    /// The settings that differ, before and after, by their names: a value; -1 where there are none of the kind.
     pub(super) old: Position,
     pub(super) new: Position,
     pub(super) old_policies: Vec<(String, Position)>,

@@ -1,16 +1,16 @@
 //! The file around the data: markup, style, and script, and what keeps text of the input from becoming any of them.
 //!
-//! Owns: the order of the pieces, escaping, and the content security policy with the hashes of the two that it admits.
+//! Owns: the order of the pieces, and the content security policy with the hashes of the two that it admits.
 //! Flows in: a [`FleetPage`]. Flows out: HTML. Must not know: what the data says.
 //!
 //! The pieces are written one after the other, and nothing is searched for in what holds text of the input already.
 
-use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use sha2::{Digest as _, Sha256};
 
 use super::document::FleetPage;
+use super::escaping::{escape_data, escape_markup};
 use super::summary::summary;
 
 const PAGE: &str = include_str!("page.html");
@@ -120,7 +120,7 @@ fn policy(style: &str, script: &str) -> String {
 }
 
 /// RFC 4648.
-fn base64(bytes: &[u8]) -> String {
+pub(super) fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
@@ -133,52 +133,4 @@ fn base64(bytes: &[u8]) -> String {
         }
     }
     text
-}
-
-/// Text inside of an element, or of an attribute in quotes.
-pub(super) fn escape_markup(text: &str, page: &mut String) {
-    for character in text.chars() {
-        match character {
-            '&' => page.push_str("&amp;"),
-            '<' => page.push_str("&lt;"),
-            '>' => page.push_str("&gt;"),
-            '"' => page.push_str("&quot;"),
-            '\'' => page.push_str("&#39;"),
-            // What could hide or turn around what stands beside it.
-            other if is_hidden(other) => {
-                let _ = write!(page, "&lt;U+{:04X}&gt;", u32::from(other));
-            }
-            other => page.push(other),
-        }
-    }
-}
-
-/// Control, bidirectional, and zero-width characters: `HIDDEN` in `page.js`.
-fn is_hidden(character: char) -> bool {
-    matches!(
-        u32::from(character),
-        0..=0x8
-            | 0xb..=0x1f
-            | 0x7f..=0x9f
-            | 0xad
-            | 0x61c
-            | 0x180e
-            | 0x200b..=0x200f
-            | 0x2028..=0x202e
-            | 0x2060..=0x206f
-            | 0xfeff
-            | 0xfff9..=0xfffb
-    )
-}
-
-/// JSON inside of a script element, which markup would end, whatever it is in JSON. These characters stand in strings only.
-fn escape_data(json: &str, page: &mut String) {
-    for character in json.chars() {
-        match character {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                let _ = write!(page, "\\u{:04x}", u32::from(character));
-            }
-            other => page.push(other),
-        }
-    }
 }

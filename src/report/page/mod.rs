@@ -10,7 +10,10 @@
 mod document;
 mod interned;
 
+mod escaping;
 mod hierarchy;
+mod kinds;
+mod numbers;
 
 mod texts;
 
@@ -35,10 +38,12 @@ pub use document::FleetPage;
 use document::{CarriedRow, ClusterRow, ConditionRow, FindingRow, GatewayRow, OnRow, RouteRow};
 use hierarchy::{GatewayEntry, Hierarchy, narrow};
 use interned::{Tables, signed_or_none};
-use outcomes::{Kinds, Outcomes, Profiles};
+use kinds::Kinds;
+use numbers::Numbers;
+use outcomes::{Outcomes, Profiles};
 use paths::Paths;
 pub(crate) use policies::Without;
-use policies::{Numbers, Rows, condition_row};
+use policies::{Rows, condition_row};
 
 use super::aggregate::Aggregated;
 use super::policy_view::PolicyView;

@@ -1,6 +1,6 @@
 //! The policies of a page: of the hub, and those that live on clusters.
 //!
-//! Owns: their numbers, what they target in words of a page, and what would change without each. Flows in: a view, the
+//! Owns: what they target in words of a page, and what would change without each. Flows in: a view, the
 //! [`Hierarchy`]. Flows out: rows. Must not know: what holds where.
 
 use std::collections::HashMap;
@@ -9,10 +9,11 @@ use std::sync::Arc;
 use super::document::{ConditionRow, IfDeletedRow, PolicyRow, Position, TargetRow};
 use super::hierarchy::{Hierarchy, Map};
 use super::interned::{Tables, signed, signed_or_none};
-use super::outcomes::Kinds;
+use super::kinds::Kinds;
+use super::numbers::Numbers;
 use super::paths::Paths;
 use super::texts::own_text;
-use crate::policy::{Attachments, Condition, Declared, Policy, PolicyId, Profile, Target};
+use crate::policy::{Attachments, Condition, Declared, Policy, Profile, Target};
 use crate::report::diff::SettingChange;
 use crate::report::policies::PolicyEntry;
 use crate::report::policy_view::{PolicyView, Seen};
@@ -32,63 +33,6 @@ pub(crate) struct Without {
     pub(crate) paths: Vec<Vec<String>>,
     /// How many more paths there are.
     pub(crate) more: usize,
-}
-
-/// Which number each policy has.
-#[derive(Default)]
-pub(super) struct Numbers {
-    of_hub: HashMap<String, usize>,
-    /// By cluster and locator.
-    of_clusters: HashMap<(String, String), usize>,
-    /// What each is read from, in their order.
-    entries: Vec<Entry>,
-}
-
-/// One policy: of the hub, or of a place that was evaluated.
-#[derive(Clone, Copy)]
-struct Entry {
-    /// The place, by its position in the view.
-    place: Option<usize>,
-    policy: PolicyId,
-}
-
-impl Numbers {
-    pub(super) fn of(view: &PolicyView<'_>) -> Self {
-        let mut numbers = Self::default();
-        for (policy, known) in view.hub.policies.iter() {
-            let next = numbers.entries.len();
-            numbers.of_hub.entry(known.locator().to_string()).or_insert(next);
-            numbers.entries.push(Entry { place: None, policy });
-        }
-        for (place, seen) in view.seen().enumerate().skip(1) {
-            for (policy, known) in seen
-                .attachments
-                .policies
-                .iter()
-                .filter(|(_, policy)| policy.local)
-            {
-                let next = numbers.entries.len();
-                for cluster in seen.clusters {
-                    let key = (cluster.clone(), known.locator().to_string());
-                    numbers.of_clusters.insert(key, next);
-                }
-                let place = Some(place);
-                numbers.entries.push(Entry { place, policy });
-            }
-        }
-        numbers
-    }
-
-    /// The number of a policy of the hub, or of one that lives on a cluster.
-    pub(super) fn find(&self, locator: &str, cluster: Option<&str>) -> Option<usize> {
-        match cluster {
-            Some(cluster) => {
-                let key = (cluster.to_owned(), locator.to_owned());
-                self.of_clusters.get(&key).copied()
-            }
-            None => self.of_hub.get(locator).copied(),
-        }
-    }
 }
 
 /// What the rows are made from beside the view.

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::document::{FleetPage, Position, Profiled, RouteRow};
-use super::html::escape_markup;
+use super::escaping::escape_markup;
 use crate::diagnostic::counted;
 
 /// The static part of the page. The script puts its own in the place of it.

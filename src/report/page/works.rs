@@ -7,8 +7,9 @@ use std::collections::HashMap;
 
 use super::document::{GatewayRow, PolicyRow, ProblemRow, WorksPart};
 use super::interned::{Tables, signed_or_none};
+use super::numbers::Numbers;
 use super::paths::Paths;
-use super::policies::{Numbers, condition_row};
+use super::policies::condition_row;
 use crate::report::aggregate::{Aggregated, WorkProblem};
 
 pub(super) fn works(
