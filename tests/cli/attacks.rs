@@ -81,6 +81,8 @@ fn workflow(scratch: &Scratch, base: &str) -> Outcome {
             .env_clear()
             .env("PATH", path)
             .env("BASE", base)
+            .env("SOURCE", "https://git.example/hub/blob/main/")
+            .env("URL", "https://git.example/artifact")
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GITHUB_STEP_SUMMARY", scratch.path("summary.md"))
             .output()
@@ -91,7 +93,7 @@ fn workflow(scratch: &Scratch, base: &str) -> Outcome {
         outcome.said += &String::from_utf8_lossy(&run.stdout);
         outcome.said += &String::from_utf8_lossy(&run.stderr);
     }
-    assert_eq!(ran, 3, "check, render and diff");
+    assert_eq!(ran, 5, "check, render, diff, the page, and its link");
     if scratch.exists("repository/diff.md") {
         outcome.said += &scratch.read("repository/diff.md");
     }
