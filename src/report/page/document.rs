@@ -216,6 +216,7 @@ pub(super) struct RuleRow {
 /// paths (rule or -1, backend or -1, kind, outcome), and the clusters where it does, if these are not all of the
 /// Gateway's.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(extend("minItems" = 3))]
 pub(super) struct OnRow(
     pub(super) usize,
     pub(super) Position,
@@ -297,6 +298,7 @@ pub(super) struct PolicyRow {
 
 /// Paths, settings (name, value before or -1, value after or -1, whose it is then or -1), clusters.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(extend("minItems" = 2))]
 pub(super) struct IfDeletedRow(
     pub(super) Vec<Spot>,
     pub(super) Vec<(String, Position, Position, Position)>,
