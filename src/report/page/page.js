@@ -694,7 +694,7 @@
   const table = (caption, heads, body, cls) =>
     h(
       'div',
-      { class: 'scroll' },
+      { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
       h(
         'table',
         { class: cls || '' },
@@ -3663,7 +3663,7 @@
     });
     const h1 = main.querySelector('h1');
     document.title =
-      (h1 ? h1.textContent + ' \u00b7 ' : '') + (h1 && h1.textContent === D.title ? 'spokewright' : D.title);
+      (h1 ? h1.textContent + ' \u00b7 ' : '') + (h1 && h1.textContent === plain(D.title) ? 'spokewright' : plain(D.title));
     if (!stay) {
       scrollTo(0, scrolls.get(location.hash) || 0);
       if (shown !== null && h1) h1.focus({ preventScroll: true });
