@@ -116,11 +116,14 @@ fn alike<'v>(view: &'v PolicyView<'_>, part: &Part) -> Alike<'v> {
         .collect()
 }
 
+/// What changes, the clusters, and the policies that hold then.
+type SameChange<'c> = (*const Vec<SettingChange>, &'c [String], &'c [String]);
+
 /// Equal changes together, in the order of their first path.
 fn grouped(changes: &[EffectiveChange], alike: &Alike<'_>) -> Vec<Without> {
     let mut all: Vec<Without> = Vec::new();
     // Paths with one change share what changes.
-    let mut known: HashMap<(*const Vec<SettingChange>, &[String], &[String]), usize> = HashMap::new();
+    let mut known: HashMap<SameChange<'_>, usize> = HashMap::new();
     let mut listed = 0_usize;
     for change in changes {
         let key = (
@@ -229,8 +232,8 @@ fn parts(view: &PolicyView<'_>) -> Vec<Part> {
         tie(&mut starts.into_iter());
     }
     let mut parts: BTreeMap<usize, Part> = BTreeMap::new();
-    for (start, number) in &numbers {
-        let root = root(&mut together, *number);
+    for (number, start) in starts.iter().enumerate() {
+        let root = root(&mut together, number);
         parts.entry(root).or_default().starts.insert(*start);
     }
     for (policy, start) in of_policies {

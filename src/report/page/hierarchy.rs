@@ -3,7 +3,7 @@
 //! Owns: their order and positions, where each stands in every place that was evaluated, and what a rule matches in
 //! words. Flows in: the topologies of a view. Flows out: rows, and a [`Map`] of each topology. Must not know: policies.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
@@ -69,11 +69,11 @@ impl Spot {
 /// Where the things of one topology stand on the page.
 #[derive(Default)]
 pub(super) struct Map {
-    pub(super) starts: HashMap<Start, usize>,
+    pub(super) starts: BTreeMap<Start, usize>,
     pub(super) listeners: HashMap<ListenerId, i32>,
     pub(super) routes: HashMap<RouteId, i32>,
     /// What hangs where: Gateway, listener, route.
-    pub(super) attached: HashSet<(usize, i32, i32)>,
+    pub(super) attached: BTreeSet<(usize, i32, i32)>,
     /// The listeners of each route below each Gateway.
     by_route: HashMap<(usize, i32), Vec<i32>>,
 }

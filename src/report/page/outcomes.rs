@@ -192,6 +192,9 @@ impl Outcomes {
     }
 }
 
+/// Rule or -1, backend or -1, kind, outcome.
+type OtherRow = (Position, Position, usize, Position);
+
 /// The profiles of rules, and what holds on paths that have no column.
 #[derive(Default)]
 pub(super) struct Profiles {
@@ -235,11 +238,7 @@ impl Profiles {
     }
 
     /// The profile of each rule of a route below a listener, and the rest.
-    pub(super) fn on(
-        &mut self,
-        place: (usize, i32, i32),
-        rules: usize,
-    ) -> (Profiled, Option<Vec<(Position, Position, usize, Position)>>) {
+    pub(super) fn on(&mut self, place: (usize, i32, i32), rules: usize) -> (Profiled, Option<Vec<OtherRow>>) {
         let Self {
             list,
             by_place,
@@ -383,8 +382,8 @@ impl<'p> Finding<'_, 'p> {
                 continue;
             };
             let authored = seen.attachments.authored(loss.policy);
-            let layers = authored.layers.iter();
-            let leaf = layers.filter_map(|layer| layer.content.get(&loss.key)).next();
+            let mut layers = authored.layers.iter();
+            let leaf = layers.find_map(|layer| layer.content.get(&loss.key));
             let row = self.lost((&loss.key, leaf, authored.object), policy, by, rule);
             lost.push(row);
         }

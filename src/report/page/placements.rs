@@ -27,6 +27,9 @@ const fn step_of(stage: Stage) -> usize {
     }
 }
 
+/// Each reason, what decided it, and the clusters that share it.
+type Reasons = BTreeMap<String, (Location, Vec<usize>)>;
+
 /// Why a Placement drops a cluster.
 struct Dropped {
     placement: usize,
@@ -50,7 +53,6 @@ pub(super) fn placements(
         .map(|cluster| dropped(evaluation, cluster))
         .collect();
     // By Placement and step: each reason with the clusters that share it.
-    type Reasons = BTreeMap<String, (Location, Vec<usize>)>;
     let mut reasons: HashMap<(usize, usize), Reasons> = HashMap::new();
     for (cluster, dropped) in dropped.into_iter().enumerate() {
         for Dropped {
@@ -121,7 +123,7 @@ pub(super) fn placements(
                     let status = match condition.status {
                         ConditionStatus::True => "True",
                         ConditionStatus::False => "False",
-                        _ => "Unknown",
+                        ConditionStatus::Unknown => "Unknown",
                     };
                     (
                         condition.kind.clone(),

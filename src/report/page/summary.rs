@@ -69,7 +69,7 @@ fn worth_a_look(page: &FleetPage) -> Vec<String> {
     let differing: BTreeSet<usize> = page
         .exceptions
         .iter()
-        .flat_map(|exception| page.sets.get(exception.clusters))
+        .filter_map(|exception| page.sets.get(exception.clusters))
         .flat_map(|ranges| ranges.chunks_exact(2))
         .flat_map(|range| match range {
             [first, last] => *first..last.saturating_add(1),
