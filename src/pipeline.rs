@@ -22,6 +22,8 @@ mod origins;
 
 mod inputs;
 
+mod placed;
+
 mod policies;
 
 mod analysis;
@@ -29,6 +31,10 @@ mod analysis;
 mod consequences;
 mod nothing;
 mod stages;
+
+mod deleted;
+mod page;
+
 mod variables;
 
 // Other ways to say what to render, what may be said, and what to begin with.
@@ -46,6 +52,7 @@ pub use inputs::{
     CONFIG_NAME, Loaded, Request, configuration, load, load_checkout, load_from, load_staged, load_works,
     watched,
 };
+pub use page::PageInput;
 pub use schemas::{catalog_text, schema_documents, schema_store_catalog, schema_text};
 #[cfg(feature = "git")]
 pub use staged::unstaged;

@@ -3,9 +3,9 @@
 //! Owns: its options, which two sides are compared, and the exit status. Flows in: arguments. Flows out: a report on
 //! stdout. Must not know: how two sides are compared.
 
-mod base;
+pub(super) mod base;
 mod budget;
-mod stop;
+pub(super) mod stop;
 mod without;
 
 use std::io::{IsTerminal as _, Write as _};

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;
 use spokewright::diagnostic::Findings;
 use spokewright::pipeline::EmptyResult;
-use spokewright::report::Graph;
+use spokewright::report::{Graph, Only};
 
 use super::candidates;
 use super::next;
@@ -14,13 +14,14 @@ use super::options::{ClustersOption, ReadOptions};
 use super::policies::analyse;
 use super::reporting::{finish, whole};
 use super::show;
-use super::status::Status;
+use super::status::{Refusal, Status};
 
 const AFTER_HELP: &str = "\
 Examples:
   spokewright graph                           mermaid, for a block in Markdown
   spokewright graph --format dot | dot -Tsvg  the same, drawn by Graphviz
   spokewright graph --cluster eu-1            only what is on this cluster
+  spokewright graph --only gateway/shop/web   only what belongs to this Gateway
   spokewright graph --all                     every node, however many";
 
 /// Draw Gateways, listeners, routes, policies, and clusters
@@ -42,6 +43,10 @@ pub(crate) struct GraphCommand {
     #[arg(long, value_name = "CLUSTER", add = ArgValueCompleter::new(candidates::cluster))]
     cluster: Option<String>,
 
+    /// Draw what belongs to this Gateway, route, policy, namespace, or cluster
+    #[arg(long, value_name = "OBJECT", value_parser = only, add = ArgValueCompleter::new(candidates::objects))]
+    only: Vec<Only>,
+
     /// Draw every node, even in a graph too large to read
     #[arg(long)]
     all: bool,
@@ -51,6 +56,14 @@ pub(crate) struct GraphCommand {
 
     #[command(flatten)]
     options: ReadOptions,
+}
+
+/// So many edges mermaid draws where nobody configured it otherwise.
+const MOST_OF_MERMAID: usize = 500;
+
+fn only(text: &str) -> Result<Only, String> {
+    Only::parse(text)
+        .ok_or_else(|| "write KIND/NAMESPACE/NAME, as in gateway/shop/web, or namespace/NAME".to_owned())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -83,15 +96,37 @@ impl GraphCommand {
         } else {
             Graph::new(&view, admits)
         };
+        if !self.only.is_empty() && !graph.narrow(&self.only) {
+            loaded.finish(&mut findings);
+            show::findings(&findings, &loaded.sources, self.options.speech);
+            return Err(Refusal::new(
+                Status::Usage,
+                "nothing in the graph matches `--only`",
+                "write KIND/NAMESPACE/NAME, as in gateway/shop/web, or namespace/NAME",
+            )
+            .into());
+        }
         let everything = graph.things();
         if !self.all && graph.collapse() {
             show::calm(
                 &format!(
-                    "{everything} nodes drawn as {}: similar nodes are counted; --all draws everything",
+                    "{everything} nodes drawn as {}: similar nodes are counted; --only draws a part, --all draws everything, \
+                     and `spokewright page` shows it",
                     graph.nodes()
                 ),
                 self.options.speech,
             );
+        }
+        if self.format == Language::Mermaid && graph.edges() > MOST_OF_MERMAID {
+            return Err(Refusal::new(
+                Status::Usage,
+                &format!(
+                    "mermaid draws at most {MOST_OF_MERMAID} edges, and these are {}",
+                    graph.edges()
+                ),
+                "draw a part (`--only`, `--clusters`), use `--format dot`, or look at all of it: `spokewright page -o fleet.html`",
+            )
+            .into());
         }
         let data = match self.format {
             Language::Mermaid => graph.mermaid(),

@@ -18,6 +18,7 @@ mod man;
 mod named;
 mod next;
 mod options;
+mod page;
 mod placement;
 mod policies;
 mod progress;
@@ -102,6 +103,7 @@ enum Command {
     Finding(finding::Finding),
     Diff(diff::Diff),
     Graph(graph::GraphCommand),
+    Page(page::PageCommand),
     Argocd(argocd::Argocd),
     Status(status_command::StatusCommand),
     PruneList(prune_list::PruneListCommand),
@@ -187,6 +189,7 @@ fn run(cli: Cli) -> Status {
         Command::Finding(command) => command.run(),
         Command::Diff(command) => command.run(),
         Command::Graph(command) => command.run(),
+        Command::Page(command) => command.run(),
         Command::Argocd(command) => command.run(),
         Command::Status(command) => command.run(),
         Command::PruneList(command) => command.run(),

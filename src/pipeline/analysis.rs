@@ -4,70 +4,20 @@
 //! which a plan, policies, statuses and a picture are functions, and what the stages found.
 //! Must not know: what a command makes of it.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::inputs::Loaded;
+use super::placed::Placed;
 use super::policies::{Attached, Decided, attach, evaluate};
 use crate::diagnostic::{Code, Findings};
-use crate::hub::{Grants, OurGatewayId, Ours, Table};
+use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
-use crate::placing::{self, Clusters};
-use crate::progress::Stage;
-use crate::report::{PolicyView, placements_not_found};
+use crate::report::PolicyView;
 use crate::sync::{
     self, PlacedGateway, Spoke, SyncedObjects, Syncing, Variant, Withheld, report_not_synced,
     report_other_versions,
 };
 use apimachinery::Identity;
-
-/// What of an input is ours, and where it goes: the same from wherever its policies are looked at.
-#[derive(Debug)]
-pub(super) struct Placed<'a> {
-    pub(super) loaded: &'a Loaded,
-    pub(super) ours: Ours<'a>,
-    pub(super) grants: Grants<'a>,
-    /// The clusters of each Gateway.
-    pub(super) clusters: Table<OurGatewayId, Arc<[String]>>,
-    /// The same by the name of the Gateway.
-    pub(super) by_key: Clusters,
-    /// Gateways whose placement nobody has heard of.
-    pub(super) not_found: BTreeSet<OurGatewayId>,
-}
-
-impl<'a> Placed<'a> {
-    pub(super) fn new(loaded: &'a Loaded, findings: &mut Findings) -> Self {
-        let ours = Ours::new(&loaded.hub, &loaded.config.controller_name, findings);
-        let grants = Grants::new(&loaded.hub, findings);
-        let clusters = place(loaded, &ours, findings);
-        let not_found = placements_not_found(&ours, findings);
-        let gateways = ours.gateways.iter();
-        let by_key = gateways
-            .map(|(id, ours)| (ours.gateway.object.key(), clusters.get(id).clone()))
-            .collect();
-        Self {
-            loaded,
-            ours,
-            grants,
-            clusters,
-            by_key,
-            not_found,
-        }
-    }
-}
-
-fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Table<OurGatewayId, Arc<[String]>> {
-    let _placing = loaded.progress.begin(Stage::Placing);
-    let inventory = placing::inventory(&loaded.hub, findings);
-    let input = loaded.evaluation_input(&inventory);
-    placing::place(
-        &loaded.hub,
-        ours,
-        loaded.config.placement_source,
-        &input,
-        findings,
-    )
-}
 
 /// What was found out about an input, once for everything that is asked of it.
 ///
@@ -101,7 +51,7 @@ impl<'a> Analysis<'a> {
     /// Analyses an input for rendering.
     pub fn new(loaded: &'a Loaded, findings: &mut Findings) -> Self {
         let placed = Placed::new(loaded, findings);
-        Self::of(Arc::new(placed), None, None, findings)
+        Self::of(Arc::new(placed), None, findings)
     }
 
     /// Analyses an input for reports about its policies; with a `cluster`, as seen there: what is placed there, beside
@@ -111,28 +61,27 @@ impl<'a> Analysis<'a> {
         let placed = Placed::new(loaded, &mut found);
         let found = found.into_iter();
         findings.extend(found.filter(|finding| finding.code != Code::GATEWAY_NOT_PLACED));
-        Self::of(Arc::new(placed), cluster, None, findings)
+        Self::of(Arc::new(placed), cluster, findings)
     }
 
     /// The same input without one of its policies.
     #[must_use]
     pub fn without(&self, policy: &Object) -> Self {
-        let placed = Arc::clone(&self.placed);
-        Self::of(
-            placed,
-            self.cluster,
-            Some(policy.identity()),
-            &mut Findings::new(),
-        )
+        self.again(Arc::clone(&self.placed), Some(policy.identity()))
     }
 
-    fn of(
-        placed: Arc<Placed<'a>>,
-        cluster: Option<&'a str>,
-        without: Option<Identity>,
-        findings: &mut Findings,
-    ) -> Self {
-        let attached = attach(placed.loaded, &placed.ours, &placed.grants, without, findings);
+    /// What this analysis knows of policies, applied to the same input or a part of it. What is wrong was said before.
+    pub(super) fn again(&self, placed: Arc<Placed<'a>>, without: Option<Identity>) -> Self {
+        let attached = self.attached.again(&placed, without);
+        Self {
+            placed,
+            attached,
+            cluster: self.cluster,
+        }
+    }
+
+    fn of(placed: Arc<Placed<'a>>, cluster: Option<&'a str>, findings: &mut Findings) -> Self {
+        let attached = attach(&placed, findings);
         Self {
             placed,
             attached,
@@ -149,7 +98,7 @@ impl<'a> Analysis<'a> {
 
     pub(super) fn spokes_of<'x>(&'x self, received: &Received<'x>) -> Spokes<'x> {
         let making = sync::Spokes {
-            hub: &self.placed.loaded.hub,
+            hub: self.placed.hub,
             attachments: &self.attached.attachments,
             ours: &self.placed.ours,
             gateways: &received.gateways,
@@ -164,8 +113,19 @@ impl<'a> Analysis<'a> {
 
     /// Which policies hold on each path of each cluster, and what becomes of each; `spokes` are this analysis's.
     pub fn policies<'x>(&'x self, spokes: &'x Spokes<'x>, findings: &mut Findings) -> PolicyView<'x> {
+        self.report_not_synced(findings);
+        self.evaluate(spokes, findings)
+    }
+
+    /// The same, where everything was reported before.
+    pub(super) fn evaluated<'x>(&'x self, spokes: &'x Spokes<'x>) -> PolicyView<'x> {
+        self.evaluate(spokes, &mut Findings::new())
+    }
+
+    fn evaluate<'x>(&'x self, spokes: &'x Spokes<'x>, findings: &mut Findings) -> PolicyView<'x> {
         let decided = Decided {
             loaded: self.placed.loaded,
+            hub: self.placed.hub,
             attached: &self.attached,
             grants: &self.placed.grants,
             ours: &self.placed.ours,
@@ -173,7 +133,6 @@ impl<'a> Analysis<'a> {
             by_key: &self.placed.by_key,
             cluster: self.cluster,
         };
-        self.report_not_synced(findings);
         evaluate(decided, &spokes.spokes, &spokes.withheld, findings)
     }
 
@@ -189,7 +148,7 @@ impl<'a> Analysis<'a> {
 
     pub(super) fn received(&self) -> Received<'_> {
         let Placed {
-            loaded, ours, grants, ..
+            hub, ours, grants, ..
         } = self.placed.as_ref();
         let gateways = self.gateways();
         let mut synced = SyncedObjects::new(Syncing {
@@ -200,7 +159,7 @@ impl<'a> Analysis<'a> {
             ours,
             clusters: &self.placed.by_key,
         });
-        let chosen = sync::chosen_objects(&loaded.hub.objects, ours, &self.attached.routes, grants);
+        let chosen = sync::chosen_objects(&hub.objects, ours, &self.attached.routes, grants);
         synced.objects.splice(0..0, chosen);
         let variants = synced
             .objects
@@ -221,8 +180,8 @@ impl<'a> Analysis<'a> {
             routes,
             ..
         } = &self.attached;
-        let Placed { loaded, ours, .. } = self.placed.as_ref();
-        report_not_synced(attachments, kinds, routes, &loaded.hub, ours, findings);
-        report_other_versions(attachments, kinds, &loaded.hub, ours, findings);
+        let Placed { hub, ours, .. } = self.placed.as_ref();
+        report_not_synced(attachments, kinds, routes, hub, ours, findings);
+        report_other_versions(attachments, kinds, hub, ours, findings);
     }
 }

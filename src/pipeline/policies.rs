@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::inputs::Loaded;
+use super::placed::Placed;
 use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId};
@@ -58,9 +59,12 @@ impl<'a> Teaching<'a> {
         })
     }
 
-    fn new(loaded: &'a Loaded, ours: &Ours<'_>, without: Option<Identity>, findings: &mut Findings) -> Self {
+    fn new(placed: &Placed<'a>, findings: &mut Findings) -> Self {
+        let Placed {
+            loaded, hub, ours, ..
+        } = placed;
         Self {
-            hub: &loaded.hub,
+            hub,
             profiles: profiles(loaded, findings),
             ages: match loaded.config.creation_timestamp {
                 OriginTimestamp::Use => Ages::Use,
@@ -69,6 +73,19 @@ impl<'a> Teaching<'a> {
             kinds: kinds_of(ours, |params| &params.policies_to_sync),
             routes: kinds_of(ours, |params| &params.resources_to_sync),
             root_namespace: loaded.config.istio_root_namespace.clone(),
+            without: None,
+        }
+    }
+
+    /// The same without a policy.
+    fn without(&self, without: Option<Identity>) -> Self {
+        Self {
+            hub: self.hub,
+            profiles: self.profiles.clone(),
+            ages: self.ages,
+            kinds: self.kinds.clone(),
+            routes: self.routes.clone(),
+            root_namespace: self.root_namespace.clone(),
             without,
         }
     }
@@ -97,48 +114,74 @@ pub(super) struct Attached<'a> {
     teaching: Teaching<'a>,
 }
 
-/// Attaches every policy of the hub but one, and reports what meets on one target.
-pub(super) fn attach<'a>(
-    loaded: &'a Loaded,
-    ours: &Ours<'_>,
-    grants: &Grants<'a>,
-    without: Option<Identity>,
-    findings: &mut Findings,
-) -> Attached<'a> {
+/// Attaches every policy of the hub, and reports what meets on one target.
+pub(super) fn attach<'a>(placed: &Placed<'a>, findings: &mut Findings) -> Attached<'a> {
+    let Placed {
+        loaded, hub, ours, ..
+    } = placed;
     let _attaching = loaded.progress.begin(Stage::Attaching);
-    let hub = &loaded.hub;
-    let teaching = Teaching::new(loaded, ours, without, findings);
+    let teaching = Teaching::new(placed, findings);
     report_nonconforming_kinds(hub, ours, &teaching.profiles, findings);
     let mut found = Findings::new();
-    let (attachments, locals) = teaching.options(|options| {
-        let sources = Sources::hub(&hub.objects);
-        let attachments = Attachments::new(sources, &HashMap::new(), grants, options, &mut found);
-        let mut locals = BTreeMap::new();
-        for (cluster, objects) in &hub.spokes {
-            let there = LocalPolicies::read(&attachments, cluster, objects, &on_clusters(options), findings);
-            locals.insert(cluster.as_str(), there);
-        }
-        (attachments, locals)
-    });
-    let kinds = SyncedKinds::new(&attachments, ours);
-    findings.extend(leave_others_alone(&attachments, &kinds, ours, found));
-    for there in locals.values() {
-        report_local_conflicts(&attachments, there, findings);
-    }
-    report_unknown_kinds(&attachments, &teaching.profiles, hub, ours, findings);
-    let routes = SyncedRoutes::new(&attachments, &kinds, ours);
-    let synced = |kind, node| is_synced(&attachments.topology, (&kinds, &routes), kind, node);
-    let mut said = loaded.findings.clone();
-    said.extend(findings.iter().cloned());
-    report_broken_rules(&attachments, hub, ours, synced, &said, findings);
-    report_shadowed(&attachments, ours, findings);
-    report_same_target(&attachments, synced, findings);
-    Attached {
+    let attached = Attached::new(placed, teaching, &mut found, findings);
+    let Attached {
         attachments,
         locals,
         kinds,
         routes,
         teaching,
+    } = &attached;
+    findings.extend(leave_others_alone(attachments, kinds, ours, found));
+    for there in locals.values() {
+        report_local_conflicts(attachments, there, findings);
+    }
+    report_unknown_kinds(attachments, &teaching.profiles, hub, ours, findings);
+    let synced = |kind, node| is_synced(&attachments.topology, (kinds, routes), kind, node);
+    let mut said = loaded.findings.clone();
+    said.extend(findings.iter().cloned());
+    report_broken_rules(attachments, hub, ours, synced, &said, findings);
+    report_shadowed(attachments, ours, findings);
+    report_same_target(attachments, synced, findings);
+    attached
+}
+
+impl<'a> Attached<'a> {
+    /// `found` is what is wrong with the hub's policies, `of_clusters` with those on clusters.
+    fn new(
+        placed: &Placed<'a>,
+        teaching: Teaching<'a>,
+        found: &mut Findings,
+        of_clusters: &mut Findings,
+    ) -> Self {
+        let Placed {
+            hub, ours, grants, ..
+        } = placed;
+        let (attachments, locals) = teaching.options(|options| {
+            let sources = Sources::hub(&hub.objects);
+            let attachments = Attachments::new(sources, &HashMap::new(), grants, options, found);
+            let mut locals = BTreeMap::new();
+            for (cluster, objects) in &hub.spokes {
+                let there =
+                    LocalPolicies::read(&attachments, cluster, objects, &on_clusters(options), of_clusters);
+                locals.insert(cluster.as_str(), there);
+            }
+            (attachments, locals)
+        });
+        let kinds = SyncedKinds::new(&attachments, ours);
+        let routes = SyncedRoutes::new(&attachments, &kinds, ours);
+        Self {
+            attachments,
+            locals,
+            kinds,
+            routes,
+            teaching,
+        }
+    }
+
+    /// The same for the same input or a part of it, without a policy. Nothing is reported: it was, of the whole.
+    pub(super) fn again(&self, placed: &Placed<'a>, without: Option<Identity>) -> Self {
+        let teaching = self.teaching.without(without);
+        Self::new(placed, teaching, &mut Findings::new(), &mut Findings::new())
     }
 }
 
@@ -178,6 +221,7 @@ fn interpreted(hub: &Hub, object: &Object) -> Option<Value> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Decided<'a> {
     pub(super) loaded: &'a Loaded,
+    pub(super) hub: &'a Hub,
     pub(super) attached: &'a Attached<'a>,
     pub(super) grants: &'a Grants<'a>,
     pub(super) ours: &'a Ours<'a>,
@@ -198,6 +242,7 @@ pub(super) fn evaluate<'a>(
 ) -> PolicyView<'a> {
     let Decided {
         loaded,
+        hub: of_hub,
         attached,
         grants,
         ours,
@@ -243,7 +288,7 @@ pub(super) fn evaluate<'a>(
             }
             // What is wrong with what is there was said where it was read.
             let mut said = Findings::new();
-            let sources = spoke.sources(&loaded.hub.objects);
+            let sources = spoke.sources(&of_hub.objects);
             let attachments = teaching.options(|options| {
                 Attachments::new(sources, spoke.copied(), grants, &on_clusters(options), &mut said)
             });

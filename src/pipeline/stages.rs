@@ -6,9 +6,10 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::analysis::{Analysis, Placed, Received, Spokes};
+use super::analysis::{Analysis, Received, Spokes};
 use super::inputs::Loaded;
 use super::nothing::report_nothing_rendered;
+use super::placed::Placed;
 use crate::api::config::Secrets;
 use crate::api::crd::{self, Crd};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, WorkValidation};
@@ -135,6 +136,25 @@ impl Analysis<'_> {
         };
         findings.extend(render::narrowed(&rendered.plan, &narrowing)?);
         Ok(())
+    }
+
+    /// Predicts the status of every Gateway.
+    pub(super) fn gateway_statuses(&self, view: &PolicyView<'_>) -> Vec<ObjectStatus> {
+        let Placed {
+            hub,
+            ours,
+            clusters,
+            not_found,
+            ..
+        } = self.placed.as_ref();
+        let prediction = Prediction {
+            objects: &hub.objects,
+            ours,
+            clusters,
+            not_found,
+            view,
+        };
+        prediction.gateways()
     }
 
     /// Predicts the status of every hub object; `view` are the policies of this analysis.

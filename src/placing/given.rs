@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::api::Reading;
+use crate::api::config::PlacementSource;
 use crate::api::ocm::GROUP;
 use crate::diagnostic::{Code, Finding, Findings, KnownNames};
 use crate::hub::{Hub, Objects};
@@ -66,6 +67,31 @@ impl<'a> GivenDecisions<'a> {
         self.by_namespace
             .iter()
             .flat_map(|(namespace, placements)| placements.keys().map(|placement| (*namespace, *placement)))
+    }
+}
+
+/// Which Placements decisions of the input decide about, and not an evaluation.
+#[derive(Debug, Default)]
+pub(crate) struct Decided<'a> {
+    given: GivenDecisions<'a>,
+    by_evaluation: bool,
+}
+
+impl<'a> Decided<'a> {
+    /// What is wrong with the decisions was said where Gateways were placed.
+    pub(crate) fn new(hub: &'a Hub, source: PlacementSource) -> Self {
+        Self {
+            given: GivenDecisions::new(hub, &mut Findings::new()),
+            by_evaluation: source == PlacementSource::Evaluate,
+        }
+    }
+
+    /// The clusters that are decided for a Placement; `None` where the evaluation decides.
+    pub(crate) fn of(&self, namespace: &str, placement: &str) -> Option<&[String]> {
+        if self.by_evaluation {
+            return None;
+        }
+        self.given.get(namespace, placement).map(AsRef::as_ref)
     }
 }
 

@@ -18,7 +18,7 @@ mod sets;
 mod tests;
 
 pub use findings::{problems, unwritable};
-pub(crate) use given::decided_clusters;
+pub(crate) use given::{Decided, decided_clusters};
 pub use inventory::inventory;
 pub(crate) use location::place_of;
 pub(crate) use place::{Clusters, place};

@@ -10,12 +10,16 @@ mod told;
 
 mod targeting;
 
+mod open;
+
 mod profile;
 
 mod profiles;
 
 mod ids;
 mod layer;
+
+mod openness;
 
 mod leaves;
 mod merge_patch;

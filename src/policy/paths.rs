@@ -573,14 +573,16 @@ fn combine(
     Effective::new(content, chain, &steps_of(stops), losses)
 }
 
-/// The stops of the Gateway's side, then those of each route with its rules, the outermost first, and what the owner says of
-/// how its policies meet those below.
+/// What an owner says of how its policies meet those below, and its policies, level by level.
+type Generation<'l> = (Inherited, Vec<&'l [Entry]>);
+
+/// The stops of the Gateway's side, then those of each route with its rules, the outermost first.
 fn generations<'l>(
     profile: &Profile,
     topology: &Topology<'_>,
     (start, stops): (Node, &[&Stop<'l>]),
-) -> Vec<(Inherited, Vec<&'l [Entry]>)> {
-    let mut generations: Vec<(Option<Node>, Inherited, Vec<&'l [Entry]>)> = Vec::new();
+) -> Vec<Generation<'l>> {
+    let mut owned: Vec<(Option<Node>, Generation<'l>)> = Vec::new();
     for (level, node, entries) in stops {
         let owner = match node {
             _ if is_of_gateway(*level) => None,
@@ -588,24 +590,21 @@ fn generations<'l>(
             node => Some(*node),
         };
         let is_route = matches!(owner, None | Some(Node::Route(_)));
-        match generations.last_mut() {
+        match owned.last_mut() {
             // What stands behind the routes is on the side of the last one.
-            Some((known, _, levels)) if *known == owner || (!is_route && known.is_some()) => {
-                levels.push(entries)
+            Some((known, (_, levels))) if *known == owner || (!is_route && known.is_some()) => {
+                levels.push(entries);
             }
             _ => {
                 let annotation = profile.inheritance.as_ref().and_then(|inheritance| {
                     let object = topology.object(owner.unwrap_or(start))?;
                     object.annotation(&inheritance.annotation)
                 });
-                generations.push((owner, Inherited::read(annotation), vec![entries]));
+                owned.push((owner, (Inherited::read(annotation), vec![entries])));
             }
         }
     }
-    let mut generations: Vec<(Inherited, Vec<&[Entry]>)> = generations
-        .into_iter()
-        .map(|(_, inherited, levels)| (inherited, levels))
-        .collect();
+    let mut generations: Vec<Generation<'l>> = owned.into_iter().map(|(_, generation)| generation).collect();
     // Of the last one nobody inherits.
     if let Some((inherited, _)) = generations.last_mut() {
         *inherited = Inherited::default();

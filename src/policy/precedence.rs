@@ -51,6 +51,21 @@ pub enum Rule {
 }
 
 impl Rule {
+    /// All of them.
+    pub(crate) const ALL: [Self; 11] = [
+        Self::OverridesBeatDefaults,
+        Self::LessSpecificOverrides,
+        Self::MoreSpecificDefaults,
+        Self::ParentPreferred,
+        Self::Refused,
+        Self::Priority,
+        Self::Older,
+        Self::FirstByName,
+        Self::NewerChallenger,
+        Self::LaterChallenger,
+        Self::SpokeLocal,
+    ];
+
     /// The name in JSON, stable: `first-by-name`.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -8,6 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::open::Open;
 use super::targeting::Targeting;
 use crate::topology::Level;
 use apimachinery::GroupKind;
@@ -314,6 +315,8 @@ pub struct Profile {
     pub paths: Paths,
     /// Conditions and messages.
     pub status: StatusShape,
+    /// Settings that let everybody in, on purpose: any of these.
+    pub open: Vec<Open>,
 }
 
 impl Profile {
@@ -368,6 +371,7 @@ impl Profile {
             ends: vec![Level::Gateway, Level::Route, Level::Rule, Level::Backend],
             paths: Paths::WhereItMatters,
             status: StatusShape::Ancestors,
+            open: Vec::new(),
         }
     }
 

@@ -8,8 +8,11 @@ mod build;
 mod collapse;
 mod dot;
 mod mermaid;
+mod only;
 #[cfg(test)]
 mod tests;
+
+pub use only::Only;
 
 use crate::diagnostic::{first_names, one_line, plural};
 

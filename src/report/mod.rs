@@ -36,6 +36,9 @@ mod status_text;
 // What a change does.
 pub mod diff;
 
+// All of it, to look at.
+mod page;
+
 mod schemas;
 
 /// A request, for [`explain_request`].
@@ -48,7 +51,9 @@ pub use explain::{
     Winner, explain, explain_request,
 };
 pub use explain_text::{explanation_text, policies_text, request_text};
-pub use graph::Graph;
+pub use graph::{Graph, Only};
+pub use page::{Compared, FleetPage, PageOptions};
+pub(crate) use page::{Page, Without};
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
 pub use policies::{EffectiveEntry, EffectiveResult, PolicyEntry, PolicyReport};
 pub use policy_view::PolicyView;

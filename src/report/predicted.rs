@@ -81,7 +81,7 @@ impl Prediction<'_, '_> {
 
     /// Our Gateways, those of a class with unusable parameters included
     /// (docs/systems/mgc.md#gateway-conditions).
-    fn gateways(&self) -> Vec<ObjectStatus> {
+    pub(crate) fn gateways(&self) -> Vec<ObjectStatus> {
         let ours = self.ours.gateways.iter();
         let mut statuses: Vec<ObjectStatus> = ours
             .filter_map(|(id, ours)| {

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::diff::DiffDocument;
 use super::effective_policy::{self, EffectivePolicy};
 use super::explain::{ObjectExplanation, RequestExplanation};
+use super::page::FleetPage;
 use super::placement::{PlacementExplanation, PlacementReport};
 use super::policies::PolicyReport;
 use super::render_report::RenderReport;
@@ -30,6 +31,7 @@ pub(crate) fn schema_documents() -> Vec<(&'static str, Value)> {
             document::<RequestExplanation>("RequestExplanation"),
         ),
         ("report/findings", document::<FindingList<'_>>("FindingList")),
+        ("report/page", document::<FleetPage>("FleetPage")),
         (
             "report/placement",
             document::<PlacementReport<'_>>("PlacementReport"),

@@ -299,9 +299,12 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
                 .iter()
                 .flat_map(|parent| own.iter().map(move |own| (parent, own)));
             let together: Vec<Value> = pairs
-                .filter_map(|(parent, own)| match inherits {
-                    true => Some(merged(parent, own)),
-                    false => is_covered(parent, own).then(|| own.clone()),
+                .filter_map(|(parent, own)| {
+                    if inherits {
+                        Some(merged(parent, own))
+                    } else {
+                        is_covered(parent, own).then(|| own.clone())
+                    }
                 })
                 .collect();
             if !together.is_empty() {

@@ -76,7 +76,7 @@ impl<'a> ListenerNode<'a> {
     }
 
     /// Its hostname as written; none is any.
-    pub(super) const fn hostname(&self) -> Option<&'a str> {
+    pub(crate) const fn hostname(&self) -> Option<&'a str> {
         self.hostname
     }
 

@@ -81,6 +81,8 @@ fn workflow(scratch: &Scratch, base: &str) -> Outcome {
             .env_clear()
             .env("PATH", path)
             .env("BASE", base)
+            .env("SOURCE", "https://git.example/hub/blob/main/")
+            .env("URL", "https://git.example/artifact")
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GITHUB_STEP_SUMMARY", scratch.path("summary.md"))
             .env("RUNNER_TEMP", scratch.path("temp"))
@@ -92,7 +94,7 @@ fn workflow(scratch: &Scratch, base: &str) -> Outcome {
         outcome.said += &String::from_utf8_lossy(&run.stdout);
         outcome.said += &String::from_utf8_lossy(&run.stderr);
     }
-    assert_eq!(ran, 4, "check twice, render and diff");
+    assert_eq!(ran, 6, "check twice, render, diff, the page, and its link");
     for report in ["diff.md", "diff.txt", "findings.sarif"] {
         let report = format!("temp/reports/{report}");
         if scratch.exists(&report) {

@@ -46,7 +46,7 @@ fn a_path_without_its_policies_is_lost_and_one_that_is_gone_is_not() {
     assert!(
         lost.starts_with(
             "  no RateLimitPolicy holds any more (it was shop/api-burst) on 2 clusters: eu-2, us-1:\n      \
-             Gateway shop/storefront > listener api > any route that comes\n"
+             Gateway shop/storefront > listener api > any route\n"
         ),
         "{}",
         run.stdout
@@ -286,7 +286,7 @@ fn a_second_form_is_written_in_the_same_run() {
     scratch.edit(
         "hub/gateway.yaml",
         "gatewayClassName: multicluster",
-        "gatewayClassName: multiclustr",
+        "gatewayClassName: nginx",
     );
     let run = scratch.run(&[
         "check",

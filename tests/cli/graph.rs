@@ -161,3 +161,78 @@ fn an_empty_directory_is_an_empty_picture() {
     let run = scratch.run(&["graph", "hub"]);
     assert_eq!(run.stdout, "flowchart LR\n", "{}", run.stderr);
 }
+
+#[test]
+fn a_part_is_drawn_of_a_gateway_a_policy_a_namespace_or_a_cluster() {
+    let scratch = fleet();
+    let drawn = |only: &str| {
+        scratch
+            .run(&["graph", "fleet", "--only", only])
+            .exits(0)
+            .stdout
+            .clone()
+    };
+    let gateway = drawn("gateway/payments/payments");
+    for part in [
+        "GatewayClass multicluster",
+        "payments/transfers",
+        "payments/ceiling",
+        "cluster eu-1",
+    ] {
+        assert!(gateway.contains(part), "{part}\n{gateway}");
+    }
+    assert!(
+        !gateway.contains("shop/") && !gateway.contains("us-1"),
+        "{gateway}"
+    );
+    let policy = drawn("RateLimitPolicy.kuadrant.io/api-burst");
+    assert!(
+        policy.contains("shop/api-burst") && policy.contains("HTTPRoute shop/catalogue"),
+        "{policy}"
+    );
+    assert!(
+        policy.contains("Gateway shop/storefront") && !policy.contains("HTTPRoute shop/web"),
+        "{policy}"
+    );
+    assert!(
+        policy.contains("shop/per-client"),
+        "what meets it above\n{policy}"
+    );
+    let namespace = drawn("namespace/payments");
+    assert!(
+        namespace.contains("payments/tokens") && !namespace.contains("shop/"),
+        "{namespace}"
+    );
+    let cluster = drawn("cluster/us-1");
+    assert!(
+        cluster.contains("shop/storefront") && !cluster.contains("payments/"),
+        "{cluster}"
+    );
+    let run = scratch.run(&["graph", "fleet", "--only", "gateway/nowhere"]);
+    run.exits(2).says("nothing that is drawn is what `--only` names");
+    scratch
+        .run(&["graph", "fleet", "--only", "gateway"])
+        .exits(2)
+        .says("write KIND/NAMESPACE/NAME");
+}
+
+#[test]
+fn what_mermaid_cannot_draw_is_refused_and_a_page_shows_it() {
+    let scratch = Scratch::with_worked_example();
+    let mut routes = String::new();
+    for number in 0..600 {
+        routes += &format!(
+            "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\n\
+             metadata: {{name: r{number:03}, namespace: gateways}}\nspec: {{parentRefs: [{{name: prod-web}}]}}\n"
+        );
+    }
+    scratch.write("hub/routes.yaml", &routes);
+    let run = scratch.run(&["graph", "hub", "--all"]);
+    run.exits(2)
+        .says("mermaid draws at most 500 edges")
+        .says("spokewright page");
+    scratch
+        .run(&["graph", "hub", "--all", "--format", "dot"])
+        .exits(0);
+    scratch.run(&["graph", "hub"]).exits(0);
+}

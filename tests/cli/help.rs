@@ -2,7 +2,7 @@
 
 use crate::scratch::Scratch;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "init",
     "render",
     "status",
@@ -10,6 +10,7 @@ const COMMANDS: [&str; 15] = [
     "argocd",
     "diff",
     "graph",
+    "page",
     "placement",
     "policies",
     "explain",

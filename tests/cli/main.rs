@@ -36,6 +36,7 @@ mod mesh;
 mod mistakes;
 mod output;
 mod packaging;
+mod page;
 mod parts;
 mod placement;
 mod policies;

@@ -121,6 +121,11 @@ fn every_report_is_printed_by_a_run_and_conforms_to_its_schema() {
     ] {
         printed.push(scratch.run(arguments).stdout);
     }
+    let page = scratch.run(&["page", "start", "-q", "-o", "-"]).stdout;
+    let (_, data) = page.split_once("id=\"data\">").expect("the data of a page");
+    let (data, _) = data.split_once("</script>").expect("its end");
+    conforms(data);
+    printed.push(data.to_owned());
     let documents = printed.iter().flat_map(|text| documents(text));
     let kinds: Vec<String> = documents.filter_map(|document| kind_of(&document)).collect();
     for kind in validators().keys() {

@@ -25,7 +25,7 @@ use crate::cli::status::Status;
 
 /// Which base somebody means. At most one of them is there.
 #[derive(Debug, Args)]
-pub(super) struct BaseOptions {
+pub(in crate::cli) struct BaseOptions {
     /// Compare with this Git revision [default: HEAD]
     #[arg(long, value_name = "GIT-REV", group = GROUP_OF_BASES)]
     base: Option<String>,
@@ -40,10 +40,10 @@ pub(super) struct BaseOptions {
 }
 
 /// How the options are told apart from others, which cannot go with them.
-pub(super) const GROUP_OF_BASES: &str = "a-base";
+pub(in crate::cli) const GROUP_OF_BASES: &str = "a-base";
 
 /// What the work tree is compared with, before it is rendered.
-pub(super) enum Base {
+pub(in crate::cli) enum Base {
     /// An output tree.
     Tree(PathBuf),
     /// An input.
@@ -51,7 +51,7 @@ pub(super) enum Base {
 }
 
 /// An input to compare with.
-pub(super) enum Input {
+pub(in crate::cli) enum Input {
     /// On disk.
     Directory(PathBuf),
     /// In a revision.
@@ -60,15 +60,15 @@ pub(super) enum Input {
 }
 
 /// An input and everything that is compared of it.
-pub(super) struct Evaluated {
-    pub(super) loaded: Loaded,
-    pub(super) rendered: Rendered,
-    pub(super) effective: EffectiveSettings,
-    pub(super) findings: Findings,
+pub(in crate::cli) struct Evaluated {
+    pub(in crate::cli) loaded: Loaded,
+    pub(in crate::cli) rendered: Rendered,
+    pub(in crate::cli) effective: EffectiveSettings,
+    pub(in crate::cli) findings: Findings,
 }
 
 impl Evaluated {
-    pub(super) fn new(loaded: Loaded, empty: EmptyResult) -> Self {
+    pub(in crate::cli) fn new(loaded: Loaded, empty: EmptyResult) -> Self {
         let mut findings = Findings::new();
         let analysis = Analysis::new(&loaded, &mut findings);
         let (rendered, spokes) = analysis.render_and_spokes(empty, &mut findings);
@@ -96,7 +96,7 @@ impl Evaluated {
 
 impl Evaluated {
     /// Rights that go before the objects that they are for, if this takes the place of what was rendered before.
-    pub(super) fn lost_rights(&self, before: &Before<'_>) -> Findings {
+    pub(in crate::cli) fn lost_rights(&self, before: &Before<'_>) -> Findings {
         let mut findings = Findings::new();
         let analysis = Analysis::new(&self.loaded, &mut Findings::new());
         // A tree that cannot be read has been reported.
@@ -117,7 +117,7 @@ impl Evaluated {
 
 impl Input {
     /// What it is called.
-    pub(super) fn title(&self) -> String {
+    pub(in crate::cli) fn title(&self) -> String {
         match self {
             Self::Directory(path) => path.display().to_string(),
             #[cfg(feature = "git")]
@@ -135,7 +135,7 @@ impl Input {
     }
 
     /// Renders it. What is wrong with it is over: that nothing comes out of it is no error.
-    pub(super) fn evaluate(&self, request: &Request) -> Evaluated {
+    pub(in crate::cli) fn evaluate(&self, request: &Request) -> Evaluated {
         let mut request = Request {
             warnings: Warnings::Reported,
             output: None,
@@ -159,7 +159,7 @@ impl Input {
 
 impl BaseOptions {
     /// What they name; the last commit where they name nothing.
-    pub(super) fn find(&self, request: &Request, options: &ReadOptions) -> Result<Base, Stop> {
+    pub(in crate::cli) fn find(&self, request: &Request, options: &ReadOptions) -> Result<Base, Stop> {
         if let Some(path) = &self.base_tree {
             return tree_base(path);
         }
@@ -179,8 +179,13 @@ impl BaseOptions {
         git_base(request, revision)
     }
 
+    /// Whether they name anything.
+    pub(in crate::cli) fn is_given(&self) -> bool {
+        self.base.is_some() || self.base_dir.is_some() || self.base_tree.is_some()
+    }
+
     /// As they were typed, with nothing of a shell: an option and its value.
-    pub(super) fn words(&self) -> (&'static str, String) {
+    pub(in crate::cli) fn words(&self) -> (&'static str, String) {
         match (&self.base_tree, &self.base_dir) {
             (Some(path), _) => ("--base-tree", path.display().to_string()),
             (None, Some(path)) => ("--base-dir", path.display().to_string()),
@@ -304,7 +309,7 @@ fn git_base(_: &Request, revision: &str) -> Result<Base, Stop> {
 }
 
 /// Says what is wrong with the base. Only that it could not be read whole stops the run.
-pub(super) fn judge_base(input: &Input, base: &Evaluated, speech: Speech) -> Result<(), Stop> {
+pub(in crate::cli) fn judge_base(input: &Input, base: &Evaluated, speech: Speech) -> Result<(), Stop> {
     let title = input.title();
     let works = base.loaded.hub.objects.of_kind(GROUP, MANIFEST_WORK);
     if base.rendered.plan.clusters.is_empty() && !works.is_empty() {

@@ -7,7 +7,7 @@ use crate::cli::show;
 use crate::cli::status::Status;
 
 /// Why the command stops before it compares.
-pub(super) enum Stop {
+pub(in crate::cli) enum Stop {
     /// Everything was said.
     Said(Status),
     /// stdout is gone.
@@ -15,7 +15,7 @@ pub(super) enum Stop {
 }
 
 /// Says what is wrong with the arguments.
-pub(super) fn usage(message: &str, help: &str) -> Stop {
+pub(in crate::cli) fn usage(message: &str, help: &str) -> Stop {
     show::line(&format!("error: {message}"));
     show::line(&format!("help: {help}"));
     Stop::Said(Status::Usage)

@@ -15,6 +15,7 @@ use super::registry::Profiles;
 use crate::api::targeting::{AllowedTarget, TargetField};
 use crate::api::violation;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
+use crate::policy::open::Open;
 use crate::policy::profile::{
     Class, Dictates, Filled, Inheritance, ListKey, MergeUnit, Paths, Precedence, Profile, SameTarget,
     StatusShape, Strategy, Wrappers,
@@ -106,6 +107,9 @@ pub(crate) struct ProfileEntry {
     /// Conditions and messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusShape>,
+    /// Settings that let everybody in, on purpose: any of these. A page counts them as no coverage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open: Option<Vec<Open>>,
 }
 
 /// Why an entry cannot be used.
@@ -269,6 +273,7 @@ fn overlay(base: Profile, entry: ProfileEntry) -> Profile {
         ends: entry.ends.unwrap_or(base.ends),
         paths: entry.paths.unwrap_or(base.paths),
         status: entry.status.unwrap_or(base.status),
+        open: entry.open.unwrap_or(base.open),
     }
 }
 

@@ -3,12 +3,16 @@
 //!
 //! Owns: the profiles of `gateway.envoyproxy.io`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
+use crate::policy::open::Open;
 use crate::policy::profile::{
     Dictates, Filled, ListKey, MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers,
 };
 use crate::topology::Level;
 
 const GROUP: &str = "gateway.envoyproxy.io";
+
+/// The fields of a SecurityPolicy that ask who somebody is.
+const IDENTITIES: [&str; 5] = ["/apiKeyAuth", "/basicAuth", "/extAuth", "/jwt", "/oidc"];
 
 pub(super) fn profiles() -> Vec<Profile> {
     vec![
@@ -53,6 +57,14 @@ pub(super) fn profiles() -> Vec<Profile> {
                 only: true,
                 ..filled(&["TCPRoute"], &["authorization"])
             }],
+            // One with CORS alone says nothing about who may come, and one may say that all may.
+            open: vec![
+                Open::new(&[], &[IDENTITIES.as_slice(), &["/authorization"]].concat()),
+                Open::new(
+                    &["/authorization/defaultAction=Allow"],
+                    &[IDENTITIES.as_slice(), &["/authorization/rules"]].concat(),
+                ),
+            ],
             ..kind("SecurityPolicy", Level::Rule)
         },
         Profile {

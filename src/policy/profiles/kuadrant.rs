@@ -3,6 +3,7 @@
 //! Owns: the profiles of Kuadrant's kinds, and which fields of theirs are named rules. Flows in: nothing. Flows out:
 //! profiles. Must not know: objects.
 
+use crate::policy::open::Open;
 use crate::policy::profile::{
     MergeUnit, Paths, Precedence, Profile, RulePath, SameTarget, StatusShape, Strategy, Wrappers,
 };
@@ -12,7 +13,15 @@ const GROUP: &str = "kuadrant.io";
 
 pub(super) fn profiles() -> Vec<Profile> {
     vec![
-        merging("AuthPolicy", auth_rules()).versions(&["v1"]),
+        Profile {
+            // Without an identity that somebody has to show, and without a condition on it, everybody may come. None that is
+            // configured counts as anonymous: Kuadrant/authorino controllers/auth_config_controller.go.
+            open: vec![
+                Open::new(&["authentication#*/anonymous"], &["authorization#*"]),
+                Open::new(&[], &["authentication#*", "authorization#*"]),
+            ],
+            ..merging("AuthPolicy", auth_rules()).versions(&["v1"])
+        },
         merging("RateLimitPolicy", limit_rules()).versions(&["v1"]),
         merging("TokenRateLimitPolicy", limit_rules()).versions(&["v1alpha1"]),
         per_listener("DNSPolicy").versions(&["v1"]),

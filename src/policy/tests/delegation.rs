@@ -164,7 +164,7 @@ fn a_policy_of_what_hands_requests_on_loses_to_one_of_a_delegated_route_as_the_l
     let rules: Vec<_> = seen
         .effective
         .iter()
-        .flat_map(|(_, path)| {
+        .filter_map(|(_, path)| {
             let author = |policy| super::super::AuthoredId { policy, position: 0 };
             path.effective.rule(
                 &seen.attachments,

@@ -89,7 +89,7 @@ impl EffectiveSettings {
 
     /// The settings of one side on all clusters, and of Gateways that go to none.
     #[must_use]
-    pub(in crate::report) fn with_hub(view: &PolicyView<'_>) -> Self {
+    pub(crate) fn with_hub(view: &PolicyView<'_>) -> Self {
         let mut settings = Self::default();
         for seen in view.seen() {
             let clusters = if seen.clusters.is_empty() {
@@ -269,6 +269,7 @@ impl<'s> Comparing<'s> {
         };
         let change = EffectiveChange {
             kind: key.0.clone(),
+            group: key.1.clone(),
             path: key.2.clone(),
             label: held.label.clone(),
             clusters,

@@ -65,6 +65,7 @@ pub use compare::{
 };
 pub use effective::EffectiveSettings;
 pub use fields::FieldChange;
+pub(super) use fields::field_changes;
 pub use human::human;
 pub(super) use json::Document as DiffDocument;
 pub use json::json;

@@ -37,6 +37,8 @@ pub struct Titles {
 pub struct EffectiveChange {
     /// Kind of the policy.
     pub kind: String,
+    /// Its group: two products may use one kind's name.
+    pub group: String,
     /// Locators from the Gateway to the route, as in a `PolicyReport`.
     pub path: Vec<String>,
     /// The path for people.

@@ -343,7 +343,7 @@ impl<'a> BothSides<'a> {
     }
 
     /// A place of the old side in the common numbering.
-    pub(super) fn old_place(&self, place: Place) -> Place {
+    pub(in crate::report) fn old_place(&self, place: Place) -> Place {
         match place {
             Place::Field {
                 document,

@@ -181,6 +181,7 @@ fn effective_changes_come_from_whoever_knows_them_and_count_as_a_difference() {
         comparison,
         vec![EffectiveChange {
             kind: "RateLimitPolicy".to_owned(),
+            group: "kuadrant.io".to_owned(),
             path: vec!["gateway:gw".to_owned(), "httproute:r".to_owned()],
             label: "Gateway gw > HTTPRoute r".to_owned(),
             clusters: Arc::new(vec!["eu-1".to_owned()]),

@@ -1,0 +1,300 @@
+//! `spokewright page`: one HTML file that shows the fleet.
+//!
+//! Owns: its options, and which comparisons a page is made with. Flows in: arguments. Flows out: a file, or HTML on stdout.
+//! Must not know: what is on the page.
+
+use std::io::Write as _;
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Args;
+use spokewright::diagnostic::{Code, Findings, counted};
+use spokewright::output;
+use spokewright::pipeline::{Analysis, EmptyResult, Loaded, PageInput, Rendered, Request};
+use spokewright::report::diff::{self, BothSides, DiffReport, EffectiveSettings, Side, Titles};
+use spokewright::report::{Compared, PageOptions, PolicyView};
+use spokewright::source::Sources;
+
+use super::diff::base::{Base, BaseOptions, Evaluated, judge_base};
+use super::diff::stop::{Stop, usage};
+use super::options::{ReadOptions, WorkKindOption};
+use super::reporting::kept;
+use super::show;
+use super::status::Status;
+use super::works_option::WorksOption;
+
+const AFTER_HELP: &str = "\
+Examples:
+  spokewright page hub -o fleet.html             open it in a browser
+  spokewright page -o fleet.html --base main     with what a change reaches
+  spokewright page -o fleet.html --works FILE    with what clusters report
+  spokewright page -o fleet.html --source-url https://git.example/hub/blob/main/
+
+The file needs no server and loads nothing. It holds the texts of policies,
+Placements, Gateways, and routes as they are written, and nothing of Secrets.
+With errors in the input it is written all the same, and shows them.";
+
+/// What a page is called that shows the current directory.
+const TITLE: &str = "fleet";
+
+/// Write one HTML file that shows the fleet, to look at
+#[derive(Debug, Args)]
+// Without a base, `diff` compares with the last commit, and a page with nothing.
+#[command(after_long_help = AFTER_HELP, mut_arg("base", |base| base.help("Compare with this Git revision")))]
+pub(crate) struct PageCommand {
+    /// The file to write; `-` is stdout
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+
+    #[command(flatten)]
+    base: BaseOptions,
+
+    #[command(flatten)]
+    works: WorksOption,
+
+    /// Make places in files links: this, the path, and the line
+    #[arg(long, value_name = "URL", value_parser = source_url)]
+    source_url: Option<String>,
+
+    /// What the page is called [default: the PATH]
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+
+    #[command(flatten)]
+    work_kind: WorkKindOption,
+
+    #[command(flatten)]
+    options: ReadOptions,
+}
+
+/// Data becomes an address nowhere else, so that nothing but these schemes ever does.
+fn source_url(text: &str) -> Result<String, String> {
+    let is_web = ["http://", "https://"].iter().any(|scheme| {
+        text.get(..scheme.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    });
+    if !is_web
+        || text
+            .chars()
+            .any(|character| character.is_control() || character.is_whitespace())
+    {
+        return Err("write the address of a directory, as in https://git.example/hub/blob/main/".to_owned());
+    }
+    Ok(if text.ends_with('/') {
+        text.to_owned()
+    } else {
+        format!("{text}/")
+    })
+}
+
+/// The side that a page is compared with.
+enum OldSide {
+    Tree(output::TreeFiles),
+    Input(Box<Evaluated>),
+}
+
+impl PageCommand {
+    pub(crate) fn run(self) -> anyhow::Result<Status> {
+        let mut request = self.options.request()?;
+        request.work_kind = self.work_kind.work_kind(false)?;
+        self.works.keep_out_of(&mut request, &self.options)?;
+        if !self.is_stream() {
+            request.skip.push(self.output.clone());
+        }
+        self.page(&request).or_else(|stop| match stop {
+            Stop::Said(status) => Ok(status),
+            Stop::Failed(error) => Err(error),
+        })
+    }
+
+    fn is_stream(&self) -> bool {
+        self.output.as_path() == Path::new("-")
+    }
+
+    fn page(&self, request: &Request) -> Result<Status, Stop> {
+        let mut findings = Findings::new();
+        let loaded = self.options.load(request, EmptyResult::Allowed);
+        let mut loaded = kept(loaded.map_err(Stop::Failed)?);
+        let exported = self
+            .works
+            .read(&mut loaded, &mut findings)
+            .map_err(Stop::Failed)?;
+        show::read(&loaded, self.options.speech);
+        let analysis = kept(Analysis::new(&loaded, &mut findings));
+        let (rendered, spokes) = analysis.render_and_spokes(EmptyResult::Allowed, &mut findings);
+        let (rendered, spokes) = (kept(rendered), kept(spokes));
+        let view = kept(analysis.policies(&spokes, &mut findings));
+        let works = exported.map(|(_, exported)| kept(analysis.aggregate(&exported.objects, &mut findings)));
+        loaded.finish(&mut findings);
+        let side = Side::of_plan(&rendered.plan);
+        let old = if self.base.is_given() && !findings.has_errors() {
+            Some(kept(self.old_side(request, &side)?))
+        } else {
+            None
+        };
+        if self.base.is_given() && old.is_none() {
+            show::note(
+                "note: the input has errors, so it is not compared with a base",
+                self.options.speech,
+            );
+        }
+        let sources = loaded.sources.root_relative();
+        let nothing = Sources::default();
+        let old_texts = match old.as_deref() {
+            Some(OldSide::Input(base)) => &base.loaded.sources,
+            _ => &nothing,
+        };
+        let old_sources = old_texts.root_relative();
+        let locate = BothSides::new(
+            (&sources, loaded.sources.files().len()),
+            (&old_sources, old_texts.files().len()),
+        );
+        let report = match old.as_deref() {
+            Some(old) => Some(self.compare(old, (&loaded, &view), &side)?),
+            None => None,
+        };
+        let input = PageInput {
+            rendered: &rendered,
+            spokes: &spokes,
+            view: &view,
+            findings: &findings,
+            works: works.as_deref(),
+            compared: report.as_ref().map(|(report, too_much)| Compared {
+                report,
+                locate: &locate,
+                too_much: *too_much,
+            }),
+        };
+        let options = PageOptions::new(self.title(), self.source_url.clone());
+        let mut page = analysis.page(input, &options);
+        let html = page.html();
+        drop(report);
+        self.write(&html, &loaded, &rendered, findings)
+            .map_err(Stop::Failed)
+    }
+
+    fn old_side(&self, request: &Request, new: &Side<'_>) -> Result<OldSide, Stop> {
+        match self.base.find(request, &self.options)? {
+            Base::Tree(path) => {
+                match output::read_tree(&path, None, |path, bytes| new.expects(path, bytes)) {
+                    Ok(files) => Ok(OldSide::Tree(files)),
+                    Err(error) => {
+                        let mut findings = Findings::new();
+                        findings.extend(error.findings());
+                        show::findings(&findings, &Sources::default(), self.options.speech);
+                        Err(Stop::Said(Status::of(&findings)))
+                    }
+                }
+            }
+            Base::Input(input) => {
+                let base = input.evaluate(request);
+                judge_base(&input, &base, self.options.speech)?;
+                Ok(OldSide::Input(Box::new(base)))
+            }
+        }
+    }
+
+    /// What differs, and whether that is too much to compare settings.
+    fn compare(
+        &self,
+        old: &OldSide,
+        (loaded, view): (&Loaded, &PolicyView<'_>),
+        new: &Side<'_>,
+    ) -> Result<(DiffReport, bool), Stop> {
+        let (mut side, changes) = match old {
+            OldSide::Tree(files) => (Side::of_tree(files, new), Some(Vec::new())),
+            OldSide::Input(base) => {
+                let is_whole = |findings: &Findings| {
+                    let mut all = findings.iter();
+                    all.all(|finding| finding.code != Code::POLICY_TOO_MANY_PATHS)
+                };
+                let compare = || {
+                    let settings = EffectiveSettings::new(view, |_| true);
+                    EffectiveSettings::changes(&base.effective, &settings)
+                };
+                let is_small = is_whole(&base.findings) && view.too_much_to_list().is_none();
+                (Side::of_plan(&base.rendered.plan), is_small.then(compare))
+            }
+        };
+        side.retain_clusters(|cluster| loaded.admits(cluster));
+        let comparison = diff::compare(&side, new).map_err(|error| {
+            usage(
+                &error.to_string(),
+                "render the base again: `spokewright render --force`",
+            )
+        })?;
+        let (_, base) = self.base.words();
+        let titles = Titles {
+            // Nothing of the machine.
+            old: match Path::new(&base).file_name() {
+                Some(name) if Path::new(&base).is_absolute() => name.to_string_lossy().into_owned(),
+                _ => base,
+            },
+            new: self.options.state().to_owned(),
+            command: String::new(),
+            fleet: None,
+        };
+        let too_much = changes.is_none();
+        Ok((
+            DiffReport::new(titles, comparison, changes.unwrap_or_default()),
+            too_much,
+        ))
+    }
+
+    /// Nothing of the machine: a page of equal input is equal wherever it is made.
+    fn title(&self) -> String {
+        if let Some(title) = &self.title {
+            return title.clone();
+        }
+        let [path] = self.options.paths.as_slice() else {
+            return TITLE.to_owned();
+        };
+        let is_name = |component: &Component<'_>| matches!(component, Component::Normal(_));
+        let names: Vec<String> = path
+            .components()
+            .filter(is_name)
+            .map(|name| name.as_os_str().to_string_lossy().into_owned())
+            .collect();
+        match names.as_slice() {
+            _ if path.as_os_str() == "-" => TITLE.to_owned(),
+            [] => TITLE.to_owned(),
+            [.., last] if path.is_absolute() => last.clone(),
+            names => names.join("/"),
+        }
+    }
+
+    fn write(
+        &self,
+        html: &str,
+        loaded: &Loaded,
+        rendered: &Rendered,
+        mut findings: Findings,
+    ) -> anyhow::Result<Status> {
+        if self.is_stream() {
+            std::io::stdout()
+                .lock()
+                .write_all(html.as_bytes())
+                .context("cannot write to stdout")?;
+        } else if let Err(error) = output::write_named(&self.output, |out| out.write_all(html.as_bytes())) {
+            findings.extend(error.findings());
+        }
+        self.options.write_also(&mut findings, &loaded.sources);
+        show::findings(&findings, &loaded.sources, self.options.speech);
+        if !self.is_stream()
+            && !findings
+                .iter()
+                .any(|finding| finding.code == Code::OUTPUT_UNWRITABLE)
+        {
+            show::calm(
+                &format!(
+                    "{}: {}, {}",
+                    self.output.display(),
+                    counted(rendered.plan.gateways, "Gateway"),
+                    counted(rendered.plan.clusters.len(), "cluster")
+                ),
+                self.options.speech,
+            );
+        }
+        Ok(Status::of(&findings))
+    }
+}

@@ -1,0 +1,62 @@
+//! A page of a fleet: everything that is shown, from one analysis.
+//!
+//! Owns: which evaluations a page needs, each made once. Flows in: an analysis, what it renders to, its evaluated policies.
+//! Flows out: the data of a page. Must not know: HTML, the command line.
+
+use std::collections::BTreeSet;
+
+use ocm_placement::{Detail, evaluate};
+
+use super::analysis::{Analysis, Spokes};
+use super::deleted::if_deleted;
+use super::stages::Rendered;
+use crate::diagnostic::Findings;
+use crate::placing::{Decided, inventory};
+use crate::report::{Aggregated, Compared, FleetPage, Page, PageOptions, PolicyView};
+
+/// What a page is made from, beside the analysis.
+#[derive(Debug, Clone, Copy)]
+pub struct PageInput<'p> {
+    /// What is rendered.
+    pub rendered: &'p Rendered,
+    /// What the clusters receive.
+    pub spokes: &'p Spokes<'p>,
+    /// The policies, evaluated there.
+    pub view: &'p PolicyView<'p>,
+    /// Everything that was found, finished.
+    pub findings: &'p Findings,
+    /// What the clusters report.
+    pub works: Option<&'p Aggregated>,
+    /// What differs from a base.
+    pub compared: Option<Compared<'p>>,
+}
+
+impl Analysis<'_> {
+    /// The data of a page. Equal input gives equal data.
+    #[must_use]
+    pub fn page(&self, input: PageInput<'_>, options: &PageOptions) -> FleetPage {
+        let loaded = self.placed.loaded;
+        let hub = &loaded.hub;
+        let read = inventory(hub, &mut Findings::new());
+        let evaluation = evaluate(&loaded.evaluation_input(&read), Detail::Full);
+        let decided = Decided::new(hub, loaded.config.placement_source);
+        let placed = self.placed.by_key.values().flat_map(|clusters| clusters.iter());
+        let mut clusters: BTreeSet<&str> = loaded.known_clusters();
+        clusters.extend(placed.map(String::as_str));
+        let page = Page {
+            view: input.view,
+            plan: &input.rendered.plan,
+            withheld: &input.spokes.withheld,
+            hub,
+            sources: &loaded.sources,
+            clusters: clusters.into_iter().collect(),
+            evaluation: &evaluation,
+            decided: &decided,
+            statuses: self.gateway_statuses(input.view),
+            if_deleted: if_deleted(self, input.view),
+            findings: input.findings,
+            works: input.works,
+        };
+        page.data(options, input.compared.as_ref())
+    }
+}

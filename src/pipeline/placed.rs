@@ -1,0 +1,92 @@
+//! What of an input is ours, and which clusters it goes to.
+//!
+//! Owns: [`Placed`], found out once, and the same of a part of the hub. Flows in: [`Loaded`] input. Flows out: our Gateways
+//! with their clusters. Must not know: policies.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::inputs::Loaded;
+use crate::diagnostic::Findings;
+use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
+use crate::placing::{self, Clusters};
+use crate::progress::Stage;
+use crate::report::placements_not_found;
+
+/// What of an input is ours, and where it goes: the same from wherever its policies are looked at.
+#[derive(Debug)]
+pub(super) struct Placed<'a> {
+    pub(super) loaded: &'a Loaded,
+    /// The hub of that input, or what of it is looked at.
+    pub(super) hub: &'a Hub,
+    pub(super) ours: Ours<'a>,
+    pub(super) grants: Grants<'a>,
+    /// The clusters of each Gateway.
+    pub(super) clusters: Table<OurGatewayId, Arc<[String]>>,
+    /// The same by the name of the Gateway.
+    pub(super) by_key: Clusters,
+    /// Gateways whose placement nobody has heard of.
+    pub(super) not_found: BTreeSet<OurGatewayId>,
+}
+
+impl<'a> Placed<'a> {
+    pub(super) fn new(loaded: &'a Loaded, findings: &mut Findings) -> Self {
+        let ours = Ours::new(&loaded.hub, &loaded.config.controller_name, findings);
+        let grants = Grants::new(&loaded.hub, findings);
+        let clusters = place(loaded, &ours, findings);
+        let not_found = placements_not_found(&ours, findings);
+        let gateways = ours.gateways.iter();
+        let by_key = gateways
+            .map(|(id, ours)| (ours.gateway.object.key(), clusters.get(id).clone()))
+            .collect();
+        Self {
+            loaded,
+            hub: &loaded.hub,
+            ours,
+            grants,
+            clusters,
+            by_key,
+            not_found,
+        }
+    }
+
+    /// The same of a part of the hub, whose Gateways go where they go with the rest, as far as somebody asks.
+    pub(super) fn part(&self, hub: &'a Hub, is_asked: impl Fn(&str) -> bool) -> Self {
+        let found = &mut Findings::new();
+        let ours = Ours::new(hub, &self.loaded.config.controller_name, found);
+        let nowhere = || Arc::from(Vec::new());
+        let clusters = ours.gateways.map(|(_, ours)| {
+            let known = self.by_key.get(&ours.gateway.object.key());
+            known.map_or_else(nowhere, |clusters| {
+                let asked = clusters.iter().filter(|cluster| is_asked(cluster));
+                asked.cloned().collect()
+            })
+        });
+        let gateways = ours.gateways.iter();
+        let by_key = gateways
+            .map(|(id, ours)| (ours.gateway.object.key(), clusters.get(id).clone()))
+            .collect();
+        Self {
+            loaded: self.loaded,
+            hub,
+            grants: Grants::new(hub, found),
+            clusters,
+            by_key,
+            not_found: BTreeSet::new(),
+            ours,
+        }
+    }
+}
+
+fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Table<OurGatewayId, Arc<[String]>> {
+    let _placing = loaded.progress.begin(Stage::Placing);
+    let inventory = placing::inventory(&loaded.hub, findings);
+    let input = loaded.evaluation_input(&inventory);
+    placing::place(
+        &loaded.hub,
+        ours,
+        loaded.config.placement_source,
+        &input,
+        findings,
+    )
+}

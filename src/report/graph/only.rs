@@ -1,0 +1,124 @@
+//! A picture of a part: what hangs on a Gateway, a route, a policy, what lives in a namespace, what goes to a cluster.
+//!
+//! Owns: which nodes belong to what somebody asks for. Flows in: a [`Graph`] of everything. Flows out: a smaller one. Must
+//! not know: how it was built, or how it is written.
+
+use std::collections::BTreeSet;
+
+use super::{Edge, Graph, Layer, Link, Vertex};
+
+/// What a picture is narrowed to: `kind/name` or `kind/namespace/name`, without case in the kind. A namespace stands for all
+/// that is in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Only {
+    kind: String,
+    name: String,
+}
+
+impl Only {
+    /// Reads `KIND/NAME` or `KIND/NAMESPACE/NAME`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (kind, name) = text.split_once('/')?;
+        // The group, where somebody writes it, tells no node from another.
+        let kind = kind.split('.').next().unwrap_or(kind).to_lowercase();
+        let is_whole = !kind.is_empty() && !name.is_empty() && name.matches('/').count() <= 1;
+        is_whole.then(|| Self {
+            kind,
+            name: name.to_owned(),
+        })
+    }
+
+    fn means(&self, vertex: &Vertex) -> bool {
+        let is_named = |name: &String| *name == self.name || name.rsplit('/').next() == Some(&self.name);
+        if self.kind == "namespace" {
+            let mut names = vertex.names.iter();
+            return names.any(|name| {
+                name.split_once('/')
+                    .is_some_and(|(namespace, _)| namespace == self.name)
+            });
+        }
+        vertex.what.to_lowercase() == self.kind && vertex.names.iter().any(is_named)
+    }
+}
+
+impl Graph {
+    /// Keeps what belongs to any of these: it, what it hangs on, what hangs on it, and the policies there. Whether there is
+    /// any such thing.
+    pub fn narrow(&mut self, wanted: &[Only]) -> bool {
+        let meant = self.vertices.iter().enumerate();
+        let meant = meant.filter(|(_, vertex)| wanted.iter().any(|only| only.means(vertex)));
+        let mut seeds: BTreeSet<usize> = meant.map(|(position, _)| position).collect();
+        if seeds.is_empty() {
+            return false;
+        }
+        // A policy stands for its targets, a cluster for what goes there.
+        let related = self.edges.iter().filter_map(|edge| match edge.link {
+            Link::Targets if seeds.contains(&edge.from) => Some(edge.to),
+            Link::Leads if seeds.contains(&edge.to) && self.part(edge.to) == Some(Layer::Cluster) => {
+                Some(edge.from)
+            }
+            _ => None,
+        });
+        let related: Vec<usize> = related.collect();
+        seeds.extend(related);
+        let leads = |edge: &&Edge| edge.link == Link::Leads;
+        let mut kept = seeds.clone();
+        self.spread(
+            &mut kept,
+            |edge, kept| leads(&edge) && kept.contains(&edge.from),
+            |edge| edge.to,
+        );
+        let mut above = seeds;
+        self.spread(
+            &mut above,
+            |edge, kept| leads(&edge) && kept.contains(&edge.to),
+            |edge| edge.from,
+        );
+        kept.extend(above);
+        let policies = self.edges.iter();
+        let policies = policies.filter(|edge| edge.link == Link::Targets && kept.contains(&edge.to));
+        let policies: Vec<usize> = policies.map(|edge| edge.from).collect();
+        kept.extend(policies);
+        self.keep(&kept);
+        true
+    }
+
+    /// Adds the other end of every edge that `follows`, until there is none.
+    fn spread(
+        &self,
+        kept: &mut BTreeSet<usize>,
+        follows: impl Fn(&Edge, &BTreeSet<usize>) -> bool,
+        end: impl Fn(&Edge) -> usize,
+    ) {
+        loop {
+            let before = kept.len();
+            for edge in &self.edges {
+                if follows(edge, kept) {
+                    kept.insert(end(edge));
+                }
+            }
+            if kept.len() == before {
+                return;
+            }
+        }
+    }
+
+    fn keep(&mut self, kept: &BTreeSet<usize>) {
+        let position = |old: usize| kept.contains(&old).then(|| kept.range(..old).count());
+        let edges = self.edges.drain(..).filter_map(|edge| {
+            Some(Edge {
+                from: position(edge.from)?,
+                to: position(edge.to)?,
+                ..edge
+            })
+        });
+        let edges: Vec<Edge> = edges.collect();
+        let vertices = std::mem::take(&mut self.vertices).into_iter().enumerate();
+        self.vertices = vertices
+            .filter(|(old, _)| kept.contains(old))
+            .map(|(_, vertex)| vertex)
+            .collect();
+        self.edges = edges;
+    }
+}

@@ -1,0 +1,238 @@
+//! What differs from a base, as a page shows it.
+//!
+//! Owns: which changes of settings are one, and what stands for what only the base has. Flows in: a [`DiffReport`].
+//! Flows out: a [`ChangePart`]. Must not know: how two sides are compared.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::document::{
+    ChangePart, ChangeSummary, ChangedClusters, ChangedObject, CountsRow, EffectiveRow, Position, Spot,
+};
+use super::interned::{Tables, signed_or_none};
+use super::kinds::Kinds;
+use super::numbers::Numbers;
+use super::paths::Paths;
+use crate::api::gateway::GROUP;
+use crate::diagnostic::{Locate as _, Part};
+use crate::object::well_known::HUB_DIRECTORY;
+use crate::render::REPLICA_SETS;
+use crate::report::diff::{
+    BothSides, Counts, DiffReport, EffectiveChange, ObjectChange, Presence, SettingChange, Which,
+    field_changes,
+};
+use crate::topology::Topology;
+
+/// What the comparison is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Compared<'c> {
+    /// What differs.
+    pub report: &'c DiffReport,
+    /// The texts of both sides, under paths relative to their roots.
+    pub locate: &'c BothSides<'c>,
+    /// Whether settings were too many to be compared.
+    pub too_much: bool,
+}
+
+/// The part of the page.
+pub(super) fn change(
+    compared: &Compared<'_>,
+    topology: &Topology<'_>,
+    (kinds, numbers, paths): (&Kinds, &Numbers, &Paths),
+    tables: &mut Tables<'_>,
+) -> ChangePart {
+    let report = compared.report;
+    let comparison = &report.comparison;
+    let names = |positions: &[u32]| -> Vec<&str> {
+        let names = positions
+            .iter()
+            .filter_map(|position| comparison.clusters.get(usize::try_from(*position).ok()?));
+        names.map(String::as_str).collect()
+    };
+    let rows = comparison.rows.iter().map(|row| {
+        let names = names(&row.clusters);
+        ChangedClusters {
+            clusters: tables.set(names.iter().copied()),
+            gone: gone(&names, tables),
+            presence: match row.presence {
+                Presence::Both => "both",
+                Presence::Joins => "new",
+                Presence::Leaves => "gone",
+            },
+        }
+    });
+    let clusters = rows.collect();
+    let fleet = comparison.clusters.iter().filter(|name| !name.starts_with('_'));
+    let objects = comparison
+        .changes
+        .iter()
+        .map(|change| object(change, &names(&change.clusters), compared, topology, tables))
+        .collect();
+    ChangePart {
+        old: report.titles.old.clone(),
+        new: report.titles.new.clone(),
+        summary: ChangeSummary {
+            clusters: fleet.count(),
+            changed_clusters: comparison.changed_clusters,
+            objects: counts(comparison.objects),
+        },
+        clusters,
+        effective: effective(&report.effective_changes, kinds, numbers, paths, tables),
+        too_much: compared.too_much,
+        objects,
+    }
+}
+
+const fn counts(counts: Counts) -> CountsRow {
+    CountsRow {
+        added: counts.added,
+        changed: counts.changed,
+        removed: counts.removed,
+    }
+}
+
+/// What the page has no cluster for: those that only the base has, and the directories of what is for the hub.
+fn gone(names: &[&str], tables: &Tables<'_>) -> Vec<String> {
+    let unknown = names.iter().filter(|name| tables.cluster(name).is_none());
+    let word = |name: &&str| match name.strip_prefix(REPLICA_SETS) {
+        Some(rest) => format!("the hub, in {}", rest.trim_start_matches('/')),
+        None if *name == HUB_DIRECTORY => "the hub".to_owned(),
+        None => (*name).to_owned(),
+    };
+    unknown.map(word).collect()
+}
+
+/// Changes that are equal but for where they are: one row each.
+fn effective(
+    changes: &[EffectiveChange],
+    kinds: &Kinds,
+    numbers: &Numbers,
+    paths: &Paths,
+    tables: &mut Tables<'_>,
+) -> Vec<EffectiveRow> {
+    type Key = (Position, String, Position, Position, Vec<String>, Vec<String>);
+    let mut rows: Vec<EffectiveRow> = Vec::new();
+    let mut known: HashMap<Key, usize> = HashMap::new();
+    for change in changes {
+        // Those settings that differ; a side that has none of the kind is no empty one.
+        let side = |is_there: bool, value: fn(&SettingChange) -> &Option<Arc<Value>>| {
+            let values = change.settings.iter().filter_map(|setting| {
+                let value = value(setting).as_deref()?.clone();
+                Some((setting.setting.clone(), value))
+            });
+            is_there.then(|| Value::Object(values.collect()))
+        };
+        let old = side(change.old.is_some(), |setting| &setting.old);
+        let new = side(change.new.is_some(), |setting| &setting.new);
+        let (old, new) = (
+            tables.value_or_none(old.as_ref()),
+            tables.value_or_none(new.as_ref()),
+        );
+        let kind = super::kinds::kind_position(kinds, &change.kind, &change.group);
+        let key = (
+            kind,
+            change.kind.clone(),
+            old,
+            new,
+            change.old_policies.clone(),
+            change.new_policies.clone(),
+        );
+        let next = rows.len();
+        let position = *known.entry(key).or_insert(next);
+        if position == next {
+            // A policy of this side may have another name than one of the same locator of the base.
+            let policies = |locators: &[String], names: &[String]| -> Vec<(String, Position)> {
+                let mut named = Vec::new();
+                for locator in locators {
+                    let key = locator.rsplit(':').next().unwrap_or(locator);
+                    let number = numbers.find(locator, None);
+                    named.push((key.to_owned(), signed_or_none(number)));
+                }
+                if named.is_empty() {
+                    named.extend(names.iter().map(|name| (name.clone(), -1)));
+                }
+                named
+            };
+            rows.push(EffectiveRow {
+                kind,
+                kind_name: change.kind.clone(),
+                old,
+                new,
+                old_policies: policies(&change.old_policies, &change.old_names),
+                new_policies: policies(&change.new_policies, &change.new_names),
+                places: Vec::new(),
+            });
+        }
+        let clusters = tables.set(change.clusters.iter().map(String::as_str));
+        let spot: Spot = paths.spot(&change.path);
+        if let Some(row) = rows.get_mut(position) {
+            match row.places.iter_mut().find(|(known, _)| *known == clusters) {
+                Some((_, spots)) => spots.push(spot),
+                None => row.places.push((clusters, vec![spot])),
+            }
+        }
+    }
+    rows
+}
+
+/// One object on clusters. Values of Secrets are concealed in it already.
+fn object(
+    change: &ObjectChange,
+    names: &[&str],
+    compared: &Compared<'_>,
+    topology: &Topology<'_>,
+    tables: &mut Tables<'_>,
+) -> ChangedObject {
+    let fields = match (&change.old, &change.new) {
+        (Some(old), Some(new)) => field_changes(old, new),
+        _ => Vec::new(),
+    };
+    let fields = fields.iter().map(|field| {
+        (
+            field.path.clone(),
+            tables.value_or_none(field.old.as_ref()),
+            tables.value_or_none(field.new.as_ref()),
+        )
+    });
+    let fields = fields.collect();
+    let mut origins = change.origins.iter();
+    let at = origins.find_map(|sided| {
+        let place = sided.origin.place("", Part::Value);
+        let (side, place) = match sided.side {
+            Which::Old => ("old", compared.locate.old_place(place)),
+            Which::New => ("new", place),
+        };
+        let span = compared.locate.locate(&place)?;
+        Some((tables.file(span.path), span.line, side))
+    });
+    let is_gateway = change.object.group == GROUP && change.object.kind == "Gateway";
+    let gateway = is_gateway.then(|| gateway_of(change, topology)).flatten();
+    ChangedObject {
+        change: change.change.as_str(),
+        kind: change.object.kind.clone(),
+        ns: change.object.namespace.clone(),
+        name: change.object.name.clone(),
+        work: change.work.clone(),
+        clusters: tables.set(names.iter().copied()),
+        gone: gone(names, tables),
+        at,
+        gateway,
+        fields,
+    }
+}
+
+/// `namespace/name` of the Gateway of the hub that one on clusters was made from.
+fn gateway_of(change: &ObjectChange, topology: &Topology<'_>) -> Option<String> {
+    let origin = &change
+        .origins
+        .iter()
+        .find(|sided| sided.side == Which::New)?
+        .origin;
+    let gateways = topology.gateways.rows().iter();
+    let object = gateways
+        .map(|gateway| gateway.object)
+        .find(|object| object.origin == *origin)?;
+    Some(object.key())
+}

@@ -1,0 +1,465 @@
+//! The data of a page, kind `FleetPage`: one document that names everything by its position in a list.
+//!
+//! Owns: its shape. Flows in: what the other files of this folder find out. Flows out: serializable data. Must not
+//! know: where it comes from, or how a page is drawn.
+//!
+//! A page of a thousand clusters must stay small, so nothing is said twice: values, sets of clusters and outcomes
+//! stand in lists of their own, and rows are arrays, whose fields the types below name.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+/// A position in a list of the document, or -1: none.
+pub(super) type Position = i64;
+
+/// File, by its position, and line.
+pub(super) type At = (usize, usize);
+
+/// Type, status, reason and message.
+pub(super) type ConditionRow = (String, String, String, String);
+
+/// Gateway, listener, route, rule and, where it says more, backend: by their positions, -1 for what a path has not.
+pub(super) type Spot = Vec<Position>;
+
+/// The data of `spokewright page`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct FleetPage {
+    pub(super) api_version: &'static str,
+    pub(super) kind: &'static str,
+    /// What the page is called.
+    pub(super) title: String,
+    /// What stands before the path of a file in a link to it.
+    pub(super) source_url: Option<String>,
+    /// Paths relative to the root of the input, with forward slashes.
+    pub(super) files: Vec<String>,
+    /// Sets of clusters: first, last, first, last and so on, by position.
+    pub(super) sets: Vec<Vec<usize>>,
+    /// The values of settings, each once.
+    pub(super) values: Vec<Value>,
+    /// Why one policy wins over another: a rule's name, and the rule in words.
+    pub(super) rules: BTreeMap<&'static str, &'static str>,
+    /// The kinds of policies.
+    pub(super) kinds: Vec<KindRow>,
+    /// Those whose paths end at a rule: the columns of `profiles`.
+    pub(super) rule_kinds: Vec<usize>,
+    /// Clusters, by name.
+    pub(super) clusters: Vec<ClusterRow>,
+    /// Gateways, and Services of a mesh that are parents of routes.
+    pub(super) gateways: Vec<GatewayRow>,
+    /// What routes forward to, and its ports.
+    pub(super) backends: Vec<BackendRow>,
+    /// Routes.
+    pub(super) routes: Vec<RouteRow>,
+    /// What holds for a rule: an outcome, or -1, for each of `ruleKinds`.
+    pub(super) profiles: Vec<Vec<Position>>,
+    /// What policies of one kind come to.
+    pub(super) outcomes: Vec<OutcomeRow>,
+    /// Where clusters have another outcome than most: other settings, or the same from elsewhere.
+    pub(super) exceptions: Vec<ExceptionRow>,
+    /// Policies of the hub, then those that live on clusters.
+    pub(super) policies: Vec<PolicyRow>,
+    /// Policies that are kept from a cluster by what lives there: policy, cluster, winner, and the rule.
+    pub(super) withheld: Vec<(usize, usize, usize, &'static str)>,
+    /// Placements.
+    pub(super) placements: Vec<PlacementRow>,
+    /// What is wrong.
+    pub(super) findings: Vec<FindingRow>,
+    /// Texts of objects: the file, and each with its first line.
+    pub(super) texts: Vec<(usize, Vec<(usize, String)>)>,
+    /// What differs from the base.
+    pub(super) change: Option<ChangePart>,
+    /// What the clusters report.
+    pub(super) works: Option<WorksPart>,
+    /// What was left out to keep the page small, as sentences.
+    pub(super) left_out: Vec<String>,
+}
+
+/// A kind of policies.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct KindRow {
+    pub(super) kind: String,
+    pub(super) group: String,
+    pub(super) ends: Ends,
+}
+
+/// Where the paths of a kind end that a page draws as cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub(super) enum Ends {
+    /// A rule, or a route.
+    Rule,
+    /// A backend, or one of its ports.
+    Backend,
+    /// A listener.
+    Listener,
+    /// A Gateway.
+    Gateway,
+}
+
+/// A cluster.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct ClusterRow {
+    pub(super) name: String,
+    pub(super) labels: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) taints: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) at: Option<At>,
+}
+
+/// A Gateway, or a Service of a mesh.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct GatewayRow {
+    pub(super) ns: String,
+    pub(super) name: String,
+    /// `Service`, where it is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) kind: Option<String>,
+    /// Whether it lives on clusters, and comes from no hub.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) local: bool,
+    pub(super) at: Option<At>,
+    /// Its class.
+    pub(super) cls: String,
+    /// Its Placement.
+    pub(super) placement: Position,
+    /// Its clusters: a set.
+    pub(super) clusters: usize,
+    pub(super) listeners: Vec<ListenerRow>,
+    /// What holds above its routes: listener or -1, kind, outcome.
+    pub(super) own: Vec<(Position, usize, Position)>,
+    /// The work that carries it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) work: Option<String>,
+    /// What that carries, without routes.
+    pub(super) objects: Vec<CarriedRow>,
+    /// How many routes it carries.
+    pub(super) ships_routes: usize,
+    pub(super) conditions: Vec<ConditionRow>,
+    /// What the clusters report instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reported: Option<Vec<ConditionRow>>,
+    /// Addresses that clusters report.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) addresses: Vec<String>,
+}
+
+/// A listener.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct ListenerRow {
+    pub(super) name: String,
+    pub(super) host: String,
+    pub(super) port: Option<i64>,
+    pub(super) protocol: String,
+    /// The ListenerSet that it comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) set: Option<String>,
+}
+
+/// An object of a work: kind, namespace, name, and the place that it comes from.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum CarriedRow {
+    /// From the hub.
+    Authored(String, String, String, usize, usize),
+    /// Ours.
+    Made(String, String, String),
+}
+
+/// A backend, or a port of one.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct BackendRow {
+    /// `Service shop/cart`, and a port where it is one.
+    pub(super) text: String,
+    /// The backend that it is a port of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) of: Option<usize>,
+}
+
+/// A route.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct RouteRow {
+    pub(super) kind: String,
+    pub(super) ns: String,
+    pub(super) name: String,
+    /// Whether it lives on clusters, and comes from no hub.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) local: bool,
+    pub(super) at: Option<At>,
+    pub(super) hosts: Vec<String>,
+    pub(super) rules: Vec<RuleRow>,
+    /// Where it hangs.
+    pub(super) on: Vec<OnRow>,
+}
+
+/// A rule of a route.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct RuleRow {
+    /// Its name, where it has one of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<String>,
+    /// What it matches.
+    pub(super) m: Vec<String>,
+    /// Where it forwards to, for people.
+    pub(super) to: Vec<String>,
+    /// The same as positions in `backends`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) b: Vec<usize>,
+}
+
+/// A listener that takes a route: Gateway, listener, the profile of all rules or one for each, what holds on other
+/// paths (rule or -1, backend or -1, kind, outcome), and the clusters where it does, if these are not all of the
+/// Gateway's.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(extend("minItems" = 3))]
+pub(super) struct OnRow(
+    pub(super) usize,
+    pub(super) Position,
+    pub(super) Profiled,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super)  Option<Vec<(Position, Position, usize, Position)>>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub(super) Option<usize>,
+);
+
+/// The profile of all rules, or of each.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum Profiled {
+    /// One for all.
+    All(usize),
+    /// One for each.
+    Each(Vec<usize>),
+}
+
+/// A setting that holds: its name, value, policy, file or -1, and line.
+pub(super) type SetRow = (String, usize, usize, Position, usize);
+
+/// A setting that does not: its name, value or -1, policy, who took its place, the rule, file or -1, and line.
+pub(super) type LostRow = (String, Position, usize, Vec<usize>, &'static str, Position, usize);
+
+/// What policies of one kind come to.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(super) struct OutcomeRow {
+    pub(super) kind: usize,
+    pub(super) set: Vec<SetRow>,
+    pub(super) lost: Vec<LostRow>,
+    /// It lets everybody in, on purpose: that is no coverage.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) open: bool,
+}
+
+/// Clusters with another outcome.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct ExceptionRow {
+    pub(super) clusters: usize,
+    pub(super) kind: usize,
+    pub(super) old: Position,
+    pub(super) new: Position,
+    pub(super) on: Vec<Spot>,
+}
+
+/// A policy.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PolicyRow {
+    pub(super) kind: usize,
+    pub(super) ns: String,
+    pub(super) name: String,
+    pub(super) at: Option<At>,
+    pub(super) targets: Vec<TargetRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) mode: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) strategy: Option<String>,
+    /// Its text, and the line where that begins.
+    pub(super) text: String,
+    pub(super) first: usize,
+    /// A cluster where it lives, and all of those.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cluster: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) clusters: Option<usize>,
+    pub(super) conditions: Vec<ConditionRow>,
+    /// What the clusters report instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reported: Option<Vec<ConditionRow>>,
+    /// What would change without it: paths, settings, and the clusters, if these are not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) if_deleted: Option<Vec<IfDeletedRow>>,
+    /// How many paths of `ifDeleted` are left out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) more_paths: usize,
+}
+
+/// Paths, settings (name, value before or -1, value after or -1, whose it is then or -1), clusters.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(extend("minItems" = 2))]
+pub(super) struct IfDeletedRow(
+    pub(super) Vec<Spot>,
+    pub(super) Vec<(String, Position, Position, Position)>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub(super) Option<usize>,
+);
+
+/// What a policy targets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum TargetRow {
+    /// `g`, Gateway, listener or -1; `r`, route, rule or -1.
+    Section(&'static str, usize, Position),
+    /// `s`, Gateway, ListenerSet.
+    Set(&'static str, usize, String),
+    /// `b`, backend.
+    Backend(&'static str, usize),
+    /// `n`, Namespace; `c`, GatewayClass; `m`, mesh; `x`, anything else, in words.
+    Named(&'static str, String),
+}
+
+/// A Placement.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct PlacementRow {
+    pub(super) ns: String,
+    pub(super) name: String,
+    pub(super) at: Option<At>,
+    /// How many clusters there are.
+    pub(super) total: usize,
+    /// Steps: what it is, how many are left after it, and who is dropped in it.
+    pub(super) stages: Vec<(&'static str, usize, Vec<DroppedRow>)>,
+    /// How many it wants.
+    pub(super) want: Option<i64>,
+    /// `decisions` that are in the input, or the `evaluation`.
+    pub(super) source: &'static str,
+    /// What the evaluation selects: a set.
+    pub(super) evaluated: usize,
+    /// What is used: a set.
+    pub(super) clusters: usize,
+    pub(super) sets: Vec<String>,
+    pub(super) conditions: Vec<ConditionRow>,
+    /// Names and weights.
+    pub(super) prioritizers: Vec<(String, i64)>,
+}
+
+/// Clusters that a step drops: why, what decided it, and which.
+pub(super) type DroppedRow = (String, Option<At>, usize);
+
+/// A finding.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct FindingRow {
+    pub(super) code: &'static str,
+    pub(super) severity: &'static str,
+    pub(super) message: String,
+    pub(super) at: Option<At>,
+    pub(super) help: Option<String>,
+}
+
+/// What differs from a base.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct ChangePart {
+    pub(super) old: String,
+    pub(super) new: String,
+    pub(super) summary: ChangeSummary,
+    pub(super) clusters: Vec<ChangedClusters>,
+    pub(super) effective: Vec<EffectiveRow>,
+    /// Whether more settings differ than are compared.
+    #[serde(rename = "tooMuch", skip_serializing_if = "std::ops::Not::not")]
+    pub(super) too_much: bool,
+    pub(super) objects: Vec<ChangedObject>,
+}
+
+/// Added, changed, removed.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub(super) struct CountsRow {
+    pub(super) added: usize,
+    pub(super) changed: usize,
+    pub(super) removed: usize,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ChangeSummary {
+    pub(super) clusters: usize,
+    pub(super) changed_clusters: usize,
+    pub(super) objects: CountsRow,
+}
+
+/// Clusters on both sides, on the new one, or on the old one only.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct ChangedClusters {
+    pub(super) clusters: usize,
+    pub(super) gone: Vec<String>,
+    /// `both`, `new` or `gone`.
+    pub(super) presence: &'static str,
+}
+
+/// Settings that change.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct EffectiveRow {
+    pub(super) kind: Position,
+    pub(super) kind_name: String,
+    /// The settings that differ, before and after, by their names: a value; -1 where there are none of the kind.
+    pub(super) old: Position,
+    pub(super) new: Position,
+    pub(super) old_policies: Vec<(String, Position)>,
+    pub(super) new_policies: Vec<(String, Position)>,
+    /// Sets of clusters, and the paths on them.
+    #[serde(rename = "where")]
+    pub(super) places: Vec<(usize, Vec<Spot>)>,
+}
+
+/// An object on clusters that changes.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct ChangedObject {
+    pub(super) change: &'static str,
+    pub(super) kind: String,
+    pub(super) ns: String,
+    pub(super) name: String,
+    pub(super) work: String,
+    pub(super) clusters: usize,
+    /// Clusters that only the base has.
+    pub(super) gone: Vec<String>,
+    /// File, line, and whether it is one of the base.
+    pub(super) at: Option<(usize, usize, &'static str)>,
+    /// The Gateway that it is a copy of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) gateway: Option<String>,
+    /// Field, value before or -1, value after or -1.
+    pub(super) fields: Vec<(String, Position, Position)>,
+}
+
+/// What the clusters report of works.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct WorksPart {
+    pub(super) planned: usize,
+    pub(super) applied: usize,
+    pub(super) problems: Vec<ProblemRow>,
+}
+
+/// A work that is not as it should be.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct ProblemRow {
+    /// A cluster of the list, or -1.
+    pub(super) cluster: Position,
+    /// Its name.
+    pub(super) on: String,
+    pub(super) work: String,
+    pub(super) state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) message: Option<String>,
+    /// Objects that it is about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) objects: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) help: Option<&'static str>,
+    /// The Gateway that the work is for, or -1.
+    pub(super) gateway: Position,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(number: &usize) -> bool {
+    *number == 0
+}

@@ -1,0 +1,466 @@
+//! What a page shows policies on: Gateways, their listeners, routes with their rules, backends.
+//!
+//! Owns: their order and positions, where each stands in every place that was evaluated, and what a rule matches in
+//! words. Flows in: the topologies of a view. Flows out: rows, and a [`Map`] of each topology. Must not know: policies.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde_json::Value;
+
+use super::document::{BackendRow, ListenerRow, RuleRow};
+use super::interned::{Interned, Tables};
+use crate::object::Object;
+use crate::object::well_known::PLACEMENT_LABEL;
+use crate::report::policy_view::{PolicyView, Seen};
+use crate::topology::{BackendId, GatewayId, ListenerId, Node, Path, RouteId, Start, Topology};
+use apimachinery::Identity;
+
+/// At most so many characters of an expression that a rule matches are shown.
+const MOST_OF_A_MATCH: usize = 200;
+
+/// A Gateway, or a Service of a mesh.
+pub(super) struct GatewayEntry<'p> {
+    pub(super) identity: Identity,
+    pub(super) object: Option<&'p Object>,
+    pub(super) is_service: bool,
+    pub(super) local: bool,
+    pub(super) class: String,
+    /// Namespace and name of its Placement.
+    pub(super) placement: Option<(String, String)>,
+    pub(super) listeners: Interned<String, ListenerRow>,
+    /// By position.
+    pub(super) clusters: BTreeSet<usize>,
+}
+
+/// A route.
+pub(super) struct RouteEntry<'p> {
+    pub(super) object: &'p Object,
+    pub(super) local: bool,
+    pub(super) hosts: Vec<String>,
+    pub(super) rules: Vec<RuleRow>,
+    /// The Gateways and listeners that it hangs on, and the clusters where it does.
+    pub(super) on: Vec<((usize, i32), BTreeSet<usize>)>,
+    known: HashMap<(usize, i32), usize>,
+}
+
+/// A place on a path: Gateway, listener, route, rule, backend; -1 for what it has not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Spot {
+    pub(super) gateway: usize,
+    pub(super) listener: i32,
+    pub(super) route: i32,
+    pub(super) rule: i32,
+    pub(super) backend: i32,
+}
+
+impl Spot {
+    /// As a page has it.
+    pub(super) fn row(self) -> Vec<i64> {
+        let gateway = super::interned::signed(self.gateway);
+        let mut row: Vec<i64> = vec![gateway];
+        row.extend([self.listener, self.route, self.rule].map(i64::from));
+        if self.backend >= 0 {
+            row.push(self.backend.into());
+        }
+        row
+    }
+}
+
+/// Where the things of one topology stand on the page.
+#[derive(Default)]
+pub(super) struct Map {
+    pub(super) starts: BTreeMap<Start, usize>,
+    pub(super) listeners: HashMap<ListenerId, i32>,
+    pub(super) routes: HashMap<RouteId, i32>,
+    /// What hangs where: Gateway, listener, route.
+    pub(super) attached: BTreeSet<(usize, i32, i32)>,
+    /// The listeners of each route below each Gateway.
+    by_route: HashMap<(usize, i32), Vec<i32>>,
+}
+
+/// Everything, in the order of the page.
+#[derive(Default)]
+pub(super) struct Hierarchy<'p> {
+    pub(super) gateways: Interned<Identity, GatewayEntry<'p>>,
+    pub(super) routes: Interned<Identity, RouteEntry<'p>>,
+    pub(super) backends: Interned<(Identity, Option<String>), BackendRow>,
+    /// Whether rules say their backends: some policy may hold there.
+    with_backends: bool,
+}
+
+pub(super) fn narrow(position: usize) -> i32 {
+    i32::try_from(position).unwrap_or(i32::MAX)
+}
+
+impl<'p> Hierarchy<'p> {
+    /// What the hub has, and a map of it. Where a Gateway goes to clusters, what is on these counts.
+    pub(super) fn of(
+        view: &'p PolicyView<'_>,
+        tables: &Tables<'_>,
+        with_backends: bool,
+    ) -> (Self, Vec<Map>, Map) {
+        let mut hierarchy = Self {
+            with_backends,
+            ..Self::default()
+        };
+        let all = Seen {
+            clusters: &[],
+            attachments: view.hub,
+            effective: &view.hub_effective,
+        };
+        let of_hub = hierarchy.add(all, tables, |_| true);
+        let maps = view
+            .seen()
+            .map(|seen| {
+                let evaluated = |start: Start| !seen.clusters.is_empty() || seen.effective.has(start);
+                hierarchy.add(seen, tables, evaluated)
+            })
+            .collect();
+        (hierarchy, maps, of_hub)
+    }
+
+    /// Adds what one place has from the starts that `counts` chooses.
+    fn add(&mut self, seen: Seen<'p>, tables: &Tables<'_>, counts: impl Fn(Start) -> bool) -> Map {
+        let topology = &seen.attachments.topology;
+        let clusters: Vec<usize> = seen
+            .clusters
+            .iter()
+            .filter_map(|name| tables.cluster(name))
+            .collect();
+        let mut map = Map::default();
+        for start in topology.starts().filter(|start| counts(*start)) {
+            let position = match start {
+                Start::Gateway(gateway) => self.gateway(topology, gateway, &mut map),
+                Start::Service(service) => self.service(topology, service),
+            };
+            map.starts.insert(start, position);
+            if let Some(entry) = self.gateways.list.get_mut(position) {
+                entry.clusters.extend(&clusters);
+            }
+            match start {
+                Start::Gateway(gateway) => {
+                    for (listener, route) in &topology.gateways.get(gateway).attached {
+                        let listener = map.listeners.get(listener).copied().unwrap_or(-1);
+                        self.attach(topology, *route, (position, listener), &clusters, &mut map);
+                    }
+                }
+                Start::Service(service) => {
+                    for route in &topology.backends.get(service).meshed {
+                        self.attach(topology, *route, (position, 0), &clusters, &mut map);
+                    }
+                }
+            }
+        }
+        // Those that hang on nothing are a row, too.
+        if seen.clusters.is_empty() {
+            for (id, _) in topology.routes.iter() {
+                self.route(topology, id, true, &mut map);
+            }
+        }
+        map
+    }
+
+    fn gateway(&mut self, topology: &Topology<'p>, id: GatewayId, map: &mut Map) -> usize {
+        let node = topology.gateways.get(id);
+        let object = node.known_as();
+        let identity = object.identity();
+        let position = self.gateways.position(identity.clone(), || GatewayEntry {
+            object: Some(object),
+            is_service: false,
+            local: node.local,
+            class: node
+                .original_class()
+                .unwrap_or(topology.classes.get(node.class).name)
+                .to_owned(),
+            placement: object
+                .label(PLACEMENT_LABEL)
+                .map(|name| (object.namespace_or_empty().to_owned(), name.to_owned())),
+            listeners: Interned::default(),
+            clusters: BTreeSet::new(),
+            identity,
+        });
+        if let Some(entry) = self.gateways.list.get_mut(position) {
+            for listener in &node.listeners {
+                let row = topology.listeners.get(*listener);
+                let locator = topology.locator(Node::Listener(id, *listener));
+                let at = entry.listeners.position(locator, || ListenerRow {
+                    name: row.name.to_owned(),
+                    host: row.hostname().unwrap_or("*").to_owned(),
+                    port: row.port(),
+                    protocol: row.protocol().to_owned(),
+                    set: row
+                        .set
+                        .map(|set| topology.identity(Node::ListenerSet(set)).to_string()),
+                });
+                map.listeners.insert(*listener, narrow(at));
+            }
+        }
+        position
+    }
+
+    /// A Service of a mesh is drawn as a Gateway with one listener: requests come to it by its name.
+    fn service(&mut self, topology: &Topology<'p>, id: BackendId) -> usize {
+        let identity = topology.identity(Node::Backend(id));
+        let object = topology.backends.get(id).object;
+        self.gateways.position(identity.clone(), || {
+            let mut listeners = Interned::default();
+            listeners.position(String::new(), || ListenerRow {
+                name: "requests inside of the mesh".to_owned(),
+                host: match &identity.namespace {
+                    Some(namespace) => format!("{}.{namespace}", identity.name),
+                    None => identity.name.clone(),
+                },
+                port: None,
+                protocol: String::new(),
+                set: None,
+            });
+            GatewayEntry {
+                object,
+                is_service: true,
+                local: false,
+                class: String::new(),
+                placement: None,
+                listeners,
+                clusters: BTreeSet::new(),
+                identity,
+            }
+        })
+    }
+
+    fn attach(
+        &mut self,
+        topology: &Topology<'p>,
+        route: RouteId,
+        at: (usize, i32),
+        clusters: &[usize],
+        map: &mut Map,
+    ) {
+        let position = self.route(topology, route, clusters.is_empty(), map);
+        if !map.attached.insert((at.0, at.1, position)) {
+            return;
+        }
+        map.by_route.entry((at.0, position)).or_default().push(at.1);
+        let entry = usize::try_from(position).ok();
+        if let Some(entry) = entry.and_then(|position| self.routes.list.get_mut(position)) {
+            let next = entry.on.len();
+            let position = *entry.known.entry(at).or_insert(next);
+            if position == next {
+                entry.on.push((at, BTreeSet::new()));
+            }
+            if let Some((_, there)) = entry.on.get_mut(position) {
+                there.extend(clusters);
+            }
+        }
+    }
+
+    /// The position of a route. The hub is looked at first: what only a cluster has lives there.
+    fn route(&mut self, topology: &Topology<'p>, id: RouteId, is_hub: bool, map: &mut Map) -> i32 {
+        if let Some(known) = map.routes.get(&id) {
+            return *known;
+        }
+        let node = topology.routes.get(id);
+        let position = self.routes.position(node.object.identity(), || RouteEntry {
+            object: node.object,
+            local: !is_hub,
+            hosts: strings(node.object.value.pointer("/spec/hostnames")),
+            rules: Vec::new(),
+            on: Vec::new(),
+            known: HashMap::new(),
+        });
+        // A cluster may have its own route of this name, with more rules.
+        let known = self
+            .routes
+            .list
+            .get(position)
+            .map_or(0, |entry| entry.rules.len());
+        for (number, rule) in node.rules.iter().enumerate().skip(known) {
+            let node_of_rule = topology.rules.get(*rule);
+            let mut row = rule_row(node.object, number);
+            if self.with_backends {
+                let backends = node_of_rule.backends.iter();
+                row.b = backends.map(|backend| self.backend(topology, *backend)).collect();
+            }
+            if let Some(entry) = self.routes.list.get_mut(position) {
+                entry.rules.push(row);
+            }
+        }
+        map.routes.insert(id, narrow(position));
+        narrow(position)
+    }
+
+    /// The position of a backend.
+    pub(super) fn backend(&mut self, topology: &Topology<'_>, backend: BackendId) -> usize {
+        let identity = topology.identity(Node::Backend(backend));
+        let text = identity.to_string();
+        self.backends
+            .position((identity, None), || BackendRow { text, of: None })
+    }
+
+    /// The position of a port of a backend.
+    pub(super) fn port(&mut self, topology: &Topology<'_>, node: Node, backend: BackendId) -> usize {
+        let of = self.backend(topology, backend);
+        let identity = topology.identity(node);
+        let name = topology.section(node).unwrap_or_default().to_owned();
+        let text = format!("{identity}, port {name}");
+        self.backends
+            .position((identity, Some(name)), || BackendRow { text, of: Some(of) })
+    }
+
+    /// The backends of a rule, by position.
+    fn backends_of(&self, route: i32, rule: usize) -> &[usize] {
+        let route = usize::try_from(route)
+            .ok()
+            .and_then(|route| self.routes.list.get(route));
+        let rule = route.and_then(|route| route.rules.get(rule));
+        rule.map(|rule| rule.b.as_slice()).unwrap_or_default()
+    }
+
+    /// How many rules a route has.
+    pub(super) fn rules_of(&self, route: i32) -> usize {
+        let route = usize::try_from(route)
+            .ok()
+            .and_then(|route| self.routes.list.get(route));
+        route.map_or(0, |route| route.rules.len())
+    }
+
+    /// Where a path ends, for a page that draws a cell for every rule of every listener: what a path leaves out, as it
+    /// does not matter, stands for all that there are.
+    pub(super) fn spots(&mut self, seen: Seen<'_>, map: &Map, path: &Path) -> Vec<Spot> {
+        let topology = &seen.attachments.topology;
+        let Some(gateway) = map.starts.get(&path.start).copied() else {
+            return Vec::new();
+        };
+        let whole = Spot {
+            gateway,
+            listener: path
+                .listener
+                .and_then(|listener| map.listeners.get(&listener).copied())
+                .unwrap_or(-1),
+            route: -1,
+            rule: -1,
+            backend: -1,
+        };
+        let Some(id) = path.route else {
+            return vec![whole];
+        };
+        let Some(route) = map.routes.get(&id).copied() else {
+            return Vec::new();
+        };
+        let rules = &topology.routes.get(id).rules;
+        let rule = path
+            .rule
+            .and_then(|rule| rules.iter().position(|known| *known == rule));
+        let backend = path.backend.map(|backend| match path.port {
+            Some(port) => self.port(topology, Node::Port(backend, port), backend),
+            None => self.backend(topology, backend),
+        });
+        let of = path.backend.map(|backend| self.backend(topology, backend));
+        let listeners = match path.listener {
+            Some(_) => vec![whole.listener],
+            None => map.by_route.get(&(gateway, route)).cloned().unwrap_or_default(),
+        };
+        let rules: Vec<i32> = match (rule, of) {
+            (Some(rule), _) => vec![narrow(rule)],
+            (None, Some(backend)) => (0..self.rules_of(route))
+                .filter(|rule| self.backends_of(route, *rule).contains(&backend))
+                .map(narrow)
+                .collect(),
+            (None, None) => vec![-1],
+        };
+        let backend = backend.map_or(-1, narrow);
+        let mut spots = Vec::new();
+        for listener in listeners {
+            spots.extend(rules.iter().map(|rule| Spot {
+                listener,
+                route,
+                rule: *rule,
+                backend,
+                ..whole
+            }));
+        }
+        spots
+    }
+}
+
+fn strings(value: Option<&Value>) -> Vec<String> {
+    let list = value.and_then(Value::as_array).into_iter().flatten();
+    list.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// A rule of a route as it is written.
+fn rule_row(route: &Object, number: usize) -> RuleRow {
+    let rule = route.value.pointer(&format!("/spec/rules/{number}"));
+    let list = |field: &str| {
+        let list = rule.and_then(|rule| rule.get(field)?.as_array());
+        list.into_iter().flatten()
+    };
+    let mut matches: Vec<String> = list("matches").map(matched).collect();
+    if matches.is_empty() {
+        matches.push(if matches!(route.kind.as_str(), "HTTPRoute") {
+            "/".to_owned()
+        } else {
+            "everything".to_owned()
+        });
+    }
+    RuleRow {
+        name: rule
+            .and_then(|rule| rule.get("name")?.as_str())
+            .map(str::to_owned),
+        m: matches,
+        to: list("backendRefs")
+            .map(|backend| forwarded(backend, route.namespace_or_empty()))
+            .collect(),
+        b: Vec::new(),
+    }
+}
+
+/// A match in words: `/cart`, `= /cart` where it is the whole path, `~ ^/cart` where it is an expression; then the method,
+/// headers and query parameters.
+fn matched(rule: &Value) -> String {
+    let text = |pointer: &str| rule.pointer(pointer).and_then(Value::as_str);
+    let mut words = Vec::new();
+    match (text("/path/type").unwrap_or("PathPrefix"), text("/path/value")) {
+        ("Exact", Some(path)) => words.push(format!("= {path}")),
+        ("RegularExpression", Some(path)) => words.push(format!("~ {path}")),
+        (_, Some(path)) => words.push(path.to_owned()),
+        (_, None) => match (text("/method/service"), text("/method/method")) {
+            (None, None) => words.push("/".to_owned()),
+            (service, method) => {
+                words.push(format!("{}/{}", service.unwrap_or("*"), method.unwrap_or("*")));
+            }
+        },
+    }
+    words.extend(text("/method").map(str::to_owned));
+    for (field, sign) in [("headers", ""), ("queryParams", "?")] {
+        let list = rule.get(field).and_then(Value::as_array).into_iter().flatten();
+        for wanted in list {
+            let text = |field: &str| wanted.get(field).and_then(Value::as_str).unwrap_or_default();
+            words.push(format!("{sign}{}={}", text("name"), text("value")));
+        }
+    }
+    let words = words.join(" ");
+    match words.char_indices().nth(MOST_OF_A_MATCH) {
+        Some((end, _)) => format!("{}…", words.get(..end).unwrap_or_default()),
+        None => words,
+    }
+}
+
+/// A backend in words: `cart:8080`, with its kind and namespace where these are not what anybody expects.
+fn forwarded(backend: &Value, own: &str) -> String {
+    let text = |field: &str| backend.get(field).and_then(Value::as_str);
+    let kind = text("kind").filter(|kind| *kind != "Service");
+    let namespace = text("namespace").filter(|namespace| *namespace != own);
+    let port = backend.get("port").and_then(Value::as_i64);
+    let mut words = String::new();
+    if let Some(kind) = kind {
+        words = format!("{kind} ");
+    }
+    if let Some(namespace) = namespace {
+        words = format!("{words}{namespace}/");
+    }
+    words.push_str(text("name").unwrap_or_default());
+    if let Some(port) = port {
+        words = format!("{words}:{port}");
+    }
+    words
+}

@@ -1,0 +1,136 @@
+//! The file around the data: markup, style, and script, and what keeps text of the input from becoming any of them.
+//!
+//! Owns: the order of the pieces, and the content security policy with the hashes of the two that it admits.
+//! Flows in: a [`FleetPage`]. Flows out: HTML. Must not know: what the data says.
+//!
+//! The pieces are written one after the other, and nothing is searched for in what holds text of the input already.
+
+use std::sync::LazyLock;
+
+use sha2::{Digest as _, Sha256};
+
+use super::document::FleetPage;
+use super::escaping::{escape_data, escape_markup};
+use super::summary::summary;
+
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// How a marker of the page begins, and how it ends.
+const MARKER: (&str, &str) = ("<!--", "-->");
+
+/// The largest page that is made; beyond it, what can be done without is left out.
+const MOST_BYTES: usize = 5_000_000;
+
+/// So many paths of what a deletion changes stay on a page that is too large.
+const FEW_PATHS: usize = 50;
+
+/// Style and script as they are sent: without the indentation, which is for whoever reads the source, and is a fifth of
+/// them.
+static PIECES: LazyLock<[String; 2]> = LazyLock::new(|| [STYLE, SCRIPT].map(flush_left));
+
+fn flush_left(text: &str) -> String {
+    let mut flush = String::from("\n");
+    for line in text.lines().map(str::trim_start).filter(|line| !line.is_empty()) {
+        flush.push_str(line);
+        flush.push('\n');
+    }
+    flush
+}
+
+impl FleetPage {
+    /// The page, as a file that needs nothing else.
+    #[must_use]
+    pub fn html(&mut self) -> String {
+        let data = self.small_enough();
+        let [style, script] = &*PIECES;
+        let mut page = String::with_capacity(data.len().saturating_add(script.len()).saturating_mul(2));
+        let mut rest = PAGE;
+        while let Some((before, after)) = rest.split_once(MARKER.0) {
+            let (marker, after) = after.split_once(MARKER.1).unwrap_or((after, ""));
+            page.push_str(before);
+            match marker {
+                "policy" => page.push_str(&policy(style, script)),
+                "title" => escape_markup(&self.title, &mut page),
+                "style" => page.push_str(style),
+                "summary" => page.push_str(&summary(self)),
+                "data" => escape_data(&data, &mut page),
+                "script" => page.push_str(script),
+                _ => {}
+            }
+            rest = after;
+        }
+        page.push_str(rest);
+        page
+    }
+
+    /// The data as JSON; of what would be too large, as much as fits, and what is left out is said.
+    fn small_enough(&mut self) -> String {
+        const PARTS: [fn(&mut FleetPage) -> &'static str; 3] = [
+            |page| {
+                page.texts.clear();
+                "texts of objects"
+            },
+            |page| {
+                for row in page.policies.iter_mut().flat_map(|policy| &mut policy.if_deleted) {
+                    for row in row {
+                        row.0.truncate(FEW_PATHS);
+                    }
+                }
+                "most paths of what would change without a policy"
+            },
+            |page| {
+                for gateway in &mut page.gateways {
+                    gateway.objects.clear();
+                }
+                "the objects of each work"
+            },
+        ];
+        let [style, script] = &*PIECES;
+        let most = MOST_BYTES.saturating_sub(style.len().saturating_add(script.len()));
+        let mut data = self.json();
+        for part in PARTS {
+            if data.len() <= most {
+                break;
+            }
+            let what = part(self);
+            self.left_out.push(what.to_owned());
+            data = self.json();
+        }
+        data
+    }
+
+    /// The data as JSON.
+    #[must_use]
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// What the page may do: run this script, use this style, and nothing else. A file has no headers, so it says so itself.
+fn policy(style: &str, script: &str) -> String {
+    let hash = |text: &str| base64(&Sha256::digest(text.as_bytes()));
+    format!(
+        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src 'none'; base-uri 'none'; \
+         form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+        hash(script),
+        hash(style)
+    )
+}
+
+/// RFC 4648.
+pub(super) fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or_default());
+        let bits = (byte(0) << 16) | (byte(1) << 8) | byte(2);
+        for (digit, shift) in [18_u32, 12, 6, 0].into_iter().enumerate() {
+            let value = usize::try_from((bits >> shift) & 63).unwrap_or_default();
+            let known = DIGITS.get(value).map_or('=', |digit| char::from(*digit));
+            text.push(if digit <= chunk.len() { known } else { '=' });
+        }
+    }
+    text
+}

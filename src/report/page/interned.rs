@@ -1,0 +1,165 @@
+//! Lists whose entries are known by their positions, each once.
+//!
+//! Owns: files, sets of clusters, values, and the places of objects and settings in the files. Flows in: paths, names,
+//! values, symbolic places. Flows out: positions. Must not know: what they are for.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use serde_json::Value;
+
+use super::document::{At, Position};
+use crate::diagnostic::{Locate, Part, Place};
+use crate::object::Object;
+
+/// A list without repeats.
+#[derive(Debug)]
+pub(super) struct Interned<K, T> {
+    pub(super) list: Vec<T>,
+    known: HashMap<K, usize>,
+}
+
+impl<K, T> Default for Interned<K, T> {
+    fn default() -> Self {
+        Self {
+            list: Vec::new(),
+            known: HashMap::new(),
+        }
+    }
+}
+
+impl<K: Eq + Hash, T> Interned<K, T> {
+    /// The position of the entry with this key, which `make` makes where there is none.
+    pub(super) fn position(&mut self, key: K, make: impl FnOnce() -> T) -> usize {
+        let Self { list, known } = self;
+        *known.entry(key).or_insert_with(|| {
+            list.push(make());
+            list.len().saturating_sub(1)
+        })
+    }
+
+    /// All keys with their positions, in any order.
+    pub(super) fn keys(&self) -> impl Iterator<Item = (usize, &K)> {
+        self.known.iter().map(|(key, position)| (*position, key))
+    }
+}
+
+/// Everything that the parts of a page share.
+pub(super) struct Tables<'p> {
+    pub(super) locate: &'p dyn Locate,
+    pub(super) files: Interned<String, String>,
+    pub(super) values: Interned<String, Value>,
+    sets: Interned<Vec<usize>, Vec<usize>>,
+    clusters: HashMap<&'p str, usize>,
+    /// Where each place is that was asked for: a setting is looked up once, on however many paths it holds.
+    places: HashMap<Place, Option<At>>,
+}
+
+impl<'p> Tables<'p> {
+    /// `clusters` are all there are, in their order.
+    pub(super) fn new(locate: &'p dyn Locate, clusters: &[&'p str]) -> Self {
+        Self {
+            locate,
+            files: Interned::default(),
+            values: Interned::default(),
+            sets: Interned::default(),
+            clusters: clusters.iter().copied().zip(0..).collect(),
+            places: HashMap::new(),
+        }
+    }
+
+    /// The position of a cluster.
+    pub(super) fn cluster(&self, name: &str) -> Option<usize> {
+        self.clusters.get(name).copied()
+    }
+
+    /// A set of clusters, in any order.
+    pub(super) fn set<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> usize {
+        let members = names.into_iter().filter_map(|name| self.cluster(name)).collect();
+        self.set_of(members)
+    }
+
+    /// The same by positions.
+    pub(super) fn set_of(&mut self, mut members: Vec<usize>) -> usize {
+        members.sort_unstable();
+        members.dedup();
+        let mut ranges: Vec<usize> = Vec::new();
+        for member in members {
+            match ranges.last_mut() {
+                Some(last) if last.checked_add(1) == Some(member) => *last = member,
+                _ => ranges.extend([member, member]),
+            }
+        }
+        self.sets.position(ranges.clone(), || ranges)
+    }
+
+    /// The members of a set.
+    pub(super) fn members(&self, set: usize) -> impl Iterator<Item = usize> {
+        let ranges = self.sets.list.get(set).map(Vec::as_slice).unwrap_or_default();
+        ranges.chunks_exact(2).flat_map(|range| match range {
+            [first, last] => *first..last.saturating_add(1),
+            _ => 0..0,
+        })
+    }
+
+    /// All sets.
+    pub(super) fn into_lists(self) -> (Vec<String>, Vec<Vec<usize>>, Vec<Value>) {
+        (self.files.list, self.sets.list, self.values.list)
+    }
+
+    /// A value.
+    pub(super) fn value(&mut self, value: &Value) -> usize {
+        // Keys of mappings are sorted in both, so equal values have one text.
+        self.values.position(value.to_string(), || value.clone())
+    }
+
+    /// A value, or -1.
+    pub(super) fn value_or_none(&mut self, value: Option<&Value>) -> Position {
+        value.map_or(-1, |value| signed(self.value(value)))
+    }
+
+    /// File and line of an object.
+    pub(super) fn object(&mut self, object: &Object) -> Option<At> {
+        self.at(object.place(""))
+    }
+
+    /// File and line of a field of an object: of its name, which is where somebody looks.
+    pub(super) fn field(&mut self, object: &Object, pointer: &str) -> Option<At> {
+        self.at(object.origin.place(pointer, Part::Key))
+    }
+
+    /// File and line of a place.
+    pub(super) fn at(&mut self, place: Place) -> Option<At> {
+        if let Some(known) = self.places.get(&place) {
+            return *known;
+        }
+        let at = self.locate.locate(&place).map(|span| {
+            let path = slashed(span.path);
+            let file = self.files.position(path.clone(), || path);
+            (file, span.line)
+        });
+        self.places.insert(place, at);
+        at
+    }
+
+    /// A file by its path.
+    pub(super) fn file(&mut self, path: &str) -> usize {
+        let path = slashed(path);
+        self.files.position(path.clone(), || path)
+    }
+}
+
+/// A path as a page has it on every system.
+fn slashed(path: &str) -> String {
+    path.replace('\\', "/")
+}
+
+/// A position where -1 is none.
+pub(super) fn signed(position: usize) -> Position {
+    Position::try_from(position).unwrap_or(-1)
+}
+
+/// The same of what may be absent.
+pub(super) fn signed_or_none(position: Option<usize>) -> Position {
+    position.map_or(-1, signed)
+}

@@ -1,0 +1,421 @@
+//! The page: one HTML file that shows a fleet to people who would rather look than read.
+//!
+//! Owns: the document `FleetPage`, and the file around it. Flows in: what other reports are made from, a [`Page`]. Flows
+//! out: HTML. Must not know: the command line, files, or how anything was decided.
+//!
+//! Everything that needs a rule of precedence is decided before the page is made: its script groups, counts, and draws.
+//! `document` has the shape of the data, `interned` the lists that it consists of; `hierarchy`, `outcomes`, `policies`,
+//! `placements`, `change`, `works`, and `texts` fill it, each its part; `html` writes the file.
+
+mod document;
+mod interned;
+
+mod escaping;
+mod hierarchy;
+mod kinds;
+mod numbers;
+
+mod texts;
+
+mod change;
+mod html;
+mod outcomes;
+mod paths;
+mod placements;
+mod policies;
+mod summary;
+mod works;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use ocm_placement::Evaluation;
+
+pub use change::Compared;
+pub use document::FleetPage;
+use document::{CarriedRow, ClusterRow, ConditionRow, FindingRow, GatewayRow, OnRow, RouteRow};
+use hierarchy::{GatewayEntry, Hierarchy, narrow};
+use interned::{Tables, signed_or_none};
+use kinds::Kinds;
+use numbers::Numbers;
+use outcomes::{Outcomes, Profiles};
+use paths::Paths;
+pub(crate) use policies::Without;
+use policies::{Rows, condition_row};
+
+use super::aggregate::Aggregated;
+use super::policy_view::PolicyView;
+use super::status::ObjectStatus;
+use crate::api::gateway::GROUP;
+use crate::api::ocm::GROUP as CLUSTERS;
+use crate::diagnostic::{API_VERSION, Findings, Part};
+use crate::hub::Hub;
+use crate::object::{Object, Origin};
+use crate::placing::Decided;
+use crate::policy::Rule;
+use crate::render::{ManifestSummary, Plan, WorkId};
+use crate::source::Sources;
+use crate::sync::Withheld;
+
+/// What a page is made from.
+pub(crate) struct Page<'p> {
+    pub(crate) view: &'p PolicyView<'p>,
+    pub(crate) plan: &'p Plan,
+    pub(crate) withheld: &'p [Withheld<'p>],
+    pub(crate) hub: &'p Hub,
+    pub(crate) sources: &'p Sources,
+    /// All clusters, sorted.
+    pub(crate) clusters: Vec<&'p str>,
+    /// With full detail.
+    pub(crate) evaluation: &'p Evaluation<'p>,
+    pub(crate) decided: &'p Decided<'p>,
+    /// Predicted, of Gateways.
+    pub(crate) statuses: Vec<ObjectStatus>,
+    /// What changes without each policy of the hub, by locator, as far as that was worked out.
+    pub(crate) if_deleted: HashMap<String, Vec<Without>>,
+    pub(crate) findings: &'p Findings,
+    pub(crate) works: Option<&'p Aggregated>,
+}
+
+/// What somebody says of a page.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct PageOptions {
+    /// What it is called.
+    pub title: String,
+    /// What stands before the path of a file in a link to it: `http` or `https`.
+    pub source_url: Option<String>,
+}
+
+impl PageOptions {
+    /// A page of this title.
+    #[must_use]
+    pub fn new(title: String, source_url: Option<String>) -> Self {
+        Self { title, source_url }
+    }
+}
+
+impl Page<'_> {
+    /// The data of the page. Equal input gives equal data.
+    #[must_use]
+    pub(crate) fn data(&self, options: &PageOptions, compared: Option<&Compared<'_>>) -> FleetPage {
+        let view = self.view;
+        let relative = self.sources.root_relative();
+        let mut tables = Tables::new(&relative, &self.clusters);
+        let kinds = Kinds::of(view);
+        let numbers = Numbers::of(view);
+        let (mut hierarchy, maps, of_hub) = Hierarchy::of(view, &tables, kinds.reach_backends);
+        let outcomes = Outcomes::of(
+            view,
+            (&mut hierarchy, &maps, &of_hub),
+            (&kinds, &numbers),
+            self.withheld,
+            &mut tables,
+        );
+        let rows = Rows {
+            view,
+            maps: &maps,
+            of_hub: &of_hub,
+            kinds: &kinds,
+            sources: self.sources,
+            if_deleted: &self.if_deleted,
+        };
+        let mut policies = rows.all(&numbers, &mut hierarchy, &mut tables);
+        let placements = placements::placements(
+            self.evaluation,
+            self.decided,
+            self.hub,
+            &self.clusters,
+            &mut tables,
+        );
+        let mut gateways = self.gateways(&hierarchy, &outcomes, &placements, &mut tables);
+        let mut profiles = Profiles::of(&outcomes, &kinds);
+        let routes = routes(&hierarchy, &mut profiles, &mut tables);
+        let paths = Paths::of(&hierarchy);
+        let change = compared.map(|compared| {
+            change::change(
+                compared,
+                &view.hub.topology,
+                (&kinds, &numbers, &paths),
+                &mut tables,
+            )
+        });
+        let works = self.works.map(|aggregated| {
+            let rows = (gateways.as_mut_slice(), policies.as_mut_slice());
+            works::works(aggregated, (&numbers, &paths), rows, &tables)
+        });
+        let mut left_out = Vec::new();
+        let texts = texts::texts(
+            self.hub,
+            &view.hub.topology,
+            self.sources,
+            &mut tables,
+            &mut left_out,
+        );
+        if policies
+            .iter()
+            .any(|policy| policy.if_deleted.is_none() && policy.cluster.is_none())
+        {
+            left_out.push("what would change without each policy".to_owned());
+        }
+        let findings = self.findings(&mut tables);
+        let clusters = self.cluster_rows(&mut tables);
+        let withheld = self.withheld(&numbers, &tables);
+        let (files, sets, values) = tables.into_lists();
+        let rules: BTreeMap<&str, &str> = Rule::ALL
+            .into_iter()
+            .map(|rule| (rule.name(), rule.because()))
+            .collect();
+        FleetPage {
+            api_version: API_VERSION,
+            kind: "FleetPage",
+            title: options.title.clone(),
+            source_url: options.source_url.clone(),
+            files,
+            sets,
+            values,
+            rules,
+            rule_kinds: kinds.of_rules(),
+            kinds: kinds.rows,
+            clusters,
+            gateways,
+            backends: hierarchy.backends.list,
+            routes,
+            profiles: profiles.list.list,
+            outcomes: outcomes.rows,
+            exceptions: outcomes.exceptions,
+            policies,
+            withheld,
+            placements,
+            findings,
+            texts,
+            change,
+            works,
+            left_out,
+        }
+    }
+
+    fn gateways(
+        &self,
+        hierarchy: &Hierarchy<'_>,
+        outcomes: &Outcomes,
+        placements: &[document::PlacementRow],
+        tables: &mut Tables<'_>,
+    ) -> Vec<GatewayRow> {
+        let placed: HashMap<(&str, &str), usize> = placements
+            .iter()
+            .enumerate()
+            .map(|(position, placement)| ((placement.ns.as_str(), placement.name.as_str()), position))
+            .collect();
+        let statuses: HashMap<&str, &ObjectStatus> = self
+            .statuses
+            .iter()
+            .map(|status| (status.object.as_str(), status))
+            .collect();
+        let carried = self.carried();
+        let routes = hierarchy.routes.list.iter();
+        let routes: HashSet<&Origin> = routes.map(|route| &route.object.origin).collect();
+        let mut own = outcomes.own();
+        let mut rows = Vec::new();
+        for (number, entry) in hierarchy.gateways.list.iter().enumerate() {
+            let placement = entry.placement.as_ref();
+            let placement = placement.and_then(|(ns, name)| placed.get(&(ns.as_str(), name.as_str())));
+            let status = statuses.get(entry.identity.locator().as_str());
+            let work = entry.object.and_then(|object| carried.get(&object.origin));
+            let (mut objects, mut ships_routes) = (Vec::new(), 0_usize);
+            for manifest in work.iter().flat_map(|work| work.manifests) {
+                if manifest
+                    .origins
+                    .first()
+                    .is_some_and(|origin| routes.contains(origin))
+                {
+                    ships_routes = ships_routes.saturating_add(1);
+                    continue;
+                }
+                let names = (
+                    manifest.kind.clone(),
+                    manifest.namespace.clone(),
+                    manifest.name.clone(),
+                );
+                let at = manifest
+                    .origins
+                    .first()
+                    .and_then(|origin| tables.at(origin.place("", Part::Value)));
+                let (kind, namespace, name) = names;
+                objects.push(match at {
+                    Some((file, line)) => CarriedRow::Authored(kind, namespace, name, file, line),
+                    None => CarriedRow::Made(kind, namespace, name),
+                });
+            }
+            rows.push(GatewayRow {
+                ns: entry.identity.namespace.clone().unwrap_or_default(),
+                name: entry.identity.name.clone(),
+                kind: entry.is_service.then(|| entry.identity.group_kind.kind.clone()),
+                local: entry.local,
+                at: entry.object.and_then(|object| tables.object(object)),
+                cls: entry.class.clone(),
+                placement: signed_or_none(placement.copied()),
+                clusters: tables.set_of(entry.clusters.iter().copied().collect()),
+                listeners: entry.listeners.list.clone(),
+                own: own.remove(&number).unwrap_or_default(),
+                work: work.map(|work| work.name.clone()),
+                objects,
+                ships_routes,
+                conditions: status.map(|status| conditions(status)).unwrap_or_default(),
+                reported: None,
+                addresses: Vec::new(),
+            });
+        }
+        rows
+    }
+
+    /// The work of each Gateway, by the origin of the Gateway: of several variants the one that most clusters get.
+    fn carried(&self) -> HashMap<Origin, Carried<'_>> {
+        let mut counted: HashMap<WorkId, usize> = HashMap::new();
+        for works in self.plan.clusters.values() {
+            for work in works {
+                let count = counted.entry(*work).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+        let mut carried: HashMap<Origin, (usize, Carried<'_>)> = HashMap::new();
+        let sets = self.plan.replica_sets.iter().flatten();
+        let sets = sets.map(|set| {
+            let name = format!("ManifestWorkReplicaSet {}/{}", set.namespace, set.name);
+            (usize::MAX, name, set.manifests.as_slice())
+        });
+        let works = self.plan.works.iter().map(|(id, work)| {
+            let count = counted.get(&id).copied().unwrap_or_default();
+            (
+                count,
+                format!("ManifestWork {}", work.name),
+                work.manifests.as_slice(),
+            )
+        });
+        for (count, name, manifests) in sets.chain(works) {
+            let mut gateways = manifests
+                .iter()
+                .filter(|manifest| manifest.kind == "Gateway" && manifest.group == GROUP);
+            let Some(origin) = gateways.next().and_then(|gateway| gateway.origins.first()) else {
+                continue;
+            };
+            let known = carried.get(origin);
+            if known.is_none_or(|(known, _)| *known < count) {
+                carried.insert(origin.clone(), (count, Carried { name, manifests }));
+            }
+        }
+        let carried = carried.into_iter();
+        carried.map(|(origin, (_, work))| (origin, work)).collect()
+    }
+
+    fn findings(&self, tables: &mut Tables<'_>) -> Vec<FindingRow> {
+        let counted = self
+            .findings
+            .iter()
+            .filter(|finding| finding.suppressed.is_none());
+        counted
+            .map(|finding| FindingRow {
+                code: finding.code.name(),
+                severity: finding.severity.as_str(),
+                message: finding.message.clone(),
+                at: tables.at(finding.place.clone()),
+                help: finding.help.clone(),
+            })
+            .collect()
+    }
+
+    fn cluster_rows(&self, tables: &mut Tables<'_>) -> Vec<ClusterRow> {
+        let managed = self.hub.objects.of_kind(CLUSTERS, "ManagedCluster").iter();
+        let managed: HashMap<&str, &Object> = managed.map(|object| (object.name.as_str(), object)).collect();
+        let rows = self.clusters.iter().map(|name| {
+            let object = managed.get(name).copied();
+            ClusterRow {
+                name: (*name).to_owned(),
+                labels: object.map(labels).unwrap_or_default(),
+                taints: object.map(taints).unwrap_or_default(),
+                at: object.and_then(|object| tables.object(object)),
+            }
+        });
+        rows.collect()
+    }
+
+    /// What is kept from one cluster by what lives there.
+    fn withheld(&self, numbers: &Numbers, tables: &Tables<'_>) -> Vec<(usize, usize, usize, &'static str)> {
+        let rows: BTreeSet<(usize, usize, usize, &'static str)> = self
+            .withheld
+            .iter()
+            .filter_map(|withheld| {
+                let cluster = withheld.cluster?;
+                let policy = numbers.find(&self.view.hub.locator(withheld.policy), None)?;
+                let winner = numbers.find(&withheld.winner.identity().locator(), Some(cluster))?;
+                Some((policy, tables.cluster(cluster)?, winner, withheld.rule.name()))
+            })
+            .collect();
+        rows.into_iter().collect()
+    }
+}
+
+/// A work, or a set of works, that carries a Gateway.
+struct Carried<'p> {
+    name: String,
+    manifests: &'p [ManifestSummary],
+}
+
+fn conditions(status: &ObjectStatus) -> Vec<ConditionRow> {
+    status.conditions.iter().map(condition_row).collect()
+}
+
+fn labels(cluster: &Object) -> BTreeMap<String, String> {
+    let labels = cluster.labels();
+    labels
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect()
+}
+
+/// `key=value:NoSelect`.
+fn taints(cluster: &Object) -> Vec<String> {
+    let taints = cluster.root().get("spec").get("taints");
+    taints
+        .items()
+        .map(|taint| {
+            let text = |field: &str| taint.get(field).str().unwrap_or_default().to_owned();
+            let value = match text("value").as_str() {
+                "" => String::new(),
+                value => format!("={value}"),
+            };
+            format!("{}{value}:{}", text("key"), text("effect"))
+        })
+        .collect()
+}
+
+fn routes(hierarchy: &Hierarchy<'_>, profiles: &mut Profiles, tables: &mut Tables<'_>) -> Vec<RouteRow> {
+    let mut rows = Vec::new();
+    for (number, entry) in hierarchy.routes.list.iter().enumerate() {
+        let on = entry.on.iter().map(|((gateway, listener), clusters)| {
+            let place = (*gateway, *listener, narrow(number));
+            let (profiled, others) = profiles.on(place, entry.rules.len());
+            let all = hierarchy.gateways.list.get(*gateway);
+            let is_everywhere = all.is_none_or(|gateway: &GatewayEntry<'_>| gateway.clusters == *clusters);
+            let only = (!is_everywhere).then(|| tables.set_of(clusters.iter().copied().collect()));
+            // An array has no place that could be left out.
+            let others = match (&others, only) {
+                (None, Some(_)) => Some(Vec::new()),
+                _ => others,
+            };
+            OnRow(*gateway, (*listener).into(), profiled, others, only)
+        });
+        rows.push(RouteRow {
+            kind: entry.object.kind.clone(),
+            ns: entry.object.namespace_or_empty().to_owned(),
+            name: entry.object.name.clone(),
+            local: entry.local,
+            hosts: entry.hosts.clone(),
+            rules: entry.rules.clone(),
+            on: on.collect(),
+            at: tables.object(entry.object),
+        });
+    }
+    rows
+}

@@ -1,0 +1,236 @@
+//! The policies of a page: of the hub, and those that live on clusters.
+//!
+//! Owns: what they target in words of a page, and what would change without each. Flows in: a view, the
+//! [`Hierarchy`]. Flows out: rows. Must not know: what holds where.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::document::{ConditionRow, IfDeletedRow, PolicyRow, Position, TargetRow};
+use super::hierarchy::{Hierarchy, Map};
+use super::interned::{Tables, signed, signed_or_none};
+use super::kinds::Kinds;
+use super::numbers::Numbers;
+use super::paths::Paths;
+use super::texts::own_text;
+use crate::policy::{Attachments, Condition, Declared, Policy, Profile, Target};
+use crate::report::diff::SettingChange;
+use crate::report::policies::PolicyEntry;
+use crate::report::policy_view::{PolicyView, Seen};
+use crate::source::Sources;
+use crate::topology::{Node, Start};
+
+/// What would be different without a policy, the same on some paths.
+#[derive(Debug)]
+pub(crate) struct Without {
+    /// The settings that differ.
+    pub(crate) settings: Arc<Vec<SettingChange>>,
+    /// Locators of the policies that hold then.
+    pub(crate) policies: Vec<String>,
+    /// The clusters, in groups of those that are alike.
+    pub(crate) clusters: Vec<Arc<[String]>>,
+    /// The locators of the paths.
+    pub(crate) paths: Vec<Vec<String>>,
+    /// How many more paths there are.
+    pub(crate) more: usize,
+}
+
+/// What the rows are made from beside the view.
+pub(super) struct Rows<'r, 'p> {
+    pub(super) view: &'p PolicyView<'p>,
+    pub(super) maps: &'r [Map],
+    pub(super) of_hub: &'r Map,
+    pub(super) kinds: &'r Kinds,
+    pub(super) sources: &'p Sources,
+    /// What changes without a policy of the hub, by locator, where that was worked out.
+    pub(super) if_deleted: &'r HashMap<String, Vec<Without>>,
+}
+
+impl<'p> Rows<'_, 'p> {
+    /// A row for each policy, in the order of their numbers.
+    pub(super) fn all(
+        &self,
+        numbers: &Numbers,
+        hierarchy: &mut Hierarchy<'p>,
+        tables: &mut Tables<'p>,
+    ) -> Vec<PolicyRow> {
+        let places: Vec<Seen<'p>> = self.view.seen().collect();
+        // What is found out about the hierarchy further down must not move what stands in it.
+        let paths = Paths::of(hierarchy);
+        let mut rows = Vec::new();
+        for entry in &numbers.entries {
+            let Some((seen, map)) = (match entry.place {
+                None => places.first().map(|seen| (*seen, self.of_hub)),
+                Some(place) => places.get(place).copied().zip(self.maps.get(place)),
+            }) else {
+                continue;
+            };
+            let policy = seen.attachments.policy(entry.policy);
+            let kind = self.kinds.find(&policy.object.group_kind());
+            let conditions = if entry.place.is_none() {
+                PolicyEntry::of_hub(self.view, entry.policy).conditions
+            } else {
+                PolicyEntry::of_cluster(self.view, seen.attachments, entry.policy).conditions
+            };
+            let (mode, strategy) = mode(policy, seen.attachments.profile(entry.policy));
+            let (first, text) = own_text(policy.object, self.sources).unwrap_or_default();
+            let locator = policy.locator();
+            let deleted = self
+                .if_deleted
+                .get(locator.as_ref())
+                .filter(|_| entry.place.is_none());
+            let (if_deleted, more_paths) = match deleted {
+                Some(changes) => {
+                    let (rows, more) = self.deleted(changes, numbers, &paths, tables);
+                    (Some(rows), more)
+                }
+                None => (None, 0),
+            };
+            let lives = entry.place.map(|_| seen.clusters);
+            rows.push(PolicyRow {
+                kind: kind.unwrap_or_default(),
+                ns: policy.object.namespace_or_empty().to_owned(),
+                name: policy.object.name.clone(),
+                at: tables.object(policy.object),
+                targets: targets(seen.attachments, policy, hierarchy, map),
+                mode,
+                strategy,
+                text,
+                first,
+                cluster: lives.and_then(|clusters| tables.cluster(clusters.first()?)),
+                clusters: lives.map(|clusters| tables.set(clusters.iter().map(String::as_str))),
+                conditions: conditions.iter().map(condition_row).collect(),
+                reported: None,
+                if_deleted,
+                more_paths,
+            });
+        }
+        rows
+    }
+
+    /// What would change without a policy, and how many paths are not listed.
+    fn deleted(
+        &self,
+        changes: &[Without],
+        numbers: &Numbers,
+        paths: &Paths,
+        tables: &mut Tables<'p>,
+    ) -> (Vec<IfDeletedRow>, usize) {
+        let mut rows = Vec::new();
+        for change in changes {
+            let mut settings = Vec::new();
+            for setting in change.settings.iter() {
+                let whose = setting.new_from.as_ref();
+                let whose = whose.and_then(|key| {
+                    let mut policies = change.policies.iter();
+                    policies.find(|locator| locator.rsplit(':').next() == Some(key.as_str()))
+                });
+                let whose = whose.and_then(|locator| numbers.find(locator, None));
+                settings.push((
+                    setting.setting.clone(),
+                    tables.value_or_none(setting.old.as_deref()),
+                    tables.value_or_none(setting.new.as_deref()),
+                    signed_or_none(whose),
+                ));
+            }
+            let spots: Vec<Vec<Position>> = change.paths.iter().map(|path| paths.spot(path)).collect();
+            let all = spots.first().map_or(0, |spot| paths.clusters_of(spot));
+            let clusters = change.clusters.iter().flat_map(|clusters| clusters.iter());
+            let clusters = tables.set(clusters.map(String::as_str));
+            let here = tables.members(clusters).count();
+            rows.push(IfDeletedRow(spots, settings, (here < all).then_some(clusters)));
+        }
+        (rows, changes.iter().map(|change| change.more).sum())
+    }
+}
+
+/// `defaults` or `overrides`, where the settings stand in one of these; and the strategy, where it is written.
+fn mode(policy: &Policy<'_>, profile: &Profile) -> (Option<&'static str>, Option<String>) {
+    let Some(layer) = policy.layers.last() else {
+        return (None, None);
+    };
+    let word = layer.base.rsplit('/').next().filter(|word| *word != "spec");
+    let bases = [layer.base, "/spec"];
+    let written = bases.iter().find_map(|base| {
+        let fields = profile.strategy_fields.iter();
+        let mut written = fields.filter_map(|field| policy.object.value.pointer(&format!("{base}/{field}")));
+        written.find_map(|value| value.as_str().map(str::to_owned))
+    });
+    (word, written)
+}
+
+pub(super) fn condition_row(condition: &Condition) -> ConditionRow {
+    (
+        condition.kind.clone(),
+        condition.status.to_owned(),
+        condition.reason.clone(),
+        condition.message.clone(),
+    )
+}
+
+fn targets(
+    attachments: &Attachments<'_>,
+    policy: &Policy<'_>,
+    hierarchy: &mut Hierarchy<'_>,
+    map: &Map,
+) -> Vec<TargetRow> {
+    let mut rows: Vec<TargetRow> = Vec::new();
+    for declared in &policy.targets {
+        let row = match &declared.target {
+            Target::Attached(node) => node_row(attachments, *node, hierarchy, map),
+            _ => None,
+        };
+        let row = row.unwrap_or_else(|| TargetRow::Named("x", unattached(declared, policy)));
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+fn node_row(
+    attachments: &Attachments<'_>,
+    node: Node,
+    hierarchy: &mut Hierarchy<'_>,
+    map: &Map,
+) -> Option<TargetRow> {
+    let topology = &attachments.topology;
+    let gateway = |gateway| map.starts.get(&Start::Gateway(gateway)).copied();
+    let route = |route| usize::try_from(*map.routes.get(&route)?).ok();
+    Some(match node {
+        Node::Gateway(id) => TargetRow::Section("g", gateway(id)?, -1),
+        Node::Listener(id, listener) => {
+            TargetRow::Section("g", gateway(id)?, (*map.listeners.get(&listener)?).into())
+        }
+        Node::ListenerSet(set) => {
+            let of = topology.listener_sets.get(set).gateway;
+            TargetRow::Set("s", gateway(of)?, topology.identity(node).to_string())
+        }
+        Node::Route(id) => TargetRow::Section("r", route(id)?, -1),
+        Node::Rule(id, rule) => {
+            let rules = &topology.routes.get(id).rules;
+            let position = rules.iter().position(|known| *known == rule)?;
+            TargetRow::Section("r", route(id)?, signed(position))
+        }
+        Node::Backend(backend) => TargetRow::Backend("b", hierarchy.backend(topology, backend)),
+        Node::Port(backend, _) => TargetRow::Backend("b", hierarchy.port(topology, node, backend)),
+        Node::Namespace(_) => TargetRow::Named("n", topology.identity(node).name),
+        Node::Class(_) => TargetRow::Named("c", topology.identity(node).name),
+        Node::Mesh(_) => TargetRow::Named("m", topology.identity(node).name),
+    })
+}
+
+/// A target that is nowhere, and why.
+fn unattached(declared: &Declared, policy: &Policy<'_>) -> String {
+    let own = policy.object.namespace_or_empty();
+    let namespace = declared.namespace.as_deref().unwrap_or(own);
+    let what = declared.described_with_group(namespace);
+    let why = match &declared.target {
+        Target::NotFound => "not in the input",
+        Target::NotPermitted => "not permitted by a ReferenceGrant",
+        Target::NotAllowed(_) => "not allowed as a target",
+        Target::Unresolved => "the policy is invalid",
+        Target::Virtual | Target::Attached(_) => return what,
+    };
+    format!("{what} ({why})")
+}

@@ -1,0 +1,136 @@
+//! Lists without repeats, sets of clusters, and text that becomes nothing else.
+
+use serde_json::json;
+
+use super::document::FleetPage;
+use super::escaping::{escape_data, escape_markup};
+use super::html::base64;
+use super::interned::{Interned, Tables};
+use crate::diagnostic::{Locate, Place, Span};
+
+/// No texts.
+struct Nowhere;
+
+impl Locate for Nowhere {
+    fn locate(&self, _: &Place) -> Option<Span<'_>> {
+        None
+    }
+}
+
+#[test]
+fn what_is_said_twice_is_kept_once() {
+    let mut list: Interned<&str, &str> = Interned::default();
+    assert_eq!(
+        [
+            list.position("a", || "a"),
+            list.position("b", || "b"),
+            list.position("a", || "c")
+        ],
+        [0, 1, 0]
+    );
+    assert_eq!(list.list, ["a", "b"]);
+}
+
+#[test]
+fn a_set_of_clusters_is_its_runs_whatever_their_order() {
+    let names = ["ap-1", "eu-1", "eu-2", "eu-3", "us-1"];
+    let mut tables = Tables::new(&Nowhere, &names);
+    let set = tables.set(["eu-3", "us-1", "eu-1", "ap-1", "eu-1"]);
+    assert_eq!(tables.members(set).collect::<Vec<_>>(), [0, 1, 3, 4]);
+    assert_eq!(tables.set(["ap-1", "eu-1", "eu-3", "us-1"]), set);
+    let none = tables.set(["nowhere"]);
+    assert_eq!(tables.members(none).count(), 0);
+    let (_, sets, _) = tables.into_lists();
+    assert_eq!(sets, [vec![0, 1, 3, 4], vec![]]);
+}
+
+#[test]
+fn equal_values_are_one() {
+    let mut tables = Tables::new(&Nowhere, &[]);
+    assert_eq!(
+        tables.value(&json!({"a": 1, "b": 2})),
+        tables.value(&json!({"b": 2, "a": 1}))
+    );
+    assert_ne!(tables.value(&json!("1")), tables.value(&json!(1)));
+    assert_eq!(tables.value_or_none(None), -1);
+}
+
+#[test]
+fn text_in_markup_and_data_in_a_script_stay_what_they_are() {
+    let mut markup = String::new();
+    escape_markup("<b a=\"x\" c='y'>&\u{202e}\n", &mut markup);
+    assert_eq!(
+        markup,
+        "&lt;b a=&quot;x&quot; c=&#39;y&#39;&gt;&amp;&lt;U+202E&gt;\n"
+    );
+    let mut data = String::new();
+    let value = json!("</script><!-- & \u{2028}\u{2029} {{DATA}}");
+    escape_data(&value.to_string(), &mut data);
+    assert!(!data.contains(['<', '>', '&', '\u{2028}', '\u{2029}']), "{data}");
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&data).unwrap(), value);
+}
+
+/// The examples of RFC 4648.
+#[test]
+fn base64_is_that_of_the_rfc() {
+    for (text, expected) in [
+        ("", ""),
+        ("f", "Zg=="),
+        ("fo", "Zm8="),
+        ("foo", "Zm9v"),
+        ("foob", "Zm9vYg=="),
+    ] {
+        assert_eq!(base64(text.as_bytes()), expected);
+    }
+}
+
+fn empty() -> FleetPage {
+    FleetPage {
+        api_version: "v",
+        kind: "FleetPage",
+        title: "<t>".to_owned(),
+        source_url: None,
+        files: Vec::new(),
+        sets: Vec::new(),
+        values: Vec::new(),
+        rules: std::collections::BTreeMap::new(),
+        kinds: Vec::new(),
+        rule_kinds: Vec::new(),
+        clusters: Vec::new(),
+        gateways: Vec::new(),
+        backends: Vec::new(),
+        routes: Vec::new(),
+        profiles: Vec::new(),
+        outcomes: Vec::new(),
+        exceptions: Vec::new(),
+        policies: Vec::new(),
+        withheld: Vec::new(),
+        placements: Vec::new(),
+        findings: Vec::new(),
+        texts: Vec::new(),
+        change: None,
+        works: None,
+        left_out: Vec::new(),
+    }
+}
+
+#[test]
+fn a_page_that_would_be_too_large_leaves_out_texts_and_says_so() {
+    let mut page = empty();
+    page.texts.push((0, vec![(1, "x".repeat(6_000_000))]));
+    let html = page.html();
+    assert!(html.len() < 1_000_000, "{}", html.len());
+    assert_eq!(page.left_out, ["texts of objects"]);
+    assert!(html.contains("\"leftOut\":[\"texts of objects\"]"));
+}
+
+#[test]
+fn a_page_holds_its_pieces_in_their_places() {
+    let html = empty().html();
+    assert!(html.starts_with(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv="
+    ));
+    assert!(html.contains("<title>&lt;t&gt;</title>") && html.contains("<h1>&lt;t&gt;</h1>"));
+    assert!(!html.contains("<!--"), "every marker became something");
+    assert!(html.ends_with("</script>\n</body>\n</html>\n"));
+}
