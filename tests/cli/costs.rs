@@ -680,7 +680,8 @@ fn a_graph_counts_clusters_before_it_draws_an_edge_for_each() {
             "= help: leave out `--all`, or draw one cluster (`--cluster NAME`) or some (`--clusters 'eu-*'`)",
         );
     assert_eq!(run.stdout, "");
-    hub.run(&["graph", "hub", "--all", "--clusters", "c1"]).exits(0);
+    hub.run(&["graph", "hub", "--all", "--clusters", "c1", "--format", "dot"])
+        .exits(0);
 }
 
 #[test]

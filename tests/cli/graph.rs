@@ -209,7 +209,7 @@ fn a_part_is_drawn_of_a_gateway_a_policy_a_namespace_or_a_cluster() {
         "{cluster}"
     );
     let run = scratch.run(&["graph", "fleet", "--only", "gateway/nowhere"]);
-    run.exits(2).says("nothing that is drawn is what `--only` names");
+    run.exits(2).says("nothing in the graph matches `--only`");
     scratch
         .run(&["graph", "fleet", "--only", "gateway"])
         .exits(2)

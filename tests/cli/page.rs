@@ -1,7 +1,7 @@
 //! `page`: one HTML file. Its data says what `policies` says, on every path; what surrounds it lets nothing of the input
 //! become anything else. `tests/page` looks at it in a browser.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};

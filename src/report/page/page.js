@@ -3662,8 +3662,9 @@
       }
     });
     const h1 = main.querySelector('h1');
-    document.title =
-      (h1 ? h1.textContent + ' \u00b7 ' : '') + (h1 && h1.textContent === plain(D.title) ? 'spokewright' : plain(D.title));
+    const heading = h1 ? h1.textContent : '';
+    const rest = heading === plain(D.title) ? 'spokewright' : plain(D.title);
+    document.title = heading ? heading + ' \u00b7 ' + rest : rest;
     if (!stay) {
       scrollTo(0, scrolls.get(location.hash) || 0);
       if (shown !== null && h1) h1.focus({ preventScroll: true });
