@@ -47,7 +47,7 @@ fn without_a_policy_the_one_that_takes_over_is_named_with_paths_and_clusters() {
     );
     let text = effective(&scratch, &["--without", "accesslogpolicy/platform/access-log"]);
     assert!(
-        text.starts_with("  nothing instead of AccessLogPolicy platform/access-log on all 3 clusters\n"),
+        text.starts_with("  AccessLogPolicy platform/access-log is lost on all 3 clusters\n"),
         "{text}"
     );
     assert!(!text.contains("null"), "{text}");
@@ -104,7 +104,7 @@ fn a_route_that_goes_changes_settings_and_no_object() {
     run.exits(1);
     assert!(
         run.stdout
-            .contains("nothing instead of RateLimitPolicy kuadrant-shop/maintenance on eu-1"),
+            .contains("RateLimitPolicy kuadrant-shop/maintenance is lost on eu-1"),
         "{}",
         run.stdout
     );

@@ -140,9 +140,9 @@ fn title(change: &EffectiveChange) -> String {
     if old == new {
         format!("{kind} {new} sets something else")
     } else if new.is_empty() {
-        format!("nothing instead of {kind} {old}")
+        format!("{kind} {old} is lost")
     } else if old.is_empty() {
-        format!("{kind} {new} instead of nothing")
+        format!("{kind} {new} is new")
     } else {
         format!("{kind} {new} instead of {old}")
     }
