@@ -116,7 +116,7 @@ fn the_expression_that_is_not_true_is_named() {
     assert_eq!(stage, Stage::Predicate);
     assert_eq!(
         text,
-        "predicate 0 wants managedCluster.metadata.name == \"b\", which is not true"
+        "predicate 0 requires managedCluster.metadata.name == \"b\", which is not true"
     );
     assert_eq!(
         pointer,
