@@ -39,7 +39,7 @@ fn an_application_without_parameters_gets_the_defaults() {
 #[test]
 fn every_parameter_is_taken_over() {
     let (parameters, said) = read(
-        r#"[{"name":"hub","array":["hub","../shared"]},{"name":"spokes","string":"../spokes"},
+        r#"[{"name":"hub","array":["hub","../platform"]},{"name":"spokes","string":"../spokes"},
             {"name":"secrets","string":"Copy"},{"name":"hubObjects","string":"Annotated"},
             {"name":"placement.source","string":"Evaluate"},{"name":"placement.mode","string":"Fixpoint"},
             {"name":"now","string":"2026-06-01T12:00:00Z"},{"name":"clusters","string":"eu-*"},
@@ -49,7 +49,7 @@ fn every_parameter_is_taken_over() {
     assert_eq!(
         parameters,
         Parameters {
-            hub: Some(vec!["hub".to_owned(), "../shared".to_owned()]),
+            hub: Some(vec!["hub".to_owned(), "../platform".to_owned()]),
             spokes: Some("../spokes".to_owned()),
             secrets: Some(Secrets::Copy),
             hub_objects: Some(HubObjects::Annotated),

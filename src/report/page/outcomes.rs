@@ -464,41 +464,43 @@ impl<'p> Finding<'_, 'p> {
     }
 }
 
+/// No place at all: what a place does not name, it takes from here.
+const NOWHERE: Spot = Spot {
+    gateway: usize::MAX,
+    listener: -1,
+    route: -1,
+    rule: -1,
+    backend: -1,
+};
+
 /// Where a node of the hub is on the page; `None` for what is above Gateways or below rules.
 fn spot_of(view: &PolicyView<'_>, of_hub: &Map, hierarchy: &mut Hierarchy<'_>, node: Node) -> Option<Spot> {
     let topology = &view.hub.topology;
-    let none = Spot {
-        gateway: usize::MAX,
-        listener: -1,
-        route: -1,
-        rule: -1,
-        backend: -1,
-    };
     Some(match node {
         Node::Gateway(gateway) => Spot {
             gateway: *of_hub.starts.get(&crate::topology::Start::Gateway(gateway))?,
-            ..none
+            ..NOWHERE
         },
         Node::Listener(gateway, listener) => Spot {
             gateway: *of_hub.starts.get(&crate::topology::Start::Gateway(gateway))?,
             listener: *of_hub.listeners.get(&listener)?,
-            ..none
+            ..NOWHERE
         },
         Node::Route(route) => Spot {
             route: *of_hub.routes.get(&route)?,
-            ..none
+            ..NOWHERE
         },
         Node::Rule(route, rule) => {
             let rules = &topology.routes.get(route).rules;
             Spot {
                 route: *of_hub.routes.get(&route)?,
                 rule: super::hierarchy::narrow(rules.iter().position(|known| *known == rule)?),
-                ..none
+                ..NOWHERE
             }
         }
         Node::Backend(backend) => Spot {
             backend: super::hierarchy::narrow(hierarchy.backend(topology, backend)),
-            ..none
+            ..NOWHERE
         },
         _ => return None,
     })
@@ -509,13 +511,6 @@ fn on_the_way(kept: &HashMap<(usize, Spot), Vec<usize>>, kind: usize, spot: Spot
     if kept.is_empty() {
         return Vec::new();
     }
-    let none = Spot {
-        gateway: usize::MAX,
-        listener: -1,
-        route: -1,
-        rule: -1,
-        backend: -1,
-    };
     let Spot {
         gateway,
         listener,
@@ -524,19 +519,23 @@ fn on_the_way(kept: &HashMap<(usize, Spot), Vec<usize>>, kind: usize, spot: Spot
         backend,
     } = spot;
     let way = [
-        Spot { gateway, ..none },
+        Spot { gateway, ..NOWHERE },
         Spot {
             gateway,
             listener,
-            ..none
+            ..NOWHERE
         },
-        Spot { route, ..none },
-        Spot { route, rule, ..none },
-        Spot { backend, ..none },
+        Spot { route, ..NOWHERE },
+        Spot {
+            route,
+            rule,
+            ..NOWHERE
+        },
+        Spot { backend, ..NOWHERE },
     ];
     let mut found: Vec<usize> = way
         .iter()
-        .filter(|part| **part != none)
+        .filter(|part| **part != NOWHERE)
         .filter_map(|part| kept.get(&(kind, *part)))
         .flatten()
         .copied()

@@ -165,7 +165,7 @@ fn sample() -> tempfile::TempDir {
         "hub/spokes/eu-1/s.yaml",
         "hub/spokes/none.yaml",
         "hub/root-only.yaml",
-        "shared/common.yaml",
+        "beside/common.yaml",
     ] {
         write(root, path, "kind: X\n");
     }
@@ -177,7 +177,7 @@ fn sample() -> tempfile::TempDir {
         let link = |from: &str, to: &str| std::os::unix::fs::symlink(to, root.join(from)).expect("a link");
         link("hub/linked.yaml", "a.yaml");
         link("hub/team/linked", "deep");
-        link("hub/outside.yaml", "../shared/common.yaml");
+        link("hub/outside.yaml", "../beside/common.yaml");
         link("hub/nowhere.yaml", "missing.yaml");
         link("hub/team/deep/absolute.yaml", "/etc/hosts");
     }
