@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::disk::{Disk, help_for, read_at_most};
+use super::lfs::is_pointer;
 use super::paths::{reason, show};
 use super::texts::{DocumentRange, SourceFile, Sources};
 use super::tree::FileTree;
@@ -364,10 +365,6 @@ impl Unread {
     }
 }
 
-/// How the file begins that stands in a repository for one that Git LFS keeps elsewhere (its specification, "The
-/// Pointer").
-const LFS_POINTER: &str = "version https://git-lfs.github.com/spec/";
-
 /// What standard input is called.
 pub(crate) const STDIN: &str = "<stdin>";
 
@@ -419,7 +416,7 @@ fn decode_at_most(bytes: &[u8], shown: &str, limits: &kube_yaml::Limits) -> Resu
 fn decode(bytes: &[u8], shown: &str) -> Result<Arc<str>, Box<Unread>> {
     match kube_yaml::decode(bytes) {
         // Read as YAML, a pointer is a mapping that is no object: what it stands for would be missing without a word.
-        Ok(text) if text.starts_with(LFS_POINTER) => Err(Unread::of(
+        Ok(text) if is_pointer(&text) => Err(Unread::of(
             Finding::new(
                 Code::INPUT_UNREADABLE,
                 Place::Path(shown.to_owned()),

@@ -15,6 +15,7 @@ use gix::index::entry::{Flags, Mode, Stage};
 
 use super::git::{GitError, Opened, open};
 use super::ignored::Rules;
+use super::lfs::pointer;
 use super::objects::{Entry, Objects, is_name, whole};
 use super::tree::{FileTree, TreeEntry, TreeError, join, key};
 use crate::diagnostic::shell_path;
@@ -199,18 +200,23 @@ impl IndexTree {
         }
     }
 
-    /// What it has at a path, beside these bytes. No blob is read: ids are compared.
+    /// What it has at a path, beside these bytes: they themselves, or what Git LFS puts there for them. No blob is read: ids
+    /// are compared.
     #[must_use]
     pub fn holds(&self, path: &Path, bytes: &[u8]) -> Held {
         let Some(item) = self.item(path) else {
             return Held::Nothing;
         };
         let kind = self.objects.repository().object_hash();
-        let id = gix::objs::compute_hash(kind, gix::objs::Kind::Blob, bytes);
+        let is_blob_of = |content: &[u8]| {
+            gix::objs::compute_hash(kind, gix::objs::Kind::Blob, content).is_ok_and(|id| id == item.id)
+        };
         let is_conflict = key(path).is_some_and(|path| self.conflicts.contains(&path));
-        match id {
-            Ok(id) if id == item.id && item.entry == TreeEntry::File && !is_conflict => Held::Same,
-            _ => Held::Other,
+        let is_file = item.entry == TreeEntry::File && !is_conflict;
+        if is_file && (is_blob_of(bytes) || is_blob_of(pointer(bytes).as_bytes())) {
+            Held::Same
+        } else {
+            Held::Other
         }
     }
 

@@ -16,6 +16,7 @@ mod git;
 #[cfg(feature = "git")]
 mod git_index;
 mod ignored;
+mod lfs;
 mod lookups;
 #[cfg(feature = "git")]
 mod objects;

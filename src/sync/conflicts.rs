@@ -10,6 +10,7 @@ use super::any_order::{commute, holds_in_any_order};
 use super::beside_local::beside_local;
 use super::listener_sets::set_of;
 use super::local_policies::{LocalPolicies, LocalPolicy};
+use super::per_reason::PerReason;
 use super::routes::{SyncedRoute, SyncedRoutes};
 use super::same_target::{Resolution, SyncedSpec, resolve};
 use super::synced_kinds::SyncedKinds;
@@ -40,6 +41,7 @@ pub(crate) fn report_same_target(
             .map(|(node, _)| *node)
             .collect();
         nodes.sort_unstable();
+        let mut said = PerReason::new();
         for node in nodes {
             let Some(resolution) = resolve(attachments, kind, node) else {
                 continue;
@@ -53,11 +55,15 @@ pub(crate) fn report_same_target(
                         shipped(kind, node),
                     ));
                 }
-                None => one_target(attachments, (&known.profile, node), &resolution, findings),
+                None => one_target(attachments, (&known.profile, node), &resolution, &mut said),
             }
         }
+        findings.extend(said.into_findings());
     }
 }
+
+/// Another policy of the target, and what it does to this one.
+type Reason = (PolicyId, &'static str);
 
 fn two_of_the_hub(
     attachments: &Attachments<'_>,
@@ -111,14 +117,15 @@ fn one_target(
     attachments: &Attachments<'_>,
     (profile, node): (&Profile, Node),
     resolution: &Resolution,
-    findings: &mut Findings,
+    said: &mut PerReason<Reason>,
 ) {
     let target = attachments.topology.described(node);
     let place = |id: PolicyId| reference_place(attachments, id, node);
     let name = |id: PolicyId| attachments.policy(id).object.identity();
     for displaced in &resolution.displaced {
         let (loser, by) = (name(displaced.policy), name(displaced.by));
-        findings.push(
+        said.push(
+            (displaced.by, displaced.rule.name()),
             Finding::new(
                 Code::POLICY_SAME_TARGET,
                 place(displaced.policy),
@@ -141,7 +148,8 @@ fn one_target(
         let winner = synced.policy;
         for source in sources.iter().filter(|source| **source != winner) {
             let (other, winner_name) = (name(*source), name(winner));
-            findings.push(
+            said.push(
+                (winner, "merged"),
                 Finding::new(
                     Code::POLICY_SAME_TARGET,
                     place(*source),
@@ -156,7 +164,8 @@ fn one_target(
     }
     if let (SameTarget::Merge, [defaults, overrides]) = (profile.same_target, resolution.synced.as_slice()) {
         let (under, over) = (name(defaults.policy), name(overrides.policy));
-        findings.push(
+        said.push(
+            (defaults.policy, "overrides"),
             Finding::new(
                 Code::POLICY_SAME_TARGET,
                 place(overrides.policy),

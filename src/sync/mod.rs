@@ -15,6 +15,8 @@ mod routes;
 
 mod allowed_routes;
 mod left_alone;
+mod per_reason;
+
 mod not_synced;
 mod other_version;
 

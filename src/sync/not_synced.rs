@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::listener_sets::set_of;
+use super::per_reason::PerReason;
 use super::routes::{SyncedRoute, SyncedRoutes};
 use super::synced_kinds::SyncedKinds;
 use crate::diagnostic::{Code, Finding, Findings, with_article};
@@ -35,13 +36,19 @@ pub(crate) fn report_not_synced(
         ours,
     };
     for policy in attachments.policies.rows().iter().filter(|policy| !policy.local) {
+        let mut said = PerReason::new();
         for declared in &policy.targets {
-            findings.extend(match declared.target {
+            let finding = match declared.target {
                 Target::Attached(node) => targets.attached(policy, declared, node),
                 Target::Virtual => kinds.any(policy.kind).then(|| of_unknown_kind(policy, declared)),
                 Target::Unresolved | Target::NotFound | Target::NotPermitted | Target::NotAllowed(_) => None,
-            });
+            };
+            if let Some(finding) = finding {
+                let reason = (finding.help.clone(), finding.causes.clone());
+                said.push(reason, finding);
+            }
         }
+        findings.extend(said.into_findings());
     }
 }
 

@@ -142,6 +142,44 @@ fn selectors_that_select_everything_are_refused_when_it_is_too_much() {
     assert_eq!(run.stdout.matches("policy/too-many-targets").count(), 1);
 }
 
+#[test]
+fn what_holds_for_every_target_of_a_selector_is_said_once() {
+    let scratch = Scratch::with_worked_example();
+    let mut hub = String::new();
+    for gateway in 0..4 {
+        let _ = write!(
+            hub,
+            "apiVersion: {GATEWAY_API}/v1\nkind: Gateway\nmetadata: {{name: g{gateway}, namespace: gateways, labels: {{app: x}}}}\n\
+             spec: {{gatewayClassName: multicluster, listeners: [{{name: a, port: 80, protocol: HTTP}}]}}\n---\n"
+        );
+    }
+    for policy in 0..3 {
+        let _ = write!(
+            hub,
+            "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\n\
+             metadata: {{name: p{policy}, namespace: gateways, creationTimestamp: \"2026-01-0{}T00:00:00Z\"}}\n\
+             spec: {{targetSelectors: [{{group: {GATEWAY_API}, kind: Gateway, matchLabels: {{app: x}}}}]}}\n---\n",
+            policy + 1
+        );
+    }
+    scratch.write("hub/x.yaml", &hub);
+    let run = scratch.run(&["check", "hub"]);
+    for (code, findings) in [("policy/not-synced", 3), ("policy/same-target", 2)] {
+        let said: Vec<&str> = run
+            .stdout
+            .split("\n\n")
+            .filter(|one| one.contains(code))
+            .collect();
+        assert_eq!(said.len(), findings, "{code}: {}", run.stdout);
+        for one in said {
+            assert!(
+                one.contains("= note: the same is true of 3 more targets"),
+                "{one}"
+            );
+        }
+    }
+}
+
 /// So many Gateways, each of which goes to so many clusters.
 fn gateways_on_clusters(gateways: usize, clusters: usize) -> String {
     let mut hub = String::from(

@@ -1,5 +1,7 @@
 //! `--inputs git-index`: the input as the next commit would hold it.
 
+use sha2::Digest as _;
+
 use crate::repository::{at_hand, git, git_command, repository};
 use crate::scratch::{Run, Scratch};
 
@@ -49,6 +51,38 @@ fn rendered() -> Option<Scratch> {
     git(&scratch.path(""), &["add", "-A"]);
     git(&scratch.path(""), &["commit", "-q", "-m", "rendered"]);
     Some(scratch)
+}
+
+/// Replaces a file in the index by what Git LFS puts there for a content, and leaves the file on disk.
+fn stage_pointer(scratch: &Scratch, path: &str, content: &str) {
+    let on_disk = scratch.read(path);
+    let oid: String = sha2::Sha256::digest(content)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let size = content.len();
+    scratch.write(
+        path,
+        &format!("version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {size}\n"),
+    );
+    git(&scratch.path(""), &["add", path]);
+    scratch.write(path, &on_disk);
+}
+
+#[test]
+fn an_output_in_git_lfs_is_compared_by_what_its_pointers_stand_for() {
+    let Some(scratch) = rendered() else { return };
+    let path = "rendered/eu-1/gateway-rbac.yaml";
+    let content = scratch.read(path);
+    for hook in HOOKS {
+        stage_pointer(&scratch, path, &content);
+        scratch.run(&["render", "hub", hook, INDEX[0], INDEX[1]]).exits(0);
+        stage_pointer(&scratch, path, &format!("{content}\n"));
+        scratch
+            .run(&["render", "hub", hook, INDEX[0], INDEX[1]])
+            .exits(1)
+            .says(&format!("changed, not added: {path}"));
+    }
 }
 
 /// A hook that writes, and one that compares.

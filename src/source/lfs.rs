@@ -1,0 +1,22 @@
+//! Pointers of Git LFS: what stands in a repository for a file that is kept elsewhere.
+//!
+//! Owns: how a pointer looks (Git LFS, `docs/spec.md`, "The Pointer"). Flows in: bytes. Flows out: whether they are a pointer,
+//! and the pointer of a content. Must not know: repositories.
+
+#[cfg(feature = "git")]
+use sha2::{Digest as _, Sha256};
+
+/// Whether a text is a pointer, of any version.
+pub(super) fn is_pointer(text: &str) -> bool {
+    text.starts_with("version https://git-lfs.github.com/spec/")
+}
+
+/// The pointer that Git LFS puts into the repository for a content. Its keys are sorted and its form is fixed, so one content
+/// has one pointer.
+#[cfg(feature = "git")]
+pub(super) fn pointer(content: &[u8]) -> String {
+    let digest = Sha256::digest(content);
+    let oid: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let size = content.len();
+    format!("version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {size}\n")
+}
