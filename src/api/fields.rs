@@ -52,7 +52,7 @@ impl<'a, 'f> Reading<'a, 'f> {
             self.findings.push(
                 Finding::new(
                     Code::OBJECT_SCHEMA,
-                    self.object.place(field.pointer()),
+                    self.object.place(&field.pointer()),
                     format!("`{name}` of {} is not a hostname", self.object.identity()),
                 )
                 .help("write a hostname, such as `api.example.com` or `*.example.com`"),
@@ -73,7 +73,7 @@ impl<'a, 'f> Reading<'a, 'f> {
         self.wrong = false;
         let found = self.string(field).filter(|text| !text.is_empty());
         if found.is_none() && !self.wrong {
-            self.missing(field.pointer());
+            self.missing(&field.pointer());
         }
         self.wrong |= before;
         found

@@ -138,7 +138,7 @@ fn listener<'a>(reading: &mut Reading<'a, '_>, field: Field<'a>) -> Option<Liste
         port: reading.integer(&field.get("port")).filter(|port| *port != 0),
         protocol: reading.string(&field.get("protocol")).unwrap_or_default(),
         certificate_refs: certificate_refs(reading, &field),
-        pointer: field.pointer().to_owned(),
+        pointer: field.pointer(),
         field,
     })
 }
@@ -230,7 +230,7 @@ fn certificate_refs<'a>(reading: &mut Reading<'a, '_>, listener: &Field<'a>) -> 
                 kind: reading.string(&reference.get("kind")).unwrap_or("Secret"),
                 name: reading.required_string(&reference.get("name"))?,
                 namespace: reading.string(&reference.get("namespace")),
-                pointer: reference.pointer().to_owned(),
+                pointer: reference.pointer(),
             })
         })
         .collect()

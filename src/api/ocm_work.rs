@@ -160,7 +160,7 @@ fn webhook(field: &Field<'_>, message: impl Into<String>) -> Refusal {
     Refusal {
         stage: Stage::Webhook,
         code: Code::WORK_INVALID,
-        pointer: field.pointer().to_owned(),
+        pointer: field.pointer(),
         message: message.into(),
         help: None,
     }
@@ -172,7 +172,7 @@ fn check_identity(root: &Field<'_>, refusals: &mut Vec<Refusal>) {
         refusals.push(Refusal {
             stage: Stage::Crd,
             code: Code::WORK_INVALID,
-            pointer: field.pointer().to_owned(),
+            pointer: field.pointer(),
             message,
             help,
         });
@@ -201,7 +201,7 @@ fn check_condition_rules(template: &Field<'_>, refusals: &mut Vec<Refusal>) {
                 refusals.push(Refusal {
                     stage: Stage::Crd,
                     code: Code::WORK_INVALID,
-                    pointer: rule.pointer().to_owned(),
+                    pointer: rule.pointer(),
                     message: format!(
                         "spec.manifestConfigs[{config_index}].conditionRules[{index}]: Invalid value: \
                          Condition is required for CEL rules"

@@ -40,10 +40,10 @@ pub(crate) fn target_refs<'a>(object: &'a Object, findings: &mut Findings) -> Ve
         reading.wrong(
             Finding::new(
                 Code::POLICY_INVALID,
-                object.key_place(plural.pointer()),
+                object.key_place(&plural.pointer()),
                 format!("{} has both `targetRef` and `targetRefs`", object.identity()),
             )
-            .related(object.key_place(single.pointer()), "the other form")
+            .related(object.key_place(&single.pointer()), "the other form")
             .help("keep one of them"),
         );
     }
@@ -69,7 +69,7 @@ fn read_reference<'a>(
         reading.wrong(
             Finding::new(
                 Code::POLICY_INVALID,
-                object.place(reference.get("group").pointer()),
+                object.place(&reference.get("group").pointer()),
                 format!("the group of a target must not contain a version: `{group}`"),
             )
             .label("a group, a slash and a version")
@@ -91,7 +91,7 @@ fn read_reference<'a>(
         section_name: reading
             .string(&reference.get("sectionName"))
             .filter(|section| !section.is_empty()),
-        pointer: reference.pointer().to_owned(),
+        pointer: reference.pointer(),
     })
 }
 
@@ -144,10 +144,10 @@ pub(crate) fn target_selectors<'a>(object: &'a Object, findings: &mut Findings) 
                 reading.wrong(
                     Finding::new(
                         Code::POLICY_INVALID,
-                        object.place(entry.pointer()),
+                        object.place(&entry.pointer()),
                         format!(
                             "`{}` of {} is not a label selector",
-                            dotted(entry.pointer()),
+                            dotted(&entry.pointer()),
                             object.identity()
                         ),
                     )
@@ -163,7 +163,7 @@ pub(crate) fn target_selectors<'a>(object: &'a Object, findings: &mut Findings) 
                 selector,
                 namespaces: AdmittedNamespaces::read(&entry.get("namespaces"), "Same"),
                 section_name,
-                pointer: entry.pointer().to_owned(),
+                pointer: entry.pointer(),
             })
         })
         .collect()

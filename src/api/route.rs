@@ -178,7 +178,7 @@ fn parent_ref<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<Pa
             .string(&field.get("sectionName"))
             .filter(|text| !text.is_empty()),
         port: reading.integer(&field.get("port")),
-        pointer: field.pointer().to_owned(),
+        pointer: field.pointer(),
     })
 }
 
@@ -218,7 +218,7 @@ fn backend_ref<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<B
             .string(&field.get("namespace"))
             .filter(|text| !text.is_empty()),
         port: reading.integer(&field.get("port")),
-        pointer: field.pointer().to_owned(),
+        pointer: field.pointer(),
     })
 }
 

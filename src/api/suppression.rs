@@ -79,7 +79,7 @@ pub(crate) fn of_configuration(
 ) -> Vec<Suppression> {
     let mut found = Vec::new();
     for entry in entries.items() {
-        let text = |field: &str| entry.get(field).str().filter(|text| !text.trim().is_empty());
+        let text = |field: &'static str| entry.get(field).str().filter(|text| !text.trim().is_empty());
         let place = |field: &str| Place::value(document, entry.get(field).pointer());
         let (Some(name), Some(reason)) = (text("code"), text("reason")) else {
             if entry.get("reason").str().is_some_and(|reason| !reason.is_empty()) {

@@ -43,7 +43,7 @@ fn entries_findings(
         wrong.push(
             Finding::new(
                 Code::OBJECT_SCHEMA,
-                object.place(entries.pointer()),
+                object.place(&entries.pointer()),
                 format!(
                     "`metadata.{section}` of {} must be a mapping, not {}",
                     object.identity(),
@@ -63,20 +63,20 @@ fn entries_findings(
         };
         if let Err(error) = NameRule::LabelKey.check(&folded) {
             wrong.push(
-                invalid_name(object, field.pointer(), key, &error).label(format!("a key of `{section}`")),
+                invalid_name(object, &field.pointer(), key, &error).label(format!("a key of `{section}`")),
             );
         }
         match field.string() {
             Ok(Some(value)) if is_label => {
                 if let Err(error) = NameRule::LabelValue.check(value) {
-                    wrong.push(invalid_name(object, field.pointer(), value, &error));
+                    wrong.push(invalid_name(object, &field.pointer(), value, &error));
                 }
             }
             Ok(_) => {}
             Err(mismatch) => wrong.push(
                 Finding::new(
                     Code::OBJECT_SCHEMA,
-                    object.place(field.pointer()),
+                    object.place(&field.pointer()),
                     format!(
                         "`{key}` in `metadata.{section}` of {} must be a string",
                         object.identity()

@@ -16,7 +16,7 @@ pub(super) fn plain_secret(object: &Object) -> Option<Finding> {
     Some(
         Finding::new(
             Code::SECRET_PLAIN,
-            object.key_place(place.pointer()),
+            object.key_place(&place.pointer()),
             format!("{} is not encrypted: everyone who can read the repository has its values", object.identity()),
         )
         .help(

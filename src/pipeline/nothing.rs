@@ -109,7 +109,7 @@ fn near_class(loaded: &Loaded, ours: &Ours<'_>) -> Option<Place> {
     classes.find_map(|class| {
         let name = class.root().get("spec").get("controllerName");
         nearest(name.str()?, [controller])?;
-        Some(class.place(name.pointer()))
+        Some(class.place(&name.pointer()))
     })
 }
 

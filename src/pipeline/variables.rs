@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnostic::{Code, Finding, Findings, Locate as _, Part, Place, Severity, counted};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Locate as _, Part, Place, Severity, counted};
 use crate::object::{SUBSTITUTE_FIRST, first_variable};
 use crate::source::Sources;
 
@@ -16,8 +16,19 @@ const MOST: usize = 3;
 pub(super) fn explain(sources: &Sources, findings: &mut Findings) {
     let mut kept: Vec<Finding> = Vec::new();
     let mut first: BTreeMap<(Severity, String), (usize, usize)> = BTreeMap::new();
+    let mut with_variables: BTreeMap<DocumentId, bool> = BTreeMap::new();
     for finding in std::mem::take(findings) {
-        let value = value_at(&finding.place, sources);
+        // To locate a value, its document is read again: that is for the few documents that can hold a variable.
+        let may_have = match &finding.place {
+            Place::Field { document, .. } | Place::Embedded { document, .. } => {
+                *with_variables.entry(*document).or_insert_with(|| {
+                    let text = sources.document_text(*document);
+                    text.is_some_and(|text| text.contains("${"))
+                })
+            }
+            Place::Text { .. } | Place::Path(_) | Place::Run => false,
+        };
+        let value = may_have.then(|| value_at(&finding.place, sources)).flatten();
         let variable = value.and_then(first_variable);
         let Some(variable) = variable.filter(|_| finding.code != Code::WORK_SUBSTITUTION) else {
             kept.push(finding);

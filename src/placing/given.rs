@@ -121,7 +121,7 @@ fn cluster_names<'a>(
             reading.wrong(
                 Finding::new(
                     Code::OBJECT_INVALID_NAME,
-                    object.place(field.pointer()),
+                    object.place(&field.pointer()),
                     format!("`{name}` cannot be the name of a cluster"),
                 )
                 .note(error.to_string())
@@ -132,7 +132,7 @@ fn cluster_names<'a>(
         if !managed.is_empty() && managed.binary_search(&name).is_err() {
             let finding = Finding::new(
                 Code::PLACEMENT_UNKNOWN_CLUSTER,
-                object.place(field.pointer()),
+                object.place(&field.pointer()),
                 format!("there is no ManagedCluster `{name}` in the input"),
             )
             .label("the decision is used regardless");

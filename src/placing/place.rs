@@ -227,8 +227,8 @@ fn not_placed(gateway: &Gateway<'_>) -> Finding {
     let near = nearest(PLACEMENT_LABEL, labels.entries().map(|(label, _)| label));
     let near = near.map(|near| labels.get(near));
     let place = match &near {
-        Some(near) => gateway.object.key_place(near.pointer()),
-        None => gateway.object.place(labels.pointer()),
+        Some(near) => gateway.object.key_place(&near.pointer()),
+        None => gateway.object.place(&labels.pointer()),
     };
     let finding = Finding::new(
         Code::GATEWAY_NOT_PLACED,

@@ -32,7 +32,7 @@ pub(super) fn unknown_sets(hub: &Hub) -> Vec<Finding> {
             .filter(|near| *near != name && !OF_OCM.contains(&name))?;
         let finding = Finding::new(
             Code::PLACEMENT_UNKNOWN_SET,
-            object.place(field.pointer()),
+            object.place(&field.pointer()),
             format!(
                 "{} names the cluster set `{name}`, which is not in the input",
                 object.identity()

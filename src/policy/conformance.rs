@@ -138,7 +138,7 @@ impl<'d> Definition<'d> {
             )
         };
         let help = "add `status` with `conditions`, a list of metav1.Condition, to the schema: without it, no cluster can report the status of a policy";
-        Some(self.finding(pointer, message).help(help))
+        Some(self.finding(&pointer, message).help(help))
     }
 
     /// A target reference is a mapping of group, kind and name.
@@ -152,7 +152,7 @@ impl<'d> Definition<'d> {
                 "{name} of {} is of type {text}; GEP-713 requires an object with group, kind, and name",
                 self.kind
             );
-            let finding = self.finding(of_type.pointer(), message);
+            let finding = self.finding(&of_type.pointer(), message);
             Some(finding.help("make it an object, so that its target is known"))
         };
         [

@@ -108,7 +108,7 @@ fn by_filter(route: &Object, findings: &mut Findings) {
             findings.push(
                 Finding::new(
                     Code::POLICY_NOT_EVALUATED,
-                    route.place(named.pointer()),
+                    route.place(&named.pointer()),
                     format!(
                         "{} names {kind} {name} as a filter: what is said about this rule leaves that policy out",
                         route.identity()

@@ -100,7 +100,7 @@ fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findi
             wrong.push(
                 Finding::new(
                     Code::POLICY_INVALID,
-                    object.key_place(field_of.pointer()),
+                    object.key_place(&field_of.pointer()),
                     format!("{} has no `{name}`", with_article(&profile.kind)),
                 )
                 .help(format!("use `{}`", known.join("` or `"))),

@@ -208,7 +208,7 @@ pub(super) fn string_data(object: &Object) -> Option<Finding> {
     Some(
         Finding::new(
             Code::SECRET_STRING_DATA,
-            object.key_place(field.pointer()),
+            object.key_place(&field.pointer()),
             format!(
                 "{} is shipped with `stringData`, which no cluster keeps",
                 object.identity()

@@ -98,7 +98,7 @@ impl<'w> ExportedWork<'w> {
         let statuses = status.get("resourceStatus").get("manifests");
         for (position, manifest) in items(object, &statuses, findings).into_iter().enumerate() {
             let meta = manifest.get("resourceMeta");
-            let text = |name: &str| meta.get(name).str().unwrap_or_default();
+            let text = |name: &'static str| meta.get(name).str().unwrap_or_default();
             let resource = match text("resource") {
                 "" => text("kind"),
                 resource => resource,
@@ -276,7 +276,7 @@ fn items<'w>(object: &Object, field: &Field<'w>, findings: &mut Findings) -> Vec
         findings.push(
             Finding::new(
                 Code::OBJECT_SCHEMA,
-                object.place(field.pointer()),
+                object.place(&field.pointer()),
                 format!("the status of {} cannot be read", object.identity()),
             )
             .label(format!(
@@ -329,7 +329,7 @@ fn unavailable(condition: &Field<'_>, generation: Option<i64>) -> Option<String>
 
 impl<'w> Verdict<'w> {
     fn of(condition: &Field<'w>) -> Self {
-        let words = |name: &str| condition.get(name).str().filter(|text| !text.is_empty());
+        let words = |name: &'static str| condition.get(name).str().filter(|text| !text.is_empty());
         if condition.get("status").str() == Some("True") {
             return Self::Yes;
         }

@@ -145,6 +145,11 @@ impl Sources {
         RootRelative { sources: self }
     }
 
+    /// The text of a document.
+    pub(crate) fn document_text(&self, document: DocumentId) -> Option<&str> {
+        self.text(document).map(|(_, _, text)| text)
+    }
+
     fn text(&self, document: DocumentId) -> Option<(&SourceFile, DocumentRange, &str)> {
         let file = self.file(document.source)?;
         let range = *file.documents.get(usize::try_from(document.index).ok()?)?;

@@ -236,8 +236,8 @@ fn other_class(
         } else {
             "behind a Gateway of another class"
         })
-        .related(gateway.place(class.pointer()), format!("its class is `{name}`"))
-        .follows_from(gateway.place(class.pointer()))
+        .related(gateway.place(&class.pointer()), format!("its class is `{name}`"))
+        .follows_from(gateway.place(&class.pointer()))
         .help("ignore this if the policy is for the hub; otherwise target a Gateway of our class"),
     )
 }

@@ -206,7 +206,7 @@ pub(super) fn needed_by(object: &Object, own: Option<&str>) -> Vec<(Needed, Stri
 }
 
 /// Calls `found` with every field that is there at the end of a path.
-fn walk<'a>(field: &Field<'a>, path: &str, found: &mut dyn FnMut(&Field<'a>)) {
+fn walk(field: &Field<'_>, path: &str, found: &mut dyn FnMut(&Field<'_>)) {
     if !field.is_present() {
         return;
     }
@@ -232,7 +232,7 @@ fn walk<'a>(field: &Field<'a>, path: &str, found: &mut dyn FnMut(&Field<'a>)) {
 }
 
 fn needed(own: Option<&str>, field: &Field<'_>, holds: Holds) -> Option<Needed> {
-    let text = |name: &str| field.get(name).str().filter(|text| !text.is_empty());
+    let text = |name: &'static str| field.get(name).str().filter(|text| !text.is_empty());
     let own = own.map(str::to_owned);
     let named = |group: &str, kind: &str, namespace: Option<String>| {
         Some(Needed::Object(Identity {
@@ -293,7 +293,7 @@ fn default_provider(policy: &Object, own: Option<&str>) -> Option<(Needed, Strin
     }
     let label = ("kuadrant.io/default-provider".to_owned(), "true".to_owned());
     let needed = Needed::Labelled(BTreeMap::from([label]), own.map(str::to_owned));
-    Some((needed, spec.pointer().to_owned()))
+    Some((needed, spec.pointer()))
 }
 
 /// Labels of a Secret.

@@ -172,10 +172,10 @@ impl<'a> Asking<'a> {
         for (position, rule) in rules.items().enumerate() {
             let list = rule.get("matches");
             if list.items().next().is_none() {
-                ask(position, None, rule.pointer());
+                ask(position, None, &rule.pointer());
             }
             for one in list.items() {
-                ask(position, Some(&one), one.pointer());
+                ask(position, Some(&one), &one.pointer());
             }
         }
         if !rules.is_present() {

@@ -316,7 +316,7 @@ impl<'a> Topology<'a> {
                 let spec = gateway_object.root().get("spec");
                 let allowed = spec.get("allowedListeners");
                 let at = if allowed.is_present() {
-                    allowed.pointer().to_owned()
+                    allowed.pointer()
                 } else {
                     "/spec".to_owned()
                 };

@@ -15,13 +15,57 @@ use crate::pointer;
 ///
 /// let value = json!({"spec": {"listeners": [{"name": "api"}]}});
 /// let name = Field::new(&value).get("spec").get("listeners").items().next();
-/// assert_eq!(name.map(|listener| listener.get("name").pointer().to_owned()).as_deref(),
-///            Some("/spec/listeners/0/name"));
+/// assert_eq!(name.map(|listener| listener.get("name").pointer()).as_deref(), Some("/spec/listeners/0/name"));
 /// ```
 #[derive(Debug, Clone)]
 pub struct Field<'a> {
     value: Option<&'a Value>,
-    pointer: String,
+    way: Way<'a>,
+}
+
+/// The steps from the object to a field. Few fields are ever reported, so a pointer is written when somebody asks; few stand
+/// deeper than eight steps, so a cursor rarely allocates.
+#[derive(Debug, Clone)]
+struct Way<'a> {
+    /// The first steps; of these, `depth` count.
+    first: [Step<'a>; 8],
+    depth: usize,
+    more: Vec<Step<'a>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Step<'a> {
+    Member(&'a str),
+    Item(usize),
+}
+
+impl<'a> Way<'a> {
+    const NONE: Self = Self {
+        first: [Step::Item(0); 8],
+        depth: 0,
+        more: Vec::new(),
+    };
+
+    fn then(&self, step: Step<'a>) -> Self {
+        let mut way = self.clone();
+        match way.first.get_mut(way.depth) {
+            Some(free) => *free = step,
+            None => way.more.push(step),
+        }
+        way.depth = way.depth.saturating_add(1);
+        way
+    }
+
+    fn pointer(&self) -> String {
+        let mut text = String::new();
+        for step in self.first.iter().take(self.depth).chain(&self.more) {
+            match step {
+                Step::Member(key) => pointer::push(&mut text, key),
+                Step::Item(index) => pointer::push(&mut text, &index.to_string()),
+            }
+        }
+        text
+    }
 }
 
 /// A value of another type than the reader expects.
@@ -41,14 +85,21 @@ impl<'a> Field<'a> {
     pub fn new(value: &'a Value) -> Self {
         Self {
             value: Some(value),
-            pointer: String::new(),
+            way: Way::NONE,
         }
     }
 
     /// The pointer of this field, also of one that is absent.
     #[must_use]
-    pub fn pointer(&self) -> &str {
-        &self.pointer
+    pub fn pointer(&self) -> String {
+        self.way.pointer()
+    }
+
+    fn below(&self, step: Step<'a>, value: Option<&'a Value>) -> Self {
+        Self {
+            value,
+            way: self.way.then(step),
+        }
     }
 
     /// The value, when the field is present and not null (an API server drops nulls).
@@ -65,43 +116,33 @@ impl<'a> Field<'a> {
 
     /// The member `key`; absent when this is absent or no mapping.
     #[must_use]
-    pub fn get(&self, key: &str) -> Self {
-        Self {
-            value: self.value.and_then(|value| value.as_object()?.get(key)),
-            pointer: pointer::child(&self.pointer, key),
-        }
+    pub fn get(&self, key: &'a str) -> Self {
+        let value = self.value.and_then(|value| value.as_object()?.get(key));
+        self.below(Step::Member(key), value)
     }
 
     /// The elements of a list; none when this is absent or no list.
     pub fn items(&self) -> impl Iterator<Item = Self> + use<'a> {
-        let pointer = self.pointer.clone();
+        let list = self.clone();
         let items = self
             .value
             .and_then(Value::as_array)
             .map(Vec::as_slice)
             .unwrap_or_default();
-        items.iter().enumerate().map(move |(index, value)| Self {
-            value: Some(value),
-            pointer: format!("{pointer}/{index}"),
-        })
+        items
+            .iter()
+            .enumerate()
+            .map(move |(index, value)| list.below(Step::Item(index), Some(value)))
     }
 
     /// The entries of a mapping in the order of its map; none when this is absent or no mapping.
     pub fn entries(&self) -> impl Iterator<Item = (&'a str, Self)> + use<'a> {
-        let parent = self.pointer.clone();
+        let mapping = self.clone();
         self.value
             .and_then(Value::as_object)
             .into_iter()
             .flatten()
-            .map(move |(key, value)| {
-                (
-                    key.as_str(),
-                    Self {
-                        value: Some(value),
-                        pointer: pointer::child(&parent, key),
-                    },
-                )
-            })
+            .map(move |(key, value)| (key.as_str(), mapping.below(Step::Member(key), Some(value))))
     }
 
     /// The string here; `None` when absent or of another type.
@@ -159,7 +200,7 @@ impl<'a> Field<'a> {
             return Ok(None);
         };
         read(value).map(Some).ok_or_else(|| Mismatch {
-            pointer: self.pointer.clone(),
+            pointer: self.pointer(),
             expected,
             found: type_name(value),
         })
@@ -253,7 +294,7 @@ mod tests {
         let entries: Vec<(String, String)> = root
             .get("m")
             .entries()
-            .map(|(key, field)| (key.to_owned(), field.pointer().to_owned()))
+            .map(|(key, field)| (key.to_owned(), field.pointer()))
             .collect();
         assert_eq!(
             entries,

@@ -208,7 +208,7 @@ impl Reader {
     fn required(&mut self, field: &Field<'_>) -> Option<String> {
         let text = self.optional(field).filter(|text| !text.is_empty());
         if text.is_none() && field.string().is_ok() {
-            self.problem(field.pointer(), "Required value");
+            self.problem(&field.pointer(), "Required value");
         }
         text
     }
@@ -230,7 +230,7 @@ impl Reader {
             other => {
                 let message =
                     format!("Unsupported value: {other:?}: supported values: \"Cluster\", \"Namespaced\"");
-                self.problem(field.pointer(), message);
+                self.problem(&field.pointer(), message);
                 None
             }
         }
@@ -280,7 +280,7 @@ impl Reader {
             });
         }
         if versions.is_empty() && list.list().is_ok() {
-            self.problem(list.pointer(), "Required value: at least one version");
+            self.problem(&list.pointer(), "Required value: at least one version");
         }
         versions
     }
@@ -299,7 +299,7 @@ impl Reader {
         let (schema, problems) = Schema::of_resource(field.value()?, status_is_separate);
         let at = field.pointer();
         self.problems
-            .extend(problems.into_iter().map(|problem| problem.below(at)));
+            .extend(problems.into_iter().map(|problem| problem.below(&at)));
         Some(schema)
     }
 }

@@ -80,7 +80,7 @@ pub(crate) struct MetadataProblem {
 impl MetadataProblem {
     fn new(at: &Field<'_>, field: &str, message: String) -> Self {
         Self {
-            pointer: at.pointer().to_owned(),
+            pointer: at.pointer(),
             field: field.to_owned(),
             message,
             help: None,
@@ -200,7 +200,7 @@ fn owners(owners: &Field<'_>) -> Vec<MetadataProblem> {
     let mut found = Vec::new();
     let mut controller = None;
     for owner in owners.items() {
-        let text = |name: &str| owner.get(name).str().unwrap_or_default();
+        let text = |name: &'static str| owner.get(name).str().unwrap_or_default();
         let version = version_of(text("apiVersion"));
         let checks = [
             ("apiVersion", version.is_some(), "version must not be empty"),
@@ -276,7 +276,8 @@ fn finalizers(finalizers: &Field<'_>) -> Vec<MetadataProblem> {
 
 /// One entry of an embedded resource; those of an object are written anew when it is created.
 fn managed_fields(entry: &Field<'_>) -> Vec<MetadataProblem> {
-    let item = pointer::tokens(entry.pointer()).last().unwrap_or_default();
+    let pointer = entry.pointer();
+    let item = pointer::tokens(&pointer).last().unwrap_or_default();
     let checks: [(&str, &[&str], &str); 2] = [
         ("operation", &["Apply", "Update"], "must be `Apply` or `Update`"),
         ("fieldsType", &["", "FieldsV1"], "must be `FieldsV1`"),
@@ -295,7 +296,7 @@ fn managed_fields(entry: &Field<'_>) -> Vec<MetadataProblem> {
 
 fn not_a_time(time: &Field<'_>) -> Option<MetadataProblem> {
     let text = time.str().filter(|text| !Format::DateTime.accepts(text))?;
-    let field = pointer::dotted(time.pointer());
+    let field = pointer::dotted(&time.pointer());
     let message =
         format!("Invalid value: {text:?}: must be a time of RFC 3339, such as 2006-01-02T15:04:05Z");
     Some(MetadataProblem::new(time, &field, message).help("remove it: the API server sets it"))

@@ -41,8 +41,9 @@ fn cluster(object: &Object) -> Vec<Finding> {
         let url = config.get("url");
         let text = url.str().unwrap_or_default();
         let message = format!("url {text:?} is invalid in client configs");
-        (!is_https_url(text))
-            .then(|| refusal(object, url.pointer(), &message).help("write a URL that begins with `https://`"))
+        (!is_https_url(text)).then(|| {
+            refusal(object, &url.pointer(), &message).help("write a URL that begins with `https://`")
+        })
     });
     misnamed.into_iter().chain(urls).collect()
 }
@@ -52,7 +53,7 @@ fn binding(object: &Object) -> Option<Finding> {
     let set = field.str().unwrap_or_default();
     (object.name != set).then(|| {
         let message = "The ManagedClusterSetBinding must have the same name as the target ManagedClusterSet";
-        let finding = refusal(object, field.pointer(), message);
+        let finding = refusal(object, &field.pointer(), message);
         if set.is_empty() {
             finding.help(format!("write `clusterSet: {}`", object.name))
         } else {

@@ -50,7 +50,7 @@ pub(crate) fn read_class<'o>(
             findings: Vec::new(),
         };
     }
-    let text = |name: &str| reference.get(name).str().unwrap_or_default();
+    let text = |name: &'static str| reference.get(name).str().unwrap_or_default();
     let refuse = |pointer: &str, failure: InvalidParameters, help: &str| {
         let message = format!("GatewayClass {}: {failure}", class.name);
         let finding = Finding::new(Code::PARAMS_INVALID, class.place(pointer), message).help(help);
@@ -63,7 +63,7 @@ pub(crate) fn read_class<'o>(
     let (group, kind, namespace, name) = (text("group"), text("kind"), text("namespace"), text("name"));
     if (group, kind) != ("", "ConfigMap") {
         return refuse(
-            reference
+            &reference
                 .get(if kind == "ConfigMap" { "group" } else { "kind" })
                 .pointer(),
             InvalidParameters::UnsupportedKind(GroupKind::new(group, kind)),
@@ -72,7 +72,7 @@ pub(crate) fn read_class<'o>(
     }
     if namespace.is_empty() {
         return refuse(
-            reference.pointer(),
+            &reference.pointer(),
             InvalidParameters::NamespaceMissing,
             "add the ConfigMap's namespace to parametersRef",
         );
@@ -86,12 +86,12 @@ pub(crate) fn read_class<'o>(
             };
             match near(namespace, name) {
                 Some((field, near)) => refuse(
-                    reference.get(field).pointer(),
+                    &reference.get(field).pointer(),
                     failure,
                     &format!("did you mean `{near}`?"),
                 ),
                 None => refuse(
-                    reference.get("name").pointer(),
+                    &reference.get("name").pointer(),
                     failure,
                     "add the ConfigMap to the input, correct the reference, or remove `parametersRef` to use all defaults",
                 ),
@@ -136,7 +136,7 @@ pub(super) fn read_config_map(config_map: &Object, catalog: &dyn ResourceCatalog
             "add data.params with the parameters as JSON or YAML text, such as `params: '{}'` for all defaults"
         };
         let finding =
-            Finding::new(Code::PARAMS_INVALID, config_map.place(data.pointer()), message).help(help);
+            Finding::new(Code::PARAMS_INVALID, config_map.place(&data.pointer()), message).help(help);
         return ClassParams {
             params: None,
             failure: Some(failure),

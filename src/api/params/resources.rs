@@ -67,7 +67,7 @@ impl Check<'_> {
         params: &mut Params,
     ) {
         for entry in Field::new(value).get(field).items() {
-            let text = |name: &str| entry.get(name).str();
+            let text = |name: &'static str| entry.get(name).str();
             let (Some(group), Some(version), Some(plural)) =
                 (text("group"), text("version"), text("resource"))
             else {
@@ -85,7 +85,7 @@ impl Check<'_> {
             let as_resource = listed(&params.resources_to_sync) || listed(&params.objects_to_sync);
             if (is_policy && as_policy) || (!is_policy && as_resource) {
                 let message = format!("{} is listed twice", called(group, plural));
-                self.invalid(entry.pointer(), message, Some("keep one entry".to_owned()));
+                self.invalid(&entry.pointer(), message, Some("keep one entry".to_owned()));
                 continue;
             }
             if as_policy || as_resource {
@@ -94,7 +94,7 @@ impl Check<'_> {
                     called(group, plural)
                 );
                 let help = "keep the entry in policiesToSync if its objects name a target, in resourcesToSync if they name parents";
-                self.invalid(entry.pointer(), message, Some(help.to_owned()));
+                self.invalid(&entry.pointer(), message, Some(help.to_owned()));
                 continue;
             }
             if let Some((kind, role)) = self.resource(&entry, (group, version, plural), role, catalog) {
@@ -120,7 +120,7 @@ impl Check<'_> {
     /// nobody knows is taken, unless it is one slip away from one that somebody does.
     pub(super) fn retained(&mut self, value: &Value, catalog: &dyn ResourceCatalog, params: &mut Params) {
         for entry in Field::new(value).get("retainedResources").items() {
-            let text = |name: &str| entry.get(name).str();
+            let text = |name: &'static str| entry.get(name).str();
             let (Some(group), Some(plural)) = (text("group"), text("resource")) else {
                 // The schema has said so.
                 continue;
@@ -132,13 +132,13 @@ impl Check<'_> {
                 .any(|(other, resource)| other == group && resource == plural)
             {
                 let message = format!("{name} is listed twice");
-                self.invalid(entry.pointer(), message, Some("keep one entry".to_owned()));
+                self.invalid(&entry.pointer(), message, Some("keep one entry".to_owned()));
                 continue;
             }
             if params.listed().any(|listed| listed == (group, plural)) {
                 let message = format!("{name} is retained, but it is still synced");
                 let help = "remove it here: synced resources may be deleted anyway";
-                self.invalid(entry.pointer(), message, Some(help.to_owned()));
+                self.invalid(&entry.pointer(), message, Some(help.to_owned()));
                 continue;
             }
             match catalog.resource(group, plural) {
@@ -172,7 +172,7 @@ impl Check<'_> {
                     "all routes of this kind are shipped, each with the Gateways that it names"
                 };
                 let help = "remove `names` and `labelSelector`";
-                self.invalid(given.pointer(), message, Some(help.to_owned()));
+                self.invalid(&given.pointer(), message, Some(help.to_owned()));
             }
             return None;
         }
@@ -180,7 +180,7 @@ impl Check<'_> {
             let help = "add `names: [NAMESPACE/NAME]`, or `labelSelector: {matchLabels: {KEY: VALUE}}`";
             self.fault(Fault {
                 code: Code::PARAMS_RESOURCE,
-                pointer: entry.get("resource").pointer(),
+                pointer: &entry.get("resource").pointer(),
                 at_key: false,
                 message: format!("{name} has no spec.parentRefs, so the entry must name the objects to ship"),
                 help: Some(help.to_owned()),
@@ -194,7 +194,11 @@ impl Check<'_> {
                 }
                 _ => {
                     let message = "an object is named by its namespace, a slash and its name";
-                    self.invalid(name.pointer(), message, Some("write `NAMESPACE/NAME`".to_owned()));
+                    self.invalid(
+                        &name.pointer(),
+                        message,
+                        Some("write `NAMESPACE/NAME`".to_owned()),
+                    );
                 }
             }
         }
@@ -204,10 +208,10 @@ impl Check<'_> {
                 Ok(selector) if selector.requirements.is_empty() => {
                     let message = "a label selector without requirements would ship every object of the kind";
                     let help = "add `matchLabels` or `matchExpressions`, or name the objects under `names`";
-                    self.invalid(labels.pointer(), message, Some(help.to_owned()));
+                    self.invalid(&labels.pointer(), message, Some(help.to_owned()));
                 }
                 Ok(selector) => chosen.labels = Some(selector),
-                Err(error) => self.invalid(labels.pointer(), error.to_string(), None),
+                Err(error) => self.invalid(&labels.pointer(), error.to_string(), None),
             }
         }
         Some(chosen)
@@ -271,14 +275,14 @@ impl Check<'_> {
                     _ => None,
                 };
                 if let Some((message, help)) = wrong {
-                    refuse(entry.get("resource").pointer(), message, Some(help.to_owned()));
+                    refuse(&entry.get("resource").pointer(), message, Some(help.to_owned()));
                     None
                 } else if versions.contains(&version) {
                     Some((kind.to_owned(), role))
                 } else {
                     let message = format!("{name} does not serve version {version:?}");
                     let help = format!("served: {}", versions.join(", "));
-                    refuse(entry.get("version").pointer(), message, Some(help));
+                    refuse(&entry.get("version").pointer(), message, Some(help));
                     None
                 }
             }
@@ -312,7 +316,7 @@ impl Check<'_> {
         };
         self.fault(Fault {
             code: Code::PARAMS_RESOURCE,
-            pointer: entry.get("resource").pointer(),
+            pointer: &entry.get("resource").pointer(),
             at_key: false,
             message: format!("there is no resource {plural:?} in group {group:?}"),
             help: Some(help),
@@ -330,7 +334,7 @@ impl Check<'_> {
             if !names.insert(name) {
                 let message = format!("two feedback values are named {name:?}");
                 self.invalid(
-                    value.get("name").pointer(),
+                    &value.get("name").pointer(),
                     message,
                     Some("rename one".to_owned()),
                 );
@@ -338,7 +342,11 @@ impl Check<'_> {
             if role == Role::Policy && RESERVED_FEEDBACK_NAMES.contains(&name) {
                 let message =
                     format!("the feedback name {name:?} belongs to a value that is always reported");
-                self.invalid(value.get("name").pointer(), message, Some("rename it".to_owned()));
+                self.invalid(
+                    &value.get("name").pointer(),
+                    message,
+                    Some("rename it".to_owned()),
+                );
                 continue;
             }
             match FeedbackPath::parse(path) {
@@ -350,7 +358,7 @@ impl Check<'_> {
                 Err(_) if path.is_empty() => {}
                 Err(error) => {
                     let message = format!("feedback path {path:?}: {error}");
-                    self.invalid(value.get("path").pointer(), message, Some(error.help()));
+                    self.invalid(&value.get("path").pointer(), message, Some(error.help()));
                 }
             }
         }

@@ -36,7 +36,7 @@ impl Check<'_> {
                 if options.is_present() {
                     let help = "add `updateStrategy: ServerSideApply`, or remove `serverSideApply`";
                     self.invalid(
-                        options.pointer(),
+                        &options.pointer(),
                         "serverSideApply is for the update strategy ServerSideApply, and this is Update",
                         Some(help.to_owned()),
                     );
@@ -66,7 +66,11 @@ impl Check<'_> {
             if !conditions.insert(condition) {
                 let message =
                     format!("two entries have the condition {condition:?}, but OCM accepts one of each");
-                self.invalid(entry.pointer(), message, Some("merge the two entries".to_owned()));
+                self.invalid(
+                    &entry.pointer(),
+                    message,
+                    Some("merge the two entries".to_owned()),
+                );
                 continue;
             }
             let ways: [(&'static str, Way); 3] = [
@@ -83,7 +87,7 @@ impl Check<'_> {
                         Ok(()) => named.push(text.to_owned()),
                         Err(Wrong { message, help }) => {
                             let message = format!("{way}: {text:?}: {message}");
-                            self.invalid(field.pointer(), message, Some(help));
+                            self.invalid(&field.pointer(), message, Some(help));
                         }
                     }
                 }
@@ -95,7 +99,7 @@ impl Check<'_> {
                 let message = "no field is named, so no field is ignored";
                 let help =
                     "add `jsonPaths: [.spec.FIELD]` or `jsonPointers: [/spec/FIELD]`, or remove the entry";
-                self.invalid(entry.pointer(), message, Some(help.to_owned()));
+                self.invalid(&entry.pointer(), message, Some(help.to_owned()));
             }
             all.push(IgnoreFields { condition, fields });
         }

@@ -12,9 +12,9 @@ pub(super) type Types<'t> = &'t [(&'t str, &'t str)];
 /// field is there.
 pub(super) fn of_its_type<'a>(
     complaints: &mut Complaints<'_>,
-    (what, by): (&str, &str),
+    (what, by): (&str, &'a str),
     mapping: &Field<'a>,
-    types: Types<'_>,
+    types: Types<'a>,
     given: fn(&Field<'a>) -> bool,
 ) {
     let Some(own) = mapping.get(by).str() else {

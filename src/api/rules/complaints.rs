@@ -40,14 +40,14 @@ impl<'a> Complaints<'a> {
     /// The value of a field is wrong, or what it should hold is missing.
     pub(super) fn value(&mut self, field: &Field<'_>, message: impl AsRef<str>, help: impl Into<String>) {
         let finding = self.finding(message.as_ref());
-        let place = self.object.place(field.pointer());
+        let place = self.object.place(&field.pointer());
         self.found.push(Finding { place, ..finding }.help(help));
     }
 
     /// A field should not be there.
     pub(super) fn key(&mut self, field: &Field<'_>, message: impl AsRef<str>, help: impl Into<String>) {
         let finding = self.finding(message.as_ref());
-        let place = self.object.key_place(field.pointer());
+        let place = self.object.key_place(&field.pointer());
         self.found.push(Finding { place, ..finding }.help(help));
     }
 
@@ -67,8 +67,8 @@ impl<'a> Complaints<'a> {
         help: impl Into<String>,
     ) {
         let finding = self.finding(message.as_ref());
-        let place = self.object.place(again.pointer());
-        let first = self.object.place(first.pointer());
+        let place = self.object.place(&again.pointer());
+        let first = self.object.place(&first.pointer());
         let finding = Finding { place, ..finding }.label("again here");
         self.found.push(finding.related(first, "first here").help(help));
     }

@@ -24,7 +24,7 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
 /// holds them.
 fn each_wrapper<'a>(
     complaints: &mut Complaints<'a>,
-    field: &str,
+    field: &'a str,
     check: fn(&mut Complaints<'a>, &Field<'a>, &Field<'a>),
 ) {
     let spec = complaints.spec();

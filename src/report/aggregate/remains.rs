@@ -35,7 +35,7 @@ impl<'x> AppliedWork<'x> {
         let root = object.root();
         let resources = root.get("status").get("appliedResources");
         let resources = resources.items().map(|resource| {
-            let text = |name: &str| resource.get(name).str().unwrap_or_default();
+            let text = |name: &'static str| resource.get(name).str().unwrap_or_default();
             [text("group"), text("resource"), text("namespace"), text("name")]
         });
         Some(Self {
