@@ -134,8 +134,8 @@ pub(super) fn paths_from(
 /// A place on the way: its level, its node, who is there.
 type Stop<'l> = (Level, Node, &'l [Entry]);
 
-/// Who is on the way, and the kind of the route where that makes a difference.
-type OnTheWay<'l> = (Vec<(Level, Node)>, Option<&'l str>);
+/// Who is on the way, and the listener and the kind of the route where they make a difference.
+type OnTheWay<'l> = (Vec<(Level, Node)>, Option<ListenerId>, Option<&'l str>);
 
 struct Walk<'l, 'a> {
     profile: &'l Profile,
@@ -158,6 +158,15 @@ impl<'l> Walk<'l, '_> {
 
     fn stop(&self, level: Level, node: Node) -> Stop<'l> {
         (level, node, self.attachments.on(self.kind, node))
+    }
+
+    /// A stop as it counts at a listener.
+    fn at_listener(&self, stop: Stop<'l>, listener: ListenerId) -> Stop<'l> {
+        let (level, node, _) = stop;
+        let refused = self.attachments.refused_at(self.kind, node, listener);
+        refused.map_or(stop, |refused| {
+            (level, node, std::slice::from_ref(&refused.entry))
+        })
     }
 
     /// What holds at the waypoint of a Service, of kinds that hold for workloads.
@@ -245,7 +254,9 @@ impl<'l> Walk<'l, '_> {
                     listener: Some(*listener),
                     ..path
                 };
-                self.emit(path, &join(&head, stops));
+                let stops = join(&head, stops).into_iter();
+                let stops: Vec<Stop<'l>> = stops.map(|stop| self.at_listener(stop, *listener)).collect();
+                self.emit(path, &stops);
             }
         }
         if !self.goes_on_to_routes() {
@@ -484,7 +495,13 @@ impl<'l> Walk<'l, '_> {
         let filled = route.and_then(|route| self.profile.filled(route));
         let on_the_way: Vec<(Level, Node)> =
             occupied.iter().map(|(level, node, _)| (*level, *node)).collect();
-        let key = (on_the_way, route.filter(|_| filled.is_some()));
+        let is_refused =
+            |node: Node, listener| self.attachments.refused_at(self.kind, node, listener).is_some();
+        let listener = path.listener.filter(|listener| {
+            let mut nodes = occupied.iter().map(|(_, node, _)| *node);
+            nodes.any(|node| is_refused(node, *listener))
+        });
+        let key = (on_the_way, listener, route.filter(|_| filled.is_some()));
         let effective = match self.known.get(&key) {
             Some(effective) => Arc::clone(effective),
             None => {
