@@ -342,6 +342,12 @@ impl<'a> Attachments<'a> {
         self.kinds.get(kind).nodes.get(&node)?.refused_at.get(&listener)
     }
 
+    /// Policies as they are written, even where their controller refuses them.
+    pub(super) fn as_written(&self, entries: &[Entry]) -> Vec<Entry> {
+        let written = |entry: &Entry| entry_of(entry.policy, self.policy(entry.policy));
+        entries.iter().map(written).collect()
+    }
+
     /// The policies of a kind that holds for workloads, at the waypoint of a Service.
     pub(super) fn at_waypoint(&self, kind: KindId, service: BackendId) -> &[Entry] {
         let placed = self.kinds.get(kind).nodes.get(&Node::Backend(service));

@@ -133,7 +133,7 @@ fn is_plain(topology: &Topology<'_>, listener: ListenerId) -> bool {
 }
 
 fn wrong_size(policy: &Object) -> Option<Misfit> {
-    let wrong = envoy_gateway_sizes::refused(policy)?;
+    let wrong = envoy_gateway_sizes::refused(&policy.kind, |pointer| policy.value.pointer(pointer))?;
     let (least, most) = wrong.bounds;
     Some(Misfit {
         message: wrong.message,
@@ -141,6 +141,15 @@ fn wrong_size(policy: &Object) -> Option<Misfit> {
         help: format!("write a size from {least} to {most} bytes"),
         at: None,
     })
+}
+
+/// What the controller says of a size in what a policy is merged with, or of one of its own.
+pub(super) fn wrong_size_merged(policy: &Object, with: &Object) -> Option<String> {
+    let value_at = |pointer: &str| {
+        let own = policy.value.pointer(pointer);
+        own.or_else(|| with.value.pointer(pointer))
+    };
+    envoy_gateway_sizes::refused(&policy.kind, value_at).map(|wrong| wrong.message)
 }
 
 /// Whether a policy wants a host for requests of HTTP/1.0 that name none.

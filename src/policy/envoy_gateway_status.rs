@@ -12,7 +12,7 @@ use super::ancestor::{AncestorRef, AncestorStatus, MAX_ANCESTORS, controller_nam
 use super::attachment::{Attachments, Kind};
 use super::condition::Condition;
 use super::declared_target::{Declared, Target};
-use super::envoy_gateway_fit::{Fit, Misfit};
+use super::envoy_gateway_fit::{Fit, Misfit, wrong_size_merged};
 use super::ids::PolicyId;
 use super::one_policy::Policy;
 use super::scopes::{Scopes, merged_with, owner, route_of, whole};
@@ -209,6 +209,14 @@ impl Said<'_, '_> {
                     parent.gateway,
                     &ancestor,
                     condition("Accepted", false, "Invalid", sentence(&refusal)),
+                );
+            } else if let Some(wrong) =
+                wrong_size_merged(self.policy.object, self.attachments.policy(other.policy).object)
+            {
+                self.say(
+                    parent.gateway,
+                    &ancestor,
+                    condition("Accepted", false, "Invalid", wrong),
                 );
             } else if has_more(self.attachments, self.id, node).is_none() {
                 let message = format!(

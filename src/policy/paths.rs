@@ -12,13 +12,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use super::attachment::Attachments;
 use super::direct_inherited::counts;
 use super::effective::{Effective, PathEffective};
+use super::envoy_gateway_sizes;
 use super::ids::{AuthoredId, KindId, PolicyId};
 use super::inheritance::{Inherited, inherited};
 use super::layer::{Entry, Leaf};
 use super::losses::{Loss, Losses};
 use super::meeting::{is_of_gateway, meeting};
 use super::merge::{fill, fill_alone, merge};
-use super::profile::{Class, Dictates, Filled, Paths, Profile, SameTarget};
+use super::profile::{Class, Dictates, Filled, Paths, Profile, SameTarget, StatusShape};
 use super::waypoints::WAYPOINT_CLASS;
 use crate::topology::{
     BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, RuleId, Start,
@@ -535,8 +536,37 @@ fn combine(
     (start, stops): (Node, &[&Stop<'_>]),
     most_winners: usize,
 ) -> Effective {
+    // What a policy is merged with is read as it is written; what comes of it may be refused
+    // (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
+    let merges = |entry: &Entry| entry.layers.iter().any(|layer| layer.strategy.merges());
+    let is_merged = profile.status == StatusShape::EnvoyGateway
+        && stops
+            .last()
+            .is_some_and(|(_, _, entries)| entries.iter().any(merges));
+    let written: Vec<Vec<Entry>> = if is_merged {
+        let all = stops.iter();
+        all.map(|(_, _, entries)| attachments.as_written(entries))
+            .collect()
+    } else {
+        Vec::new()
+    };
     let generations = generations(profile, &attachments.topology, (start, stops));
-    let mut content = if generations.iter().all(|(inherited, _)| inherited.is_default()) {
+    let mut content = if is_merged {
+        let levels = stops
+            .iter()
+            .zip(&written)
+            .map(|((level, ..), entries)| (*level, entries.as_slice()));
+        let levels = meeting(profile.dictates, levels);
+        let content = merge(profile, &levels, &|id| attachments.locator(id));
+        let value_at = |pointer: &str| {
+            let leaf = content.get(pointer.strip_prefix("/spec")?)?;
+            Some(leaf.value.as_ref())
+        };
+        match envoy_gateway_sizes::refused(&profile.kind, value_at) {
+            Some(_) => Arc::default(),
+            None => content,
+        }
+    } else if generations.iter().all(|(inherited, _)| inherited.is_default()) {
         let levels = stops.iter().map(|(level, _, entries)| (*level, *entries));
         let levels = meeting(profile.dictates, levels);
         merge(profile, &levels, &|id| attachments.locator(id))

@@ -764,3 +764,88 @@ fn without_a_default_host_a_policy_of_a_gateway_is_refused_and_takes_no_effect_a
     assert!(status.starts_with("Gateway infra/gw: Accepted=True"), "{status}");
     assert_eq!((settings, said), (vec![1, 1], Vec::new()));
 }
+
+#[test]
+fn a_rule_is_refused_at_the_parents_of_its_route_and_a_route_names_its_rules_in_the_plural_but_for_one_kind()
+{
+    let at_rule = |kind: &str| {
+        let policies = [
+            of_kind(kind, "r", PLAIN, ""),
+            of_kind(kind, "f", FIRST, ""),
+            of_kind(kind, "s", "kind: HTTPRoute, name: plain, sectionName: second", ""),
+        ];
+        let hub = hub(&with(&policies), &[]);
+        ancestors(&Seen::hub(&hub), &format!("{kind} infra/r"))
+            .pop()
+            .unwrap()
+    };
+    for (kind, plural) in [
+        ("SecurityPolicy", "securityPolicies"),
+        ("EnvoyExtensionPolicy", "envoyExtensionPolicies"),
+        ("BackendTrafficPolicy", "backendTrafficPolicy"),
+    ] {
+        assert_eq!(
+            at_rule(kind),
+            format!(
+                "Gateway infra/gw#http: Overridden=True Overridden: This policy is being overridden by other {plural} for these \
+                 route rules: [first second]"
+            )
+        );
+    }
+    let refused = traffic("f", FIRST, "connection: {bufferLimit: 8Gi}");
+    let hub = hub(&with(&[refused]), &[]);
+    assert_eq!(
+        ancestors(&Seen::hub(&hub), "BackendTrafficPolicy infra/f"),
+        [
+            "Gateway infra/gw#http: Accepted=False Invalid: BackendConnection: BufferLimit value 8Gi is out of range."
+        ]
+    );
+}
+
+#[test]
+fn a_wrong_size_of_a_gateway_is_refused_where_a_route_merges_with_it_unless_the_route_has_a_size_of_its_own()
+{
+    let text = |more: &str| {
+        with(&[
+            traffic(
+                "g",
+                GW,
+                "connection: {bufferLimit: 8Gi}, tcpKeepalive: {probes: 3}",
+            ),
+            traffic(
+                "r",
+                PLAIN,
+                &format!("mergeType: StrategicMerge, useClientProtocol: true{more}"),
+            ),
+        ])
+    };
+    let path = ["gw", "plain", "plain#first"];
+    let said = |text: &str| {
+        let hub = hub(text, &[]);
+        ancestors(&Seen::hub(&hub), "BackendTrafficPolicy infra/r")
+    };
+    assert_eq!(spec(&text(""), &path), Some(json!({})));
+    assert_eq!(
+        said(&text("")),
+        [
+            "Gateway infra/gw#http: Accepted=False Invalid: BackendConnection: BufferLimit value 8Gi is out of range."
+        ]
+    );
+    // The other settings of the Gateway's policy are not refused by being merged.
+    let own = text(", connection: {bufferLimit: 1Mi}");
+    assert_eq!(
+        spec(&own, &path),
+        Some(json!({
+            "connection": {"bufferLimit": "1Mi"}, "tcpKeepalive": {"probes": 3}, "useClientProtocol": true,
+        }))
+    );
+    assert_eq!(
+        said(&own),
+        [
+            "Gateway infra/gw#http: Merged=True Merged: Merged with policy infra/g",
+            "Gateway infra/gw#http: Accepted=True Accepted: Policy has been accepted."
+        ]
+    );
+    // Elsewhere the Gateway's policy takes no effect.
+    assert_eq!(spec(&own, &["gw", "both", "both#only"]), Some(json!({})));
+}
