@@ -324,5 +324,9 @@ fn a_secret_that_is_copied_for_a_listener_is_there_for_whoever_else_needs_it() {
         "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhub: [hub]\nsecrets: Copy\n",
     );
     let check = scratch.run(&["check"]);
-    assert!(!check.stdout.contains("reference/not-shipped"), "{}", check.stdout);
+    assert!(
+        !check.stdout.contains("reference/not-shipped"),
+        "{}",
+        check.stdout
+    );
 }
