@@ -34,9 +34,17 @@ fn what_agrees_with_envoy_gateway_is_counted_and_what_does_not_is_told_with_its_
 }
 
 #[test]
-fn routes_are_compared_with_istio() {
+fn routes_are_compared_with_istio_at_each_parent_and_counted_at_each_listener() {
     let tally = compared("istio");
-    assert_eq!(tally.agreed("routes"), (2, 2), "{tally}");
+    assert_eq!(tally.agreed("routes"), (3, 3), "{tally}");
+    // The golden file has one route too many.
+    assert_eq!(tally.agreed("attachedRoutes of listeners"), (1, 2), "{tally}");
+    assert!(
+        tally.to_string().ends_with(
+            "\nattachedRoutes of listeners: golden 2, ours 1 (1)\n  route: gateway.gateway.networking.k8s.io:infra/edge#web\n"
+        ),
+        "{tally}"
+    );
 }
 
 #[test]

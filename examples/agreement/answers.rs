@@ -1,6 +1,6 @@
 //! What spokewright says about the objects of a case, as its JSON reports have it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs;
 
@@ -51,47 +51,91 @@ impl Answers {
     }
 }
 
-/// Compares which routes of a golden file are attached to which Gateways.
+/// Compares which routes of a golden file are attached to which of their parents, and how many to each listener.
 pub(crate) fn compare_routes(
     tally: &mut super::Tally,
     case: &str,
     objects: &[Value],
     golden: &[Value],
 ) -> Result<(), Box<dyn Error>> {
-    let ours = attached(objects)?;
-    let is = |attached: bool| if attached { "attached" } else { "not attached" };
-    for route in golden {
-        // Of several references to one Gateway only the sum is known here.
-        let mut theirs: BTreeMap<String, bool> = BTreeMap::new();
-        for parent in route["status"]["parents"].as_array().into_iter().flatten() {
+    let (objects, golden) = (today(objects)?, today(golden)?);
+    let ours = attached(&objects)?;
+    for object in &golden {
+        for parent in list(&object["status"]["parents"]) {
             let reference = &parent["parentRef"];
-            if reference["kind"].as_str().unwrap_or("Gateway") != "Gateway" {
+            let kind = reference["kind"].as_str().unwrap_or("Gateway");
+            if !OWNERS.contains(&kind) {
                 continue;
             }
-            let own = route["metadata"]["namespace"].as_str().unwrap_or_default();
-            let namespace = reference["namespace"].as_str().unwrap_or(own);
-            let name = reference["name"].as_str().unwrap_or_default();
-            let gateway = located("gateway.networking.k8s.io", "Gateway", namespace, name);
+            let owner = owner(kind, reference, object);
+            let section = reference["sectionName"].as_str();
+            let means = |listener: &str| {
+                let of_owner = listener
+                    .strip_prefix(&owner)
+                    .and_then(|rest| rest.strip_prefix('#'));
+                of_owner.is_some_and(|name| section.is_none_or(|section| section == name))
+            };
+            let route = locator(object);
+            let mine = ours
+                .iter()
+                .any(|(attached, listener)| *attached == route && means(listener));
             let accepted = condition(&parent["conditions"], "Accepted").starts_with("True");
-            *theirs.entry(gateway).or_default() |= accepted;
-        }
-        for (gateway, accepted) in theirs {
-            let about = format!("{} to {gateway}", locator(route));
-            let mine = ours.contains(&(locator(route), gateway));
+            let is = |attached: bool| if attached { "attached" } else { "not attached" };
+            let to = section.map_or_else(|| owner.clone(), |section| format!("{owner}#{section}"));
+            let about = format!("{route} to {to}");
             tally.say("routes", (case, &about), &is(accepted), &is(mine));
+        }
+        for listener in list(&object["status"]["listeners"]) {
+            let (Some(name), Some(count)) = (listener["name"].as_str(), listener["attachedRoutes"].as_u64())
+            else {
+                continue;
+            };
+            let at = format!("{}#{name}", locator(object));
+            let mine = ours.iter().filter(|(_, listener)| *listener == at).count();
+            let mine = u64::try_from(mine)?;
+            tally.say("attachedRoutes of listeners", (case, &at), &count, &mine);
         }
     }
     Ok(())
 }
 
-/// The Gateways that each route is attached to, as pairs of locators: a policy that holds for every kind of route is put
-/// on each Gateway, and its paths are read.
+/// What has listeners.
+const OWNERS: [&str; 2] = ["Gateway", "ListenerSet"];
+
+/// Objects with XListenerSets as what these became: the policies that are put on listeners cannot target them.
+fn today(objects: &[Value]) -> Result<Vec<Value>, Box<dyn Error>> {
+    let text = serde_json::to_string(objects)?
+        .replace(
+            "gateway.networking.x-k8s.io/v1alpha1",
+            "gateway.networking.k8s.io/v1",
+        )
+        .replace("gateway.networking.x-k8s.io", "gateway.networking.k8s.io")
+        .replace("XListenerSet", "ListenerSet");
+    Ok(serde_json::from_str(&text)?)
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+/// The locator of the parent that a route names.
+fn owner(kind: &str, reference: &Value, route: &Value) -> String {
+    let own = route["metadata"]["namespace"].as_str().unwrap_or_default();
+    let namespace = reference["namespace"].as_str().unwrap_or(own);
+    let group = reference["group"].as_str().unwrap_or("gateway.networking.k8s.io");
+    located(
+        group,
+        kind,
+        namespace,
+        reference["name"].as_str().unwrap_or_default(),
+    )
+}
+
+/// The listeners that each route is attached to, as pairs of locators: a policy that holds for every kind of route is put on
+/// each listener, and its paths are read.
 fn attached(objects: &[Value]) -> Result<BTreeSet<(String, String)>, Box<dyn Error>> {
-    const TOPOLOGY: [&str; 10] = [
+    const ROUTES_AND_MORE: [&str; 7] = [
         "GatewayClass",
-        "Gateway",
-        "ListenerSet",
-        "XListenerSet",
         "HTTPRoute",
         "GRPCRoute",
         "TLSRoute",
@@ -99,45 +143,46 @@ fn attached(objects: &[Value]) -> Result<BTreeSet<(String, String)>, Box<dyn Err
         "UDPRoute",
         "Namespace",
     ];
-    let is_topology = |object: &&Value| {
-        object["kind"]
-            .as_str()
-            .is_some_and(|kind| TOPOLOGY.contains(&kind))
-    };
-    let mut hub: Vec<Value> = objects.iter().filter(is_topology).cloned().collect();
-    let gateways: Vec<Value> = hub
-        .iter()
-        .filter(|object| object["kind"] == "Gateway")
-        .cloned()
-        .collect();
-    for gateway in gateways {
-        let (name, namespace) = (&gateway["metadata"]["name"], &gateway["metadata"]["namespace"]);
-        hub.push(json!({
-            "apiVersion": "gateway.envoyproxy.io/v1alpha1",
-            "kind": "BackendTrafficPolicy",
-            "metadata": {"name": name, "namespace": namespace},
-            "spec": {
-                "targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": name}],
-                "tcpKeepalive": {"probes": 3},
-            },
-        }));
+    let of_kind =
+        |object: &&Value, kinds: &[&str]| object["kind"].as_str().is_some_and(|kind| kinds.contains(&kind));
+    let owners = objects.iter().filter(|object| of_kind(object, &OWNERS));
+    let others = objects.iter().filter(|object| of_kind(object, &ROUTES_AND_MORE));
+    let mut hub: Vec<Value> = owners.clone().chain(others).cloned().collect();
+    for owner in owners {
+        for (index, listener) in list(&owner["spec"]["listeners"]).enumerate() {
+            let (kind, name) = (
+                owner["kind"].as_str().unwrap_or_default(),
+                &owner["metadata"]["name"],
+            );
+            let group = owner["apiVersion"]
+                .as_str()
+                .and_then(|version| version.split('/').next());
+            hub.push(json!({
+                "apiVersion": "gateway.envoyproxy.io/v1alpha1",
+                "kind": "BackendTrafficPolicy",
+                "metadata": {
+                    "name": format!("{}-{}-{index}", kind.to_lowercase(), name.as_str().unwrap_or_default()),
+                    "namespace": owner["metadata"]["namespace"],
+                },
+                "spec": {
+                    "targetRefs": [{"group": group, "kind": kind, "name": name, "sectionName": listener["name"]}],
+                    "tcpKeepalive": {"probes": 3},
+                },
+            }));
+        }
     }
     let answers = Answers::about(&hub)?;
-    let paths = answers.policies["effective"].as_array().into_iter().flatten();
-    let pairs = paths.filter_map(|entry| {
+    let pairs = list(&answers.policies["effective"]).filter_map(|entry| {
         let path = path_of(entry);
-        let whole = |locator: &&&str| !locator.contains('#');
-        let gateway = path
-            .iter()
-            .filter(whole)
-            .find(|locator| locator.starts_with("gateway."));
+        // The listener of a set follows its Gateway.
+        let listener = path.iter().rfind(|step| {
+            let kind = step.split('.').next().unwrap_or_default();
+            step.contains('#') && OWNERS.iter().any(|owner| owner.eq_ignore_ascii_case(kind))
+        })?;
         let route = path
             .iter()
-            .filter(whole)
-            .find(|locator| locator.contains("route.gateway."));
-        gateway
-            .zip(route)
-            .map(|(gateway, route)| ((*route).to_owned(), (*gateway).to_owned()))
+            .find(|step| step.contains("route.gateway.") && !step.contains('#'))?;
+        Some(((*route).to_owned(), (*listener).to_owned()))
     });
     Ok(pairs.collect())
 }

@@ -162,9 +162,9 @@ impl StatusCommand {
         // Of objects without a status only because there are too many, an error says so: nothing is known of them.
         let unmet = match too_many {
             None => self.unmet(&loaded, &statuses),
-            Some(_) => Ok(Vec::new()),
+            Some(_) => Ok(self.unknown()),
         };
-        let is_empty = statuses.is_empty();
+        let is_empty = statuses.is_empty() && too_many.is_none();
         let too_much = view
             .too_much_to_list()
             .filter(|_| self.reporting.format == ReportFormat::Yaml)
@@ -221,6 +221,16 @@ impl StatusCommand {
             unmet: unmet.map(|unmet| [in_the_way, unmet].concat()),
             is_empty: false,
         }
+    }
+
+    /// What is required, where there are too many statuses to look at.
+    fn unknown(&self) -> Vec<String> {
+        let required = self.require.iter();
+        required
+            .map(|(kind, condition)| {
+                format!("{kind}={condition} is not checked: there are too many statuses")
+            })
+            .collect()
     }
 
     /// The objects that lack a condition which is required of their kind.

@@ -83,6 +83,16 @@ impl<'a> Ours<'a> {
         ours
     }
 
+    /// By the name of each of our classes, that of the class on the clusters.
+    #[must_use]
+    pub(crate) fn downstream_classes(&self) -> BTreeMap<String, String> {
+        let classes = self.classes.iter().filter_map(|(name, class)| {
+            let params = class.params.as_ref().ok()?;
+            Some(((*name).to_owned(), params.downstream_class.clone()))
+        });
+        classes.collect()
+    }
+
     /// Our Gateway with this namespace and name.
     #[must_use]
     pub(crate) fn find(&self, namespace: &str, name: &str) -> Option<OurGatewayId> {

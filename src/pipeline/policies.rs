@@ -28,7 +28,7 @@ use crate::sync::{
     report_broken_rules, report_local_conflicts, report_outdone_listeners, report_same_target,
     report_shadowed, report_unknown_kinds,
 };
-use crate::topology::{GatewayId, Node, Sources, Start};
+use crate::topology::{Controllers, GatewayId, Node, Sources, Start};
 use apimachinery::{GroupKind, Identity};
 
 /// What the configuration and the parameters say of policies.
@@ -39,6 +39,7 @@ struct Teaching<'a> {
     ages: Ages,
     kinds: Vec<GroupKind>,
     routes: Vec<GroupKind>,
+    controllers: Controllers,
     root_namespace: Option<String>,
     without: Option<Identity>,
 }
@@ -53,6 +54,7 @@ impl<'a> Teaching<'a> {
             ages_of_hub: self.ages,
             kinds: &self.kinds,
             routes: &self.routes,
+            controllers: Some(&self.controllers),
             interpret: Some(&interpret),
             root_namespace: self.root_namespace.as_deref(),
             without: self.without.as_ref(),
@@ -72,6 +74,10 @@ impl<'a> Teaching<'a> {
             },
             kinds: kinds_of(ours, |params| &params.policies_to_sync),
             routes: kinds_of(ours, |params| &params.resources_to_sync),
+            controllers: Controllers {
+                ours: loaded.config.controller_name.clone(),
+                downstream: ours.downstream_classes(),
+            },
             root_namespace: loaded.config.istio_root_namespace.clone(),
             without: None,
         }
@@ -85,6 +91,7 @@ impl<'a> Teaching<'a> {
             ages: self.ages,
             kinds: self.kinds.clone(),
             routes: self.routes.clone(),
+            controllers: self.controllers.clone(),
             root_namespace: self.root_namespace.clone(),
             without,
         }

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use super::envoy_gateway_fit::Fit;
+use super::envoy_gateway_fit::{Fit, no_default_host, wants_default_host};
 use super::ids::{AuthoredId, KindId, PolicyId};
 use super::kinds::policy_kinds;
 use super::layer::{Entry, Leaf};
@@ -17,7 +17,7 @@ use super::merged_gateways::merging_classes;
 use super::one_policy::{Authored, Copied, Policy};
 use super::options::Options;
 use super::per_field::meet;
-use super::placed::Placed;
+use super::placed::{Placed, RefusedThere};
 use super::precedence::Rule;
 use super::profile::{Profile, SameTarget, StatusShape};
 use super::reading::read_policy;
@@ -30,7 +30,8 @@ use crate::diagnostic::{Findings, broken};
 use crate::hub::{Grants, Table};
 use crate::object::Object;
 use crate::topology::{
-    BackendId, ClassId, Level, NamespaceId, NearObjects, Node, Path, Sources, Start, Topology,
+    BackendId, ClassId, Controllers, Level, ListenerId, NamespaceId, NearObjects, Node, Path, Sources, Start,
+    Topology,
 };
 use apimachinery::Identity;
 
@@ -75,7 +76,10 @@ impl<'a> Attachments<'a> {
         options: &Options<'_>,
         findings: &mut Findings,
     ) -> Self {
-        let topology = Topology::new((sources, options.seniority()), grants, options.routes, findings);
+        let unknown = Controllers::default();
+        let controllers = options.controllers.unwrap_or(&unknown);
+        let sources_by_age = (sources, options.seniority());
+        let topology = Topology::new(sources_by_age, grants, (options.routes, controllers), findings);
         let mut attachments = Self {
             merging_classes: merging_classes(&topology, sources),
             topology,
@@ -163,6 +167,11 @@ impl<'a> Attachments<'a> {
             }
         }
         self.void_what_is_refused();
+        self.settle_all();
+        self.void_at_listeners();
+    }
+
+    fn settle_all(&mut self) {
         let policies = &self.policies;
         for kind in self.kinds.rows_mut() {
             let profile = Arc::clone(&kind.profile);
@@ -195,6 +204,41 @@ impl<'a> Attachments<'a> {
                     let object = policies.get(entry.policy).object;
                     if fit.misfit(object, *node, 1).is_some() {
                         entry.layers = Arc::from([]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes the settings away where the controller refuses a policy at some of the listeners that its target stands for,
+    /// and has none of its own for them.
+    fn void_at_listeners(&mut self) {
+        let topology = &self.topology;
+        for kind in self.kinds.rows_mut() {
+            if kind.profile.status != StatusShape::EnvoyGateway {
+                continue;
+            }
+            let held: BTreeSet<Node> = kind.nodes.keys().copied().collect();
+            for (node, placed) in &mut kind.nodes {
+                let Some(entry) = placed.accepted.first() else {
+                    continue;
+                };
+                if !wants_default_host(self.policies.get(entry.policy).object) {
+                    continue;
+                }
+                for (gateway, listener) in topology.listeners_at(*node) {
+                    let set = topology.listeners.get(listener).set.map(Node::ListenerSet);
+                    let own = [Some(Node::Listener(gateway, listener)), set];
+                    let closer = own.into_iter().flatten().take_while(|closer| closer != node);
+                    if closer.into_iter().any(|closer| held.contains(&closer)) {
+                        continue;
+                    }
+                    if let Some(why) = no_default_host(topology, gateway, listener) {
+                        let entry = Entry {
+                            policy: entry.policy,
+                            layers: Arc::from([]),
+                        };
+                        placed.refused_at.insert(listener, RefusedThere { entry, why });
                     }
                 }
             }
@@ -291,6 +335,17 @@ impl<'a> Attachments<'a> {
         placed
             .map(|placed| placed.accepted.as_slice())
             .unwrap_or_default()
+    }
+
+    /// The same as it counts at a listener, if it is refused there.
+    pub(super) fn refused_at(&self, kind: KindId, node: Node, listener: ListenerId) -> Option<&RefusedThere> {
+        self.kinds.get(kind).nodes.get(&node)?.refused_at.get(&listener)
+    }
+
+    /// Policies as they are written, even where their controller refuses them.
+    pub(super) fn as_written(&self, entries: &[Entry]) -> Vec<Entry> {
+        let written = |entry: &Entry| entry_of(entry.policy, self.policy(entry.policy));
+        entries.iter().map(written).collect()
     }
 
     /// The policies of a kind that holds for workloads, at the waypoint of a Service.

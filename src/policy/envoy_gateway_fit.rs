@@ -1,10 +1,13 @@
 //! Policies that Envoy Gateway refuses where they are attached, though its CRDs take them
-//! (docs/systems/envoy-gateway.md#sizes).
+//! (docs/systems/envoy-gateway.md#sizes, docs/systems/envoy-gateway.md#default-hosts).
 //!
-//! Owns: sizes, and ports that listeners share. Flows in: the topology, policies. Flows out: why, and what to do.
+//! Owns: sizes, ports that listeners share, and default hosts. Flows in: the topology, policies. Flows out: why, and what to
+//! do.
 //! Must not know: statuses, findings, other policies.
 
 use std::collections::{BTreeSet, HashMap};
+
+use serde_json::Value;
 
 use super::envoy_gateway_sizes;
 use crate::object::Object;
@@ -19,6 +22,8 @@ pub(super) struct Misfit {
     pub(super) pointer: Option<&'static str>,
     /// What to do.
     pub(super) help: String,
+    /// Where, if it is not all that the target stands for.
+    pub(super) at: Option<Node>,
 }
 
 /// Looks for such policies, and remembers who serves which port.
@@ -94,6 +99,7 @@ impl<'f, 'a> Fit<'f, 'a> {
             ),
             pointer: None,
             help: "target the whole Gateway, or give the listener a port of its own".to_owned(),
+            at: None,
         })
     }
 
@@ -127,11 +133,61 @@ fn is_plain(topology: &Topology<'_>, listener: ListenerId) -> bool {
 }
 
 fn wrong_size(policy: &Object) -> Option<Misfit> {
-    let wrong = envoy_gateway_sizes::refused(policy)?;
+    let wrong = envoy_gateway_sizes::refused(&policy.kind, |pointer| policy.value.pointer(pointer))?;
     let (least, most) = wrong.bounds;
     Some(Misfit {
         message: wrong.message,
         pointer: Some(wrong.pointer),
         help: format!("write a size from {least} to {most} bytes"),
+        at: None,
     })
+}
+
+/// What the controller says of a size in what a policy is merged with, or of one of its own.
+pub(super) fn wrong_size_merged(policy: &Object, with: &Object) -> Option<String> {
+    let value_at = |pointer: &str| {
+        let own = policy.value.pointer(pointer);
+        own.or_else(|| with.value.pointer(pointer))
+    };
+    envoy_gateway_sizes::refused(&policy.kind, value_at).map(|wrong| wrong.message)
+}
+
+/// Whether a policy wants a host for requests of HTTP/1.0 that name none.
+pub(super) fn wants_default_host(policy: &Object) -> bool {
+    let wanted = policy.value.pointer("/spec/http1/http10/useDefaultHost");
+    policy.kind == "ClientTrafficPolicy" && wanted == Some(&Value::Bool(true))
+}
+
+/// Why there is no such host at a listener. It is the listener's hostname, else that of its routes, if among them there is
+/// exactly one: each match of each rule counts by itself
+/// (`envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`).
+pub(super) fn no_default_host(
+    topology: &Topology<'_>,
+    gateway: GatewayId,
+    listener: ListenerId,
+) -> Option<&'static str> {
+    let node = topology.listeners.get(listener);
+    let is_http = matches!(node.protocol(), "HTTP" | "HTTPS");
+    let has_host = node.hostname().is_some_and(|hostname| !hostname.contains('*'));
+    if !is_http || has_host || node.gives_way_to.is_some() {
+        return None;
+    }
+    let attached = topology.gateways.get(gateway).attached.iter();
+    let hosts = attached
+        .filter(|(there, _)| *there == listener)
+        .map(|(_, route)| {
+            let route = topology.routes.get(*route).object;
+            let rules = route.root().get("spec").get("rules");
+            let matches = rules
+                .items()
+                .map(|rule| rule.get("matches").items().count().max(1));
+            node.exact_hosts(route).saturating_mul(matches.sum())
+        });
+    match hosts.sum() {
+        0_usize => Some("cannot set http10 default host on listener with only wildcard hostnames"),
+        1 => None,
+        _ => Some(
+            "cannot set http10 default host on listener with only wildcard hostnames and more than one possible default route",
+        ),
+    }
 }

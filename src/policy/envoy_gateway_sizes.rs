@@ -1,12 +1,10 @@
 //! Sizes that Envoy Gateway refuses, though its CRDs take them (docs/systems/envoy-gateway.md#sizes).
 //!
-//! Owns: which fields, their bounds, and what the controller says. Flows in: a policy. Flows out: a message. Must not know:
+//! Owns: which fields, their bounds, and what the controller says. Flows in: the settings of a policy. Flows out: a message. Must not know:
 //! targets.
 
 use apimachinery::Quantity;
 use serde_json::Value;
-
-use crate::object::Object;
 
 /// A size of bytes.
 struct Size {
@@ -71,12 +69,13 @@ pub(super) struct WrongSize {
     pub(super) bounds: (u32, u32),
 }
 
-/// Why the controller refuses the sizes of a policy; it stops at the first part of the policy that has a wrong one.
-pub(super) fn refused(policy: &Object) -> Option<WrongSize> {
+/// Why the controller refuses the sizes of a policy, or of one with what it is merged with; it stops at the first part of the
+/// policy that has a wrong one.
+pub(super) fn refused<'v>(kind: &str, value_at: impl Fn(&str) -> Option<&'v Value>) -> Option<WrongSize> {
     let mut said: Option<(&str, &Size, Vec<String>)> = None;
     for size in &SIZES {
-        let part = size.parts.iter().find(|(kind, _)| *kind == policy.kind);
-        let value = policy.value.pointer(size.pointer);
+        let part = size.parts.iter().find(|(of_kind, _)| *of_kind == kind);
+        let value = value_at(size.pointer);
         let (Some((_, part)), Some(wrong)) = (part, value.and_then(|value| size.refused(value))) else {
             continue;
         };

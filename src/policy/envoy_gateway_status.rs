@@ -12,7 +12,7 @@ use super::ancestor::{AncestorRef, AncestorStatus, MAX_ANCESTORS, controller_nam
 use super::attachment::{Attachments, Kind};
 use super::condition::Condition;
 use super::declared_target::{Declared, Target};
-use super::envoy_gateway_fit::{Fit, Misfit};
+use super::envoy_gateway_fit::{Fit, Misfit, wrong_size_merged};
 use super::ids::PolicyId;
 use super::one_policy::Policy;
 use super::scopes::{Scopes, merged_with, owner, route_of, whole};
@@ -209,6 +209,14 @@ impl Said<'_, '_> {
                     parent.gateway,
                     &ancestor,
                     condition("Accepted", false, "Invalid", sentence(&refusal)),
+                );
+            } else if let Some(wrong) =
+                wrong_size_merged(self.policy.object, self.attachments.policy(other.policy).object)
+            {
+                self.say(
+                    parent.gateway,
+                    &ancestor,
+                    condition("Accepted", false, "Invalid", wrong),
                 );
             } else if has_more(self.attachments, self.id, node).is_none() {
                 let message = format!(
@@ -419,15 +427,41 @@ fn key(topology: &Topology<'_>, node: Node) -> String {
 pub(super) fn misfit(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: usize) -> Option<Misfit> {
     let policy = attachments.policy(id).object;
     let mut fit = Fit::new(&attachments.topology, &attachments.merging_classes);
-    fit.misfit(policy, node, most).or_else(|| {
-        let refusal = has_more(attachments, id, node)?;
-        Some(Misfit {
+    fit.misfit(policy, node, most)
+        .or_else(|| without_host(attachments, id, node))
+        .or_else(|| {
+            let refusal = has_more(attachments, id, node)?;
+            Some(Misfit {
+            at: None,
             message: format!("Invalid {} for TCP route: {refusal}.", policy.kind),
             pointer: None,
             help:
                 "target the routes that take all of its settings, and write a policy of its own for this one"
                     .to_owned(),
         })
+        })
+}
+
+/// Why a policy is refused at the first listener that has no default host.
+fn without_host(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Misfit> {
+    let placed = attachments
+        .kinds
+        .get(attachments.policy(id).kind)
+        .nodes
+        .get(&node)?;
+    let (listener, refused) = placed
+        .refused_at
+        .iter()
+        .find(|(_, refused)| refused.entry.policy == id)?;
+    let topology = &attachments.topology;
+    let gateway = topology.gateways_of(node).first().copied()?;
+    Some(Misfit {
+        message: format!("HTTP1: {}.", refused.why),
+        pointer: None,
+        help: "give the listener a hostname that is no wildcard, let exactly one match of its routes have one, or leave \
+               `useDefaultHost` out"
+            .to_owned(),
+        at: Some(Node::Listener(gateway, *listener)),
     })
 }
 

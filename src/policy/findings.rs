@@ -179,7 +179,7 @@ fn refused(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings)
                 format!(
                     "Envoy Gateway refuses {} on {}: {}",
                     policy.object.identity(),
-                    attachments.topology.described(node),
+                    attachments.topology.described(misfit.at.unwrap_or(node)),
                     misfit.message.trim_end_matches('.')
                 ),
             )

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::profiles::Profiles;
 use crate::object::{Ages, Object};
-use crate::topology::Seniority;
+use crate::topology::{Controllers, Seniority};
 use apimachinery::{GroupKind, Identity};
 
 /// How a policy's spec becomes what its controller would read: defaults of its schema applied, nulls pruned.
@@ -26,6 +26,8 @@ pub(crate) struct Options<'o> {
     pub kinds: &'o [GroupKind],
     /// Further route kinds: those in `resourcesToSync` that are not Gateway API's.
     pub routes: &'o [GroupKind],
+    /// What becomes of our classes; `None`: no class is ours.
+    pub controllers: Option<&'o Controllers>,
     /// Schema defaults, where a CRD is in the input.
     pub interpret: Option<Interpret<'o>>,
     /// The root namespace of Istio's mesh; `None`: `istio-system`.

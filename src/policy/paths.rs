@@ -12,13 +12,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use super::attachment::Attachments;
 use super::direct_inherited::counts;
 use super::effective::{Effective, PathEffective};
+use super::envoy_gateway_sizes;
 use super::ids::{AuthoredId, KindId, PolicyId};
 use super::inheritance::{Inherited, inherited};
 use super::layer::{Entry, Leaf};
 use super::losses::{Loss, Losses};
 use super::meeting::{is_of_gateway, meeting};
 use super::merge::{fill, fill_alone, merge};
-use super::profile::{Class, Dictates, Filled, Paths, Profile, SameTarget};
+use super::profile::{Class, Dictates, Filled, Paths, Profile, SameTarget, StatusShape};
 use super::waypoints::WAYPOINT_CLASS;
 use crate::topology::{
     BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, RuleId, Start,
@@ -134,8 +135,8 @@ pub(super) fn paths_from(
 /// A place on the way: its level, its node, who is there.
 type Stop<'l> = (Level, Node, &'l [Entry]);
 
-/// Who is on the way, and the kind of the route where that makes a difference.
-type OnTheWay<'l> = (Vec<(Level, Node)>, Option<&'l str>);
+/// Who is on the way, and the listener and the kind of the route where they make a difference.
+type OnTheWay<'l> = (Vec<(Level, Node)>, Option<ListenerId>, Option<&'l str>);
 
 struct Walk<'l, 'a> {
     profile: &'l Profile,
@@ -158,6 +159,15 @@ impl<'l> Walk<'l, '_> {
 
     fn stop(&self, level: Level, node: Node) -> Stop<'l> {
         (level, node, self.attachments.on(self.kind, node))
+    }
+
+    /// A stop as it counts at a listener.
+    fn at_listener(&self, stop: Stop<'l>, listener: ListenerId) -> Stop<'l> {
+        let (level, node, _) = stop;
+        let refused = self.attachments.refused_at(self.kind, node, listener);
+        refused.map_or(stop, |refused| {
+            (level, node, std::slice::from_ref(&refused.entry))
+        })
     }
 
     /// What holds at the waypoint of a Service, of kinds that hold for workloads.
@@ -245,7 +255,9 @@ impl<'l> Walk<'l, '_> {
                     listener: Some(*listener),
                     ..path
                 };
-                self.emit(path, &join(&head, stops));
+                let stops = join(&head, stops).into_iter();
+                let stops: Vec<Stop<'l>> = stops.map(|stop| self.at_listener(stop, *listener)).collect();
+                self.emit(path, &stops);
             }
         }
         if !self.goes_on_to_routes() {
@@ -484,7 +496,13 @@ impl<'l> Walk<'l, '_> {
         let filled = route.and_then(|route| self.profile.filled(route));
         let on_the_way: Vec<(Level, Node)> =
             occupied.iter().map(|(level, node, _)| (*level, *node)).collect();
-        let key = (on_the_way, route.filter(|_| filled.is_some()));
+        let is_refused =
+            |node: Node, listener| self.attachments.refused_at(self.kind, node, listener).is_some();
+        let listener = path.listener.filter(|listener| {
+            let mut nodes = occupied.iter().map(|(_, node, _)| *node);
+            nodes.any(|node| is_refused(node, *listener))
+        });
+        let key = (on_the_way, listener, route.filter(|_| filled.is_some()));
         let effective = match self.known.get(&key) {
             Some(effective) => Arc::clone(effective),
             None => {
@@ -518,8 +536,37 @@ fn combine(
     (start, stops): (Node, &[&Stop<'_>]),
     most_winners: usize,
 ) -> Effective {
+    // What a policy is merged with is read as it is written; what comes of it may be refused
+    // (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
+    let merges = |entry: &Entry| entry.layers.iter().any(|layer| layer.strategy.merges());
+    let is_merged = profile.status == StatusShape::EnvoyGateway
+        && stops
+            .last()
+            .is_some_and(|(_, _, entries)| entries.iter().any(merges));
+    let written: Vec<Vec<Entry>> = if is_merged {
+        let all = stops.iter();
+        all.map(|(_, _, entries)| attachments.as_written(entries))
+            .collect()
+    } else {
+        Vec::new()
+    };
     let generations = generations(profile, &attachments.topology, (start, stops));
-    let mut content = if generations.iter().all(|(inherited, _)| inherited.is_default()) {
+    let mut content = if is_merged {
+        let levels = stops
+            .iter()
+            .zip(&written)
+            .map(|((level, ..), entries)| (*level, entries.as_slice()));
+        let levels = meeting(profile.dictates, levels);
+        let content = merge(profile, &levels, &|id| attachments.locator(id));
+        let value_at = |pointer: &str| {
+            let leaf = content.get(pointer.strip_prefix("/spec")?)?;
+            Some(leaf.value.as_ref())
+        };
+        match envoy_gateway_sizes::refused(&profile.kind, value_at) {
+            Some(_) => Arc::default(),
+            None => content,
+        }
+    } else if generations.iter().all(|(inherited, _)| inherited.is_default()) {
         let levels = stops.iter().map(|(level, _, entries)| (*level, *entries));
         let levels = meeting(profile.dictates, levels);
         merge(profile, &levels, &|id| attachments.locator(id))

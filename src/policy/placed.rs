@@ -2,8 +2,11 @@
 //!
 //! Owns: [`Placed`]. Flows in: who is attached there. Flows out: the same, in role order. Must not know: other nodes.
 
+use std::collections::BTreeMap;
+
 use super::ids::PolicyId;
 use super::layer::Entry;
+use crate::topology::ListenerId;
 
 /// The policies of one kind on one node.
 #[derive(Debug, Clone, Default)]
@@ -18,4 +21,15 @@ pub struct Placed {
     pub(super) at_waypoint: Vec<Entry>,
     /// Of the same kinds, those that select what is behind a Service: they hold at the pods.
     pub(super) at_workloads: Vec<Entry>,
+    /// Of a Gateway or a ListenerSet, the listeners at which the accepted policy is refused (Envoy Gateway).
+    pub(super) refused_at: BTreeMap<ListenerId, RefusedThere>,
+}
+
+/// A policy that its controller refuses at one listener.
+#[derive(Debug, Clone)]
+pub(super) struct RefusedThere {
+    /// What is left of it there: no settings.
+    pub(super) entry: Entry,
+    /// Why, in the controller's words.
+    pub(super) why: &'static str,
 }

@@ -58,7 +58,10 @@ fn too_many_affect() -> Finding {
     let message = format!("the statuses of all targets would name more than {MOST_AFFECTING} policies");
     Finding::new(Code::POLICY_TOO_MANY_PATHS, Place::Run, message)
         .note("a route is affected by the policies that target it or its Gateways")
-        .help("ask about one cluster (`--cluster NAME`), or about one policy (`spokewright explain KIND/NAMESPACE/NAME`)")
+        .help(
+            "ask about one object (`spokewright explain KIND/NAMESPACE/NAME`), or about one cluster (`spokewright policies \
+             --cluster NAME`)",
+        )
 }
 
 impl Prediction<'_, '_> {

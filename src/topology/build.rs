@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::controllers::Controllers;
 use super::hierarchy::{
     BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology,
 };
@@ -32,7 +33,7 @@ impl<'a> Topology<'a> {
     pub(crate) fn new(
         (sources, seniority): (Sources<'a>, Seniority),
         grants: &Grants<'a>,
-        more_routes: &[GroupKind],
+        (more_routes, controllers): (&[GroupKind], &Controllers),
         findings: &mut Findings,
     ) -> Self {
         let mut topology = Self {
@@ -78,7 +79,7 @@ impl<'a> Topology<'a> {
         for route in routes.rows() {
             topology.add_route(route, (sources, seniority), grants);
         }
-        topology.follow_delegations(&routes, sources, findings);
+        topology.follow_delegations(&routes, (sources, controllers), grants, findings);
         topology.index_gateways();
         parent_cycles(&topology, &routes, findings);
         topology

@@ -1,6 +1,6 @@
 //! Following rules that hand requests on to other routes (docs/systems/other-policies.md#route-delegation).
 //!
-//! Owns: which routes a rule means, which of them take part, what each of their rules takes then, and the findings about
+//! Owns: whether a rule may hand on, which routes it means, which of them take part, what each of their rules takes then, and the findings about
 //! the rest. Flows in: routes as read, the hierarchy. Flows out: [`Delegations`], findings.
 //! Must not know: policies, clusters.
 
@@ -8,14 +8,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Map, Value, json};
 
+use super::controllers::Controllers;
 use super::delegation::{Delegation, Delegations};
-use super::hierarchy::Topology;
+use super::hierarchy::{RouteNode, Topology};
 use super::ids::{DelegationId, RouteId, RuleId};
 use super::sources::Sources;
 use crate::api::gateway::GROUP;
 use crate::api::route::{BackendRef, ParentRef, Route, inherits_matches, is_route};
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::hub::Table;
+use crate::hub::{Grants, Table};
 use crate::object::Object;
 use apimachinery::Identity;
 
@@ -34,7 +35,8 @@ impl<'a> Topology<'a> {
     pub(super) fn follow_delegations(
         &mut self,
         routes: &Table<RouteId, Route<'a>>,
-        sources: Sources<'a>,
+        (sources, controllers): (Sources<'a>, &Controllers),
+        grants: &Grants<'a>,
         findings: &mut Findings,
     ) {
         let delegates = |route: &Route<'_>| route.rules.iter().any(|rule| !rule.delegates.is_empty());
@@ -57,16 +59,26 @@ impl<'a> Topology<'a> {
             // What hangs on nothing because of something that is said there is followed, lest the same is said of all
             // behind it.
             let leads_anywhere = !node.gateways.is_empty() || !node.refused_at.is_empty();
+            let elsewhere = following.served_elsewhere(node, (sources, controllers));
             for (position, rule) in node.rules.iter().copied().enumerate() {
-                if !leads_anywhere {
-                    let delegates = route
-                        .rules
-                        .get(position)
-                        .into_iter()
-                        .flat_map(|rule| &rule.delegates);
-                    following
-                        .unfollowed
-                        .extend(delegates.map(|to| (id, rule, to.clone())));
+                if !leads_anywhere || elsewhere.is_some() {
+                    let delegates = route.rules.get(position).into_iter();
+                    for to in delegates.flat_map(|rule| &rule.delegates) {
+                        let from = (
+                            GROUP,
+                            route.object.kind.as_str(),
+                            route.object.namespace_or_empty(),
+                        );
+                        let namespace = to.namespace.unwrap_or(from.2);
+                        if let Some(why) = &elsewhere {
+                            following.said.insert((id, to.pointer.clone()), why.clone());
+                            // Nothing but a backend, which needs a grant as any other.
+                            if !grants.permit(from, namespace, (to.group, to.kind, to.name)) {
+                                continue;
+                            }
+                        }
+                        following.unfollowed.push((id, rule, to.clone()));
+                    }
                     continue;
                 }
                 let matches = matches_of(route.object, position);
@@ -164,6 +176,8 @@ enum Why {
     Outside(Identity),
     /// There are too many routes in a row.
     Deep(Identity),
+    /// The controller of a Gateway, as that of all Gateways of the route, does not do this.
+    Controller(Identity, String),
 }
 
 struct Following<'t, 'r, 'a> {
@@ -229,6 +243,19 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
                 self.said.entry((id, reference.pointer.clone())).or_insert(why);
             }
         }
+    }
+
+    /// Why nothing of a route is followed, if none of its Gateways is served by a controller that may do so.
+    fn served_elsewhere(&self, route: &RouteNode<'a>, known: (Sources<'a>, &Controllers)) -> Option<Why> {
+        let (sources, controllers) = known;
+        let mut first = None;
+        for gateway in &route.gateways {
+            let gateway = self.topology.gateways.get(*gateway);
+            let class = self.topology.classes.get(gateway.class).name;
+            let controller = controllers.not_delegating(class, sources)?;
+            first.get_or_insert_with(|| Why::Controller(gateway.object.identity(), controller.to_owned()));
+        }
+        first
     }
 
     /// The routes that a reference means.
@@ -412,6 +439,10 @@ impl Why {
                     "let the paths of {child} begin with the path prefix of this rule, with its headers, parameters, and method, \
                      or annotate {child} `delegation.kgateway.dev/inherit-parent-matcher: \"true\"`"
                 ),
+            ),
+            Self::Controller(gateway, controller) => (
+                format!("{controller}, which serves {gateway}, takes no routes as backends (ResolvedRefs=False, InvalidKind)"),
+                "name a Service, or give the Gateway a class of kgateway".to_owned(),
             ),
             Self::Deep(child) => (
                 format!("more than {MOST_IN_A_ROW} routes in a row lead to {child}"),

@@ -6,7 +6,7 @@
 use super::hostname_intersection::{common_hostnames, covers, hostnames_meet};
 use super::ids::{ListenerId, ListenerSetId};
 use super::request::Request;
-use crate::api::gateway::Listener;
+use crate::api::gateway::{GROUP, Listener};
 use crate::api::route::{Admission, AdmittedNamespaces, ParentRef, Route, is_route};
 use crate::object::Object;
 
@@ -53,6 +53,16 @@ impl<'a> ListenerNode<'a> {
     /// Whether it and a route have a hostname in common.
     pub(crate) fn serves(&self, route: &Route<'_>) -> bool {
         hostnames_meet(self.hostname, &route.hostnames)
+    }
+
+    /// How many hosts it serves for an HTTPRoute or a GRPCRoute that are no wildcards.
+    pub(crate) fn exact_hosts(&self, route: &Object) -> usize {
+        let is_of_http = route.is(GROUP, "HTTPRoute") || route.is(GROUP, "GRPCRoute");
+        let hostnames = route.root().get("spec").get("hostnames");
+        let hostnames: Vec<&str> = hostnames.items().filter_map(|hostname| hostname.str()).collect();
+        let common = common_hostnames(self.hostname, &hostnames);
+        let exact = common.iter().filter(|host| is_of_http && !host.contains('*'));
+        exact.count()
     }
 
     /// The hostnames that it serves for a route, in lower case; `*` is any.

@@ -17,6 +17,7 @@ mod hostname_intersection;
 mod listener;
 mod ports;
 
+mod controllers;
 mod delegation;
 mod hierarchy;
 mod sections;
@@ -43,6 +44,7 @@ mod build;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use controllers::Controllers;
 pub(crate) use hierarchy::Topology;
 pub(crate) use hierarchy::{GatewayNode, NAMESPACE_NAME_LABEL, RouteNode};
 pub(crate) use ids::{

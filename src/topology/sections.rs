@@ -66,6 +66,23 @@ impl Topology<'_> {
         .unwrap_or_default()
     }
 
+    /// The listeners that a Gateway with its ListenerSets, a ListenerSet, or a listener stands for.
+    pub(crate) fn listeners_at(&self, node: Node) -> Vec<(GatewayId, ListenerId)> {
+        match node {
+            Node::Gateway(gateway) => {
+                let all = self.gateways.get(gateway).listeners.iter();
+                all.map(|listener| (gateway, *listener)).collect()
+            }
+            Node::Listener(gateway, listener) => vec![(gateway, listener)],
+            Node::ListenerSet(set) => {
+                let gateway = self.listener_sets.get(set).gateway;
+                let all = self.listeners_of((gateway, Some(set)), None).iter();
+                all.map(|listener| (gateway, *listener)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// The name of the section that a node is, if it is one.
     #[must_use]
     pub(crate) fn section(&self, node: Node) -> Option<&str> {

@@ -170,6 +170,7 @@ fn a_route_that_hands_requests_on_to_routes_that_are_not_there() {
         );
         let run = found(
             |scratch| {
+                scratch.edit("hub/class.yaml", "\"istio\"", "\"kgateway\"");
                 scratch.write("hub/routes.yaml", &route);
             },
             "warning",

@@ -642,7 +642,16 @@ fn statuses_that_name_a_hundred_policies_at_each_of_a_thousand_targets_are_refus
         .says(
             "error[policy/too-many-paths]: the statuses of all targets would name more than 200000 policies",
         )
-        .says("= help: ask about one cluster (`--cluster NAME`)");
+        .says(
+            "= help: ask about one object (`spokewright explain KIND/NAMESPACE/NAME`), or about one cluster",
+        )
+        .does_not_say("next: ");
+    // A gate stays closed and says that it looked at nothing; the error cannot be turned off.
+    let require = ["status", "hub", "-q", "--require", "gateway=Programmed"];
+    let run = run_with_at_most(&many, 1024, &require);
+    run.exits(3)
+        .says("error: gateway=Programmed is not checked: there are too many statuses");
+    assert_eq!(run.stdout, "");
     let few = hub_with(policies.chain(routes(10)));
     run_with_at_most(&few, 1024, &["status", "hub", "-q"]).exits(0);
 }

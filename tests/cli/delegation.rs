@@ -39,7 +39,7 @@ fn a_delegated_route_goes_along_with_the_gateway_of_its_parent_and_so_do_its_pol
     scratch.edit(
         "hub/class.yaml",
         from,
-        &format!("{from} \"resourcesToSync\": [{routes}],"),
+        &format!("{{\"downstreamClass\": \"kgateway\", \"resourcesToSync\": [{routes}],"),
     );
     scratch.edit(
         "hub/class.yaml",
@@ -66,4 +66,17 @@ fn a_delegated_route_goes_along_with_the_gateway_of_its_parent_and_so_do_its_pol
     for part in ["name: child", "kind: TrafficPolicy", "namespace: team"] {
         assert!(work.contains(part), "{part} is not in\n{work}");
     }
+
+    // The class of the copies decides, and Istio hands nothing on.
+    let class = scratch
+        .read("hub/class.yaml")
+        .replace("\"kgateway\"", "\"istio\"");
+    scratch.write("hub/class.yaml", &class);
+    let check = scratch.run(&["check", "hub"]);
+    let reason =
+        "istio.io/gateway-controller, which serves Gateway gateways/prod-web, takes no routes as backends";
+    assert!(check.stdout.contains(reason), "{}", check.stdout);
+    scratch.run(&["render", "hub", "-q", "-o", "rendered"]);
+    let work = scratch.read("rendered/eu-1/gateway-gateways-prod-web.yaml");
+    assert!(!work.contains("name: child"), "{work}");
 }

@@ -2,7 +2,7 @@
 //! (docs/systems/other-policies.md#istio); a route whose parent is a Service is Gateway API's
 //! (docs/systems/gateway-api.md#meshes).
 
-use crate::scratch::{Run, Scratch};
+use crate::scratch::{Run, Scratch, copy, fixtures};
 
 /// A Service with a route that splits its traffic, a Gateway of Istio's, policies of the mesh, of a namespace and of what they
 /// select.
@@ -76,6 +76,30 @@ fn a_route_of_a_mesh_has_paths_from_its_service() {
             "httproute/shop/cart  AuthorizationPolicyAffected",
             "service/shop/cart-v2",
         ],
+    );
+}
+
+#[test]
+fn a_mesh_that_lives_on_one_cluster_has_its_paths_there_and_on_no_other_one() {
+    let scratch = Scratch::new();
+    copy(&fixtures().join("../examples/fleet"), &scratch.path("."));
+    scratch.write("spokes/us-1/mesh.yaml", MESH);
+    let path = "AuthorizationPolicy > shop/cart > shop/cart > shop/cart-v2";
+    let there = scratch.run(&["policies", "-q", "--cluster", "us-1"]);
+    has(
+        &on(&there, path),
+        &["from istio-system/all", "from shop/shop", "from shop/v2"],
+    );
+    let elsewhere = scratch.run(&["policies", "-q", "--cluster", "eu-1"]);
+    assert!(
+        !elsewhere.stdout.contains("AuthorizationPolicy"),
+        "{}",
+        elsewhere.stdout
+    );
+    let explain = ["explain", "service/shop/cart", "-q", "--cluster", "us-1"];
+    has(
+        &scratch.run(&explain).exits(0).stdout,
+        &["Service shop/cart > HTTPRoute shop/cart > Service shop/cart-v2"],
     );
 }
 

@@ -299,3 +299,34 @@ fn an_entry_that_chooses_nothing_or_cannot_choose_is_refused() {
         render(&syncing(&entry, "")).exits(3).says(message).says(help);
     }
 }
+
+#[test]
+fn a_secret_that_is_copied_for_a_listener_is_there_for_whoever_else_needs_it() {
+    let scratch = Scratch::with_worked_example();
+    scratch.edit(
+        "hub/class.yaml",
+        "\"policiesToSync\": [",
+        "\"policiesToSync\": [{\"group\": \"kuadrant.io\", \"version\": \"v1\", \"resource\": \"dnspolicies\"}, ",
+    );
+    let secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: wildcard, namespace: gateways}\ndata: {a: YQ==}\n";
+    scratch.write(
+        "hub/more.yaml",
+        &format!(
+            "apiVersion: kuadrant.io/v1\nkind: DNSPolicy\nmetadata: {{name: dns, namespace: gateways}}\nspec: {{targetRef: {{group: \
+             gateway.networking.k8s.io, kind: Gateway, name: prod-web}}, providerRefs: [{{name: wildcard}}]}}\n{secret}"
+        ),
+    );
+    let missing = "Secret kuadrant-gateways/wildcard is needed on eu-1, us-1, but it is neither shipped nor known to live there";
+    let check = scratch.run(&["check", "hub"]);
+    assert!(check.stdout.contains(missing), "{}", check.stdout);
+    scratch.write(
+        "spokewright.yaml",
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhub: [hub]\nsecrets: Copy\n",
+    );
+    let check = scratch.run(&["check"]);
+    assert!(
+        !check.stdout.contains("reference/not-shipped"),
+        "{}",
+        check.stdout
+    );
+}

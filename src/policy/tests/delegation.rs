@@ -4,10 +4,22 @@
 use serde_json::{Value, json};
 
 use super::super::testing::{SMALL, Seen, hub};
-use crate::topology::Request;
+use crate::api::gateway::GROUP;
+use crate::policy::Options;
+use crate::topology::{Controllers, Request};
 use apimachinery::Work;
 
 const PARENT: &str = "parent";
+
+/// [`SMALL`] with a Gateway that this controller serves.
+fn served_by(controller: &str) -> String {
+    SMALL.replace("example.com/gateway-controller", controller)
+}
+
+/// [`SMALL`] with a Gateway that kgateway serves.
+fn small() -> String {
+    served_by("kgateway.dev/kgateway")
+}
 
 /// A route in a namespace, with annotations or labels, and the rest of its spec.
 fn route(name: (&str, &str), metadata: &str, spec: &str) -> String {
@@ -60,7 +72,7 @@ fn traffic(name: (&str, &str), on: (&str, &str), settings: &str) -> String {
 
 /// What holds on the way through the parent to a rule of the child.
 fn through(text: &str, rule: &str) -> Option<Value> {
-    let hub = hub(&(SMALL.to_owned() + text), &[]);
+    let hub = hub(&(small() + text), &[]);
     let seen = Seen::hub(&hub);
     let said = seen.said();
     assert!(!said.iter().any(|said| said.starts_with("route/")), "{said:?}");
@@ -70,7 +82,7 @@ fn through(text: &str, rule: &str) -> Option<Value> {
 
 /// The one finding about delegation.
 fn said(text: &str) -> String {
-    let hub = hub(&(SMALL.to_owned() + text), &[]);
+    let hub = hub(&(small() + text), &[]);
     let seen = Seen::hub(&hub);
     let said = seen.said();
     let about: Vec<&String> = said.iter().filter(|said| said.starts_with("route/")).collect();
@@ -109,7 +121,7 @@ fn a_delegated_route_is_reached_through_the_rule_that_names_it_or_its_namespace_
 fn a_rule_that_hands_everything_on_has_no_path_of_its_own_and_one_that_cannot_keeps_it() {
     let policy = traffic(("infra", "p"), ("HTTPRoute", PARENT), LIMITS);
     let own = |text: String| {
-        let hub = hub(&(SMALL.to_owned() + &text), &[]);
+        let hub = hub(&(small() + &text), &[]);
         Seen::hub(&hub).spec(&["gw", PARENT, "parent#shop"])
     };
     assert_eq!(
@@ -150,7 +162,7 @@ fn policies_of_what_hands_requests_on_give_way_unless_it_is_annotated_and_gatewa
 
 #[test]
 fn a_policy_of_what_hands_requests_on_loses_to_one_of_a_delegated_route_as_the_less_specific_one() {
-    let text = SMALL.to_owned()
+    let text = small()
         + &parent("", &to_route("child"))
         + &child("", &["/shop"])
         + &format!(
@@ -180,7 +192,7 @@ fn a_policy_of_what_hands_requests_on_loses_to_one_of_a_delegated_route_as_the_l
 fn a_delegated_route_takes_what_is_below_the_prefix_and_asks_for_all_headers_or_inherits_them() {
     let policy = traffic(("team", "p"), ("HTTPRoute", "child"), LIMITS);
     let rules = |metadata: &str, rules: &str| {
-        let text = SMALL.to_owned()
+        let text = small()
             + &parent("", &to_route("child"))
             + &route(("team", "child"), metadata, &format!("rules: [{rules}]"))
             + &policy;
@@ -219,7 +231,7 @@ fn a_delegated_route_takes_what_is_below_the_prefix_and_asks_for_all_headers_or_
 
 #[test]
 fn a_request_reaches_the_rule_of_a_delegated_route() {
-    let text = SMALL.to_owned()
+    let text = small()
         + &parent("", &to_route("*"))
         + &child(
             "annotations: {delegation.kgateway.dev/inherit-parent-matcher: \"true\"}",
@@ -310,7 +322,7 @@ fn too_many_ways_are_refused_as_a_whole() {
             &format!("rules: [{}]", rules.join(", ")),
         );
     }
-    let hub = hub(&(SMALL.to_owned() + &text), &[]);
+    let hub = hub(&(small() + &text), &[]);
     let seen = Seen::hub(&hub);
     let said = seen.said();
     assert!(
@@ -363,4 +375,103 @@ fn providers_of_both_sides_are_called_after_a_deep_merge_and_any_side_turns_all_
         of("ShallowMergePreferParent", one, "{disable: {}}"),
         provider("one")
     );
+}
+
+#[test]
+fn only_at_gateways_of_kgateway_rules_hand_requests_on_and_elsewhere_a_route_is_a_backend_of_a_wrong_kind() {
+    let text = |small: &str, grants: &str| {
+        small.to_owned()
+            + &parent("", &to_route("child"))
+            + &child("", &["/shop"])
+            + &traffic(("infra", "p"), ("HTTPRoute", PARENT), LIMITS)
+            + grants
+    };
+    let seen_in = |text: &str| {
+        let hub = hub(text, &[]);
+        let seen = Seen::hub(&hub);
+        let said: Vec<String> = seen
+            .said()
+            .into_iter()
+            .filter(|said| said.starts_with("route/"))
+            .collect();
+        let topology = &seen.attachments.topology;
+        let rule = topology
+            .routes
+            .get(
+                topology
+                    .find_route((GROUP, "HTTPRoute"), "infra", PARENT)
+                    .unwrap(),
+            )
+            .rules[0];
+        let backends = topology.rules.get(rule).backends.len();
+        let child = topology.routes.get(
+            topology
+                .find_route((GROUP, "HTTPRoute"), "team", "child")
+                .unwrap(),
+        );
+        let own = seen.spec(&["gw", PARENT, "parent#shop"]).is_some();
+        (said, backends, child.gateways.len(), own)
+    };
+    for controller in [
+        "kgateway.dev/kgateway",
+        "kgateway.dev/agentgateway",
+        "solo.io/gloo-gateway",
+    ] {
+        let followed = seen_in(&text(&served_by(controller), ""));
+        assert_eq!(followed, (Vec::new(), 0, 1, false), "{controller}");
+    }
+    let grant = "---\napiVersion: gateway.networking.k8s.io/v1beta1\nkind: ReferenceGrant\nmetadata: {name: g, namespace: team}\n\
+                 spec: {from: [{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: infra}], to: [{group: \
+                 gateway.networking.k8s.io, kind: HTTPRoute}]}\n";
+    for (controller, grants, backends) in [
+        ("istio.io/gateway-controller", grant, 1),
+        ("istio.io/gateway-controller", "", 0),
+        ("gateway.envoyproxy.io/gatewayclass-controller", grant, 1),
+    ] {
+        let (said, found, gateways, own) = seen_in(&text(&served_by(controller), grants));
+        assert_eq!((found, gateways, own), (backends, 0, true), "{controller}");
+        assert_eq!(
+            said,
+            [format!(
+                "route/delegated HTTPRoute infra/parent hands requests on to other routes, which are not followed: {controller}, \
+                 which serves Gateway infra/gw, takes no routes as backends (ResolvedRefs=False, InvalidKind)"
+            )]
+        );
+    }
+}
+
+#[test]
+fn a_class_that_is_not_in_the_input_may_be_that_of_kgateway_unless_istio_makes_it() {
+    let without_class = |name: &str| {
+        let (_, rest) = SMALL.split_once("---\n").unwrap();
+        rest.replace("gatewayClassName: gc", &format!("gatewayClassName: {name}"))
+    };
+    let said = |class: &str| {
+        let text = without_class(class) + &parent("", &to_route("child")) + &child("", &["/shop"]);
+        let hub = hub(&text, &[]);
+        let said = Seen::hub(&hub).said();
+        said.iter().any(|said| said.starts_with("route/delegated"))
+    };
+    assert!(!said("gc") && !said("kgateway"));
+    assert!(said("istio") && said("istio-waypoint"));
+}
+
+#[test]
+fn a_class_of_ours_hands_requests_on_if_its_class_on_the_clusters_does() {
+    let said = |downstream: &str| {
+        let text = served_by("us/here") + &parent("", &to_route("child")) + &child("", &["/shop"]);
+        let hub = hub(&text, &[]);
+        let controllers = Controllers {
+            ours: "us/here".to_owned(),
+            downstream: [("gc".to_owned(), downstream.to_owned())].into(),
+        };
+        let options = Options {
+            controllers: Some(&controllers),
+            ..Options::default()
+        };
+        let said = Seen::of(&hub, &options).said();
+        said.iter().any(|said| said.starts_with("route/delegated"))
+    };
+    assert!(!said("kgateway") && !said("gc"));
+    assert!(said("istio"));
 }

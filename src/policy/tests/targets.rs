@@ -301,6 +301,38 @@ fn a_definition_of_the_input_counts_before_the_catalog_whether_it_is_newer_or_ol
 
 #[cfg(feature = "cel")]
 #[test]
+fn a_target_below_where_the_paths_of_its_kind_end_is_said_not_to_be_evaluated() {
+    let on = |target: &str| {
+        let text = SMALL.to_owned()
+            + &definition("'HTTPRoute', 'Service'", "required: [targetRef]")
+            + &policy(
+                EG,
+                "SecurityPolicy",
+                &format!("{{targetRef: {target}, cors: {{}}}}"),
+            );
+        let mut findings = crate::diagnostic::Findings::new();
+        let documents = super::super::testing::documents(&[(crate::source::Room::Hub, &text)]);
+        let hub = crate::hub::build(documents, &crate::hub::Options::default(), &mut findings);
+        let mut said = said(&hub);
+        said.retain(|said| said.starts_with("policy/not-evaluated"));
+        said
+    };
+    let service = on("{group: \"\", kind: Service, name: s}");
+    let [one] = service.as_slice() else {
+        panic!("{service:?}");
+    };
+    assert!(
+        one.starts_with(
+            "policy/not-evaluated: SecurityPolicy infra/p targets Service infra/s: what a SecurityPolicy comes to there is not \
+             evaluated, and left out of what is said about paths to it"
+        ),
+        "{one}"
+    );
+    assert!(on(&target("HTTPRoute", "r1")).is_empty());
+}
+
+#[cfg(feature = "cel")]
+#[test]
 fn rules_about_anything_but_targets_do_not_count_when_a_definition_is_asked() {
     // `cors` is missing in what is asked, and its rule refuses that.
     let text = SMALL.to_owned() + &definition("'Gateway'", "") + &policy(EG, "SecurityPolicy", "{cors: {}}");

@@ -578,3 +578,29 @@ fn an_empty_policy_that_takes_over_is_named() {
         assert_eq!(by, [optout], "{loss:?}");
     }
 }
+
+#[test]
+fn a_path_through_a_listener_set_names_the_set_before_its_listener() {
+    let text = with(&[
+        traffic("o", ONE, "retry: {numRetries: 1}"),
+        traffic("h", HTTP, "retry: {numRetries: 2}"),
+    ]);
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let paths = seen.effective.iter();
+    let labels = paths.map(|(kind, path)| seen.attachments.path_label(kind, &path.path));
+    let mut labels: Vec<String> = labels
+        .filter(|label| label.ends_with("> only") || label.ends_with("> first"))
+        .collect();
+    labels.sort();
+    labels.dedup();
+    assert_eq!(
+        labels,
+        [
+            "Gateway infra/gw > ListenerSet infra/set > listener one > HTTPRoute infra/on-one > only",
+            "Gateway infra/gw > ListenerSet infra/set > listener one > HTTPRoute infra/on-set > only",
+            "Gateway infra/gw > listener http > HTTPRoute infra/both > only",
+            "Gateway infra/gw > listener http > HTTPRoute infra/plain > first",
+        ]
+    );
+}

@@ -641,3 +641,211 @@ fn nothing_of_a_policy_takes_effect_at_one_of_the_plain_listeners_of_a_port_and_
     let (settings, said) = of("kind: Gateway, name: a");
     assert!(settings > 0 && said.is_empty(), "{said:?}");
 }
+
+/// Gateway `gw` with a listener for each of these hostnames, `l0`, `l1`, …, each on a port of its own; routes as given.
+fn with_hosts(hostnames: &[&str], routes: &str) -> String {
+    let listeners = hostnames.iter().enumerate().map(|(index, hostname)| {
+        format!(
+            "{{name: l{index}, port: {}, protocol: HTTP{hostname}}}",
+            8000 + index
+        )
+    });
+    let listeners: Vec<String> = listeners.collect();
+    format!(
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {{name: eg}}\nspec: {{controllerName: \
+         gateway.envoyproxy.io/gatewayclass-controller}}\n---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\n\
+         metadata: {{name: gw, namespace: infra}}\nspec: {{gatewayClassName: eg, listeners: [{}]}}\n{routes}",
+        listeners.join(", ")
+    )
+}
+
+fn on_listener(name: &str, listener: &str, hostnames: &str, rules: &str) -> String {
+    format!(
+        "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: {name}, namespace: infra}}\n\
+         spec: {{parentRefs: [{{name: gw, sectionName: {listener}}}], hostnames: [{hostnames}], rules: [{rules}]}}\n"
+    )
+}
+
+const DEFAULT_HOST: &str = "http1: {http10: {useDefaultHost: true}}";
+const NO_HOST: &str = "HTTP1: cannot set http10 default host on listener with only wildcard hostnames";
+
+#[test]
+fn a_default_host_is_that_of_the_listener_or_of_its_one_match_of_a_route() {
+    let section = "kind: Gateway, name: gw, sectionName: l0";
+    let said = |hostname: &str, routes: &str| {
+        let policy = of_kind("ClientTrafficPolicy", "p", section, DEFAULT_HOST);
+        let hub = hub(&(with_hosts(&[hostname], routes) + &policy), &[]);
+        ancestors(&Seen::hub(&hub), "ClientTrafficPolicy infra/p").concat()
+    };
+    let accepted = "Gateway infra/gw#l0: Accepted=True Accepted: Policy has been accepted.".to_owned();
+    let refused = |why: &str| format!("Gateway infra/gw#l0: Accepted=False Invalid: {NO_HOST}{why}.");
+    let too_many = refused(" and more than one possible default route");
+    let one = on_listener("one", "l0", "a.example.com", "{}");
+    let wild = on_listener("wild", "l0", "\"*.example.com\"", "{}, {}");
+    let other = on_listener("other", "l0", "b.example.com", "{}");
+    assert_eq!(said(", hostname: a.example.com", ""), accepted);
+    for hostname in ["", ", hostname: \"*.example.com\""] {
+        assert_eq!(said(hostname, ""), refused(""), "{hostname}");
+        assert_eq!(said(hostname, &wild), refused(""), "{hostname}");
+        assert_eq!(said(hostname, &(one.clone() + &wild)), accepted, "{hostname}");
+        assert_eq!(said(hostname, &(one.clone() + &other)), too_many, "{hostname}");
+    }
+    // Of a route that two hostnames, rules or matches lead to, each counts.
+    for (hostnames, rules) in [
+        ("a.example.com, b.example.com", "{}"),
+        ("a.example.com", "{}, {}"),
+        (
+            "a.example.com",
+            "{matches: [{path: {value: /a}}, {path: {value: /b}}]}",
+        ),
+    ] {
+        let route = on_listener("one", "l0", hostnames, rules);
+        assert_eq!(said("", &route), too_many, "{hostnames} {rules}");
+    }
+    // A host that the listener does not serve is none.
+    let two = on_listener("one", "l0", "a.example.com, a.example.org", "{}");
+    assert_eq!(said(", hostname: \"*.example.com\"", &two), accepted);
+    // Nobody asks for a host.
+    let policy = of_kind("ClientTrafficPolicy", "p", section, "http1: {http10: {}}");
+    let hub = hub(&(with_hosts(&[""], "") + &policy), &[]);
+    assert_eq!(
+        ancestors(&Seen::hub(&hub), "ClientTrafficPolicy infra/p"),
+        [accepted]
+    );
+}
+
+#[test]
+fn without_a_default_host_a_policy_of_a_gateway_is_refused_and_takes_no_effect_at_that_listener_alone() {
+    let hosts = [", hostname: a.example.com", "", ""];
+    let of = |more: &str| {
+        let policy = of_kind("ClientTrafficPolicy", "p", GW, DEFAULT_HOST);
+        let text = with_hosts(&hosts, &on_listener("one", "l2", "b.example.com", "{}")) + &policy + more;
+        let hub = hub(&text, &[]);
+        let seen = Seen::hub(&hub);
+        let settings: Vec<usize> = seen
+            .effective
+            .iter()
+            .filter(|(_, path)| {
+                path.effective
+                    .chain
+                    .iter()
+                    .all(|(_, id)| *id == seen.id("ClientTrafficPolicy infra/p"))
+            })
+            .map(|(_, path)| path.effective.content.len())
+            .collect();
+        let said = seen
+            .said()
+            .into_iter()
+            .filter(|said| said.starts_with("policy/invalid"));
+        (
+            ancestors(&seen, "ClientTrafficPolicy infra/p")[0].clone(),
+            settings,
+            said.collect::<Vec<_>>(),
+        )
+    };
+    assert_eq!(
+        of(""),
+        (
+            format!("Gateway infra/gw: Accepted=False Invalid: {NO_HOST}."),
+            vec![1, 0, 1],
+            vec![format!(
+                "policy/invalid Envoy Gateway refuses ClientTrafficPolicy infra/p on Gateway infra/gw, listener l1: {NO_HOST}"
+            )]
+        )
+    );
+    // A listener with a policy of its own is none of its business.
+    let own = of_kind(
+        "ClientTrafficPolicy",
+        "q",
+        "kind: Gateway, name: gw, sectionName: l1",
+        "http1: {enableTrailers: true}",
+    );
+    let (status, settings, said) = of(&own);
+    assert!(status.starts_with("Gateway infra/gw: Accepted=True"), "{status}");
+    assert_eq!((settings, said), (vec![1, 1], Vec::new()));
+}
+
+#[test]
+fn a_rule_is_refused_at_the_parents_of_its_route_and_a_route_names_its_rules_in_the_plural_but_for_one_kind()
+{
+    let at_rule = |kind: &str| {
+        let policies = [
+            of_kind(kind, "r", PLAIN, ""),
+            of_kind(kind, "f", FIRST, ""),
+            of_kind(kind, "s", "kind: HTTPRoute, name: plain, sectionName: second", ""),
+        ];
+        let hub = hub(&with(&policies), &[]);
+        ancestors(&Seen::hub(&hub), &format!("{kind} infra/r"))
+            .pop()
+            .unwrap()
+    };
+    for (kind, plural) in [
+        ("SecurityPolicy", "securityPolicies"),
+        ("EnvoyExtensionPolicy", "envoyExtensionPolicies"),
+        ("BackendTrafficPolicy", "backendTrafficPolicy"),
+    ] {
+        assert_eq!(
+            at_rule(kind),
+            format!(
+                "Gateway infra/gw#http: Overridden=True Overridden: This policy is being overridden by other {plural} for these \
+                 route rules: [first second]"
+            )
+        );
+    }
+    let refused = traffic("f", FIRST, "connection: {bufferLimit: 8Gi}");
+    let hub = hub(&with(&[refused]), &[]);
+    assert_eq!(
+        ancestors(&Seen::hub(&hub), "BackendTrafficPolicy infra/f"),
+        [
+            "Gateway infra/gw#http: Accepted=False Invalid: BackendConnection: BufferLimit value 8Gi is out of range."
+        ]
+    );
+}
+
+#[test]
+fn a_wrong_size_of_a_gateway_is_refused_where_a_route_merges_with_it_unless_the_route_has_a_size_of_its_own()
+{
+    let text = |more: &str| {
+        with(&[
+            traffic(
+                "g",
+                GW,
+                "connection: {bufferLimit: 8Gi}, tcpKeepalive: {probes: 3}",
+            ),
+            traffic(
+                "r",
+                PLAIN,
+                &format!("mergeType: StrategicMerge, useClientProtocol: true{more}"),
+            ),
+        ])
+    };
+    let path = ["gw", "plain", "plain#first"];
+    let said = |text: &str| {
+        let hub = hub(text, &[]);
+        ancestors(&Seen::hub(&hub), "BackendTrafficPolicy infra/r")
+    };
+    assert_eq!(spec(&text(""), &path), Some(json!({})));
+    assert_eq!(
+        said(&text("")),
+        [
+            "Gateway infra/gw#http: Accepted=False Invalid: BackendConnection: BufferLimit value 8Gi is out of range."
+        ]
+    );
+    // The other settings of the Gateway's policy are not refused by being merged.
+    let own = text(", connection: {bufferLimit: 1Mi}");
+    assert_eq!(
+        spec(&own, &path),
+        Some(json!({
+            "connection": {"bufferLimit": "1Mi"}, "tcpKeepalive": {"probes": 3}, "useClientProtocol": true,
+        }))
+    );
+    assert_eq!(
+        said(&own),
+        [
+            "Gateway infra/gw#http: Merged=True Merged: Merged with policy infra/g",
+            "Gateway infra/gw#http: Accepted=True Accepted: Policy has been accepted."
+        ]
+    );
+    // Elsewhere the Gateway's policy takes no effect.
+    assert_eq!(spec(&own, &["gw", "both", "both#only"]), Some(json!({})));
+}
