@@ -8,6 +8,7 @@
 mod render_report;
 
 // Placements.
+mod funnel;
 mod placement;
 
 // Policies: one object in words, all of them as a picture.
@@ -53,7 +54,7 @@ pub use explain::{
 pub use explain_text::{explanation_text, policies_text, request_text};
 pub use graph::{Graph, Only};
 pub use page::{Compared, FleetPage, PageOptions};
-pub(crate) use page::{Page, Without};
+pub(crate) use page::{Page, Without, policy_report};
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
 pub use policies::{EffectiveEntry, EffectiveResult, PolicyEntry, PolicyReport};
 pub use policy_view::PolicyView;

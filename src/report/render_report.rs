@@ -136,6 +136,17 @@ pub struct SourceLine {
     pub line: usize,
 }
 
+impl SourceLine {
+    /// The line of a place, where there is a text.
+    pub(super) fn of(locate: &dyn Locate, place: Place) -> Option<Self> {
+        let span = locate.locate(&place)?;
+        Some(Self {
+            path: span.path.to_owned(),
+            line: span.line,
+        })
+    }
+}
+
 /// A policy that is not shipped although its kind is synced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -414,6 +414,14 @@ fn rule_row(route: &Object, number: usize) -> RuleRow {
     }
 }
 
+/// What a rule is called in locators.
+pub(super) fn rule_name(rule: &RuleRow, position: usize) -> String {
+    match &rule.name {
+        Some(name) => name.clone(),
+        None => format!("rule-{}", position.saturating_add(1)),
+    }
+}
+
 /// A match in words: `/cart`, `= /cart` where it is the whole path, `~ ^/cart` where it is an expression; then the method,
 /// headers and query parameters.
 fn matched(rule: &Value) -> String {

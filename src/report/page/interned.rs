@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::document::{At, Position};
 use crate::diagnostic::{Locate, Part, Place};
 use crate::object::Object;
+use crate::report::render_report::SourceLine;
 
 /// A list without repeats.
 #[derive(Debug)]
@@ -121,6 +122,15 @@ impl<'p> Tables<'p> {
     /// File and line of an object.
     pub(super) fn object(&mut self, object: &Object) -> Option<At> {
         self.at(object.place(""))
+    }
+
+    /// The same by name.
+    pub(super) fn line(&self, object: &Object) -> Option<SourceLine> {
+        let line = SourceLine::of(self.locate, object.place(""))?;
+        Some(SourceLine {
+            path: slashed(&line.path),
+            ..line
+        })
     }
 
     /// File and line of a field of an object: of its name, which is where somebody looks.

@@ -18,6 +18,7 @@ mod numbers;
 mod texts;
 
 mod change;
+mod named;
 mod html;
 mod outcomes;
 mod paths;
@@ -42,6 +43,7 @@ use kinds::Kinds;
 use numbers::Numbers;
 use outcomes::{Outcomes, Profiles};
 use paths::Paths;
+pub(crate) use named::policy_report;
 pub(crate) use policies::Without;
 use policies::{Rows, condition_row};
 

@@ -382,8 +382,7 @@ impl<'p> Finding<'_, 'p> {
                 continue;
             };
             let authored = seen.attachments.authored(loss.policy);
-            let mut layers = authored.layers.iter();
-            let leaf = layers.find_map(|layer| layer.content.get(&loss.key));
+            let leaf = seen.attachments.lost(loss.policy, &loss.key);
             let row = self.lost((&loss.key, leaf, authored.object), policy, by, rule);
             lost.push(row);
         }
