@@ -49,6 +49,7 @@ impl Analysis<'_> {
         let placed = self.placed.by_key.values().flat_map(|clusters| clusters.iter());
         let mut clusters: BTreeSet<&str> = loaded.known_clusters();
         clusters.extend(placed.map(String::as_str));
+        clusters.retain(|cluster| loaded.admits(cluster));
         let page = Page {
             view: input.view,
             plan: &input.rendered.plan,

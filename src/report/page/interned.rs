@@ -74,6 +74,11 @@ impl<'p> Tables<'p> {
         self.clusters.get(name).copied()
     }
 
+    /// The positions of those clusters that the page has.
+    pub(super) fn known(&self, names: &[String]) -> impl Iterator<Item = usize> {
+        names.iter().filter_map(|name| self.cluster(name))
+    }
+
     /// A set of clusters, in any order.
     pub(super) fn set<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> usize {
         let members = names.into_iter().filter_map(|name| self.cluster(name)).collect();

@@ -138,6 +138,9 @@ impl<'p> Rows<'_, 'p> {
             let clusters = change.clusters.iter().flat_map(|clusters| clusters.iter());
             let clusters = tables.set(clusters.map(String::as_str));
             let here = tables.members(clusters).count();
+            if here == 0 && !change.clusters.is_empty() {
+                continue;
+            }
             rows.push(IfDeletedRow(spots, settings, (here < all).then_some(clusters)));
         }
         (rows, changes.iter().map(|change| change.more).sum())
