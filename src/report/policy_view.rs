@@ -244,12 +244,6 @@ impl<'v> ClusterLists<'v> {
     }
 }
 
-/// The clusters of `some` and `more`, sorted.
-pub(crate) fn joined(some: &mut Vec<String>, more: &[String]) {
-    let all: BTreeSet<String> = some.drain(..).chain(more.iter().cloned()).collect();
-    some.extend(all);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
