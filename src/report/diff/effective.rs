@@ -77,20 +77,33 @@ impl EffectiveSettings {
     /// The settings of one side, on the clusters that are asked for, and of what only a mesh leads to, which nobody ships.
     #[must_use]
     pub fn new(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Self {
+        Self::of_side(view, admits, true)
+    }
+
+    /// The same of the old side, which no ways are looked for in.
+    #[must_use]
+    pub fn of_base(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Self {
+        Self::of_side(view, admits, false)
+    }
+
+    fn of_side(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool, with_ways: bool) -> Self {
         let mut settings = Self::default();
         for seen in view.seen() {
-            if seen.clusters.is_empty() {
-                let of_mesh = |path: &Path| path.gateway().is_none();
-                settings.ways.push(Ways::new(&seen.attachments.topology, of_mesh));
-                settings.add(seen, vec![HUB.to_owned()], of_mesh);
+            let is_hub = seen.clusters.is_empty();
+            let is_asked = |path: &Path| !is_hub || path.gateway().is_none();
+            let clusters: Vec<String> = if is_hub {
+                vec![HUB.to_owned()]
             } else {
                 let clusters = seen.clusters.iter().filter(|cluster| admits(cluster));
-                let clusters: Vec<String> = clusters.cloned().collect();
-                if !clusters.is_empty() {
-                    settings.ways.push(Ways::new(&seen.attachments.topology, |_| true));
-                    settings.add(seen, clusters, |_| true);
-                }
+                clusters.cloned().collect()
+            };
+            if clusters.is_empty() {
+                continue;
             }
+            if with_ways {
+                settings.ways.push(Ways::new(&seen.attachments.topology, is_asked));
+            }
+            settings.add(seen, clusters, is_asked);
         }
         settings
     }
