@@ -129,7 +129,6 @@ impl Placement {
         show::findings(&findings, &loaded.sources, self.options.speech);
         Status::of(&findings)
     }
-
 }
 
 /// Why each Placement selects a cluster, or does not.

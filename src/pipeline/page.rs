@@ -12,7 +12,9 @@ use super::deleted::if_deleted;
 use super::stages::Rendered;
 use crate::diagnostic::Findings;
 use crate::placing::{Decided, inventory};
-use crate::report::{Aggregated, Compared, FleetPage, Page, PageOptions, PolicyReport, PolicyView, policy_report};
+use crate::report::{
+    Aggregated, Compared, FleetPage, Page, PageOptions, PolicyReport, PolicyView, policy_report,
+};
 
 /// What a page is made from, beside the analysis.
 #[derive(Debug, Clone, Copy)]

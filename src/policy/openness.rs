@@ -36,7 +36,11 @@ impl Profile {
 fn permit_everybody<'s>(policies: impl Iterator<Item = &'s Value>) -> bool {
     let (mut permits, mut is_open) = (false, false);
     for policy in policies {
-        let rules = policy.get("rules").and_then(Value::as_array).into_iter().flatten();
+        let rules = policy
+            .get("rules")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
         match policy.get("action").and_then(Value::as_str).unwrap_or("ALLOW") {
             "ALLOW" => {
                 permits = true;

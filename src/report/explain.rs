@@ -471,7 +471,10 @@ fn if_deleted(view: &PolicyView<'_>, without: &PolicyView<'_>) -> Vec<ChangePart
             })
             .collect();
         let clusters: Vec<String> = change.clusters.to_vec();
-        let key = (serde_json::to_string(&settings).unwrap_or_default(), clusters.clone());
+        let key = (
+            serde_json::to_string(&settings).unwrap_or_default(),
+            clusters.clone(),
+        );
         let part = grouped.entry(key).or_insert_with(|| ChangePart {
             paths: Vec::new(),
             labels: Vec::new(),

@@ -53,7 +53,11 @@ pub(super) fn funnel(
         None => Vec::new(),
     };
     let mut reasons: BTreeMap<(usize, String), Dropped> = BTreeMap::new();
-    for (cluster, (step, reason, at)) in why.into_iter().enumerate().filter_map(|(at, why)| Some((at, why?))) {
+    for (cluster, (step, reason, at)) in why
+        .into_iter()
+        .enumerate()
+        .filter_map(|(at, why)| Some((at, why?)))
+    {
         let dropped = reasons.entry((step, reason.clone())).or_insert_with(|| Dropped {
             reason,
             at,

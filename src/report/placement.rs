@@ -69,7 +69,7 @@ fn table_row(placed: PlacedPlacement, width: usize) -> Row {
     };
     let by = match placed.source {
         DecidedBy::Evaluation => "evaluation",
-        DecidedBy::Decisions if placed.differs => "decisions, evaluation differs",
+        DecidedBy::Decisions if placed.differs => "decisions (differ)",
         DecidedBy::Decisions => "decisions",
     };
     Row {
@@ -252,7 +252,8 @@ impl Placements<'_> {
             let names = evaluated.decisions.iter().map(|decision| &decision.cluster_name);
             let selected: BTreeSet<&String> = names.collect();
             let given = decided.of(&evaluated.namespace, &evaluated.name);
-            let clusters: BTreeSet<&String> = given.map_or_else(|| selected.clone(), |given| given.iter().collect());
+            let clusters: BTreeSet<&String> =
+                given.map_or_else(|| selected.clone(), |given| given.iter().collect());
             PlacedPlacement {
                 source: DecidedBy::of(given),
                 differs: clusters != selected,
@@ -271,7 +272,10 @@ impl Placements<'_> {
     fn steps(&self, position: usize, evaluated: &Placement) -> Vec<PlacementStep> {
         let asked = &self.0;
         let dropped = |dropped: Dropped| {
-            let names = dropped.clusters.iter().filter_map(|cluster| asked.clusters.get(*cluster));
+            let names = dropped
+                .clusters
+                .iter()
+                .filter_map(|cluster| asked.clusters.get(*cluster));
             DroppedClusters {
                 reason: dropped.reason,
                 at: At::of(&dropped.at, asked.hub, asked.locate),

@@ -16,8 +16,8 @@ use serde_json::Value;
 mod inventory;
 
 pub(super) use inventory::{
-    AttachedEntry, GatewayEntry, Inventory, KindEntry, ListenerEntry, LostSetting, OutcomeEntry, OutcomeException,
-    OutcomeSetting, RouteEntry, RuleEntry,
+    AttachedEntry, GatewayEntry, Inventory, KindEntry, ListenerEntry, LostSetting, OutcomeEntry,
+    OutcomeException, OutcomeSetting, RouteEntry, RuleEntry,
 };
 
 use super::policy_view::{ClusterLists, PolicyView, Seen};
@@ -366,7 +366,10 @@ impl PolicyEntry {
         Self {
             policy: policy.locator().to_string(),
             place: None,
-            targets: nodes.iter().map(|node| attachments.topology.locator(*node)).collect(),
+            targets: nodes
+                .iter()
+                .map(|node| attachments.topology.locator(*node))
+                .collect(),
             missing_targets: nowhere.map(|declared| declared.unattached(own)).collect(),
             mode,
             strategy,

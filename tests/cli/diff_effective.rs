@@ -213,9 +213,7 @@ fn a_cluster_that_receives_a_gateway_for_the_first_time_has_no_old_value() {
         "  - {clusterName: eu-2, reason: \"\"}\n  - {clusterName: us-1, reason: \"\"}\n",
     );
     scratch.edit("fleet/hub/payments/limits.yaml", "limit: 50", "limit: 60");
-    let run = scratch.run(&[
-        "diff", "fleet", "-q", "--base-dir", "before", "--format", "json",
-    ]);
+    let run = scratch.run(&["diff", "fleet", "-q", "--base-dir", "before", "--format", "json"]);
     let report: Value = serde_json::from_str(&run.stdout).expect("JSON");
     let changes = report["effectiveChanges"].as_array().expect("a list");
     let of = |kind: &str, cluster: &str| -> Vec<&Value> {
@@ -237,7 +235,10 @@ fn a_cluster_that_receives_a_gateway_for_the_first_time_has_no_old_value() {
         }
     }
     let known = of("RateLimitPolicy", "eu-1");
-    assert!(!known.is_empty() && known.iter().all(|change| !change["old"].is_null()), "{known:#?}");
+    assert!(
+        !known.is_empty() && known.iter().all(|change| !change["old"].is_null()),
+        "{known:#?}"
+    );
     // Places depend on no directory.
     let origins = report["changes"].as_array().expect("a list").iter();
     let paths: Vec<&Value> = origins
@@ -245,7 +246,10 @@ fn a_cluster_that_receives_a_gateway_for_the_first_time_has_no_old_value() {
         .map(|origin| &origin["path"])
         .collect();
     assert!(
-        !paths.is_empty() && paths.iter().all(|path| path.as_str().expect("a path").starts_with("hub/")),
+        !paths.is_empty()
+            && paths
+                .iter()
+                .all(|path| path.as_str().expect("a path").starts_with("hub/")),
         "{paths:?}"
     );
 }

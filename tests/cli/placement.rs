@@ -29,9 +29,9 @@ fn the_table_names_every_placement_and_its_clusters() {
     let run = fleet().run(&["placement"]);
     run.exits(0);
     insta::assert_snapshot!(run.stdout, @r"
-    PLACEMENT        CLUSTERS  RESULT                 SELECTED
-    payments/europe  2         AllDecisionsScheduled  eu-1, eu-2
-    shop/everywhere  3         AllDecisionsScheduled  eu-1, eu-2, us-1
+    PLACEMENT        CLUSTERS  DECIDED BY  EVALUATION             SELECTED
+    payments/europe  2         decisions   AllDecisionsScheduled  eu-1, eu-2
+    shop/everywhere  3         decisions   AllDecisionsScheduled  eu-1, eu-2, us-1
     ");
 }
 
@@ -400,11 +400,11 @@ fn rounds_until_nothing_changes_are_the_default() {
     let default = selected(&["placement"]);
     assert_eq!(default, selected(&["placement", "--mode", "fixpoint"]));
     assert!(
-        default.contains("payments/europe  1         AllDecisionsScheduled  eu-1"),
+        default.contains("payments/europe  1         evaluation  AllDecisionsScheduled  eu-1"),
         "{default}"
     );
     assert!(
-        default.contains("shop/everywhere  1         AllDecisionsScheduled  eu-2"),
+        default.contains("shop/everywhere  1         evaluation  AllDecisionsScheduled  eu-2"),
         "{default}"
     );
     assert_ne!(default, selected(&["placement", "--mode", "snapshot"]));
@@ -421,13 +421,12 @@ fn where_committed_decisions_decide_their_clusters_are_shown() {
     let run = scratch.run(&["placement"]);
     run.exits(0);
     insta::assert_snapshot!(run.stdout, @r"
-    PLACEMENT        CLUSTERS  DECIDED BY                     EVALUATION             SELECTED
-    payments/europe  2         decisions, evaluation differs  AllDecisionsScheduled  eu-1, us-1
-    shop/everywhere  3         decisions                      AllDecisionsScheduled  eu-1, eu-2, us-1
+    PLACEMENT        CLUSTERS  DECIDED BY          EVALUATION             SELECTED
+    payments/europe  2         decisions (differ)  AllDecisionsScheduled  eu-1, us-1
+    shop/everywhere  3         decisions           AllDecisionsScheduled  eu-1, +2 more
     ");
     let why = scratch.run(&["placement", "--why", "us-1"]).stdout;
-    let text =
-        "payments/europe: selected\n    PlacementDecisions of the input decide; by evaluation it is not selected:\n";
+    let text = "payments/europe: selected\n    PlacementDecisions of the input decide; by evaluation it is not selected:\n";
     assert!(why.contains(text), "{why}");
     let evaluated = scratch.run(&["placement", "--placement", "evaluate"]).stdout;
     assert!(

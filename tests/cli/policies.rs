@@ -369,7 +369,10 @@ fn the_report_lists_what_there_is_also_where_no_policy_holds() {
         std::fs::remove_file(scratch.path("hub/shop").join(file)).expect("a file of the example");
     }
     // The paths do not depend on where the command runs.
-    let report = json(&scratch, &["policies", scratch.path(".").to_str().expect("UTF-8")]);
+    let report = json(
+        &scratch,
+        &["policies", scratch.path(".").to_str().expect("UTF-8")],
+    );
     let gateway = entry(&report["gateways"], "gateway", STOREFRONT);
     assert_eq!(
         (&gateway["path"], &gateway["placement"]),
@@ -457,5 +460,8 @@ fn explain_as_json_has_values_and_places_of_what_is_overridden_and_what_would_be
     assert_eq!(writes["before"]["rates"][0]["limit"], 20);
     assert_eq!(writes.get("after"), None);
     let instead = entry(&changes["changes"], "setting", "per-client");
-    assert_eq!(instead["afterFrom"], "ratelimitpolicy.kuadrant.io:shop/per-client");
+    assert_eq!(
+        instead["afterFrom"],
+        "ratelimitpolicy.kuadrant.io:shop/per-client"
+    );
 }

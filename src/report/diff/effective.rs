@@ -101,7 +101,9 @@ impl EffectiveSettings {
                 continue;
             }
             if with_ways {
-                settings.ways.push(Ways::new(&seen.attachments.topology, is_asked));
+                settings
+                    .ways
+                    .push(Ways::new(&seen.attachments.topology, is_asked));
             }
             settings.add(seen, clusters, is_asked);
         }

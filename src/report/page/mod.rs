@@ -18,8 +18,8 @@ mod numbers;
 mod texts;
 
 mod change;
-mod named;
 mod html;
+mod named;
 mod outcomes;
 mod paths;
 mod placements;
@@ -40,10 +40,10 @@ use document::{CarriedRow, ClusterRow, ConditionRow, FindingRow, GatewayRow, OnR
 use hierarchy::{GatewayEntry, Hierarchy, narrow};
 use interned::{Tables, signed_or_none};
 use kinds::Kinds;
+pub(crate) use named::policy_report;
 use numbers::Numbers;
 use outcomes::{Outcomes, Profiles};
 use paths::Paths;
-pub(crate) use named::policy_report;
 pub(crate) use policies::Without;
 use policies::{Rows, condition_row};
 

@@ -48,7 +48,9 @@ pub(crate) fn policy_report<'p>(
     let places: Vec<Seen<'_>> = view.seen().collect();
     let policies = numbers.entries.iter().map(|entry| {
         let seen = places.get(entry.place.unwrap_or_default());
-        seen.map_or_else(String::new, |seen| seen.attachments.locator(entry.policy).to_string())
+        seen.map_or_else(String::new, |seen| {
+            seen.attachments.locator(entry.policy).to_string()
+        })
     });
     let policies = policies.collect();
     let (gateways, routes) = inventory(&hierarchy, &clusters, &tables);
@@ -84,7 +86,10 @@ fn inventory(
         gateway: gateway.clone(),
         place: entry.object.and_then(|object| tables.line(object)),
         class: entry.class.clone(),
-        placement: entry.placement.as_ref().map(|(namespace, name)| format!("{namespace}/{name}")),
+        placement: entry
+            .placement
+            .as_ref()
+            .map(|(namespace, name)| format!("{namespace}/{name}")),
         local: entry.local,
         clusters: names(&entry.clusters),
         listeners: entry
@@ -176,11 +181,18 @@ impl Locators {
 
     /// The locators of a place, from its Gateway on.
     fn path(&self, spot: &[Position]) -> Vec<String> {
-        let at = |number: usize| spot.get(number).and_then(|position| usize::try_from(*position).ok());
+        let at = |number: usize| {
+            spot.get(number)
+                .and_then(|position| usize::try_from(*position).ok())
+        };
         let gateway = at(0).and_then(|position| self.gateways.get(position));
         let route = at(2).and_then(|position| self.routes.get(position));
-        let listener = gateway.zip(at(1)).and_then(|((_, listeners), position)| listeners.get(position));
-        let rule = route.zip(at(3)).and_then(|((_, rules), position)| rules.get(position));
+        let listener = gateway
+            .zip(at(1))
+            .and_then(|((_, listeners), position)| listeners.get(position));
+        let rule = route
+            .zip(at(3))
+            .and_then(|((_, rules), position)| rules.get(position));
         let backend = at(4).and_then(|position| self.backends.get(position));
         let gateway = gateway.map(|(gateway, _)| gateway);
         // The one listener of a Service is the Service.
@@ -229,7 +241,8 @@ impl Naming<'_, '_> {
 
     fn kind(&self, position: usize) -> (String, String) {
         let row = self.kinds.rows.get(position);
-        row.map(|row| (row.kind.clone(), row.group.clone())).unwrap_or_default()
+        row.map(|row| (row.kind.clone(), row.group.clone()))
+            .unwrap_or_default()
     }
 
     fn policy(&self, position: usize) -> String {

@@ -143,7 +143,7 @@ impl Outcomes {
                 .filter(|place| !inhabited.get(*place).copied().unwrap_or_default());
             let lonely: Vec<usize> = lonely.collect();
             let voters = if lonely.is_empty() { &everywhere } else { &lonely };
-                let mut cores: BTreeMap<Position, (usize, usize)> = BTreeMap::new();
+            let mut cores: BTreeMap<Position, (usize, usize)> = BTreeMap::new();
             for (order, place) in voters.iter().enumerate() {
                 let entry = cores.entry(self.core(outcome(place))).or_insert((0, order));
                 entry.0 = entry.0.saturating_add(weight(place));

@@ -168,7 +168,9 @@ fn targets(
             Target::Attached(node) => node_row(attachments, *node, hierarchy, map),
             _ => None,
         };
-        let row = row.unwrap_or_else(|| TargetRow::Named("x", declared.unattached(policy.object.namespace_or_empty())));
+        let row = row.unwrap_or_else(|| {
+            TargetRow::Named("x", declared.unattached(policy.object.namespace_or_empty()))
+        });
         if !rows.contains(&row) {
             rows.push(row);
         }
