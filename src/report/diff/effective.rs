@@ -19,7 +19,8 @@ use crate::topology::{Level, Path};
 type PathKey = (String, String, Vec<String>);
 
 /// What holds on every path, and where: as many entries for a path as classes of clusters have other settings there.
-type ByPath = BTreeMap<PathKey, Vec<Held>>;
+/// Hashed, because ten thousand paths begin alike, and each is looked up for each class.
+type ByPath = HashMap<PathKey, Vec<Held>>;
 
 /// What holds on every path of one side.
 #[derive(Debug, Default)]
@@ -125,34 +126,33 @@ impl EffectiveSettings {
         settings
     }
 
-    /// Of some clusters on which policies held on a path, those where traffic still takes it and none of the kind holds any
-    /// more. Clusters that are alike are asked once.
-    fn lost(&self, key: &PathKey, levels: &[Level], clusters: &[String]) -> Vec<String> {
+    /// Of some groups of clusters that are alike, on which policies held on a path: those where traffic still takes it and
+    /// none of the kind holds any more. A class of clusters is asked once.
+    fn lost(&self, key: &PathKey, levels: &[Level], groups: &[usize], alike: &Alike<'_>) -> Vec<usize> {
         let mut lost = BTreeSet::new();
         let steps = Steps::new(levels, &key.2);
-        for (ways, class) in self.ways.iter().zip(&self.classes) {
-            let mut here = clusters
+        let [_, of_class] = &alike.of_class;
+        for (ways, of_class_here) in self.ways.iter().zip(of_class) {
+            let mut here = groups
                 .iter()
-                .filter(|cluster| class.binary_search(cluster).is_ok())
+                .filter(|group| of_class_here.binary_search(group).is_ok())
                 .peekable();
             let Some(one) = here.peek() else { continue };
+            let is_there = |class: &Class| {
+                let there = of_class.get(*class);
+                there.is_some_and(|there| there.binary_search(one).is_ok())
+            };
             let holds = |path: &[String]| {
                 let key = (key.0.clone(), key.1.clone(), path.to_vec());
                 let held = self.by_path.get(&key).into_iter().flatten();
                 held.filter(|held| !held.settings.values.is_empty())
-                    .any(|held| self.is_on(held, one))
+                    .any(|held| held.classes.iter().any(is_there))
             };
             if ways.is_lost(&steps, holds) {
-                lost.extend(here.cloned());
+                lost.extend(here.copied());
             }
         }
         lost.into_iter().collect()
-    }
-
-    /// Whether something holds on a cluster.
-    fn is_on(&self, held: &Held, cluster: &String) -> bool {
-        let mut classes = held.classes.iter().filter_map(|class| self.classes.get(*class));
-        classes.any(|clusters| clusters.binary_search(cluster).is_ok())
     }
 
     /// The one result that is equal.
@@ -211,13 +211,14 @@ impl EffectiveSettings {
         for key in keys {
             let [before, after] = [old, new]
                 .map(|side| -> Vec<&Held> { side.by_path.get(key).into_iter().flatten().collect() });
-            for (pair, clusters) in alike.pairs([&before, &after]) {
+            for (pair, groups) in alike.pairs([&before, &after]) {
                 let lost = match pair {
                     [Some(before), after] if before.is_more_than(after) => {
-                        new.lost(key, &before.levels, &clusters)
+                        new.lost(key, &before.levels, &groups, &alike)
                     }
                     _ => Vec::new(),
                 };
+                let [clusters, lost] = [groups, lost].map(|groups| alike.names(groups));
                 comparing.add(key, pair, clusters, lost);
             }
         }
@@ -225,8 +226,8 @@ impl EffectiveSettings {
     }
 }
 
-/// What holds on one path before and after, and the clusters where it is so.
-type Pair<'h> = ([Option<&'h Held>; 2], Arc<Vec<String>>);
+/// What holds on one path before and after, and the groups of clusters where it is so.
+type Pair<'h> = ([Option<&'h Held>; 2], Vec<usize>);
 
 /// The clusters that are alike on both sides: each is in the same classes as the others.
 struct Alike<'s> {
@@ -272,8 +273,8 @@ impl<'s> Alike<'s> {
         alike
     }
 
-    /// The pairs of both sides that some cluster has.
-    fn pairs<'h>(&mut self, sides: [&[&'h Held]; 2]) -> Vec<Pair<'h>> {
+    /// The pairs of both sides that some clusters have.
+    fn pairs<'h>(&self, sides: [&[&'h Held]; 2]) -> Vec<Pair<'h>> {
         let mut by_group: BTreeMap<usize, [Option<usize>; 2]> = BTreeMap::new();
         for (side, (held, of_class)) in sides.into_iter().zip(&self.of_class).enumerate() {
             for (position, held) in held.iter().enumerate() {
@@ -293,10 +294,11 @@ impl<'s> Alike<'s> {
         let of = |side: &[&'h Held], position: Option<usize>| position.and_then(|at| side.get(at).copied());
         let by_pair = by_pair.into_iter();
         by_pair
-            .map(|([old, new], groups)| ([of(before, old), of(after, new)], self.names(groups)))
+            .map(|([old, new], groups)| ([of(before, old), of(after, new)], groups))
             .collect()
     }
 
+    /// The names of their clusters, sorted.
     fn names(&mut self, groups: Vec<usize>) -> Arc<Vec<String>> {
         if let Some(known) = self.joined.get(&groups) {
             return Arc::clone(known);
@@ -326,7 +328,7 @@ impl<'s> Comparing<'s> {
         key: &'s PathKey,
         [before, after]: [Option<&Held>; 2],
         clusters: Arc<Vec<String>>,
-        lost: Vec<String>,
+        lost: Arc<Vec<String>>,
     ) {
         let pair = [before, after].map(|held| held.map(|held| held.settings.as_ref()));
         let pointers = pair.map(|settings| settings.map_or(std::ptr::null(), std::ptr::from_ref));
@@ -364,7 +366,7 @@ impl<'s> Comparing<'s> {
             new_names: all(new, |settings| &settings.names),
             settings,
             is_lost: !lost.is_empty(),
-            lost_on: lost.into_iter().filter(|cluster| cluster != HUB).collect(),
+            lost_on: lost.iter().filter(|cluster| *cluster != HUB).cloned().collect(),
         };
         let changes = self.changes.entry(key).or_default();
         let same = |known: &&mut EffectiveChange| {
