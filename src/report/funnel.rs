@@ -3,7 +3,7 @@
 //! Owns: the steps, and which clusters share a reason. Flows in: an evaluation with full detail. Flows out: steps. Must not
 //! know: how a scheduler decides, how steps are shown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use ocm_placement::{Bearing, Evaluation, Explanation, Location, PlacementReport, Stage};
 use rayon::prelude::*;
@@ -44,11 +44,21 @@ pub(super) fn funnel(
     (position, report): (usize, &PlacementReport),
     clusters: &[&str],
 ) -> Vec<FunnelStep> {
+    // A Placement may select thousands, and why it does is a long story that nobody asks for here.
+    let selected: HashSet<&str> = report
+        .decisions
+        .iter()
+        .map(|decision| decision.cluster_name.as_str())
+        .collect();
+    let explained = |explain: &dyn Fn(&str) -> Option<Explanation>, cluster: &str| {
+        let asked = Some(cluster).filter(|cluster| !selected.contains(cluster));
+        asked.and_then(explain).and_then(dropped)
+    };
     let why: Vec<Option<(usize, String, Location)>> = match evaluation.explain_placement(position) {
         // One cluster is no other's business.
         Some(explain) => clusters
             .par_iter()
-            .map(|cluster| explain(cluster).and_then(dropped))
+            .map(|cluster| explained(&explain, cluster))
             .collect(),
         None => Vec::new(),
     };
