@@ -20,7 +20,7 @@ pub use request::{Answer, RequestExplanation, RuleLine, UnknownRule, explain_req
 use super::diff::{EffectiveSettings, giver};
 use super::policies::PolicyEntry;
 use super::policy_view::{ClusterLists, PolicyView, Seen};
-use super::render_report::SourceLine;
+use super::source_line::SourceLine;
 use crate::api::route::Route;
 use crate::diagnostic::{API_VERSION, Findings, Locate, Part};
 use crate::object::Object;

@@ -11,7 +11,7 @@ use super::explain::{
     ChangePart, ExplainedPaths, ObjectExplanation, PolicyPart, RequestExplanation, RuleLine,
 };
 use super::policies::{EffectiveEntry, PolicyReport};
-use super::render_report::SourceLine;
+use super::source_line::SourceLine;
 use crate::diagnostic::{Lines, and_more, counted, fitting_names, one_line};
 
 /// Names of clusters take at least so many columns, however long what is said of them.

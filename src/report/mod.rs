@@ -6,6 +6,7 @@
 
 // What was rendered, and from where.
 mod render_report;
+mod source_line;
 
 // Placements.
 mod funnel;
@@ -62,8 +63,9 @@ pub(crate) use policy_view::SpokeView;
 pub(crate) use predicted::{Prediction, placements_not_found};
 pub(crate) use prune::Pruning;
 pub use prune::{Prunable, PruneList};
-pub use render_report::{RenderReport, SourceLine, WithheldPolicy, kept_by_local_policies};
+pub use render_report::{RenderReport, WithheldPolicy, kept_by_local_policies};
 pub(crate) use schemas::schema_documents;
+pub use source_line::SourceLine;
 pub use status::{
     Address, FeedbackOnCluster, ListenerOnCluster, ManifestProblem, ObjectStatus, StatusGroup,
     UnknownOnCluster, WorkOnCluster, WorkState,

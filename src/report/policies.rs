@@ -21,7 +21,7 @@ pub(super) use inventory::{
 };
 
 use super::policy_view::{ClusterLists, PolicyView, Seen};
-use super::render_report::SourceLine;
+use super::source_line::SourceLine;
 use crate::diagnostic::{API_VERSION, Locate};
 use crate::object::Object;
 use crate::policy::{

@@ -10,6 +10,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
+use super::source_line::SourceLine;
 use super::status::ObjectStatus;
 use crate::diagnostic::{
     API_VERSION, Code, DocumentId, Finding, FindingEntry, Findings, Locate, Part, Place, and_more, counted,
@@ -123,28 +124,6 @@ struct ObjectReport {
     name: String,
     /// Where it came from; none for what is ours.
     origins: Vec<SourceLine>,
-}
-
-/// File and line of an object of the input.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct SourceLine {
-    /// Path relative to the root of the input.
-    pub path: String,
-    /// Line, from 1.
-    pub line: usize,
-}
-
-impl SourceLine {
-    /// The line of a place, where there is a text.
-    pub(super) fn of(locate: &dyn Locate, place: Place) -> Option<Self> {
-        let span = locate.locate(&place)?;
-        Some(Self {
-            path: span.path.to_owned(),
-            line: span.line,
-        })
-    }
 }
 
 /// A policy that is not shipped although its kind is synced.

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::super::render_report::SourceLine;
+use super::super::source_line::SourceLine;
 use crate::policy::Condition;
 
 /// Everything about one object, kind `Explanation`.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::document::{At, Position};
 use crate::diagnostic::{Locate, Part, Place};
 use crate::object::Object;
-use crate::report::render_report::SourceLine;
+use crate::report::source_line::SourceLine;
 
 /// A list without repeats.
 #[derive(Debug)]

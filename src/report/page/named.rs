@@ -17,7 +17,7 @@ use crate::report::policies::{
     OutcomeException, OutcomeSetting, PolicyReport, RouteEntry, RuleEntry,
 };
 use crate::report::policy_view::{PolicyView, Seen};
-use crate::report::render_report::SourceLine;
+use crate::report::source_line::SourceLine;
 use crate::source::Sources;
 use crate::sync::Withheld;
 use crate::topology::Level;

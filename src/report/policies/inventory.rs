@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::report::render_report::SourceLine;
+use crate::report::source_line::SourceLine;
 
 /// What there is, and what policies come to, each outcome once.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
