@@ -159,7 +159,7 @@ impl<'p> Hierarchy<'p> {
         if seen.clusters.is_empty() {
             for (id, _) in topology.routes.iter() {
                 let mut starts = topology.starts_of(Node::Route(id)).into_iter().peekable();
-                if starts.peek().is_none() || starts.any(|start| counts(start)) {
+                if starts.peek().is_none() || starts.any(&counts) {
                     self.route(topology, id, true, &mut map);
                 }
             }
