@@ -60,6 +60,9 @@ pub(in crate::cli) enum Input {
     Git(Box<GitTree>),
 }
 
+/// Which settings of a view count, on the clusters that are asked for.
+type Settings = fn(&PolicyView<'_>, &dyn Fn(&str) -> bool) -> EffectiveSettings;
+
 /// An input and everything that is compared of it.
 pub(in crate::cli) struct Evaluated {
     pub(in crate::cli) loaded: Loaded,
@@ -80,11 +83,7 @@ impl Evaluated {
         })
     }
 
-    fn of(
-        loaded: Loaded,
-        empty: EmptyResult,
-        settings: fn(&PolicyView<'_>, &dyn Fn(&str) -> bool) -> EffectiveSettings,
-    ) -> Self {
+    fn of(loaded: Loaded, empty: EmptyResult, settings: Settings) -> Self {
         let mut findings = Findings::new();
         let analysis = Analysis::new(&loaded, &mut findings);
         let (rendered, spokes) = analysis.render_and_spokes(empty, &mut findings);
