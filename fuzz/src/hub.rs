@@ -182,7 +182,13 @@ pub(crate) fn reports(tree: &InMemory) -> String {
 
     let inventory = pipeline::inventory(&loaded.hub, &mut Findings::new());
     let evaluation = evaluate(&loaded.evaluation_input(&inventory), Detail::Full);
-    let placements = PlacementReport::new(&evaluation, None);
+    let placements = PlacementReport::new(
+        &evaluation,
+        &loaded.hub,
+        loaded.config.placement_source,
+        &loaded.sources,
+        None,
+    );
     said += &shown(&placement_table(&placements, WIDTH));
     said += &document(&placements);
 

@@ -23,7 +23,7 @@ use spokewright::progress::Stage;
 use spokewright::report::diff::{
     self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Look, Side, Titles, Unreadable, Which,
 };
-use spokewright::source::Sources;
+use spokewright::source::{RootRelative, Sources};
 
 use base::{Base, BaseOptions, Evaluated, GROUP_OF_BASES, Input, judge_base};
 use budget::BudgetOptions;
@@ -162,6 +162,11 @@ impl Diff {
         judge_base(input, &base, self.options.speech)?;
         let changes = EffectiveSettings::changes(&base.effective, &new.effective);
         let (old_sources, new_sources) = (&base.loaded.sources, &new.loaded.sources);
+        let relative = [new_sources.root_relative(), old_sources.root_relative()];
+        let [new_texts, old_texts] = [
+            self.locate(new_sources, &relative[0]),
+            self.locate(old_sources, &relative[1]),
+        ];
         let mut old = Side::of_plan(&base.rendered.plan);
         old.retain_clusters(|cluster| new.loaded.admits(cluster));
         let status = self.report(
@@ -170,8 +175,8 @@ impl Diff {
             (&old, &Side::of_plan(&new.rendered.plan)),
             changes,
             &BothSides::new(
-                (new_sources, new_sources.files().len()),
-                (old_sources, old_sources.files().len()),
+                (new_texts, new_sources.files().len()),
+                (old_texts, old_sources.files().len()),
             ),
             // Whoever raises the budget in a change does not raise it for that change.
             self.budget
@@ -198,12 +203,14 @@ impl Diff {
         let mut old = Side::of_tree(&files, &side);
         old.retain_clusters(|cluster| new.loaded.admits(cluster));
         let (nothing, sources) = (Sources::default(), &new.loaded.sources);
+        let relative = sources.root_relative();
+        let texts = self.locate(sources, &relative);
         let status = self.report(
             &new.loaded,
             self.titles(path.display().to_string()),
             (&old, &side),
             Vec::new(),
-            &BothSides::new((sources, sources.files().len()), (&nothing, 0)),
+            &BothSides::new((texts, sources.files().len()), (&nothing, 0)),
             self.budget
                 .of_tree(new.loaded.config.budget, self.options.speech)?,
         )?;
@@ -241,6 +248,14 @@ impl Diff {
         show::findings(&failed, sources, self.options.speech);
     }
 
+    /// The texts under the paths that the form has: a document depends on no directory.
+    fn locate<'s>(&self, sources: &'s Sources, relative: &'s RootRelative<'s>) -> &'s dyn Locate {
+        match self.format {
+            Form::Json => relative,
+            _ => sources,
+        }
+    }
+
     fn titles(&self, base: String) -> Titles {
         let (option, value) = self.base.words();
         Titles {
@@ -271,7 +286,11 @@ impl Diff {
             Side::of_plan(&without.rendered.plan),
         );
         let loaded = &without.loaded;
-        let texts = (&loaded.sources as &dyn Locate, loaded.sources.files().len());
+        let relative = loaded.sources.root_relative();
+        let texts = (
+            self.locate(&loaded.sources, &relative),
+            loaded.sources.files().len(),
+        );
         let locate = BothSides::new(texts, texts);
         // Nobody is about to merge it.
         let (status, _) = self.report(loaded, titles, (&old, &new), changes, &locate, Budget::default())?;

@@ -17,7 +17,7 @@ use spokewright::source::Sources;
 
 use super::diff::base::{Base, BaseOptions, Evaluated, judge_base};
 use super::diff::stop::{Stop, usage};
-use super::options::{ReadOptions, WorkKindOption};
+use super::options::{ClustersOption, ReadOptions, WorkKindOption};
 use super::reporting::kept;
 use super::show;
 use super::status::Status;
@@ -61,6 +61,9 @@ pub(crate) struct PageCommand {
     title: Option<String>,
 
     #[command(flatten)]
+    clusters: ClustersOption,
+
+    #[command(flatten)]
     work_kind: WorkKindOption,
 
     #[command(flatten)]
@@ -95,8 +98,8 @@ enum OldSide {
 
 impl PageCommand {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let mut request = self.options.request()?;
-        request.work_kind = self.work_kind.work_kind(false)?;
+        let mut request = self.clusters.request(&self.options)?;
+        request.work_kind = self.work_kind.work_kind(self.clusters.is_narrowed())?;
         self.works.keep_out_of(&mut request, &self.options)?;
         if !self.is_stream() {
             request.skip.push(self.output.clone());
@@ -123,7 +126,8 @@ impl PageCommand {
         let analysis = kept(Analysis::new(&loaded, &mut findings));
         let (rendered, spokes) = analysis.render_and_spokes(EmptyResult::Allowed, &mut findings);
         let (rendered, spokes) = (kept(rendered), kept(spokes));
-        let view = kept(analysis.policies(&spokes, &mut findings));
+        let mut view = kept(analysis.policies(&spokes, &mut findings));
+        view.retain_clusters(|cluster| loaded.admits(cluster));
         let works = exported.map(|(_, exported)| kept(analysis.aggregate(&exported.objects, &mut findings)));
         loaded.finish(&mut findings);
         let side = Side::of_plan(&rendered.plan);
@@ -209,7 +213,7 @@ impl PageCommand {
                     all.all(|finding| finding.code != Code::POLICY_TOO_MANY_PATHS)
                 };
                 let compare = || {
-                    let settings = EffectiveSettings::new(view, |_| true);
+                    let settings = EffectiveSettings::new(view, |cluster| loaded.admits(cluster));
                     EffectiveSettings::changes(&base.effective, &settings)
                 };
                 let is_small = is_whole(&base.findings) && view.too_much_to_list().is_none();

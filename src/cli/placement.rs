@@ -3,7 +3,6 @@
 //! Owns: its options, and which decisions would stand twice. Flows in: arguments. Flows out: a table, an explanation
 //! or JSON on stdout; with `--write`, files. Must not know: how a cluster is chosen.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -83,15 +82,22 @@ impl Placement {
             findings.extend(pipeline::unwritable(&loaded.hub, &evaluation));
             findings.extend(elsewhere(&evaluation, &loaded, directory));
         }
+        let relative = loaded.sources.root_relative();
+        let locate = self.reporting.locate(&loaded.sources, &relative);
+        let source = loaded.config.placement_source;
         let status = finish(&loaded, findings, &self.options, |out| match &explanations {
-            Some(explanations) => self.explain(explanations, &loaded, out),
+            Some(explanations) => {
+                let cluster = self.why.as_deref().unwrap_or_default();
+                let report = PlacementExplanation::new(cluster, explanations, &loaded.hub, source, locate);
+                self.reporting.write(out, &report, why_text)
+            }
             None => {
                 let admits = |cluster: &str| loaded.admits(cluster);
                 let admits = self
                     .clusters
                     .is_narrowed()
                     .then_some(&admits as &dyn Fn(&str) -> bool);
-                let report = PlacementReport::new(&evaluation, admits);
+                let report = PlacementReport::new(&evaluation, &loaded.hub, source, locate, admits);
                 let text = |report: &PlacementReport<'_>| placement_table(report, show::width());
                 self.reporting.write(out, &report, text)
             }
@@ -122,19 +128,6 @@ impl Placement {
         findings.extend(error.findings());
         show::findings(&findings, &loaded.sources, self.options.speech);
         Status::of(&findings)
-    }
-
-    fn explain(
-        &self,
-        explanations: &[Explanation],
-        loaded: &Loaded,
-        out: &mut dyn Write,
-    ) -> anyhow::Result<()> {
-        let cluster = self.why.as_deref().unwrap_or_default();
-        let report = PlacementExplanation::new(cluster, explanations, &loaded.hub, &loaded.sources);
-        self.reporting.write(out, &report, |_| {
-            why_text(cluster, explanations, &loaded.hub, &loaded.sources)
-        })
     }
 }
 

@@ -17,7 +17,7 @@ use super::finding::print_page;
 use super::named::named;
 use super::next;
 use super::options::{ReadOptions, check_cluster};
-use super::reporting::{Reporting, finish, kept, whole};
+use super::reporting::{ReportFormat, Reporting, finish, kept, whole};
 use super::show;
 use super::status::{Refusal, Status};
 
@@ -96,7 +96,10 @@ impl Policies {
             findings.push(too_much);
             return finish(&loaded, findings, &self.options, whole(""));
         }
-        let report = kept(PolicyReport::of(&view));
+        let report = kept(match self.report.reporting.format {
+            ReportFormat::Text => PolicyReport::of(&view),
+            ReportFormat::Json | ReportFormat::Yaml => analysis.policy_report(&spokes, &view),
+        });
         let status = finish(&loaded, findings, &self.options, |out| {
             let text = |report: &PolicyReport| policies_text(report, show::width());
             self.report.reporting.write(out, &*report, text)
@@ -159,13 +162,14 @@ impl Explain {
         let spokes = without.as_ref().map(Analysis::spokes);
         let without = without.as_ref().zip(spokes.as_ref());
         let without = without.map(|(analysis, spokes)| analysis.policies(spokes, &mut Findings::new()));
+        let relative = loaded.sources.root_relative();
         let is_object = !named_only.iter().any(|known| std::ptr::eq(known, object));
         let explanation = explain(
             &view,
             without.as_ref(),
             &identity,
             Some(object).filter(|_| is_object),
-            &loaded.sources,
+            self.report.reporting.locate(&loaded.sources, &relative),
         );
         finish(&loaded, findings, &self.options, |out| {
             self.report.reporting.write(out, &explanation, |report| {
@@ -188,7 +192,9 @@ impl Explain {
         let analysis = kept(analyse(&loaded, self.report.cluster.as_deref(), &mut findings)?);
         let spokes = kept(analysis.spokes());
         let view = kept(analysis.policies(&spokes, &mut findings));
-        let explanation = explain_request(&view, &request, &loaded.sources);
+        let relative = loaded.sources.root_relative();
+        let locate = self.report.reporting.locate(&loaded.sources, &relative);
+        let explanation = explain_request(&view, &request, locate);
         finish(&loaded, findings, &self.options, |out| {
             self.report
                 .reporting

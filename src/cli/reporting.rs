@@ -8,8 +8,9 @@ use std::mem::ManuallyDrop;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use spokewright::diagnostic::{Findings, write_json};
+use spokewright::diagnostic::{Findings, Locate, write_json};
 use spokewright::pipeline::Loaded;
+use spokewright::source::{RootRelative, Sources};
 
 use super::options::ReadOptions;
 use super::show;
@@ -49,6 +50,15 @@ pub(crate) struct Reporting {
 }
 
 impl Reporting {
+    /// The texts under the paths that the chosen form has: people open files from where they are, and a document depends
+    /// on no directory.
+    pub(crate) fn locate<'s>(&self, sources: &'s Sources, relative: &'s RootRelative<'s>) -> &'s dyn Locate {
+        match self.format {
+            ReportFormat::Text => sources,
+            ReportFormat::Json | ReportFormat::Yaml => relative,
+        }
+    }
+
     /// Writes a report in the chosen form; `text` makes the one for people.
     pub(crate) fn write<T: serde::Serialize>(
         &self,

@@ -12,7 +12,9 @@ use super::deleted::if_deleted;
 use super::stages::Rendered;
 use crate::diagnostic::Findings;
 use crate::placing::{Decided, inventory};
-use crate::report::{Aggregated, Compared, FleetPage, Page, PageOptions, PolicyView};
+use crate::report::{
+    Aggregated, Compared, FleetPage, Page, PageOptions, PolicyReport, PolicyView, policy_report,
+};
 
 /// What a page is made from, beside the analysis.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +34,12 @@ pub struct PageInput<'p> {
 }
 
 impl Analysis<'_> {
+    /// What policies come to, with everything that they may hold for; `view` is that of the spokes.
+    #[must_use]
+    pub fn policy_report<'p>(&'p self, spokes: &'p Spokes<'p>, view: &'p PolicyView<'p>) -> PolicyReport {
+        policy_report(view, &spokes.withheld, &self.placed.loaded.sources)
+    }
+
     /// The data of a page. Equal input gives equal data.
     #[must_use]
     pub fn page(&self, input: PageInput<'_>, options: &PageOptions) -> FleetPage {
@@ -43,6 +51,7 @@ impl Analysis<'_> {
         let placed = self.placed.by_key.values().flat_map(|clusters| clusters.iter());
         let mut clusters: BTreeSet<&str> = loaded.known_clusters();
         clusters.extend(placed.map(String::as_str));
+        clusters.retain(|cluster| loaded.admits(cluster));
         let page = Page {
             view: input.view,
             plan: &input.rendered.plan,

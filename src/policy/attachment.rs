@@ -309,6 +309,13 @@ impl<'a> Attachments<'a> {
         (authored, there.unwrap_or(leaf).source_pointer())
     }
 
+    /// A setting that did not come to hold, as its author wrote it.
+    #[must_use]
+    pub(crate) fn lost(&self, author: AuthoredId, key: &str) -> Option<&Leaf> {
+        let mut layers = self.authored(author).layers.iter();
+        layers.find_map(|layer| layer.content.get(key))
+    }
+
     /// The locator of a policy.
     #[must_use]
     pub(crate) fn locator(&self, id: PolicyId) -> Arc<str> {

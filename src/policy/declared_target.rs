@@ -115,6 +115,20 @@ impl Declared {
         }
     }
 
+    /// For people, of one that is nowhere: what it is, and why. `own` is the namespace of the policy.
+    pub(crate) fn unattached(&self, own: &str) -> String {
+        let namespace = self.namespace.as_deref().unwrap_or(own);
+        let what = self.described_with_group(namespace);
+        let why = match &self.target {
+            Target::NotFound => "not in the input",
+            Target::NotPermitted => "not permitted by a ReferenceGrant",
+            Target::NotAllowed(_) => "not allowed as a target",
+            Target::Unresolved => "the policy is invalid",
+            Target::Virtual | Target::Attached(_) => return what,
+        };
+        format!("{what} ({why})")
+    }
+
     /// For people: `HTTPRoute shop/cart#rule-1`.
     pub(super) fn describe(&self, namespace: &str) -> String {
         let section = self

@@ -317,6 +317,9 @@ pub struct Profile {
     pub status: StatusShape,
     /// Settings that let everybody in, on purpose: any of these.
     pub open: Vec<Open>,
+    /// Whether each policy permits or denies requests by its rules (Istio's AuthorizationPolicy): then these say whether
+    /// everybody is let in.
+    pub authorizes: bool,
 }
 
 impl Profile {
@@ -372,6 +375,7 @@ impl Profile {
             paths: Paths::WhereItMatters,
             status: StatusShape::Ancestors,
             open: Vec::new(),
+            authorizes: false,
         }
     }
 

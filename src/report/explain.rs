@@ -17,12 +17,12 @@ pub use document::{
 };
 pub use request::{Answer, RequestExplanation, RuleLine, UnknownRule, explain_request};
 
-use super::diff::EffectiveSettings;
+use super::diff::{EffectiveSettings, giver};
 use super::policies::PolicyEntry;
 use super::policy_view::{ClusterLists, PolicyView, Seen};
-use super::render_report::SourceLine;
+use super::source_line::SourceLine;
 use crate::api::route::Route;
-use crate::diagnostic::{API_VERSION, Findings, Locate};
+use crate::diagnostic::{API_VERSION, Findings, Locate, Part};
 use crate::object::Object;
 use crate::policy::{Effective, KindId, Leaf, Loss, Outcome, PathEffective, PolicyId, Reach};
 use crate::topology::Node;
@@ -90,11 +90,12 @@ impl<'e, 'a> Explainer<'e, 'a> {
     }
 
     fn place(&self, object: &Object, pointer: &str) -> Option<SourceLine> {
-        let span = self.locate.locate(&object.place(pointer))?;
-        Some(SourceLine {
-            path: span.path.to_owned(),
-            line: span.line,
-        })
+        SourceLine::of(self.locate, object.place(pointer))
+    }
+
+    /// The line of the name of a setting, which is where somebody looks.
+    fn setting(&self, object: &Object, pointer: &str) -> Option<SourceLine> {
+        SourceLine::of(self.locate, object.origin.place(pointer, Part::Key))
     }
 
     /// The clusters where it is; of a policy, also those from which another one keeps it.
@@ -344,7 +345,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
                 value: (*leaf.value).clone(),
                 policy: authored.locator.to_string(),
                 key: authored.object.key(),
-                place: self.place(authored.object, &pointer),
+                place: self.setting(authored.object, &pointer),
             }
         });
         ExplainedPaths {
@@ -358,8 +359,30 @@ impl<'e, 'a> Explainer<'e, 'a> {
             overridden: effective
                 .losses
                 .iter()
-                .map(|loss| loss_of(seen, effective, loss))
+                .map(|loss| self.loss(seen, effective, loss))
                 .collect(),
+        }
+    }
+
+    fn loss(&self, seen: Seen<'_>, effective: &Effective, loss: &Loss) -> ExplainedLoss {
+        let attachments = seen.attachments;
+        let rule = loss
+            .by
+            .first()
+            .and_then(|by| effective.rule(attachments, *by, loss.policy));
+        let whose = attachments.authored(loss.policy);
+        let leaf = attachments.lost(loss.policy, &loss.key);
+        let by = || loss.by.iter().map(|by| attachments.authored(*by));
+        ExplainedLoss {
+            setting: loss.key.to_string(),
+            value: leaf.map(|leaf| (*leaf.value).clone()),
+            place: leaf.and_then(|leaf| self.setting(whose.object, &leaf.source_pointer())),
+            policy: whose.locator.to_string(),
+            key: whose.object.key(),
+            by: by().map(|by| by.locator.to_string()).collect(),
+            by_keys: by().map(|by| by.object.key()).collect(),
+            rule: rule.map_or("", crate::policy::Rule::name),
+            because: rule.map_or("", crate::policy::Rule::because),
         }
     }
 
@@ -430,43 +453,28 @@ struct OnPath<'s> {
     classes: Vec<&'s [String]>,
 }
 
-fn loss_of(seen: Seen<'_>, effective: &Effective, loss: &Loss) -> ExplainedLoss {
-    let attachments = seen.attachments;
-    let rule = loss
-        .by
-        .first()
-        .and_then(|by| effective.rule(attachments, *by, loss.policy));
-    let whose = attachments.authored(loss.policy);
-    let by = || loss.by.iter().map(|by| attachments.authored(*by));
-    ExplainedLoss {
-        setting: loss.key.to_string(),
-        policy: whose.locator.to_string(),
-        key: whose.object.key(),
-        by: by().map(|by| by.locator.to_string()).collect(),
-        by_keys: by().map(|by| by.object.key()).collect(),
-        rule: rule.map_or("", crate::policy::Rule::name),
-        because: rule.map_or("", crate::policy::Rule::because),
-    }
-}
-
 /// What each path would lose or get instead; paths with equal changes on the same clusters together.
 fn if_deleted(view: &PolicyView<'_>, without: &PolicyView<'_>) -> Vec<ChangePart> {
     let settings = |view: &PolicyView<'_>| EffectiveSettings::with_hub(view);
     let changes = EffectiveSettings::changes(&settings(view), &settings(without));
-    let mut grouped: BTreeMap<(Vec<SettingIfDeleted>, Vec<String>), ChangePart> = BTreeMap::new();
+    let mut grouped: BTreeMap<(String, Vec<String>), ChangePart> = BTreeMap::new();
     for change in changes {
         let settings: Vec<SettingIfDeleted> = change
             .settings
             .iter()
             .map(|setting| SettingIfDeleted {
                 setting: setting.setting.clone(),
-                before: setting.old.as_ref().map(ToString::to_string),
-                after: setting.new.as_ref().map(ToString::to_string),
-                after_from: setting.new_from.clone(),
+                before: setting.old.clone(),
+                after: setting.new.clone(),
+                after_from: giver(&change.new_policies, setting).map(str::to_owned),
+                after_key: setting.new_from.clone(),
             })
             .collect();
         let clusters: Vec<String> = change.clusters.to_vec();
-        let key = (settings.clone(), clusters.clone());
+        let key = (
+            serde_json::to_string(&settings).unwrap_or_default(),
+            clusters.clone(),
+        );
         let part = grouped.entry(key).or_insert_with(|| ChangePart {
             paths: Vec::new(),
             labels: Vec::new(),

@@ -3,13 +3,15 @@
 //! Owns: the layout, and where long values and lists are cut. Flows in: an [`ObjectExplanation`] or a report, a
 //! width. Flows out: text. Must not know: why a policy wins.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::explain::{
     ChangePart, ExplainedPaths, ObjectExplanation, PolicyPart, RequestExplanation, RuleLine,
 };
 use super::policies::{EffectiveEntry, PolicyReport};
-use super::render_report::SourceLine;
+use super::source_line::SourceLine;
 use crate::diagnostic::{Lines, and_more, counted, fitting_names, one_line};
 
 /// Names of clusters take at least so many columns, however long what is said of them.
@@ -194,12 +196,12 @@ fn change_part(text: &mut Lines, change: &ChangePart, width: usize) {
         on_clusters(text, &change.clusters, width);
     }
     for setting in &change.changes {
-        let value = |json: &Option<String>| {
-            json.as_deref()
-                .map_or("nothing".to_owned(), |json| cut(json, width / 3))
+        let value = |value: &Option<Arc<Value>>| {
+            let value = value.as_ref();
+            value.map_or("nothing".to_owned(), |value| cut(&value.to_string(), width / 3))
         };
         let from = setting
-            .after_from
+            .after_key
             .as_ref()
             .map(|from| format!(" (from {from})"))
             .unwrap_or_default();

@@ -6,8 +6,10 @@
 
 // What was rendered, and from where.
 mod render_report;
+mod source_line;
 
 // Placements.
+mod funnel;
 mod placement;
 
 // Policies: one object in words, all of them as a picture.
@@ -53,7 +55,7 @@ pub use explain::{
 pub use explain_text::{explanation_text, policies_text, request_text};
 pub use graph::{Graph, Only};
 pub use page::{Compared, FleetPage, PageOptions};
-pub(crate) use page::{Page, Without};
+pub(crate) use page::{Page, Without, policy_report};
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
 pub use policies::{EffectiveEntry, EffectiveResult, PolicyEntry, PolicyReport};
 pub use policy_view::PolicyView;
@@ -61,8 +63,9 @@ pub(crate) use policy_view::SpokeView;
 pub(crate) use predicted::{Prediction, placements_not_found};
 pub(crate) use prune::Pruning;
 pub use prune::{Prunable, PruneList};
-pub use render_report::{RenderReport, SourceLine, WithheldPolicy, kept_by_local_policies};
+pub use render_report::{RenderReport, WithheldPolicy, kept_by_local_policies};
 pub(crate) use schemas::schema_documents;
+pub use source_line::SourceLine;
 pub use status::{
     Address, FeedbackOnCluster, ListenerOnCluster, ManifestProblem, ObjectStatus, StatusGroup,
     UnknownOnCluster, WorkOnCluster, WorkState,

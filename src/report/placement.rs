@@ -1,8 +1,10 @@
 //! Placements for people: the table of `placement`, and `--why`; and their JSON.
 //!
-//! Owns: columns, marks, the shape of the document. Flows in: the scheduler's report or explanations, a width.
+//! Owns: columns, marks, the shape of the document. Flows in: the scheduler's report or explanations, decisions of the
+//! input, a width.
 //! Flows out: text, serializable data. Must not know: how a cluster is chosen.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use ocm_placement::{
@@ -11,23 +13,26 @@ use ocm_placement::{
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
+use super::funnel::{Dropped, funnel};
+use crate::api::config::PlacementSource;
+use crate::api::ocm::GROUP;
 use crate::diagnostic::{API_VERSION, FirstNames, GAP, Lines, Locate, row};
 use crate::hub::Hub;
-use crate::placing::place_of;
+use crate::placing::{Decided, place_of};
 
-/// A table of placements that fits `width` columns: how many clusters, how it ended, which ones.
+/// A table of placements that fits `width` columns: how many clusters, who decided, how an evaluation ends, which ones.
 #[must_use]
 pub fn placement_table(document: &PlacementReport<'_>, width: usize) -> String {
     let rows = document.report.placements.each();
-    let rows: Vec<Row> = rows.map(|placement| table_row(placement, width)).collect();
+    let rows: Vec<Row> = rows.map(|(_, placed)| table_row(placed, width)).collect();
     if rows.is_empty() {
         return "no Placement in the input\n".to_owned();
     }
     let header = Row {
-        cells: ["PLACEMENT", "CLUSTERS", "RESULT"].map(str::to_owned),
+        cells: ["PLACEMENT", "CLUSTERS", "DECIDED BY", "EVALUATION"].map(str::to_owned),
         selected: FirstNames::of(["SELECTED".to_owned()], width),
     };
-    let mut widths = [0_usize; 3];
+    let mut widths = [0_usize; 4];
     for row in std::iter::once(&header).chain(&rows) {
         for (width, cell) in widths.iter_mut().zip(&row.cells) {
             *width = (*width).max(cell.chars().count());
@@ -37,19 +42,23 @@ pub fn placement_table(document: &PlacementReport<'_>, width: usize) -> String {
     let room = width.saturating_sub(taken);
     let mut text = Lines::default();
     for Row { cells, selected } in std::iter::once(&header).chain(&rows) {
-        let [name, clusters, outcome] = cells;
-        text.push(row(&[name, clusters, outcome, &selected.fitting(room)], &widths));
+        let [name, clusters, by, outcome] = cells;
+        text.push(row(
+            &[name, clusters, by, outcome, &selected.fitting(room)],
+            &widths,
+        ));
     }
     text.into_text()
 }
 
 /// A row of the table, with as many names as may fit.
 struct Row {
-    cells: [String; 3],
+    cells: [String; 4],
     selected: FirstNames<String>,
 }
 
-fn table_row(placement: Placement, width: usize) -> Row {
+fn table_row(placed: PlacedPlacement, width: usize) -> Row {
+    let placement = placed.evaluated;
     let mut conditions = placement.conditions.iter();
     let outcome = if conditions.any(|condition| condition.reason == "Misconfigured") {
         "Misconfigured".to_owned()
@@ -58,53 +67,61 @@ fn table_row(placement: Placement, width: usize) -> Row {
         let satisfied = conditions.find(|condition| condition.kind == "PlacementSatisfied");
         satisfied.map_or_else(|| "Unchanged".to_owned(), |condition| condition.reason.clone())
     };
-    let selected = placement.decisions.into_iter();
+    let by = match placed.source {
+        DecidedBy::Evaluation => "evaluation",
+        DecidedBy::Decisions if placed.differs => "decisions (differ)",
+        DecidedBy::Decisions => "decisions",
+    };
     Row {
         cells: [
             format!("{}/{}", placement.namespace, placement.name),
-            placement.number_of_selected_clusters.to_string(),
+            placed.clusters.len().to_string(),
+            by.to_owned(),
             outcome,
         ],
-        selected: FirstNames::of(selected.map(|decision| decision.cluster_name), width),
+        selected: FirstNames::of(placed.clusters, width),
     }
 }
 
 /// Why each Placement has, or has not, selected a cluster.
 #[must_use]
-pub fn why_text(cluster: &str, explanations: &[Explanation], hub: &Hub, locate: &dyn Locate) -> String {
+pub fn why_text(document: &PlacementExplanation<'_>) -> String {
     let mut text = Lines::default();
-    let selected = explanations
-        .iter()
-        .filter(|explanation| explanation.selected)
-        .count();
+    let placements = &document.placements;
+    let selected = placements.iter().filter(|placement| placement.selected).count();
     text.push(format_args!(
-        "{cluster}: selected by {selected} of {} Placements",
-        explanations.len()
+        "{}: selected by {selected} of {} Placements",
+        document.cluster,
+        placements.len()
     ));
-    for explanation in explanations {
-        let verdict = if explanation.selected {
-            "selected"
-        } else {
-            "not selected"
-        };
+    let is = |selected: bool| if selected { "selected" } else { "not selected" };
+    for placement in placements {
         text.blank();
         text.push(format_args!(
-            "{}/{}: {verdict}",
-            explanation.namespace, explanation.name
+            "{}/{}: {}",
+            placement.namespace,
+            placement.name,
+            is(placement.selected)
         ));
-        for step in &explanation.steps {
+        if let DecidedBy::Decisions = placement.source {
+            text.push(format_args!(
+                "    PlacementDecisions of the input decide; by evaluation it is {}:",
+                is(placement.evaluated)
+            ));
+        }
+        for step in &placement.steps {
             let mark = match step.bearing {
-                Bearing::For => '+',
-                Bearing::Against => '-',
-                Bearing::Neutral => ' ',
+                "for" => '+',
+                "against" => '-',
+                _ => ' ',
             };
             text.push(format_args!("  {mark} {}", step.text));
-            if let Some(at) = line_of(&step.at, hub, locate) {
+            if let Some(at) = step.at.line() {
                 text.push(format_args!("      at {at}"));
             }
-            for (at, words) in &step.related {
-                if let Some(at) = line_of(at, hub, locate) {
-                    text.push(format_args!("      at {at} ({words})"));
+            for related in &step.related {
+                if let Some(at) = related.at.line() {
+                    text.push(format_args!("      at {at} ({})", related.text));
                 }
             }
         }
@@ -112,10 +129,23 @@ pub fn why_text(cluster: &str, explanations: &[Explanation], hub: &Hub, locate: 
     text.into_text()
 }
 
-fn line_of(at: &Location, hub: &Hub, locate: &dyn Locate) -> Option<String> {
-    locate
-        .locate(&place_of(hub, at))
-        .map(|span| format!("{}:{}", span.path, span.line))
+/// Who decides where a Placement leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum DecidedBy {
+    /// PlacementDecisions of the input.
+    Decisions,
+    /// The evaluation.
+    Evaluation,
+}
+
+impl DecidedBy {
+    fn of(given: Option<&[String]>) -> Self {
+        match given {
+            Some(_) => Self::Decisions,
+            None => Self::Evaluation,
+        }
+    }
 }
 
 /// The document of `placement -o json`.
@@ -130,21 +160,28 @@ pub struct PlacementReport<'e> {
 }
 
 impl<'e> PlacementReport<'e> {
-    /// The document of one evaluation: of the Placements with a cluster that `admits` takes; `None` takes all, also those
-    /// with no cluster.
+    /// The document of one evaluation with full detail: of the Placements that lead to a cluster that `admits` takes;
+    /// `None` takes all, also those with no cluster.
     #[must_use]
-    pub fn new(evaluation: &'e Evaluation<'_>, admits: Option<&'e dyn Fn(&str) -> bool>) -> Self {
-        let is_meant = move |placement: &Placement| {
-            let mut decisions = placement.decisions.iter();
-            admits.is_none_or(|admits| decisions.any(|decision| admits(&decision.cluster_name)))
-        };
-        let each = move || -> Box<dyn Iterator<Item = Placement> + 'e> {
-            Box::new(evaluation.placement_reports().filter(is_meant))
-        };
+    pub fn new(
+        evaluation: &'e Evaluation<'e>,
+        hub: &'e Hub,
+        source: PlacementSource,
+        locate: &'e dyn Locate,
+        admits: Option<&'e dyn Fn(&str) -> bool>,
+    ) -> Self {
+        let managed = hub.objects.of_kind(GROUP, "ManagedCluster").iter();
         Self {
             api_version: API_VERSION,
             kind: "PlacementReport",
-            report: evaluation.report_with(Placements(Box::new(each))),
+            report: evaluation.report_with(Placements(Asked {
+                evaluation,
+                hub,
+                decided: Decided::new(hub, source),
+                locate,
+                admits,
+                clusters: managed.map(|cluster| cluster.name.as_str()).collect(),
+            })),
         }
     }
 }
@@ -153,19 +190,114 @@ impl<'e> PlacementReport<'e> {
 /// more than fits into memory.
 #[derive(JsonSchema)]
 #[schemars(inline, transparent)]
-struct Placements<'e>(#[schemars(with = "Vec<Placement>")] Box<MakesEach<'e>>);
+struct Placements<'e>(#[schemars(with = "Vec<PlacedPlacement>")] Asked<'e>);
 
-type MakesEach<'e> = dyn Fn() -> Box<dyn Iterator<Item = Placement> + 'e> + 'e;
+/// What the report is made from.
+struct Asked<'e> {
+    evaluation: &'e Evaluation<'e>,
+    hub: &'e Hub,
+    decided: Decided<'e>,
+    locate: &'e dyn Locate,
+    admits: Option<&'e dyn Fn(&str) -> bool>,
+    /// All clusters, sorted.
+    clusters: Vec<&'e str>,
+}
+
+/// A Placement: what an evaluation makes of it, and where it leads.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PlacedPlacement {
+    #[serde(flatten)]
+    evaluated: Placement,
+    /// Who decides where it leads: `decisions` and `conditions` are those of the evaluation.
+    source: DecidedBy,
+    /// Where it leads, sorted.
+    clusters: Vec<String>,
+    /// How the evaluation comes to its clusters.
+    steps: Vec<PlacementStep>,
+    #[serde(skip)]
+    differs: bool,
+}
+
+/// A step of the evaluation.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PlacementStep {
+    name: &'static str,
+    /// How many clusters are left after it.
+    left: usize,
+    dropped: Vec<DroppedClusters>,
+}
+
+/// Clusters that a step drops for one reason.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct DroppedClusters {
+    reason: String,
+    #[serde(flatten)]
+    at: At,
+    clusters: Vec<String>,
+}
 
 impl Placements<'_> {
-    fn each(&self) -> impl Iterator<Item = Placement> {
-        (self.0)()
+    /// All that are asked for, with their positions in the evaluation, without steps.
+    fn each(&self) -> impl Iterator<Item = (usize, PlacedPlacement)> {
+        let Asked {
+            evaluation,
+            decided,
+            admits,
+            ..
+        } = &self.0;
+        let placed = evaluation.placement_reports().map(|evaluated| {
+            let names = evaluated.decisions.iter().map(|decision| &decision.cluster_name);
+            let selected: BTreeSet<&String> = names.collect();
+            let given = decided.of(&evaluated.namespace, &evaluated.name);
+            let clusters: BTreeSet<&String> =
+                given.map_or_else(|| selected.clone(), |given| given.iter().collect());
+            PlacedPlacement {
+                source: DecidedBy::of(given),
+                differs: clusters != selected,
+                clusters: clusters.into_iter().cloned().collect(),
+                steps: Vec::new(),
+                evaluated,
+            }
+        });
+        let is_meant = |(_, placed): &(usize, PlacedPlacement)| {
+            let mut clusters = placed.clusters.iter();
+            admits.is_none_or(|admits| clusters.any(|cluster| admits(cluster)))
+        };
+        placed.enumerate().filter(is_meant)
+    }
+
+    fn steps(&self, position: usize, evaluated: &Placement) -> Vec<PlacementStep> {
+        let asked = &self.0;
+        let dropped = |dropped: Dropped| {
+            let names = dropped
+                .clusters
+                .iter()
+                .filter_map(|cluster| asked.clusters.get(*cluster));
+            DroppedClusters {
+                reason: dropped.reason,
+                at: At::of(&dropped.at, asked.hub, asked.locate),
+                clusters: names.map(|name| (*name).to_owned()).collect(),
+            }
+        };
+        let steps = funnel(asked.evaluation, (position, evaluated), &asked.clusters);
+        let steps = steps.into_iter().map(|step| PlacementStep {
+            name: step.name,
+            left: step.left,
+            dropped: step.dropped.into_iter().map(dropped).collect(),
+        });
+        steps.collect()
     }
 }
 
 impl Serialize for Placements<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.each())
+        serializer.collect_seq(self.each().map(|(position, placed)| PlacedPlacement {
+            steps: self.steps(position, &placed.evaluated),
+            ..placed
+        }))
     }
 }
 
@@ -192,6 +324,10 @@ struct ExplainedPlacement<'a> {
     namespace: &'a str,
     name: &'a str,
     selected: bool,
+    /// Who decides that.
+    source: DecidedBy,
+    /// Whether an evaluation selects it; `steps` say why.
+    evaluated: bool,
     steps: Vec<ExplainedStep<'a>>,
 }
 
@@ -224,6 +360,11 @@ struct At {
 }
 
 impl At {
+    fn line(&self) -> Option<String> {
+        let (path, line) = self.path.as_ref().zip(self.line)?;
+        Some(format!("{path}:{line}"))
+    }
+
     fn of(at: &Location, hub: &Hub, locate: &dyn Locate) -> Self {
         let span = locate.locate(&place_of(hub, at));
         span.map_or_else(Self::default, |span| Self {
@@ -236,7 +377,14 @@ impl At {
 impl<'a> PlacementExplanation<'a> {
     /// The document about one cluster.
     #[must_use]
-    pub fn new(cluster: &'a str, explanations: &'a [Explanation], hub: &Hub, locate: &dyn Locate) -> Self {
+    pub fn new(
+        cluster: &'a str,
+        explanations: &'a [Explanation],
+        hub: &Hub,
+        source: PlacementSource,
+        locate: &dyn Locate,
+    ) -> Self {
+        let decided = Decided::new(hub, source);
         let steps = |explanation: &'a Explanation| {
             let steps = explanation.steps.iter().map(|step| ExplainedStep {
                 room: stage_name(step.stage),
@@ -264,11 +412,18 @@ impl<'a> PlacementExplanation<'a> {
             cluster,
             placements: explanations
                 .iter()
-                .map(|explanation| ExplainedPlacement {
-                    namespace: &explanation.namespace,
-                    name: &explanation.name,
-                    selected: explanation.selected,
-                    steps: steps(explanation),
+                .map(|explanation| {
+                    let given = decided.of(&explanation.namespace, &explanation.name);
+                    ExplainedPlacement {
+                        namespace: &explanation.namespace,
+                        name: &explanation.name,
+                        selected: given.map_or(explanation.selected, |given| {
+                            given.iter().any(|name| name == cluster)
+                        }),
+                        source: DecidedBy::of(given),
+                        evaluated: explanation.selected,
+                        steps: steps(explanation),
+                    }
                 })
                 .collect(),
         }

@@ -13,11 +13,20 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+mod inventory;
+
+pub(super) use inventory::{
+    AttachedEntry, GatewayEntry, Inventory, KindEntry, ListenerEntry, LostSetting, OutcomeEntry,
+    OutcomeException, OutcomeSetting, RouteEntry, RuleEntry,
+};
+
 use super::policy_view::{ClusterLists, PolicyView, Seen};
-use crate::diagnostic::API_VERSION;
+use super::source_line::SourceLine;
+use crate::diagnostic::{API_VERSION, Locate};
+use crate::object::Object;
 use crate::policy::{
-    AncestorStatus, Attachments, Condition, Effective, Everywhere, KindId, Leaf, MergeUnit, Outcome,
-    PolicyId, Rule, StatusShape, Tally, accepted, ancestors, effect_of, flatten, nowhere,
+    AncestorStatus, Attachments, Condition, Effective, Everywhere, KindId, Leaf, MergeUnit, Outcome, Policy,
+    PolicyId, Profile, Rule, StatusShape, Tally, Target, accepted, ancestors, effect_of, flatten, nowhere,
 };
 use crate::topology::{GatewayId, Level, Node, Start};
 
@@ -37,6 +46,9 @@ pub struct PolicyReport {
     pub without_paths: Vec<WithoutPaths>,
     /// One entry per policy.
     pub policies: Vec<PolicyEntry>,
+    /// What there is, whether a policy holds there or not, and what policies come to.
+    #[serde(flatten)]
+    pub(super) inventory: Option<Inventory>,
 }
 
 /// A Gateway whose policies have nothing to hold for: no route hangs on it in the input.
@@ -174,6 +186,20 @@ fn flatten_leaf(value: &Value, at: &str, field: &mut dyn FnMut(String)) {
 pub struct PolicyEntry {
     /// Locator.
     pub policy: String,
+    /// File and line.
+    #[serde(flatten)]
+    pub place: Option<SourceLine>,
+    /// Locators of its targets.
+    pub targets: Vec<String>,
+    /// Targets that are nowhere, for people, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing_targets: Vec<String>,
+    /// `defaults` or `overrides`, where its settings stand in one of these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<&'static str>,
+    /// How it merges with others, where it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<String>,
     /// Condition Accepted.
     pub accepted: Condition,
     /// Condition Enforced, of kinds that have it.
@@ -331,9 +357,22 @@ impl PolicyEntry {
             rules.map(|rule| DecisionEntry::new(locator, *rule))
         });
         let clusters = everywhere.map(Everywhere::clusters).unwrap_or_default();
+        let (mode, strategy) = mode(policy, attachments.profile(id));
+        let own = policy.object.namespace_or_empty();
+        let nowhere = policy.targets.iter();
+        let nowhere = nowhere.filter(|declared| !matches!(declared.target, Target::Attached(_)));
+        let nodes: BTreeSet<Node> = policy.nodes().into_iter().collect();
         let named = |name: &str| effect.clone().filter(|effect| effect.kind == name);
         Self {
             policy: policy.locator().to_string(),
+            place: None,
+            targets: nodes
+                .iter()
+                .map(|node| attachments.topology.locator(*node))
+                .collect(),
+            missing_targets: nowhere.map(|declared| declared.unattached(own)).collect(),
+            mode,
+            strategy,
             enforced: named("Enforced"),
             programmed: named("Programmed"),
             conditions: std::iter::once(accepted.clone()).chain(effect.clone()).collect(),
@@ -345,6 +384,21 @@ impl PolicyEntry {
             on_clusters,
         }
     }
+}
+
+/// `defaults` or `overrides`, where the settings stand in one of these; and the strategy, where it is written.
+fn mode(policy: &Policy<'_>, profile: &Profile) -> (Option<&'static str>, Option<String>) {
+    let Some(layer) = policy.layers.last() else {
+        return (None, None);
+    };
+    let word = layer.base.rsplit('/').next().filter(|word| *word != "spec");
+    let bases = [layer.base, "/spec"];
+    let written = bases.iter().find_map(|base| {
+        let fields = profile.strategy_fields.iter();
+        let mut written = fields.filter_map(|field| policy.object.value.pointer(&format!("{base}/{field}")));
+        written.find_map(|value| value.as_str().map(str::to_owned))
+    });
+    (word, written)
 }
 
 /// The Gateways of the hub on whose paths a policy is on any cluster.
@@ -417,7 +471,7 @@ pub(super) fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Op
 }
 
 impl PolicyReport {
-    /// The whole report.
+    /// The report without places and without what there is beside policies: what the text for people is made from.
     #[must_use]
     pub fn of(view: &PolicyView<'_>) -> Self {
         Self {
@@ -425,7 +479,21 @@ impl PolicyReport {
             kind: "PolicyReport",
             effective: effective(view),
             without_paths: without_paths(view),
-            policies: policies(view),
+            policies: policies(view).into_iter().map(|(_, entry)| entry).collect(),
+            inventory: None,
+        }
+    }
+
+    /// The whole report.
+    pub(super) fn with(view: &PolicyView<'_>, inventory: Inventory, locate: &dyn Locate) -> Self {
+        let located = policies(view).into_iter().map(|(object, entry)| PolicyEntry {
+            place: SourceLine::of(locate, object.place("")),
+            ..entry
+        });
+        Self {
+            policies: located.collect(),
+            inventory: Some(inventory),
+            ..Self::of(view)
         }
     }
 }
@@ -530,20 +598,25 @@ impl EffectiveEntry {
 }
 
 /// The policies of the hub, or those that go to the cluster that is looked at; and what lives there.
-fn policies(view: &PolicyView<'_>) -> Vec<PolicyEntry> {
+fn policies<'v>(view: &'v PolicyView<'_>) -> Vec<(&'v Object, PolicyEntry)> {
     let hub = view.hub.policies.ids();
     let goes_there = |id: &PolicyId| {
         let fates = view.fates.of(&view.hub.locator(*id));
         view.cluster.is_none() || fates.is_some_and(|fates| !fates.clusters().is_empty())
     };
-    let mut entries: Vec<PolicyEntry> = hub
+    let mut entries: Vec<(&Object, PolicyEntry)> = hub
         .filter(goes_there)
-        .map(|id| PolicyEntry::of_hub(view, id))
+        .map(|id| (view.hub.policy(id).object, PolicyEntry::of_hub(view, id)))
         .collect();
     for spoke in view.spokes.iter().filter(|_| view.cluster.is_some()) {
         let policies = spoke.attachments.policies.iter();
         let local = policies.filter(|(_, policy)| policy.local);
-        entries.extend(local.map(|(id, _)| PolicyEntry::of_cluster(view, &spoke.attachments, id)));
+        entries.extend(local.map(|(id, policy)| {
+            (
+                policy.object,
+                PolicyEntry::of_cluster(view, &spoke.attachments, id),
+            )
+        }));
     }
     entries
 }

@@ -62,6 +62,12 @@ pub(crate) struct Seen<'v> {
 }
 
 impl PolicyView<'_> {
+    /// Forgets the clusters that `keep` refuses, but for what is alike with one that it keeps.
+    pub fn retain_clusters(&mut self, keep: impl Fn(&str) -> bool) {
+        self.spokes
+            .retain(|spoke| spoke.clusters.iter().any(|cluster| keep(cluster)));
+    }
+
     /// Every place where policies were evaluated, the hub first.
     pub(crate) fn seen(&self) -> impl Iterator<Item = Seen<'_>> {
         let hub = Seen {
@@ -236,12 +242,6 @@ impl<'v> ClusterLists<'v> {
         });
         Arc::clone(joined)
     }
-}
-
-/// The clusters of `some` and `more`, sorted.
-pub(crate) fn joined(some: &mut Vec<String>, more: &[String]) {
-    let all: BTreeSet<String> = some.drain(..).chain(more.iter().cloned()).collect();
-    some.extend(all);
 }
 
 #[cfg(test)]

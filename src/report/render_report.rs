@@ -10,6 +10,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
+use super::source_line::SourceLine;
 use super::status::ObjectStatus;
 use crate::diagnostic::{
     API_VERSION, Code, DocumentId, Finding, FindingEntry, Findings, Locate, Part, Place, and_more, counted,
@@ -123,17 +124,6 @@ struct ObjectReport {
     name: String,
     /// Where it came from; none for what is ours.
     origins: Vec<SourceLine>,
-}
-
-/// File and line of an object of the input.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct SourceLine {
-    /// Path relative to the root of the input.
-    pub path: String,
-    /// Line, from 1.
-    pub line: usize,
 }
 
 /// A policy that is not shipped although its kind is synced.

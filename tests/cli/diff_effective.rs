@@ -203,3 +203,53 @@ fn a_new_gateway_a_renamed_policy_and_a_change_on_one_cluster_are_told_apart() {
         run.stdout
     );
 }
+
+#[test]
+fn a_cluster_that_receives_a_gateway_for_the_first_time_has_no_old_value() {
+    let scratch = fleet();
+    scratch.edit(
+        "fleet/hub/payments/placement.yaml",
+        "  - {clusterName: eu-2, reason: \"\"}\n",
+        "  - {clusterName: eu-2, reason: \"\"}\n  - {clusterName: us-1, reason: \"\"}\n",
+    );
+    scratch.edit("fleet/hub/payments/limits.yaml", "limit: 50", "limit: 60");
+    let run = scratch.run(&["diff", "fleet", "-q", "--base-dir", "before", "--format", "json"]);
+    let report: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let changes = report["effectiveChanges"].as_array().expect("a list");
+    let of = |kind: &str, cluster: &str| -> Vec<&Value> {
+        let is_meant = |change: &&Value| {
+            let clusters = change["clusters"].as_array().expect("a list");
+            change["kind"] == kind && clusters.contains(&cluster.into())
+        };
+        changes.iter().filter(is_meant).collect()
+    };
+    for kind in ["AuthPolicy", "RateLimitPolicy", "TLSPolicy"] {
+        let new = of(kind, "us-1");
+        assert!(!new.is_empty(), "what newly holds there is named: {kind}");
+        for change in new {
+            assert_eq!(
+                (&change["old"], &change["oldPolicies"]),
+                (&Value::Null, &json!([])),
+                "{change:#}"
+            );
+        }
+    }
+    let known = of("RateLimitPolicy", "eu-1");
+    assert!(
+        !known.is_empty() && known.iter().all(|change| !change["old"].is_null()),
+        "{known:#?}"
+    );
+    // Places depend on no directory.
+    let origins = report["changes"].as_array().expect("a list").iter();
+    let paths: Vec<&Value> = origins
+        .flat_map(|change| change["origins"].as_array().expect("a list"))
+        .map(|origin| &origin["path"])
+        .collect();
+    assert!(
+        !paths.is_empty()
+            && paths
+                .iter()
+                .all(|path| path.as_str().expect("a path").starts_with("hub/")),
+        "{paths:?}"
+    );
+}

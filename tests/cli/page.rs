@@ -884,3 +884,78 @@ fn what_clusters_report_is_on_the_page() {
     let gateway = &data["gateways"][0];
     assert!(gateway["reported"].is_array(), "{gateway:#}");
 }
+
+#[test]
+fn rules_that_permit_everything_are_no_coverage() {
+    let scratch = Scratch::new();
+    let policy = |action: &str, rules: &str| {
+        let text = format!(
+            "apiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\nmetadata: {{name: everybody, namespace: edge}}\n\
+             spec: {{action: {action}, rules: {rules}, targetRefs: [{{group: gateway.networking.k8s.io, kind: Gateway, name: alone}}]}}\n---\n\
+             apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {{name: alone, namespace: edge}}\n\
+             spec: {{gatewayClassName: istio, listeners: [{{name: web, port: 80, protocol: HTTP}}]}}\n"
+        );
+        scratch.write("hub/everybody.yaml", &text);
+        let (_, data) = page(&scratch, &["hub"]);
+        let mine = position_in(list(&data, "policies"), "everybody");
+        let outcomes = list(&data, "outcomes").iter();
+        let mine: Vec<Value> = outcomes
+            .filter(|outcome| list(outcome, "set").iter().any(|set| number(&set[2]) == mine))
+            .map(|outcome| outcome["open"].clone())
+            .collect();
+        mine
+    };
+    let open = policy("ALLOW", "[{}]");
+    assert!(!open.is_empty());
+    let some = policy("ALLOW", "[{from: [{source: {principals: [a]}}]}]");
+    assert!(some.iter().all(Value::is_null), "{some:?}");
+}
+
+fn position_in(list: &[Value], name: &str) -> i64 {
+    position_of(list.iter().position(|entry| entry["name"] == name).expect(name))
+}
+
+#[test]
+fn replica_sets_carry_gateways_as_works_do() {
+    let scratch = fleet();
+    // A set is the same on every cluster.
+    std::fs::remove_file(scratch.path("fleet/spokes/eu-1/limits.yaml")).expect("a file of the example");
+    let (html, data) = page(&scratch, &["fleet", "--work-kind", "replica-set"]);
+    is_sound(&html);
+    for gateway in list(&data, "gateways") {
+        let work = gateway["work"].as_str().expect("a set");
+        assert!(work.starts_with("ManifestWorkReplicaSet "), "{work}");
+        let carried = list(gateway, "objects").iter();
+        let kinds: BTreeSet<&str> = carried.filter_map(|object| object[0].as_str()).collect();
+        assert!(
+            kinds.contains("Gateway") && kinds.contains("RateLimitPolicy"),
+            "{kinds:?}"
+        );
+    }
+    let (_, works) = page(&scratch, &["fleet"]);
+    for field in ["outcomes", "routes", "exceptions"] {
+        assert_eq!(data[field], works[field], "{field}");
+    }
+}
+
+#[test]
+fn a_page_of_some_clusters_has_these_and_what_goes_there() {
+    let scratch = fleet();
+    for clusters in [&["--clusters", "us-1"][..], &["--clusters", "us-1,nope-*"]] {
+        let (html, data) = page(&scratch, &[&["fleet"], clusters].concat());
+        is_sound(&html);
+        let names = |field: &str| -> Vec<&str> {
+            list(&data, field)
+                .iter()
+                .filter_map(|entry| entry["name"].as_str())
+                .collect()
+        };
+        assert_eq!(names("clusters"), ["us-1"]);
+        assert_eq!(names("gateways"), ["storefront"], "payments goes elsewhere");
+        assert_eq!(names("routes"), ["web", "catalogue"]);
+        assert_eq!(list(&data, "exceptions").len(), 0, "eu-1 is not looked at");
+    }
+    let (_, whole) = page(&scratch, &["fleet"]);
+    let (_, all) = page(&scratch, &["fleet", "--clusters", "eu-*", "--clusters", "us-1"]);
+    assert_eq!(whole, all);
+}

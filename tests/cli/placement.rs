@@ -29,9 +29,9 @@ fn the_table_names_every_placement_and_its_clusters() {
     let run = fleet().run(&["placement"]);
     run.exits(0);
     insta::assert_snapshot!(run.stdout, @r"
-    PLACEMENT        CLUSTERS  RESULT                 SELECTED
-    payments/europe  2         AllDecisionsScheduled  eu-1, eu-2
-    shop/everywhere  3         AllDecisionsScheduled  eu-1, eu-2, us-1
+    PLACEMENT        CLUSTERS  DECIDED BY  EVALUATION             SELECTED
+    payments/europe  2         decisions   AllDecisionsScheduled  eu-1, eu-2
+    shop/everywhere  3         decisions   AllDecisionsScheduled  eu-1, eu-2, us-1
     ");
 }
 
@@ -400,12 +400,60 @@ fn rounds_until_nothing_changes_are_the_default() {
     let default = selected(&["placement"]);
     assert_eq!(default, selected(&["placement", "--mode", "fixpoint"]));
     assert!(
-        default.contains("payments/europe  1         AllDecisionsScheduled  eu-1"),
+        default.contains("payments/europe  1         evaluation  AllDecisionsScheduled  eu-1"),
         "{default}"
     );
     assert!(
-        default.contains("shop/everywhere  1         AllDecisionsScheduled  eu-2"),
+        default.contains("shop/everywhere  1         evaluation  AllDecisionsScheduled  eu-2"),
         "{default}"
     );
     assert_ne!(default, selected(&["placement", "--mode", "snapshot"]));
+}
+
+#[test]
+fn where_committed_decisions_decide_their_clusters_are_shown() {
+    let scratch = fleet();
+    scratch.edit(
+        "hub/payments/placement.yaml",
+        "  - {clusterName: eu-2, reason: \"\"}\n",
+        "  - {clusterName: us-1, reason: \"\"}\n",
+    );
+    let run = scratch.run(&["placement"]);
+    run.exits(0);
+    insta::assert_snapshot!(run.stdout, @r"
+    PLACEMENT        CLUSTERS  DECIDED BY          EVALUATION             SELECTED
+    payments/europe  2         decisions (differ)  AllDecisionsScheduled  eu-1, us-1
+    shop/everywhere  3         decisions           AllDecisionsScheduled  eu-1, +2 more
+    ");
+    let why = scratch.run(&["placement", "--why", "us-1"]).stdout;
+    let text = "payments/europe: selected\n    PlacementDecisions of the input decide; by evaluation it is not selected:\n";
+    assert!(why.contains(text), "{why}");
+    let evaluated = scratch.run(&["placement", "--placement", "evaluate"]).stdout;
+    assert!(
+        evaluated.contains("payments/europe  2         evaluation  AllDecisionsScheduled  eu-1, eu-2\n"),
+        "{evaluated}"
+    );
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        let run = scratch.run(&[&["placement", "-q", "-o", "json"], arguments].concat());
+        serde_json::from_str(&run.exits(0).stdout).expect("JSON")
+    };
+    let report = json(&[]);
+    let europe = &report["placements"][0];
+    assert_eq!(europe["source"], "decisions");
+    assert_eq!(europe["clusters"], serde_json::json!(["eu-1", "us-1"]));
+    let dropped = &europe["steps"][1]["dropped"][0];
+    assert_eq!(dropped["clusters"], serde_json::json!(["us-1"]));
+    assert_eq!(
+        (&dropped["path"], &dropped["line"]),
+        (&"hub/payments/placement.yaml".into(), &13.into())
+    );
+    // Of those that lead to a cluster, as the decisions say.
+    let narrowed = json(&["--clusters", "us-1"]);
+    assert_eq!(narrowed["placements"].as_array().map(Vec::len), Some(2));
+    assert_eq!(
+        json(&["--placement", "evaluate", "--clusters", "us-1"])["placements"]
+            .as_array()
+            .map(Vec::len),
+        Some(1)
+    );
 }

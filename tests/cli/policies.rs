@@ -346,3 +346,122 @@ fn a_merge_type_has_no_place_in_a_policy_of_a_gateway() {
         assert!(run.stdout.contains(text), "{text:?} is not in\n{}", run.stdout);
     }
 }
+
+/// The report of a command as JSON.
+fn json(scratch: &Scratch, arguments: &[&str]) -> Value {
+    let run = scratch.run(&[arguments, &["-q", "-o", "json"]].concat());
+    serde_json::from_str(&run.exits(0).stdout).expect("JSON")
+}
+
+/// The entry of a list whose field is this text.
+fn entry<'v>(list: &'v Value, field: &str, text: &str) -> &'v Value {
+    let mut entries = list.as_array().expect("a list").iter();
+    entries.find(|entry| entry[field] == text).expect(text)
+}
+
+const STOREFRONT: &str = "gateway.gateway.networking.k8s.io:shop/storefront";
+const WEB: &str = "httproute.gateway.networking.k8s.io:shop/web";
+
+#[test]
+fn the_report_lists_what_there_is_also_where_no_policy_holds() {
+    let scratch = fleet();
+    for file in ["authentication.yaml", "limits.yaml"] {
+        std::fs::remove_file(scratch.path("hub/shop").join(file)).expect("a file of the example");
+    }
+    // The paths do not depend on where the command runs.
+    let report = json(
+        &scratch,
+        &["policies", scratch.path(".").to_str().expect("UTF-8")],
+    );
+    let gateway = entry(&report["gateways"], "gateway", STOREFRONT);
+    assert_eq!(
+        (&gateway["path"], &gateway["placement"]),
+        (&"hub/shop/gateway.yaml".into(), &"shop/everywhere".into())
+    );
+    let listener = entry(&gateway["listeners"], "listener", &format!("{STOREFRONT}#web"));
+    assert_eq!(
+        (&listener["hostname"], &listener["port"]),
+        (&"shop.acme.example".into(), &443.into())
+    );
+    let route = entry(&report["routes"], "route", WEB);
+    assert_eq!(
+        (&route["path"], &route["line"]),
+        (&"hub/shop/routes.yaml".into(), &3.into())
+    );
+    assert_eq!(route["attached"][0]["listener"], format!("{STOREFRONT}#web"));
+    assert_eq!(route["rules"][0]["matches"][0], "/");
+    let outcomes = report["outcomes"].as_array().expect("a list").iter();
+    let paths = outcomes
+        .filter(|outcome| outcome["kind"] == "AuthPolicy")
+        .flat_map(|outcome| outcome["paths"].as_array().expect("a list"));
+    let on_the_route = |path: &&Value| path.as_array().expect("a path").contains(&WEB.into());
+    assert_eq!(paths.filter(on_the_route).count(), 0, "nobody asks who calls");
+}
+
+#[test]
+fn a_cluster_where_something_lives_is_an_exception_with_what_is_overridden_there() {
+    let report = json(&fleet(), &["policies"]);
+    let exceptions = report["exceptions"].as_array().expect("a list");
+    let [exception] = exceptions.as_slice() else {
+        panic!("{exceptions:#?}");
+    };
+    assert_eq!(exception["clusters"], serde_json::json!(["eu-1"]));
+    let outcome = |field: &str| {
+        let position = exception[field].as_u64().expect("a position");
+        &report["outcomes"][usize::try_from(position).expect("a short list")]
+    };
+    let usual = entry(&outcome("usual")["settings"], "setting", "writes");
+    // The line of the name, and not that of the first line of the value.
+    assert_eq!(
+        (&usual["path"], &usual["line"]),
+        (&"hub/shop/limits.yaml".into(), &35.into())
+    );
+    let here = outcome("here");
+    let maintenance = "ratelimitpolicy.kuadrant.io:kuadrant-shop/maintenance";
+    assert_eq!(here["settings"][0]["policy"], maintenance);
+    let lost = entry(&here["overridden"], "setting", "writes");
+    assert_eq!(lost["value"]["rates"][0]["limit"], 20);
+    assert_eq!(lost["by"], serde_json::json!([maintenance]));
+    assert_eq!(
+        (&lost["path"], &lost["line"]),
+        (&"hub/shop/limits.yaml".into(), &35.into())
+    );
+    let burst = entry(
+        &report["policies"],
+        "policy",
+        "ratelimitpolicy.kuadrant.io:shop/api-burst",
+    );
+    assert_eq!(burst["targets"], serde_json::json!([format!("{STOREFRONT}#api")]));
+    assert_eq!(burst["path"], "hub/shop/limits.yaml");
+}
+
+#[test]
+fn explain_as_json_has_values_and_places_of_what_is_overridden_and_what_would_be() {
+    let scratch = fleet();
+    let root = scratch.path(".");
+    let explained = json(
+        &scratch,
+        &[
+            "explain",
+            "ratelimitpolicy/shop/api-burst",
+            root.to_str().expect("UTF-8"),
+        ],
+    );
+    assert_eq!(explained["path"], "hub/shop/limits.yaml");
+    let lost = entry(&explained["effective"][0]["overridden"], "setting", "per-client");
+    assert_eq!(lost["value"]["rates"][0]["limit"], 100);
+    assert_eq!(
+        (&lost["path"], &lost["line"]),
+        (&"hub/shop/limits.yaml".into(), &15.into())
+    );
+    let changes = &explained["policy"]["ifDeleted"][0];
+    assert_eq!(changes["clusters"], serde_json::json!(["eu-2", "us-1"]));
+    let writes = entry(&changes["changes"], "setting", "writes");
+    assert_eq!(writes["before"]["rates"][0]["limit"], 20);
+    assert_eq!(writes.get("after"), None);
+    let instead = entry(&changes["changes"], "setting", "per-client");
+    assert_eq!(
+        instead["afterFrom"],
+        "ratelimitpolicy.kuadrant.io:shop/per-client"
+    );
+}

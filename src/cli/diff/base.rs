@@ -13,6 +13,7 @@ use spokewright::diagnostic::{Code, Finding, Findings, Place, Severity, Warnings
 use spokewright::output;
 use spokewright::pipeline::{self, Analysis, Before, CONFIG_NAME, EmptyResult, Loaded, Rendered, Request};
 use spokewright::render::{GROUP, MANIFEST_WORK};
+use spokewright::report::PolicyView;
 use spokewright::report::diff::EffectiveSettings;
 #[cfg(feature = "git")]
 use spokewright::source::{Files, GitTree};
@@ -59,6 +60,9 @@ pub(in crate::cli) enum Input {
     Git(Box<GitTree>),
 }
 
+/// Which settings of a view count, on the clusters that are asked for.
+type Settings = fn(&PolicyView<'_>, &dyn Fn(&str) -> bool) -> EffectiveSettings;
+
 /// An input and everything that is compared of it.
 pub(in crate::cli) struct Evaluated {
     pub(in crate::cli) loaded: Loaded,
@@ -69,6 +73,17 @@ pub(in crate::cli) struct Evaluated {
 
 impl Evaluated {
     pub(in crate::cli) fn new(loaded: Loaded, empty: EmptyResult) -> Self {
+        Self::of(loaded, empty, |view, admits| EffectiveSettings::new(view, admits))
+    }
+
+    /// The same of what is compared with.
+    fn of_base(loaded: Loaded) -> Self {
+        Self::of(loaded, EmptyResult::Allowed, |view, admits| {
+            EffectiveSettings::of_base(view, admits)
+        })
+    }
+
+    fn of(loaded: Loaded, empty: EmptyResult, settings: Settings) -> Self {
         let mut findings = Findings::new();
         let analysis = Analysis::new(&loaded, &mut findings);
         let (rendered, spokes) = analysis.render_and_spokes(empty, &mut findings);
@@ -82,7 +97,7 @@ impl Evaluated {
                 findings.push(too_much);
                 EffectiveSettings::default()
             }
-            None => EffectiveSettings::new(&view, |cluster| loaded.admits(cluster)),
+            None => settings(&view, &|cluster| loaded.admits(cluster)),
         };
         loaded.finish(&mut findings);
         Self {
@@ -153,7 +168,7 @@ impl Input {
             #[cfg(feature = "git")]
             Self::Git(tree) => pipeline::load_from(&request, Files::Tree(&**tree)),
         };
-        Evaluated::new(loaded, EmptyResult::Allowed)
+        Evaluated::of_base(loaded)
     }
 }
 

@@ -274,6 +274,7 @@ fn overlay(base: Profile, entry: ProfileEntry) -> Profile {
         paths: entry.paths.unwrap_or(base.paths),
         status: entry.status.unwrap_or(base.status),
         open: entry.open.unwrap_or(base.open),
+        authorizes: base.authorizes,
     }
 }
 

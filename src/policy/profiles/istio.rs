@@ -7,7 +7,10 @@ use crate::topology::Level;
 
 pub(super) fn profiles() -> Vec<Profile> {
     vec![
-        kind("security.istio.io", "AuthorizationPolicy"),
+        Profile {
+            authorizes: true,
+            ..kind("security.istio.io", "AuthorizationPolicy")
+        },
         kind("security.istio.io", "RequestAuthentication"),
         kind("telemetry.istio.io", "Telemetry"),
         kind("extensions.istio.io", "TrafficExtension"),

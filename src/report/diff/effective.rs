@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::super::policy_view::{PolicyView, Seen, joined};
+use super::super::policy_view::{PolicyView, Seen};
 use super::report::{EffectiveChange, SettingChange};
 use super::ways::{Steps, Ways};
 use crate::policy::{Attachments, Effective, Leaf, MergeUnit, Profile};
@@ -19,16 +19,24 @@ use crate::topology::{Level, Path};
 type PathKey = (String, String, Vec<String>);
 
 /// What holds on every path, and where: as many entries for a path as classes of clusters have other settings there.
-type ByPath = BTreeMap<PathKey, Vec<Held>>;
+/// Hashed, because ten thousand paths begin alike, and each is looked up for each class.
+type ByPath = HashMap<PathKey, Vec<Held>>;
 
 /// What holds on every path of one side.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct EffectiveSettings {
     by_path: ByPath,
-    /// The ways that traffic takes, policies or none.
+    /// The classes of clusters that are alike, each sorted.
+    classes: Vec<Vec<String>>,
+    /// The ways that traffic takes, policies or none, by class.
     ways: Vec<Ways>,
+    /// Each result once, by its policies: two that are equal are one.
+    results: BTreeMap<Vec<String>, Vec<Arc<Settings>>>,
 }
+
+/// The position of a class.
+type Class = usize;
 
 /// What holds on one path.
 #[derive(Debug)]
@@ -39,8 +47,8 @@ struct Held {
     levels: Vec<Level>,
     /// Shared by all paths with one result.
     settings: Arc<Settings>,
-    /// Shared by all paths of a class of clusters.
-    clusters: Arc<Vec<String>>,
+    /// Where it holds: a thousand clusters on each of ten thousand paths would be ten million names.
+    classes: Vec<Class>,
 }
 
 /// A result.
@@ -70,19 +78,35 @@ impl EffectiveSettings {
     /// The settings of one side, on the clusters that are asked for, and of what only a mesh leads to, which nobody ships.
     #[must_use]
     pub fn new(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Self {
+        Self::of_side(view, admits, true)
+    }
+
+    /// The same of the old side, which no ways are looked for in.
+    #[must_use]
+    pub fn of_base(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Self {
+        Self::of_side(view, admits, false)
+    }
+
+    fn of_side(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool, with_ways: bool) -> Self {
         let mut settings = Self::default();
         for seen in view.seen() {
-            if seen.clusters.is_empty() {
-                let of_mesh = |path: &Path| path.gateway().is_none();
-                let hub = vec![HUB.to_owned()];
-                settings.add_ways(seen, hub.clone(), of_mesh);
-                settings.add(seen, Arc::new(hub), of_mesh);
+            let is_hub = seen.clusters.is_empty();
+            let is_asked = |path: &Path| !is_hub || path.gateway().is_none();
+            let clusters: Vec<String> = if is_hub {
+                vec![HUB.to_owned()]
             } else {
                 let clusters = seen.clusters.iter().filter(|cluster| admits(cluster));
-                let clusters: Vec<String> = clusters.cloned().collect();
-                settings.add_ways(seen, clusters.clone(), |_| true);
-                settings.add(seen, Arc::new(clusters), |_| true);
+                clusters.cloned().collect()
+            };
+            if clusters.is_empty() {
+                continue;
             }
+            if with_ways {
+                settings
+                    .ways
+                    .push(Ways::new(&seen.attachments.topology, is_asked));
+            }
+            settings.add(seen, clusters, is_asked);
         }
         settings
     }
@@ -97,62 +121,70 @@ impl EffectiveSettings {
             } else {
                 seen.clusters.to_vec()
             };
-            settings.add(seen, Arc::new(clusters), |_| true);
+            settings.add(seen, clusters, |_| true);
         }
         settings
     }
 
-    fn add_ways(&mut self, seen: Seen<'_>, clusters: Vec<String>, is_asked: impl Fn(&Path) -> bool) {
-        if !clusters.is_empty() {
-            let ways = Ways::new(&seen.attachments.topology, clusters, is_asked);
-            self.ways.push(ways);
-        }
-    }
-
-    /// Of some clusters on which policies held on a path, those where traffic still takes it and none of the kind holds any
-    /// more. Clusters that are alike are asked once.
-    fn lost(&self, key: &PathKey, levels: &[Level], clusters: &[String]) -> Vec<String> {
+    /// Of some groups of clusters that are alike, on which policies held on a path: those where traffic still takes it and
+    /// none of the kind holds any more. A class of clusters is asked once.
+    fn lost(&self, key: &PathKey, levels: &[Level], groups: &[usize], alike: &Alike<'_>) -> Vec<usize> {
         let mut lost = BTreeSet::new();
         let steps = Steps::new(levels, &key.2);
-        for ways in &self.ways {
-            let mut here = clusters
+        let [_, of_class] = &alike.of_class;
+        for (ways, of_class_here) in self.ways.iter().zip(of_class) {
+            let mut here = groups
                 .iter()
-                .filter(|cluster| ways.clusters.binary_search(cluster).is_ok())
+                .filter(|group| of_class_here.binary_search(group).is_ok())
                 .peekable();
             let Some(one) = here.peek() else { continue };
+            let is_there = |class: &Class| {
+                let there = of_class.get(*class);
+                there.is_some_and(|there| there.binary_search(one).is_ok())
+            };
             let holds = |path: &[String]| {
                 let key = (key.0.clone(), key.1.clone(), path.to_vec());
                 let held = self.by_path.get(&key).into_iter().flatten();
                 held.filter(|held| !held.settings.values.is_empty())
-                    .any(|held| held.clusters.binary_search(one).is_ok())
+                    .any(|held| held.classes.iter().any(is_there))
             };
             if ways.is_lost(&steps, holds) {
-                lost.extend(here.cloned());
+                lost.extend(here.copied());
             }
         }
         lost.into_iter().collect()
     }
 
-    /// Adds one place where policies were evaluated. What is the same there as elsewhere is kept once.
-    fn add(&mut self, seen: Seen<'_>, clusters: Arc<Vec<String>>, is_asked: impl Fn(&Path) -> bool) {
-        if clusters.is_empty() {
-            return;
+    /// The one result that is equal.
+    fn result(&mut self, settings: Settings) -> Arc<Settings> {
+        let alike = self.results.entry(settings.policies.clone()).or_default();
+        if let Some(known) = alike.iter().find(|known| ***known == settings) {
+            return Arc::clone(known);
         }
+        let settings = Arc::new(settings);
+        alike.push(Arc::clone(&settings));
+        settings
+    }
+
+    /// Adds one place where policies were evaluated. What is the same there as elsewhere is kept once.
+    fn add(&mut self, seen: Seen<'_>, clusters: Vec<String>, is_asked: impl Fn(&Path) -> bool) {
+        let class = self.classes.len();
+        self.classes.push(clusters);
         let attachments = seen.attachments;
         let mut known: HashMap<*const Effective, Arc<Settings>> = HashMap::new();
         for (kind, path) in seen.effective.iter().filter(|(_, path)| is_asked(&path.path)) {
             let profile = attachments.kinds.get(kind).profile.as_ref();
             let settings = known
                 .entry(Arc::as_ptr(&path.effective))
-                .or_insert_with(|| Arc::new(Settings::new(attachments, profile, &path.effective)));
+                .or_insert_with(|| self.result(Settings::new(attachments, profile, &path.effective)));
             let key = (
                 profile.kind.clone(),
                 profile.group.clone(),
                 attachments.topology.path_locators(&path.path),
             );
             let all = self.by_path.entry(key).or_default();
-            match all.iter_mut().find(|held| *held.settings == **settings) {
-                Some(held) => joined(Arc::make_mut(&mut held.clusters), &clusters),
+            match all.iter_mut().find(|held| Arc::ptr_eq(&held.settings, settings)) {
+                Some(held) => held.classes.push(class),
                 None => all.push(Held {
                     label: attachments.path_label(kind, &path.path),
                     levels: attachments
@@ -162,7 +194,7 @@ impl EffectiveSettings {
                         .map(|(level, _)| level)
                         .collect(),
                     settings: Arc::clone(settings),
-                    clusters: Arc::clone(&clusters),
+                    classes: vec![class],
                 }),
             }
         }
@@ -172,19 +204,21 @@ impl EffectiveSettings {
     #[must_use]
     pub fn changes(old: &Self, new: &Self) -> Vec<EffectiveChange> {
         let mut comparing = Comparing::default();
+        let mut alike = Alike::new([&old.classes, &new.classes]);
         let mut keys: Vec<&PathKey> = old.by_path.keys().chain(new.by_path.keys()).collect();
         keys.sort_unstable();
         keys.dedup();
         for key in keys {
             let [before, after] = [old, new]
                 .map(|side| -> Vec<&Held> { side.by_path.get(key).into_iter().flatten().collect() });
-            for (pair, clusters) in pairs(&before, &after) {
+            for (pair, groups) in alike.pairs([&before, &after]) {
                 let lost = match pair {
                     [Some(before), after] if before.is_more_than(after) => {
-                        new.lost(key, &before.levels, &clusters)
+                        new.lost(key, &before.levels, &groups, &alike)
                     }
                     _ => Vec::new(),
                 };
+                let [clusters, lost] = [groups, lost].map(|groups| alike.names(groups));
                 comparing.add(key, pair, clusters, lost);
             }
         }
@@ -192,39 +226,90 @@ impl EffectiveSettings {
     }
 }
 
-/// What holds on one path before and after, and the clusters where it is so.
-type Pair<'h> = ([Option<&'h Held>; 2], Arc<Vec<String>>);
+/// What holds on one path before and after, and the groups of clusters where it is so.
+type Pair<'h> = ([Option<&'h Held>; 2], Vec<usize>);
 
-/// The pairs of both sides that some cluster has.
-fn pairs<'h>(before: &[&'h Held], after: &[&'h Held]) -> Vec<Pair<'h>> {
-    // Almost always everything is alike on both sides.
-    if let ([old], [new]) = (before, after)
-        && old.clusters == new.clusters
-    {
-        return vec![([Some(old), Some(new)], Arc::clone(&new.clusters))];
-    }
-    let mut by_cluster: BTreeMap<&str, [Option<usize>; 2]> = BTreeMap::new();
-    for (side, held) in [before, after].into_iter().enumerate() {
-        for (position, held) in held.iter().enumerate() {
-            for cluster in held.clusters.iter() {
-                if let Some(slot) = by_cluster.entry(cluster).or_default().get_mut(side) {
-                    *slot = Some(position);
+/// The clusters that are alike on both sides: each is in the same classes as the others.
+struct Alike<'s> {
+    /// Each sorted.
+    clusters: Vec<Vec<&'s str>>,
+    /// By side and class: the positions of those that are in it.
+    of_class: [Vec<Vec<usize>>; 2],
+    /// The names of those that were asked for together.
+    joined: HashMap<Vec<usize>, Arc<Vec<String>>>,
+}
+
+impl<'s> Alike<'s> {
+    fn new(sides: [&'s [Vec<String>]; 2]) -> Self {
+        let mut of_cluster: BTreeMap<&str, [Vec<Class>; 2]> = BTreeMap::new();
+        for (side, classes) in sides.into_iter().enumerate() {
+            for (class, clusters) in classes.iter().enumerate() {
+                for cluster in clusters {
+                    if let Some(of_side) = of_cluster.entry(cluster).or_default().get_mut(side) {
+                        of_side.push(class);
+                    }
                 }
             }
         }
+        let mut groups: BTreeMap<[Vec<Class>; 2], Vec<&str>> = BTreeMap::new();
+        for (cluster, classes) in of_cluster {
+            groups.entry(classes).or_default().push(cluster);
+        }
+        let mut alike = Self {
+            clusters: Vec::new(),
+            of_class: sides.map(|classes| vec![Vec::new(); classes.len()]),
+            joined: HashMap::new(),
+        };
+        for (position, (classes, clusters)) in groups.into_iter().enumerate() {
+            for (of_side, classes) in alike.of_class.iter_mut().zip(classes) {
+                for class in classes {
+                    if let Some(there) = of_side.get_mut(class) {
+                        there.push(position);
+                    }
+                }
+            }
+            alike.clusters.push(clusters);
+        }
+        alike
     }
-    let mut by_pair: BTreeMap<[Option<usize>; 2], Vec<String>> = BTreeMap::new();
-    for (cluster, pair) in by_cluster {
-        by_pair.entry(pair).or_default().push(cluster.to_owned());
+
+    /// The pairs of both sides that some clusters have.
+    fn pairs<'h>(&self, sides: [&[&'h Held]; 2]) -> Vec<Pair<'h>> {
+        let mut by_group: BTreeMap<usize, [Option<usize>; 2]> = BTreeMap::new();
+        for (side, (held, of_class)) in sides.into_iter().zip(&self.of_class).enumerate() {
+            for (position, held) in held.iter().enumerate() {
+                let groups = held.classes.iter().filter_map(|class| of_class.get(*class));
+                for group in groups.flatten() {
+                    if let Some(slot) = by_group.entry(*group).or_default().get_mut(side) {
+                        *slot = Some(position);
+                    }
+                }
+            }
+        }
+        let mut by_pair: BTreeMap<[Option<usize>; 2], Vec<usize>> = BTreeMap::new();
+        for (group, pair) in by_group {
+            by_pair.entry(pair).or_default().push(group);
+        }
+        let [before, after] = sides;
+        let of = |side: &[&'h Held], position: Option<usize>| position.and_then(|at| side.get(at).copied());
+        let by_pair = by_pair.into_iter();
+        by_pair
+            .map(|([old, new], groups)| ([of(before, old), of(after, new)], groups))
+            .collect()
     }
-    let by_pair = by_pair.into_iter();
-    by_pair
-        .map(|([old, new], clusters)| {
-            let of =
-                |side: &[&'h Held], position: Option<usize>| position.and_then(|at| side.get(at).copied());
-            ([of(before, old), of(after, new)], Arc::new(clusters))
-        })
-        .collect()
+
+    /// The names of their clusters, sorted.
+    fn names(&mut self, groups: Vec<usize>) -> Arc<Vec<String>> {
+        if let Some(known) = self.joined.get(&groups) {
+            return Arc::clone(known);
+        }
+        let there = groups.iter().filter_map(|group| self.clusters.get(*group));
+        let mut names: Vec<String> = there.flatten().map(|name| (*name).to_owned()).collect();
+        names.sort_unstable();
+        let names = Arc::new(names);
+        self.joined.insert(groups, Arc::clone(&names));
+        names
+    }
 }
 
 /// Changes as they are found.
@@ -243,7 +328,7 @@ impl<'s> Comparing<'s> {
         key: &'s PathKey,
         [before, after]: [Option<&Held>; 2],
         clusters: Arc<Vec<String>>,
-        lost: Vec<String>,
+        lost: Arc<Vec<String>>,
     ) {
         let pair = [before, after].map(|held| held.map(|held| held.settings.as_ref()));
         let pointers = pair.map(|settings| settings.map_or(std::ptr::null(), std::ptr::from_ref));
@@ -281,7 +366,7 @@ impl<'s> Comparing<'s> {
             new_names: all(new, |settings| &settings.names),
             settings,
             is_lost: !lost.is_empty(),
-            lost_on: lost.into_iter().filter(|cluster| cluster != HUB).collect(),
+            lost_on: lost.iter().filter(|cluster| *cluster != HUB).cloned().collect(),
         };
         let changes = self.changes.entry(key).or_default();
         let same = |known: &&mut EffectiveChange| {

@@ -73,6 +73,7 @@ pub use limit::{Exceeded, Limit};
 pub use look::Look;
 pub use markdown::{DEFAULT_BUDGET, markdown};
 pub use object::ObjectKey;
+pub(in crate::report) use report::giver;
 pub use report::{DiffReport, EffectiveChange, SettingChange, Titles};
 pub use semantic::semantic;
 pub use side::{BothSides, Side};

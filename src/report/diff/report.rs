@@ -72,6 +72,13 @@ pub struct EffectiveChange {
     pub settings: Arc<Vec<SettingChange>>,
 }
 
+/// Locator of the policy that gives the new value of a setting, of those that hold then.
+pub(in crate::report) fn giver<'p>(policies: &'p [String], setting: &SettingChange) -> Option<&'p str> {
+    let key = setting.new_from.as_deref()?;
+    let mut policies = policies.iter().map(String::as_str);
+    policies.find(|locator| locator.rsplit(':').next() == Some(key))
+}
+
 /// A setting that differs.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

@@ -13,8 +13,6 @@ use crate::topology::{Level, Node, Path, Start, Topology};
 /// The ways on clusters that are alike. All names are locators.
 #[derive(Debug)]
 pub(super) struct Ways {
-    /// The clusters, sorted; the hub has an empty name.
-    pub clusters: Vec<String>,
     starts: BTreeMap<String, FromStart>,
     /// By route: its rules, each with its backends.
     rules: BTreeMap<String, Vec<(String, Vec<String>)>>,
@@ -64,14 +62,9 @@ impl<'p> Steps<'p> {
 
 impl Ways {
     /// The ways of a topology from the starts that are asked for.
-    pub(super) fn new(
-        topology: &Topology<'_>,
-        clusters: Vec<String>,
-        is_asked: impl Fn(&Path) -> bool,
-    ) -> Self {
+    pub(super) fn new(topology: &Topology<'_>, is_asked: impl Fn(&Path) -> bool) -> Self {
         let locator = |node| topology.locator(node);
         let mut ways = Self {
-            clusters,
             starts: BTreeMap::new(),
             rules: BTreeMap::new(),
         };

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::super::render_report::SourceLine;
+use super::super::source_line::SourceLine;
 use crate::policy::Condition;
 
 /// Everything about one object, kind `Explanation`.
@@ -154,18 +154,23 @@ pub struct ChangePart {
 }
 
 /// One setting that would change.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SettingIfDeleted {
     /// Rule id or JSON pointer.
     pub setting: String,
-    /// Today's value as JSON, none when there is none.
-    pub before: Option<String>,
-    /// The value without the policy.
-    pub after: Option<String>,
-    /// Who would give it.
+    /// Today's value; absent when there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<Arc<Value>>,
+    /// The value without the policy; absent when there would be none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<Arc<Value>>,
+    /// Locator of the policy that would give it.
     pub after_from: Option<String>,
+    /// `namespace/name` of that policy.
+    #[serde(skip)]
+    pub after_key: Option<String>,
 }
 
 /// Paths with one result.
@@ -220,6 +225,12 @@ pub struct ExplainedSetting {
 pub struct ExplainedLoss {
     /// Rule id or JSON pointer.
     pub setting: String,
+    /// Its value there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
+    /// File and line of it.
+    #[serde(flatten)]
+    pub place: Option<SourceLine>,
     /// Whose it is.
     pub policy: String,
     /// `namespace/name` of that policy.

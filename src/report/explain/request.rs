@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::policy_view::{PolicyView, Seen};
-use super::super::render_report::SourceLine;
+use super::super::source_line::SourceLine;
 use super::{ExplainedPaths, Explainer, Found};
 use crate::diagnostic::{API_VERSION, Locate};
 use crate::topology::{Candidate, GatewayId, ListenerNode, Node, Path, Request, Taken, Topology};

@@ -108,7 +108,15 @@ impl<'p> Hierarchy<'p> {
             attachments: view.hub,
             effective: &view.hub_effective,
         };
-        let of_hub = hierarchy.add(all, tables, |_| true);
+        // A Gateway that goes to clusters, but to none of those that the page has, is not on it.
+        let is_meant = |start: Start| match start {
+            Start::Gateway(gateway) => {
+                let clusters = view.clusters_of(&view.hub.topology.gateways.get(gateway).object.key());
+                clusters.is_empty() || tables.known(clusters).next().is_some()
+            }
+            Start::Service(_) => true,
+        };
+        let of_hub = hierarchy.add(all, tables, is_meant);
         let maps = view
             .seen()
             .map(|seen| {
@@ -122,11 +130,7 @@ impl<'p> Hierarchy<'p> {
     /// Adds what one place has from the starts that `counts` chooses.
     fn add(&mut self, seen: Seen<'p>, tables: &Tables<'_>, counts: impl Fn(Start) -> bool) -> Map {
         let topology = &seen.attachments.topology;
-        let clusters: Vec<usize> = seen
-            .clusters
-            .iter()
-            .filter_map(|name| tables.cluster(name))
-            .collect();
+        let clusters: Vec<usize> = tables.known(seen.clusters).collect();
         let mut map = Map::default();
         for start in topology.starts().filter(|start| counts(*start)) {
             let position = match start {
@@ -154,7 +158,10 @@ impl<'p> Hierarchy<'p> {
         // Those that hang on nothing are a row, too.
         if seen.clusters.is_empty() {
             for (id, _) in topology.routes.iter() {
-                self.route(topology, id, true, &mut map);
+                let mut starts = topology.starts_of(Node::Route(id)).into_iter().peekable();
+                if starts.peek().is_none() || starts.any(&counts) {
+                    self.route(topology, id, true, &mut map);
+                }
             }
         }
         map
@@ -411,6 +418,14 @@ fn rule_row(route: &Object, number: usize) -> RuleRow {
             .map(|backend| forwarded(backend, route.namespace_or_empty()))
             .collect(),
         b: Vec::new(),
+    }
+}
+
+/// What a rule is called in locators.
+pub(super) fn rule_name(rule: &RuleRow, position: usize) -> String {
+    match &rule.name {
+        Some(name) => name.clone(),
+        None => format!("rule-{}", position.saturating_add(1)),
     }
 }
 

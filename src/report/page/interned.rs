@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::document::{At, Position};
 use crate::diagnostic::{Locate, Part, Place};
 use crate::object::Object;
+use crate::report::source_line::SourceLine;
 
 /// A list without repeats.
 #[derive(Debug)]
@@ -73,6 +74,11 @@ impl<'p> Tables<'p> {
         self.clusters.get(name).copied()
     }
 
+    /// The positions of those clusters that the page has.
+    pub(super) fn known(&self, names: &[String]) -> impl Iterator<Item = usize> {
+        names.iter().filter_map(|name| self.cluster(name))
+    }
+
     /// A set of clusters, in any order.
     pub(super) fn set<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> usize {
         let members = names.into_iter().filter_map(|name| self.cluster(name)).collect();
@@ -121,6 +127,15 @@ impl<'p> Tables<'p> {
     /// File and line of an object.
     pub(super) fn object(&mut self, object: &Object) -> Option<At> {
         self.at(object.place(""))
+    }
+
+    /// The same by name.
+    pub(super) fn line(&self, object: &Object) -> Option<SourceLine> {
+        let line = SourceLine::of(self.locate, object.place(""))?;
+        Some(SourceLine {
+            path: slashed(&line.path),
+            ..line
+        })
     }
 
     /// File and line of a field of an object: of its name, which is where somebody looks.

@@ -19,6 +19,7 @@ mod texts;
 
 mod change;
 mod html;
+mod named;
 mod outcomes;
 mod paths;
 mod placements;
@@ -39,6 +40,7 @@ use document::{CarriedRow, ClusterRow, ConditionRow, FindingRow, GatewayRow, OnR
 use hierarchy::{GatewayEntry, Hierarchy, narrow};
 use interned::{Tables, signed_or_none};
 use kinds::Kinds;
+pub(crate) use named::policy_report;
 use numbers::Numbers;
 use outcomes::{Outcomes, Profiles};
 use paths::Paths;

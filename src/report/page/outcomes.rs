@@ -106,6 +106,11 @@ impl Outcomes {
             .iter()
             .map(|seen| seen.attachments.policies.rows().iter().any(|policy| policy.local))
             .collect();
+        let weights: Vec<usize> = places
+            .iter()
+            .map(|seen| tables.known(seen.clusters).count().max(1))
+            .collect();
+        let weight = |place: &usize| weights.get(*place).copied().unwrap_or_default();
         let mut present: HashMap<(usize, i32, i32), Vec<usize>> = HashMap::new();
         for (number, map) in maps.iter().enumerate() {
             for gateway in map.starts.values() {
@@ -138,7 +143,6 @@ impl Outcomes {
                 .filter(|place| !inhabited.get(*place).copied().unwrap_or_default());
             let lonely: Vec<usize> = lonely.collect();
             let voters = if lonely.is_empty() { &everywhere } else { &lonely };
-            let weight = |place: &usize| places.get(*place).map_or(0, |seen| seen.clusters.len().max(1));
             let mut cores: BTreeMap<Position, (usize, usize)> = BTreeMap::new();
             for (order, place) in voters.iter().enumerate() {
                 let entry = cores.entry(self.core(outcome(place))).or_insert((0, order));
@@ -382,8 +386,7 @@ impl<'p> Finding<'_, 'p> {
                 continue;
             };
             let authored = seen.attachments.authored(loss.policy);
-            let mut layers = authored.layers.iter();
-            let leaf = layers.find_map(|layer| layer.content.get(&loss.key));
+            let leaf = seen.attachments.lost(loss.policy, &loss.key);
             let row = self.lost((&loss.key, leaf, authored.object), policy, by, rule);
             lost.push(row);
         }

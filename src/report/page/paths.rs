@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use super::document::Position;
-use super::hierarchy::Hierarchy;
+use super::hierarchy::{Hierarchy, rule_name};
 use super::interned::signed;
 
 /// What a locator names.
@@ -45,10 +45,7 @@ impl Paths {
         for (number, route) in hierarchy.routes.list.iter().enumerate() {
             let locator = route.object.identity().locator();
             for (position, rule) in route.rules.iter().enumerate() {
-                let name = match &rule.name {
-                    Some(name) => name.clone(),
-                    None => format!("rule-{}", position.saturating_add(1)),
-                };
+                let name = rule_name(rule, position);
                 parts.insert(format!("{locator}#{name}"), Part::Rule(number, position));
             }
             parts.insert(locator, Part::Route(number));

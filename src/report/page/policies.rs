@@ -13,8 +13,8 @@ use super::kinds::Kinds;
 use super::numbers::Numbers;
 use super::paths::Paths;
 use super::texts::own_text;
-use crate::policy::{Attachments, Condition, Declared, Policy, Profile, Target};
-use crate::report::diff::SettingChange;
+use crate::policy::{Attachments, Condition, Policy, Target};
+use crate::report::diff::{SettingChange, giver};
 use crate::report::policies::PolicyEntry;
 use crate::report::policy_view::{PolicyView, Seen};
 use crate::source::Sources;
@@ -67,12 +67,16 @@ impl<'p> Rows<'_, 'p> {
             };
             let policy = seen.attachments.policy(entry.policy);
             let kind = self.kinds.find(&policy.object.group_kind());
-            let conditions = if entry.place.is_none() {
-                PolicyEntry::of_hub(self.view, entry.policy).conditions
+            let PolicyEntry {
+                conditions,
+                mode,
+                strategy,
+                ..
+            } = if entry.place.is_none() {
+                PolicyEntry::of_hub(self.view, entry.policy)
             } else {
-                PolicyEntry::of_cluster(self.view, seen.attachments, entry.policy).conditions
+                PolicyEntry::of_cluster(self.view, seen.attachments, entry.policy)
             };
-            let (mode, strategy) = mode(policy, seen.attachments.profile(entry.policy));
             let (first, text) = own_text(policy.object, self.sources).unwrap_or_default();
             let locator = policy.locator();
             let deleted = self
@@ -120,11 +124,7 @@ impl<'p> Rows<'_, 'p> {
         for change in changes {
             let mut settings = Vec::new();
             for setting in change.settings.iter() {
-                let whose = setting.new_from.as_ref();
-                let whose = whose.and_then(|key| {
-                    let mut policies = change.policies.iter();
-                    policies.find(|locator| locator.rsplit(':').next() == Some(key.as_str()))
-                });
+                let whose = giver(&change.policies, setting);
                 let whose = whose.and_then(|locator| numbers.find(locator, None));
                 settings.push((
                     setting.setting.clone(),
@@ -138,25 +138,13 @@ impl<'p> Rows<'_, 'p> {
             let clusters = change.clusters.iter().flat_map(|clusters| clusters.iter());
             let clusters = tables.set(clusters.map(String::as_str));
             let here = tables.members(clusters).count();
+            if here == 0 && !change.clusters.is_empty() {
+                continue;
+            }
             rows.push(IfDeletedRow(spots, settings, (here < all).then_some(clusters)));
         }
         (rows, changes.iter().map(|change| change.more).sum())
     }
-}
-
-/// `defaults` or `overrides`, where the settings stand in one of these; and the strategy, where it is written.
-fn mode(policy: &Policy<'_>, profile: &Profile) -> (Option<&'static str>, Option<String>) {
-    let Some(layer) = policy.layers.last() else {
-        return (None, None);
-    };
-    let word = layer.base.rsplit('/').next().filter(|word| *word != "spec");
-    let bases = [layer.base, "/spec"];
-    let written = bases.iter().find_map(|base| {
-        let fields = profile.strategy_fields.iter();
-        let mut written = fields.filter_map(|field| policy.object.value.pointer(&format!("{base}/{field}")));
-        written.find_map(|value| value.as_str().map(str::to_owned))
-    });
-    (word, written)
 }
 
 pub(super) fn condition_row(condition: &Condition) -> ConditionRow {
@@ -180,7 +168,9 @@ fn targets(
             Target::Attached(node) => node_row(attachments, *node, hierarchy, map),
             _ => None,
         };
-        let row = row.unwrap_or_else(|| TargetRow::Named("x", unattached(declared, policy)));
+        let row = row.unwrap_or_else(|| {
+            TargetRow::Named("x", declared.unattached(policy.object.namespace_or_empty()))
+        });
         if !rows.contains(&row) {
             rows.push(row);
         }
@@ -218,19 +208,4 @@ fn node_row(
         Node::Class(_) => TargetRow::Named("c", topology.identity(node).name),
         Node::Mesh(_) => TargetRow::Named("m", topology.identity(node).name),
     })
-}
-
-/// A target that is nowhere, and why.
-fn unattached(declared: &Declared, policy: &Policy<'_>) -> String {
-    let own = policy.object.namespace_or_empty();
-    let namespace = declared.namespace.as_deref().unwrap_or(own);
-    let what = declared.described_with_group(namespace);
-    let why = match &declared.target {
-        Target::NotFound => "not in the input",
-        Target::NotPermitted => "not permitted by a ReferenceGrant",
-        Target::NotAllowed(_) => "not allowed as a target",
-        Target::Unresolved => "the policy is invalid",
-        Target::Virtual | Target::Attached(_) => return what,
-    };
-    format!("{what} ({why})")
 }

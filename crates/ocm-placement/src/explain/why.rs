@@ -7,34 +7,54 @@ use super::case::Case;
 use super::explanation::{Bearing, Explanation, Stage, Step};
 use crate::api::placement::LeftAlone;
 use crate::evaluation::Evaluation;
-use crate::outcome::{FaultStage, SchedulerStatus};
+use crate::ids::{ClusterId, PlacementId};
+use crate::outcome::{FaultStage, Outcome, SchedulerStatus};
 
-impl Evaluation<'_> {
+impl<'a> Evaluation<'a> {
     /// What each Placement makes of a cluster, by namespace and name; `None` when there is no such ManagedCluster.
     ///
     /// Needs an evaluation with full detail: without it, scores and ranks are left out.
     #[must_use]
     pub fn explain(&self, cluster: &str) -> Option<Vec<Explanation>> {
         let id = self.plan.fleet.cluster_id(cluster)?;
-        let explanations = self.outcomes.iter().map(|(placement_id, outcome)| {
-            let placement = &self.plan.input.inventory.placements[placement_id];
-            let case = Case {
-                plan: &self.plan,
-                placement_id,
-                placement,
-                outcome,
-                existing: &self.existing[placement_id],
-                id,
-                cluster: self.plan.fleet.clusters[id],
-            };
-            Explanation {
-                namespace: placement.namespace.to_owned(),
-                name: placement.name.to_owned(),
-                selected: self.results[placement_id].clusters.contains(&id.into()),
-                steps: case.steps(),
-            }
-        });
-        Some(explanations.collect())
+        let placements = self.outcomes.iter();
+        Some(
+            placements
+                .map(|(placement, outcome)| self.explanation(placement, outcome, id))
+                .collect(),
+        )
+    }
+
+    /// What one Placement, by its position in [`Self::placement_reports`], makes of each cluster.
+    #[must_use]
+    pub fn explain_placement(
+        &self,
+        position: usize,
+    ) -> Option<impl Fn(&str) -> Option<Explanation> + Sync + use<'_, 'a>> {
+        let (placement, outcome) = self.outcomes.iter().nth(position)?;
+        Some(move |cluster: &str| {
+            let id = self.plan.fleet.cluster_id(cluster)?;
+            Some(self.explanation(placement, outcome, id))
+        })
+    }
+
+    fn explanation(&self, placement_id: PlacementId, outcome: &Outcome<'a>, id: ClusterId) -> Explanation {
+        let placement = &self.plan.input.inventory.placements[placement_id];
+        let case = Case {
+            plan: &self.plan,
+            placement_id,
+            placement,
+            outcome,
+            existing: &self.existing[placement_id],
+            id,
+            cluster: self.plan.fleet.clusters[id],
+        };
+        Explanation {
+            namespace: placement.namespace.to_owned(),
+            name: placement.name.to_owned(),
+            selected: self.results[placement_id].clusters.contains(&id.into()),
+            steps: case.steps(),
+        }
     }
 }
 

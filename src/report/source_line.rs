@@ -1,0 +1,30 @@
+//! Where something stands, as reports say it.
+//!
+//! Owns: file and line as data. Flows in: a symbolic place, texts. Flows out: a [`SourceLine`]. Must not know: reports.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::diagnostic::{Locate, Place};
+
+/// File and line of an object of the input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SourceLine {
+    /// Path relative to the root of the input.
+    pub path: String,
+    /// Line, from 1.
+    pub line: usize,
+}
+
+impl SourceLine {
+    /// The line of a place, where there is a text.
+    pub(in crate::report) fn of(locate: &dyn Locate, place: Place) -> Option<Self> {
+        let span = locate.locate(&place)?;
+        Some(Self {
+            path: span.path.to_owned(),
+            line: span.line,
+        })
+    }
+}
