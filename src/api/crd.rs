@@ -53,12 +53,19 @@ impl PolicyLabel {
 /// schemas are left out, with findings.
 #[must_use]
 pub(crate) fn read(object: &Object) -> (Option<Crd>, Vec<Finding>) {
-    match Crd::read(&object.value) {
+    let (crd, wrong) = match Crd::read(&object.value) {
         Ok(crd) => {
             let wrong = findings(object, &crd.problems);
             (Some(crd), wrong)
         }
         Err(problems) => (None, findings(object, &problems)),
+    };
+    // What a misspelled key means is missing elsewhere: the other problems may follow from it.
+    let misspelled = spelling::misspelled(object);
+    if misspelled.is_empty() {
+        (crd, wrong)
+    } else {
+        (crd, misspelled)
     }
 }
 
@@ -104,7 +111,8 @@ pub(crate) fn check(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
 /// Checks an object against what the built-in catalog knows of its kind, which `crd` is the definition of. Of a version
 /// that the catalog does not have it says nothing.
 ///
-/// With `only`, these fields of the spec alone count: that one of them is missing, or was meant by an unknown one.
+/// With `only`, these fields of the spec alone count: that one of them is missing, or that an unknown field was meant to
+/// be one of them, or the spec.
 #[must_use]
 pub(crate) fn check_by_catalog(crd: &Crd, object: &Object, only: Option<&[&str]>) -> Vec<Finding> {
     let version = &object.api_version.version;
@@ -116,7 +124,7 @@ pub(crate) fn check_by_catalog(crd: &Crd, object: &Object, only: Option<&[&str]>
         let only: Vec<String> = only.iter().map(|field| format!("/spec/{field}")).collect();
         violations.retain(|violation| {
             only.contains(&violation.pointer)
-                || violation::meant(violation).is_some_and(|meant| only.contains(&meant))
+                || violation::meant(violation).is_some_and(|meant| meant == "/spec" || only.contains(&meant))
         });
     }
     if violations.is_empty() {
@@ -165,6 +173,8 @@ fn finding(object: &Object, problem: &SchemaProblem) -> Finding {
         None => finding,
     }
 }
+
+mod spelling;
 
 #[cfg(test)]
 mod tests;

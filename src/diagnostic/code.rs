@@ -227,6 +227,7 @@ impl Code {
                 Self::POLICY_UNUSED,
                 Self::REFERENCE_NOT_PERMITTED,
                 Self::REFERENCE_NOT_SHIPPED,
+                Self::ROUTE_NOT_ATTACHED,
                 Self::SECRET_NOT_FOUND,
                 Self::SECRET_NOT_RENDERED,
                 Self::SECRET_REF_NOT_PERMITTED,
@@ -248,7 +249,8 @@ impl Code {
     }
 
     /// Warnings that say why nothing is placed, the cause first. If nothing is rendered, the first is a part of that error.
-    pub(crate) const UNPLACED: [Self; 3] = [
+    pub(crate) const UNPLACED: [Self; 4] = [
+        Self::PLACEMENT_MISCONFIGURED,
         Self::PLACEMENT_UNKNOWN_SET,
         Self::PLACEMENT_NO_CLUSTERS,
         Self::GATEWAY_NOT_PLACED,

@@ -13,6 +13,15 @@ pub struct Label {
     pub text: String,
 }
 
+/// A name that something refers to and nothing has, and the definition of a near one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Lacks {
+    /// What does not exist, such as `Gateway shop/web`.
+    pub(crate) what: String,
+    /// The near name, or the near namespace, in the object that defines it.
+    pub(crate) near: Place,
+}
+
 /// One thing that spokewright has to say about its input.
 ///
 /// ```
@@ -51,6 +60,8 @@ pub struct Finding {
     pub(crate) settles: Vec<Place>,
     /// The field that is missing because its key is misspelled here.
     pub(crate) misspells: Option<Place>,
+    /// The name that nothing has, if a definition is near it: all findings about it have one cause.
+    pub(crate) lacks: Option<Lacks>,
 }
 
 impl Finding {
@@ -71,6 +82,7 @@ impl Finding {
             suppressed: None,
             settles: Vec::new(),
             misspells: None,
+            lacks: None,
         }
     }
 
@@ -140,6 +152,16 @@ impl Finding {
     #[must_use]
     pub(crate) fn settles(mut self, place: Place) -> Self {
         self.settles.push(place);
+        self
+    }
+
+    /// Names what does not exist, and the definition of a near name.
+    #[must_use]
+    pub(crate) fn lacks(mut self, what: impl Into<String>, near: Place) -> Self {
+        self.lacks = Some(Lacks {
+            what: what.into(),
+            near,
+        });
         self
     }
 

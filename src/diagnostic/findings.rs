@@ -107,7 +107,6 @@ impl Findings {
         self.drop_around_misspelled();
         self.drop_explained_emptiness();
         self.drop_consequences();
-        self.drop_unknown();
     }
 
     /// Marks the warnings that somebody accepted. Errors are not asked for: what stops a run cannot be accepted.
@@ -251,30 +250,6 @@ impl Findings {
         });
     }
 
-    /// Where a file cannot be read, its objects are unknown, and whatever names one of them would be said to name nothing:
-    /// that follows from the one error, which says so.
-    fn drop_unknown(&mut self) {
-        const NOTE: &str = "its objects are unknown, so findings about missing objects are left out";
-        let is_unread = |finding: &Finding| {
-            finding.severity == Severity::Error
-                && (finding.code.group() == "yaml" || finding.code == Code::INPUT_UNREADABLE)
-        };
-        if !self.found.iter().any(is_unread) {
-            return;
-        }
-        let before = self.found.len();
-        self.found.retain(|finding| !finding.is_about_absence());
-        if self.found.len() == before {
-            return;
-        }
-        let unread = self.found.iter_mut().filter(|finding| is_unread(finding));
-        if let Some(first) = unread.min_by(|a, b| sort_key(a).cmp(&sort_key(b)))
-            && !first.notes.iter().any(|note| note == NOTE)
-        {
-            first.notes.push(NOTE.to_owned());
-        }
-    }
-
     /// Any other error explains better than `empty/nothing-rendered` why nothing is rendered. Only the configured severities
     /// tell whether there is one: an error that the configuration makes a warning stops nothing, and must not hide that the
     /// result is empty.
@@ -333,6 +308,14 @@ impl Findings {
         self.found.retain(keep);
     }
 
+    /// Adds a note to the first finding that `is_meant` accepts, unless it has that note.
+    pub(crate) fn note_first(&mut self, is_meant: impl Fn(&Finding) -> bool, note: &str) {
+        let first = self.found.iter_mut().find(|finding| is_meant(finding));
+        if let Some(first) = first.filter(|first| !first.notes.iter().any(|known| known == note)) {
+            first.notes.push(note.to_owned());
+        }
+    }
+
     /// The findings of one severity.
     #[must_use]
     pub fn only(&self, severity: Severity) -> Self {
@@ -379,6 +362,7 @@ fn sort_key(finding: &Finding) -> impl Ord + '_ {
         causes: _,
         settles: _,
         misspells: _,
+        lacks: _,
         suppressed,
     } = finding;
     (

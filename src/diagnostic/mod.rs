@@ -51,6 +51,7 @@ mod fixture;
 pub use brief::Brief;
 pub(crate) use broken::broken;
 pub use code::{CODES, Code};
+pub(crate) use finding::Lacks;
 pub use finding::{Finding, Label};
 pub use findings::{Findings, SeverityOverride, Warnings};
 pub use format::{Format, json_text, write_json};

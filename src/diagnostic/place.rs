@@ -97,7 +97,7 @@ impl Place {
     }
 
     /// The object that it is in: a document or, in a `List`, one item of it.
-    pub(super) fn object(&self) -> Option<(DocumentId, Option<&str>)> {
+    pub(crate) fn object(&self) -> Option<(DocumentId, Option<&str>)> {
         let (document, pointer) = self.field()?;
         let item = pointer
             .strip_prefix("/items/")

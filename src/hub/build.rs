@@ -291,7 +291,8 @@ impl Other {
         let has_name = self.value.pointer("/metadata/name").is_some();
         let is_of_a_cluster = *room != Room::Hub
             && (!is_incomplete || (has_name && !(self.api_version.is_empty() && self.kind.is_empty())));
-        if !is_of_a_cluster && !may_be_used(&version, &self.kind, &self.value, kinds) {
+        let is_meant = may_be_used(&version, &self.kind, &self.value, kinds) || self.is_misspelled();
+        if !is_of_a_cluster && !is_meant {
             return None;
         }
         if is_incomplete {
@@ -304,6 +305,21 @@ impl Other {
                 Some(not_a_string(&self.origin, &self.kind, "namespace", namespace))
             }
             _ => Some(no_name(&self.origin, &self.value, &self.kind, name)),
+        }
+    }
+
+    /// Whether it is an object but for a typo in a key that every object has.
+    fn is_misspelled(&self) -> bool {
+        let is_near = |parent: &str, field: &str| self.origin.missing(&self.value, parent, field).1.is_some();
+        let has_name = self.value.pointer("/metadata/name").is_some();
+        match (self.api_version.is_empty(), self.kind.is_empty()) {
+            (true, true) => false,
+            (true, false) => has_name && is_near("", "apiVersion"),
+            (false, true) => has_name && is_near("", "kind"),
+            (false, false) if self.value.get("metadata").is_some() => {
+                !has_name && is_near("/metadata", "name")
+            }
+            (false, false) => is_near("", "metadata"),
         }
     }
 

@@ -13,7 +13,8 @@ use super::origins;
 use super::suppress::{About, Suppressions};
 use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
 use crate::diagnostic::{
-    Code, DocumentId, Finding, Findings, Locate as _, Place, SeverityOverride, SourceId, Warnings, shell_path,
+    Code, DocumentId, Finding, Findings, Locate as _, Place, SeverityOverride, SourceId, Warnings, nearest,
+    shell_path,
 };
 use crate::hub::{self, Hub, Objects};
 use crate::object::Object;
@@ -121,6 +122,7 @@ impl Loaded {
         findings.finish(&self.overrides, self.warnings);
         findings.order_by_position(&self.sources);
         super::consequences::leave_out(&self.hub, &self.sources, findings);
+        super::one_name::gather(&self.hub, &self.sources, findings);
         super::variables::explain(&self.sources, findings);
         origins::explain(&self.unfound, findings);
     }
@@ -305,6 +307,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         .filter(|_| !is_named)
         .and_then(|_| source::repository_or(&places.root));
     let roots = roots(&places, &config);
+    let roots_base = places.root.clone();
     let mut wanted = wanted(request, places, &config, &output);
     // Any other tree holds nothing but the repository.
     wanted.within = wanted.within.filter(|_| matches!(files, Files::Disk));
@@ -318,6 +321,10 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         findings.extend(wanted.hub.iter().filter_map(|path| not_staged(tree, path)));
     } else if let Some(missing) = request.spokes.as_deref().filter(|path| !there.is_dir(path)) {
         findings.push(no_such_spokes(missing));
+    }
+    if let (Some(document), None) = (document, &request.spokes) {
+        let spokes = under(&roots_base, &config.spokes);
+        findings.extend(misspelled_spokes(document, &spokes, &config.spokes, files));
     }
     if !is_stream(request) && (purpose != Purpose::Compare || matches!(files, Files::Disk)) {
         match misplaced(&output, output_within.as_deref()) {
@@ -660,6 +667,24 @@ fn no_such_spokes(path: &Path) -> Finding {
         format!("there is no directory `{shown}` of spoke-local objects"),
     )
     .help("name the directory that has one directory per cluster")
+}
+
+/// A configured directory that is not there. It may be absent, because Git keeps no empty directory. With a near one
+/// beside it, its name has a typo, and local objects would be shipped over.
+fn misspelled_spokes(document: DocumentId, path: &Path, written: &str, files: Files<'_>) -> Option<Finding> {
+    // Another directory may be called nearly as the default, which nobody wrote.
+    if written == RenderConfig::default().spokes || files.is_dir(path) {
+        return None;
+    }
+    let name = path.file_name()?.to_str()?;
+    let beside = files.directories_beside(path);
+    let near = nearest(name, beside.iter().map(String::as_str))?;
+    let finding = Finding::new(
+        Code::CONFIG_INVALID,
+        Place::value(document, "/spokes"),
+        format!("there is no directory `{written}` of local objects"),
+    );
+    Some(finding.help(format!("did you mean `{near}`?")))
 }
 
 /// What somebody named is in the index: an input that is not would be left out without a word.

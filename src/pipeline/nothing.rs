@@ -56,6 +56,10 @@ pub(super) fn report_nothing_rendered(
             "{help}{or}pass --allow-empty if nothing should be rendered"
         ))
         .note(unplaced.message);
+    let empty = Finding {
+        lacks: unplaced.lacks,
+        ..empty
+    };
     findings.push(empty);
 }
 

@@ -23,7 +23,8 @@ use crate::report::{
     WithheldPolicy,
 };
 use crate::sync::{
-    OnSpokes, Withheld, check_admission, report_not_permitted, report_references, report_unused,
+    OnSpokes, Withheld, check_admission, report_misspelled_backends, report_not_permitted, report_references,
+    report_unused,
 };
 use apimachinery::Work;
 
@@ -317,6 +318,7 @@ fn plan<'a>(
         loaded.config.secrets == Secrets::Copy,
     );
     report_not_permitted(&gateways, grants, findings);
+    report_misspelled_backends(hub, findings);
     report_references(hub, &gateways, (&synced.objects, &variants), &on_spokes, findings);
     let policy = |withheld: &Withheld<'_>| attached.attachments.policy(withheld.policy).object;
     let withheld_objects: Vec<_> = synced.withheld.iter().map(policy).collect();

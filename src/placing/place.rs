@@ -33,6 +33,7 @@ pub(crate) fn place(
     findings: &mut Findings,
 ) -> Table<OurGatewayId, Arc<[String]>> {
     let mut placing = Placing {
+        hub,
         given: GivenDecisions::new(hub, findings),
         evaluation: None,
         source,
@@ -59,6 +60,7 @@ pub(crate) fn place(
 
 /// What is known while Gateways are placed.
 struct Placing<'a> {
+    hub: &'a Hub,
     given: GivenDecisions<'a>,
     evaluation: Option<Evaluation<'a>>,
     source: PlacementSource,
@@ -177,7 +179,15 @@ impl Placing<'_> {
             .filter(|(other, _)| *other == namespace)
             .map(|(_, name)| *name);
         if let Some(near) = nearest(name, here.filter(|near| *near != name)) {
-            return finding.help(format!("did you mean `{near}`?"));
+            let finding = finding.help(format!("did you mean `{near}`?"));
+            let placements = &self.hub.objects;
+            return match placements.find(GROUP, "Placement", Some(namespace), near) {
+                Some(placement) => finding.lacks(
+                    format!("Placement {namespace}/{name}"),
+                    placement.place("/metadata/name"),
+                ),
+                None => finding,
+            };
         }
         match known
             .iter()

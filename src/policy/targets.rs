@@ -540,8 +540,18 @@ impl<'a> Resolver<'_, 'a> {
         let sections = whole_exists.then(|| self.sections(&whole, namespace));
         let section = declared.section.as_deref().unwrap_or_default();
         let near = match &sections {
-            Some(names) => nearest(section, names.iter().map(String::as_str)).map(Near::Name),
+            Some(_) => self
+                .sources
+                .get(&identity)
+                .and_then(|whole| Near::section(whole, section)),
             None => self.near(declared, namespace),
+        };
+        let lacked = match &sections {
+            Some(_) => format!(
+                "{} `{section}` of {identity}",
+                section_word(self.topology, declared)
+            ),
+            None => identity.to_string(),
         };
         let place_of_namespace = || match &declared.namespace {
             Some(_) => policy.object.place(&format!("{}/namespace", declared.pointer)),
@@ -557,7 +567,7 @@ impl<'a> Resolver<'_, 'a> {
                         "check its `parentRef`, and `allowedListeners` of the Gateway, which accepts none by default",
                     )
                 }
-                (_, Some(near)) => near.explain(finding, place_of_namespace),
+                (_, Some(near)) => near.explain(finding, &lacked, place_of_namespace),
                 (Some(names), None) => finding.help(format!("it has: {}", names.join(", "))),
                 (None, None) if of_gateway => finding.help("correct the name, or add the object"),
                 (None, None) => finding.help("correct the name; if it lives only on spokes, ignore this"),

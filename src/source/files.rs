@@ -62,6 +62,27 @@ impl Files<'_> {
         .unwrap_or(false)
     }
 
+    /// The directories beside `path`, by name.
+    #[must_use]
+    pub fn directories_beside(self, path: &Path) -> Vec<String> {
+        let list = |tree: &dyn FileTree| {
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            let Ok(Lead::To(real, _)) = tree.resolve(&tree.locate(parent.unwrap_or(Path::new(".")))?) else {
+                return None;
+            };
+            tree.list(&real).ok()
+        };
+        let entries = match self {
+            Self::Disk => list(&Disk::default()),
+            Self::Tree(tree) => list(tree),
+        };
+        let directories = entries.into_iter().flatten();
+        let directories = directories.filter(|(_, entry)| matches!(entry, TreeEntry::Directory));
+        directories
+            .filter_map(|(name, _)| name.into_string().ok())
+            .collect()
+    }
+
     /// Reads one file that somebody named as a single text, without looking for documents: the configuration. `None`, and
     /// a finding, when it cannot be read.
     pub fn read_text(

@@ -235,7 +235,8 @@ fn not_shipped(hub: &Hub, needed: &Needed, missing: &Missing<'_>) -> Option<Find
     )
     .label(format!("needed by {}", referrer.identity()))
     // A kind that is wrong makes another reference of it.
-    .follows_from(referrer.place(&kind_of(pointer)));
+    .follows_from(referrer.place(&kind_of(pointer)))
+    .follows_from(referrer.place(pointer));
     let others = missing.referrers.iter().skip(1);
     for (referrer, pointer) in others.clone().take(MOST_PLACES) {
         finding = finding.related(referrer.place(pointer), format!("and by {}", referrer.identity()));
