@@ -69,7 +69,8 @@ pub(crate) fn read(object: &Object) -> (Option<Crd>, Vec<Finding>) {
     }
 }
 
-/// Which patterns and CEL rules of a definition cannot be used: [`read`] leaves them to the first object that meets them.
+/// Which patterns and CEL rules of a definition cannot be used: [`read`] leaves them to the first object that meets
+/// them.
 /// `object` is the one that `crd` was read from. What `work` does not suffice for is not said.
 #[must_use]
 pub(crate) fn verify(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
@@ -92,8 +93,8 @@ pub(crate) fn is_one(object: &Object) -> bool {
 }
 
 /// Checks an object of a kind as an API server with strict field validation would, but for what every
-/// object's metadata must be: that is checked for all kinds alike, in `hub`. Where `work` is spent afterwards, no answer
-/// that it was for counts.
+/// object's metadata must be: that is checked for all kinds alike, in `hub`. Where `work` is spent afterwards, no
+/// answer that it was for counts.
 #[must_use]
 pub(crate) fn check(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
     let Some(version) = crd
@@ -111,8 +112,8 @@ pub(crate) fn check(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
 /// Checks an object against what the built-in catalog knows of its kind, which `crd` is the definition of. Of a version
 /// that the catalog does not have it says nothing.
 ///
-/// With `only`, these fields of the spec alone count: that one of them is missing, or that an unknown field was meant to
-/// be one of them, or the spec.
+/// With `only`, these fields of the spec alone count: that one of them is missing, or that an unknown field was meant
+/// to be one of them, or the spec.
 #[must_use]
 pub(crate) fn check_by_catalog(crd: &Crd, object: &Object, only: Option<&[&str]>) -> Vec<Finding> {
     let version = &object.api_version.version;
@@ -139,7 +140,7 @@ pub(crate) fn check_by_catalog(crd: &Crd, object: &Object, only: Option<&[&str]>
     found.map(|finding| finding.note(note.clone())).collect()
 }
 
-/// The finding about an object whose version is none of those that are served.
+/// The finding about an object whose version is not one of those that are served.
 fn not_served<'v>(object: &Object, plural: &str, served: impl Iterator<Item = &'v str>) -> Finding {
     let ApiVersion { group, version } = &object.api_version;
     let served: Vec<&str> = served.collect();

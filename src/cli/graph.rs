@@ -1,6 +1,7 @@
-//! `spokewright graph`: a picture of what hangs on what.
+//! `spokewright graph`: a picture of what is attached to what.
 //!
-//! Owns: its options. Flows in: arguments. Flows out: a picture as text on stdout. Must not know: what hangs on what.
+//! Owns: its options. Flows in: arguments. Flows out: a picture as text on stdout. Must not know: what is attached to
+//! what.
 
 use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;

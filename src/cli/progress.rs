@@ -4,7 +4,7 @@
 //! Flows in: the stages that the library tells. Flows out: a line on stderr that is gone when its stage is over.
 //! Must not know: what any stage does.
 //!
-//! A line stands on the screen only while a stage is under way, and no stage prints anything. So whatever is printed
+//! A line is on the screen only while a stage is under way, and no stage prints anything. So whatever is printed
 //! between stages, findings or an error, finds a clean line, without knowing that there ever was a bar.
 
 use std::io::IsTerminal as _;

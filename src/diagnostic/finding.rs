@@ -9,7 +9,7 @@ use super::{Code, Place, Severity, Suppressed};
 pub struct Label {
     /// Where.
     pub place: Place,
-    /// What stands there, a few words without a full stop.
+    /// What is there, a few words without a full stop.
     pub text: String,
 }
 
@@ -42,7 +42,7 @@ pub struct Finding {
     pub message: String,
     /// The place it is about.
     pub place: Place,
-    /// What stands under the caret at `place`; may be empty.
+    /// What is under the caret at `place`; may be empty.
     pub label: String,
     /// Further places that explain it.
     pub related: Vec<Label>,
@@ -50,13 +50,13 @@ pub struct Finding {
     pub notes: Vec<String>,
     /// What to type or change next.
     pub help: Option<String>,
-    /// A rule of a schema over all that stands inside of the place: who knows which part of that is wrong says it better.
+    /// A rule of a schema over all that is inside of the place: who knows which part of that is wrong says it better.
     pub(crate) is_rule: bool,
     /// Objects whose own findings explain this one ([`Finding::follows_from`]).
     pub(crate) causes: Vec<Place>,
     /// Why it is not counted, where somebody accepted it.
     pub suppressed: Option<Suppressed>,
-    /// Where nothing more need be said of a value's shape: the same mistake, met again by who reads the value.
+    /// Where nothing more need be reported about a value's shape: the same mistake, met again by who reads the value.
     pub(crate) settles: Vec<Place>,
     /// The field that is missing because its key is misspelled here.
     pub(crate) misspells: Option<Place>,
@@ -117,16 +117,16 @@ impl Finding {
         self
     }
 
-    /// Says that this may be so only because an object, at this place, is wrong. When anything as severe is found in it,
-    /// this is left out: one mistake is told once, where it is.
+    /// Says that this may be so only because an object, at this place, is wrong. When anything as severe is found in
+    /// it, this is left out: one mistake is reported once, where it is.
     #[must_use]
     pub(crate) fn follows_from(mut self, object: Place) -> Self {
         self.causes.push(object);
         self
     }
 
-    /// Whether it says that the input lacks something, or what follows from that. This may be wrong if a part of the input
-    /// could not be read.
+    /// Whether it says that the input lacks something, or what follows from that. This may be wrong if a part of the
+    /// input could not be read.
     pub(crate) fn is_about_absence(&self) -> bool {
         self.code.is_about_absence() || self.is_about_parameters()
     }

@@ -88,8 +88,8 @@ impl Findings {
         self.found.iter()
     }
 
-    /// Applies the configured severities. An override of a code that is not [configurable](Code::is_configurable) has no
-    /// effect.
+    /// Applies the configured severities. An override of a code that is not [configurable](Code::is_configurable) has
+    /// no effect.
     pub fn configure(&mut self, overrides: &BTreeMap<Code, SeverityOverride>) {
         self.found.retain_mut(|finding| {
             match overrides
@@ -117,10 +117,11 @@ impl Findings {
         }
     }
 
-    /// Applies the configured severities and what is said of `warnings`, drops repeats, and sorts by place, then code,
-    /// then message, so that the order depends on neither threads nor the order of the stages.
+    /// Applies the configured severities and what is reported about `warnings`, drops repeats, and sorts by place, then
+    /// code, then message, so that the order depends on neither threads nor the order of the stages.
     ///
-    /// What is [suppressed](Self::suppress) stays a warning. [`Findings::order_by_position`] then brings them into reading order.
+    /// What is [suppressed](Self::suppress) stays a warning. [`Findings::order_by_position`] then brings them into
+    /// reading order.
     pub fn finish(&mut self, overrides: &BTreeMap<Code, SeverityOverride>, warnings: Warnings) {
         self.configure(overrides);
         if warnings == Warnings::Denied {
@@ -136,8 +137,8 @@ impl Findings {
         self.found.dedup();
     }
 
-    /// A rule of a schema becomes a note of the error that tells which part of its value is wrong. Where a field does not
-    /// exist, an API server does not get as far as its rules.
+    /// A rule of a schema becomes a note of the error that tells which part of its value is wrong. Where a field does
+    /// not exist, an API server does not get as far as its rules.
     fn explain_rules(&mut self) {
         // There may be a hundred thousand findings, and what follows moves them all.
         if !self.found.iter().any(|finding| finding.is_rule) {
@@ -192,8 +193,9 @@ impl Findings {
         self.found = others;
     }
 
-    /// A misspelled key explains what is said of the field that is missing because of it, of its mapping as a whole, and of
-    /// its neighbors, which mean something else without it. Only that a neighbor has a wrong shape is a mistake of its own.
+    /// A misspelled key explains what is reported about the field that is missing because of it, of its mapping as a
+    /// whole, and of its neighbors, which mean something else without it. Only that a neighbor has a wrong shape is a
+    /// mistake of its own.
     fn drop_around_misspelled(&mut self) {
         let meant: HashMap<DocumentId, Vec<&str>> = self
             .found
@@ -250,9 +252,9 @@ impl Findings {
         });
     }
 
-    /// Any other error explains better than `empty/nothing-rendered` why nothing is rendered. Only the configured severities
-    /// tell whether there is one: an error that the configuration makes a warning stops nothing, and must not hide that the
-    /// result is empty.
+    /// Any other error explains better than `empty/nothing-rendered` why nothing is rendered. Only the configured
+    /// severities tell whether there is one: an error that the configuration makes a warning stops nothing, and must
+    /// not hide that the result is empty.
     fn drop_explained_emptiness(&mut self) {
         let is_empty = |finding: &Finding| finding.code == Code::EMPTY_NOTHING_RENDERED;
         let explains = |finding: &Finding| finding.severity == Severity::Error && !is_empty(finding);
@@ -261,8 +263,8 @@ impl Findings {
         }
     }
 
-    /// A schema says what is wrong with a value, in the API server's words; who reads the value meets it again, and need
-    /// not say so. Who knows more of that very value than its schema has the word instead.
+    /// A schema says what is wrong with a value, in the API server's words; who reads the value meets it again, and
+    /// need not say so. Who knows more of that very value than its schema has the word instead.
     fn drop_settled(&mut self) {
         let by_schema = |finding: &&Finding| !finding.settles.is_empty();
         let of_schemas = || self.found.iter().filter(by_schema);
@@ -284,7 +286,16 @@ impl Findings {
             .filter(knows_more)
             .map(|finding| finding.place.clone())
             .collect();
+        let invalid: BTreeSet<Place> = self
+            .found
+            .iter()
+            .filter(|finding| finding.code == Code::POLICY_INVALID)
+            .map(|finding| finding.place.clone())
+            .collect();
         self.found.retain(|finding| {
+            if finding.code == Code::POLICY_IGNORED_FIELD && invalid.contains(&finding.place) {
+                return false;
+            }
             if !finding.settles.is_empty() {
                 return !meant.contains(&finding.place);
             }
@@ -295,7 +306,7 @@ impl Findings {
     }
 
     /// Sorts as a reader meets them: by path, line and column, within one position as [`Findings::finish`] does.
-    /// What concerns a file as such stands before what is inside it, what concerns the run stands last.
+    /// What concerns a file as such is before what is inside it, what concerns the run is last.
     pub fn order_by_position(&mut self, locate: &dyn Locate) {
         // Nothing to do after `finish`. The next sort keeps the order within one position, and holds no second list.
         self.found.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));

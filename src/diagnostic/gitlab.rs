@@ -12,7 +12,7 @@ use super::position::{Location as Found, resolve};
 use super::sarif::fingerprint;
 use super::{Findings, Locate, Severity};
 
-/// What stands where a path has to: the run as a whole is about no file.
+/// What is where a path has to: the run as a whole is about no file.
 const NOWHERE: &str = ".";
 
 /// A Code Quality report: a list of issues, empty where nothing is wrong.

@@ -37,7 +37,7 @@ pub enum Place {
         /// The key or the value.
         part: Part,
     },
-    /// A field of a YAML text that stands in a string of a document: GatewayClass parameters in a ConfigMap.
+    /// A field of a YAML text that is in a string of a document: GatewayClass parameters in a ConfigMap.
     Embedded {
         /// The document.
         document: DocumentId,

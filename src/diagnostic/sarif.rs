@@ -353,7 +353,7 @@ fn location(found: &Found<'_>, id: Option<usize>, text: String) -> Location {
 }
 
 /// The sentence, then what explains it: viewers show one text only. Related places that have no location of
-/// their own are said here.
+/// their own are reported here.
 fn message(finding: &Finding, locate: &dyn Locate) -> Message {
     let mut text = finding.message.clone();
     for related in &finding.related {

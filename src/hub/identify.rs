@@ -39,8 +39,11 @@ fn misspelled_key(object: &Object) -> Option<Finding> {
         return None;
     }
     let metadata = object.root().get("metadata");
-    let missing = KNOWN.iter().filter(|key| !metadata.get(key).is_present());
-    missing.into_iter().find_map(|key| {
+    // That the name or the namespace is missing is reported as such.
+    let mut missing = ["annotations", "labels"]
+        .iter()
+        .filter(|key| !metadata.get(key).is_present());
+    missing.find_map(|key| {
         let unknown = metadata.entries().map(|(key, _)| key);
         let near = nearest(key, unknown.filter(|key| !KNOWN.contains(key)))?;
         let finding = Finding::new(
@@ -110,7 +113,8 @@ fn entries_findings(
     }
 }
 
-/// Gives the object its effective namespace; `default` is for namespaced objects that name none. A namespaced object needs one, a cluster-scoped one has none.
+/// Gives the object its effective namespace; `default` is for namespaced objects that name none. A namespaced object
+/// needs one, a cluster-scoped one has none.
 pub(super) fn settle_namespace(
     object: &mut Object,
     kinds: &KindTable,
@@ -140,7 +144,7 @@ pub(super) fn settle_namespace(
                 }))
             })
         }
-        // A kind that nobody knows is namespaced when it names a namespace (docs/reference/what-is-read.md).
+        // An unknown kind is namespaced when it names a namespace (docs/reference/what-is-read.md).
         _ => None,
     }
 }

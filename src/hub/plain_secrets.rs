@@ -1,4 +1,4 @@
-//! Secrets that stand in the input as they are.
+//! Secrets that are in the input as they are.
 //!
 //! Owns: this finding. Flows in: an object. Flows out: a finding. Must not know: who needs the Secret.
 

@@ -1,4 +1,4 @@
-//! The output tree: what stands on disk, whose it is, and how it changes without ever losing a byte.
+//! The output tree: what is on disk, whose it is, and how it changes without ever losing a byte.
 //!
 //! Owns: the inventory, the comparison of a wanted [`Tree`] with a directory, ownership, atomic writes, pruning,
 //! recovery of an interrupted run, and the stream of `-o -`.

@@ -1,8 +1,8 @@
 //! One mistake is one finding: what follows from a mistake elsewhere is left out.
 //!
-//! Owns: which findings follow from an object with a mistake, and from one that could not be read. Flows in: findings with
-//! their final severities, texts, the hub. Flows out: the findings without those that follow. Must not know: which stage
-//! found them.
+//! Owns: which findings follow from an object with a mistake, and from one that could not be read. Flows in: findings
+//! with their final severities, texts, the hub. Flows out: the findings without those that follow. Must not know: which
+//! stage found them.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -111,7 +111,7 @@ fn is_detached(finding: &Finding) -> bool {
     is_reference && finding.lacks.is_some()
 }
 
-/// What is said of traffic, which such a reference would lead.
+/// What is reported about traffic, which such a reference would lead.
 const PASSED: [Code; 2] = [Code::POLICY_OVERRIDDEN, Code::POLICY_UNREACHABLE];
 
 /// What an evaluation says that read something wrong.
@@ -345,8 +345,8 @@ impl<'s> Unread<'s> {
         objects.any(|(kind, _)| kind.is_none_or(|kind| depends_on(finding.code, kind)))
     }
 
-    /// Whether a finding may be there only because one of the files was not read: it has an object of that name or kind,
-    /// or nothing is known of it.
+    /// Whether a finding may be there only because one of the files was not read: it has an object of that name or
+    /// kind, or nothing is known of it.
     fn files_explain(&self, finding: &Finding, missing: &Missing<'_>) -> bool {
         self.files.iter().any(|text| {
             let Some(text) = text else { return true };

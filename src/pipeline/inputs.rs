@@ -71,7 +71,7 @@ pub struct Request {
     pub skip: Vec<PathBuf>,
     /// Whether output trees of which the configuration says nothing are reported wherever they lie below its directory.
     pub search_outputs: bool,
-    /// Who hears how far the run is.
+    /// The observer of progress.
     pub progress: Progress,
 }
 
@@ -82,7 +82,8 @@ pub struct Loaded {
     pub config: RenderConfig,
     /// The output directory.
     pub output: PathBuf,
-    /// The directory that the output must not leave, wherever links lead: where the configuration names it, its repository.
+    /// The directory that the output must not leave, wherever links lead: where the configuration names it, its
+    /// repository.
     pub output_within: Option<PathBuf>,
     /// The texts.
     pub sources: Sources,
@@ -96,7 +97,7 @@ pub struct Loaded {
     pub placement_options: placement::Options,
     /// `--clusters` and `--shard`.
     pub selection: Selection,
-    /// Who hears how far the run is.
+    /// The observer of progress.
     pub progress: Progress,
     /// `--work-kind`.
     pub work_kind: WorkKind,
@@ -110,7 +111,8 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Adds what loading found to `findings`, applies the configured severities and the suppressions, and sorts by position.
+    /// Adds what loading found to `findings`, applies the configured severities and the suppressions, and sorts by
+    /// position.
     pub fn finish(&self, findings: &mut Findings) {
         self.soften(findings);
         findings.extend(self.findings.clone());
@@ -127,7 +129,8 @@ impl Loaded {
         origins::explain(&self.unfound, findings);
     }
 
-    /// Where the output is in its repository, with `/` between components; as it was named where there is no repository.
+    /// Where the output is in its repository, with `/` between components; as it was named where there is no
+    /// repository.
     #[must_use]
     pub fn output_in_repository(&self) -> String {
         let named = || self.output.components().collect::<PathBuf>();
@@ -266,7 +269,7 @@ pub fn load_checkout(request: &Request, checkout: &Checkout) -> Loaded {
 enum Purpose {
     /// To say or write what it renders to.
     Write,
-    /// The same of what stands in Git's index for the files on disk.
+    /// The same of what is in Git's index for the files on disk.
     WriteStaged,
     /// To compare another input with it: what it lacks may be new in the other.
     Compare,
@@ -386,7 +389,8 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     }
 }
 
-/// Files of the input, those from number `first` on, that can be read and hold nothing: what was in them leaves the clusters.
+/// Files of the input, those from number `first` on, that can be read and hold nothing: what was in them leaves the
+/// clusters.
 fn empty_files(
     sources: &Sources,
     first: usize,
@@ -429,7 +433,7 @@ fn kind_of_profile(profile: &Value) -> Option<GroupKind> {
     Some(GroupKind::new(text("group")?, text("kind")?))
 }
 
-/// The input as it stands on disk, for whoever waits until it changes. A configuration that cannot be read counts as
+/// The input as it is on disk, for whoever waits until it changes. A configuration that cannot be read counts as
 /// none: the run says what is wrong with it.
 #[must_use]
 pub fn watched(request: &Request) -> Watched {
@@ -606,8 +610,8 @@ fn is_stream(request: &Request) -> bool {
         .is_some_and(|output| output.as_os_str() == "-")
 }
 
-/// An output where none may stand (docs/reference/output.md): below a `.git`, or outside of the repository whose configuration,
-/// the `document`, names it.
+/// An output where none may stand (docs/reference/output.md): below a `.git`, or outside of the repository whose
+/// configuration, the `document`, names it.
 fn output_outside(output: &Path, fault: RootFault, document: Option<DocumentId>) -> Finding {
     let shown = output.display().to_string();
     let place = match document {

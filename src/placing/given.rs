@@ -84,7 +84,7 @@ pub(crate) struct Decided<'a> {
 }
 
 impl<'a> Decided<'a> {
-    /// What is wrong with the decisions was said where Gateways were placed.
+    /// What is wrong with the decisions was reported where Gateways were placed.
     pub(crate) fn new(hub: &'a Hub, source: PlacementSource) -> Self {
         Self {
             given: GivenDecisions::new(hub, &mut Findings::new()),

@@ -187,8 +187,8 @@ impl<'a> Resolver<'_, 'a> {
         Target::NotAllowed(what)
     }
 
-    /// What a selector selects, by another namespace and name, and one that it would select if a namespace permitted it. Who
-    /// selects in all namespaces does not mean those that have not agreed
+    /// What a selector selects, by another namespace and name, and one that it would select if a namespace permitted
+    /// it. Who selects in all namespaces does not mean those that have not agreed
     /// (docs/systems/envoy-gateway.md#targets).
     fn select(
         &mut self,
@@ -278,8 +278,8 @@ impl<'a> Resolver<'_, 'a> {
         }
     }
 
-    /// A policy that names a Service holds at the waypoint of the Service, and nowhere else: what cannot be known of it is
-    /// said, and not assumed.
+    /// A policy that names a Service holds at the waypoint of the Service, and nowhere else: what cannot be known of it
+    /// is said, and not assumed.
     fn at_waypoint(&mut self, policy: &Policy<'a>, declared: &Declared, backend: BackendId) {
         let name = policy.object.identity();
         let service = self.topology.described(Node::Backend(backend));
@@ -560,7 +560,8 @@ impl<'a> Resolver<'_, 'a> {
         self.findings
             .push(match (sections.as_ref().filter(|names| !names.is_empty()), near) {
                 _ if is_refused_set => {
-                    // What is said of the set explains it. No traffic comes to the set, so that nothing is left unprotected.
+                    // What is reported about the set explains it. No traffic comes to the set, so that nothing is left
+                    // unprotected.
                     let said = self.topology.detached_at(&identity).into_iter();
                     let finding = said.fold(finding.severity(Severity::Warning), Finding::follows_from);
                     finding.help(

@@ -1,7 +1,7 @@
-//! The layout of the output tree: which file of a plan stands where.
+//! The layout of the output tree: which file of a plan is where.
 //!
 //! Owns: the paths, and which kustomization lists what. Flows in: a [`Plan`], and which clusters the run speaks for.
-//! Flows out: a [`Tree`], whose files are generated when they are needed. Must not know: what stands on disk.
+//! Flows out: a [`Tree`], whose files are generated when they are needed. Must not know: what is on disk.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ pub struct Layout<'a> {
     plan: &'a Plan,
     clusters: Vec<(&'a str, &'a [WorkId])>,
     hub_files: Vec<(&'a str, &'a str)>,
-    /// ManifestWorkReplicaSets, which stand in the place of the clusters' works.
+    /// ManifestWorkReplicaSets, which are in the place of the clusters' works.
     sets: &'a [ReplicaSet],
     /// Their directories, each once.
     set_directories: Vec<&'a str>,

@@ -1,8 +1,8 @@
 //! Secrets that listeners need: left out and reported, or copied (docs/reference/what-is-rendered.md).
 //!
 //! Owns: resolving certificate references with ReferenceGrants, the copies, and the findings about Secrets that stay
-//! away. Flows in: a Gateway or a ListenerSet, the hub. Flows out: manifests, and the references to them. Must not know: works,
-//! clusters.
+//! away. Flows in: a Gateway or a ListenerSet, the hub. Flows out: manifests, and the references to them. Must not
+//! know: works, clusters.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ pub(super) fn gateway_secrets(
     let holder = Holder {
         object,
         listeners: &placed.gateway.listeners,
-        // That it would be too long is said of the Gateway, which then goes nowhere.
+        // That it would be too long is reported about the Gateway, which then goes nowhere.
         downstream: downstream.as_deref().unwrap_or_default(),
         gateway: placed,
     };
@@ -197,8 +197,8 @@ pub(super) fn encrypted(object: &Object) -> Finding {
     .help("keep it out of the works (`secrets: Omit`) and bring it to the spokes another way")
 }
 
-/// An API server moves `stringData` into `data` and forgets it (docs/systems/kubernetes.md#secrets): what is taken out of it
-/// later stays on the cluster, and what the agent applies never equals what is there.
+/// An API server moves `stringData` into `data` and forgets it (docs/systems/kubernetes.md#secrets): what is taken out
+/// of it later stays on the cluster, and what the agent applies never equals what is there.
 pub(super) fn string_data(object: &Object) -> Option<Finding> {
     let field = object.root().get("stringData");
     if !object.is("", "Secret") || !field.is_present() {

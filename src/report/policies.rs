@@ -39,7 +39,7 @@ pub struct PolicyReport {
     pub policies: Vec<PolicyEntry>,
 }
 
-/// A Gateway whose policies have nothing to hold for: no route hangs on it in the input.
+/// A Gateway whose policies have nothing to hold for: no route is attached to it in the input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct WithoutPaths {

@@ -1,8 +1,8 @@
-//! Generated documents and the files that they were made from, so that a finding stands where somebody can mend it.
+//! Generated documents and the files that they were made from, so that a finding is where somebody can mend it.
 //!
-//! Owns: finding the file that a generator named, beneath directories that it may be relative to, and the document in it.
-//! Flows in: names of files and objects. Flows out: texts, and which document stands for which, in [`Sources`]. Must not
-//! know: which generator it was.
+//! Owns: finding the file that a generator named, beneath directories that it may be relative to, and the document in
+//! it. Flows in: names of files and objects. Flows out: texts, and which document stands for which, in [`Sources`].
+//! Must not know: which generator it was.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub(crate) fn object_name(value: &Value) -> Option<ObjectName> {
     Some([text("/apiVersion")?, text("/kind")?, text("/metadata/name")?])
 }
 
-/// What stands in a file: its number among the authored ones, and its documents by name.
+/// What is in a file: its number among the authored ones, and its documents by name.
 struct Known {
     source: SourceId,
     documents: HashMap<ObjectName, u32>,

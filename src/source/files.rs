@@ -35,13 +35,13 @@ impl Files<'_> {
         }
     }
 
-    /// Whether a directory stands at `path`.
+    /// Whether a directory is at `path`.
     #[must_use]
     pub fn is_dir(self, path: &Path) -> bool {
         matches!(self.lead(path), Some(Lead::To(_, TreeEntry::Directory)))
     }
 
-    /// Whether nothing stands at `path`. What lies outside of a tree is another matter.
+    /// Whether nothing is at `path`. What lies outside of a tree is another matter.
     #[must_use]
     pub fn lacks(self, path: &Path) -> bool {
         matches!(self.lead(path), Some(Lead::Nowhere | Lead::Outside))
@@ -83,8 +83,8 @@ impl Files<'_> {
             .collect()
     }
 
-    /// Reads one file that somebody named as a single text, without looking for documents: the configuration. `None`, and
-    /// a finding, when it cannot be read.
+    /// Reads one file that somebody named as a single text, without looking for documents: the configuration. `None`,
+    /// and a finding, when it cannot be read.
     pub fn read_text(
         self,
         path: &Path,
@@ -108,8 +108,8 @@ impl Files<'_> {
         read_text(&disk, &real, path, sources, findings)
     }
 
-    /// The same for a file that was found by its name: one that is a link must not leave the repository, nor, outside of
-    /// one, its directory.
+    /// The same for a file that was found by its name: one that is a link must not leave the repository, nor, outside
+    /// of one, its directory.
     pub fn read_found_text(
         self,
         path: &Path,

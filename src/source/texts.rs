@@ -26,7 +26,7 @@ pub struct SourceFile {
     pub documents: Vec<DocumentRange>,
 }
 
-/// Where a document stands in its file.
+/// Where a document is in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DocumentRange {
     /// First byte.
@@ -59,7 +59,7 @@ pub struct Sources {
     /// Files of which a part was not read.
     unread: BTreeSet<SourceId>,
     lookups: Lookups,
-    /// The files that generated documents were made from, by numbers of their own, and what stands there of which document.
+    /// The files that generated documents were made from, by numbers of their own, and what is there of which document.
     authored: Option<Box<Sources>>,
     redirected: BTreeMap<DocumentId, DocumentId>,
 }
@@ -232,8 +232,8 @@ impl Sources {
         Some((found.start, found.end))
     }
 
-    /// A field of the text inside a literal block (`|`), or its nearest parent. `None` for text in quotes, where escapes
-    /// hide the places.
+    /// A field of the text inside a literal block (`|`), or its nearest parent. `None` for text in quotes, where
+    /// escapes hide the places.
     fn locate_embedded(
         &self,
         document: DocumentId,
@@ -341,7 +341,7 @@ fn read_again(text: &str, range: DocumentRange) -> Found {
     }
 }
 
-/// Reads the text that a literal block holds: its lines stand in the file as they are, indented.
+/// Reads the text that a literal block holds: its lines are in the file as they are, indented.
 fn read_embedded(text: &str, start: usize, end: usize) -> Found {
     let Some((embedded, lines)) = literal_block(text, start, end) else {
         return Found {

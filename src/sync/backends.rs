@@ -2,8 +2,8 @@
 //!
 //! Owns: the finding about such a name. Flows in: the hub. Flows out: findings. Must not know: which routes ship.
 //!
-//! Services usually live on the clusters, and the input has none of them. So only a Service of a near name in the namespace
-//! makes a missing one worth a warning.
+//! Services usually live on the clusters, and the input has none of them. So only a Service of a near name in the
+//! namespace makes a missing one worth a warning.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ pub(crate) fn report_misspelled_backends(hub: &Hub, findings: &mut Findings) {
         .iter()
         .filter(|object| is_route(&object.api_version.group, &object.kind));
     for object in routes {
-        // What is wrong with it is said where it is attached.
+        // What is wrong with it is reported where it is attached.
         let Some(route) = Route::read(object, &mut Findings::new()) else {
             continue;
         };

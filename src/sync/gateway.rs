@@ -25,7 +25,7 @@ pub(crate) struct PlacedGateway<'a> {
 }
 
 impl PlacedGateway<'_> {
-    /// The Gateway as it stands on every cluster that it goes to, before references to Secrets that are copied are
+    /// The Gateway as it is on every cluster that it goes to, before references to Secrets that are copied are
     /// rewritten; `None` where its namespace would have too long a name.
     #[must_use]
     pub(crate) fn downstream(&self) -> Option<Object> {

@@ -18,8 +18,8 @@ use crate::policy::{Attachments, Declared, Policy, Target, no_path};
 use crate::topology::{GatewayId, Node, RouteId};
 use apimachinery::ApiVersion;
 
-/// Reports policies on a Gateway of ours whose class does not sync their kind; and of every kind that some class syncs, each
-/// target with which it is not shipped, unless that was said where the target was looked for.
+/// Reports policies on a Gateway of ours whose class does not sync their kind; and of every kind that some class syncs,
+/// each target with which it is not shipped, unless that was reported where the target was looked for.
 pub(crate) fn report_not_synced(
     attachments: &Attachments<'_>,
     kinds: &SyncedKinds,
@@ -88,8 +88,8 @@ impl Targets<'_, '_> {
         }
     }
 
-    /// The Gateway of ours that a node is, or is a listener of, or whose ListenerSet it is; but for sets that stay on the
-    /// hub.
+    /// The Gateway of ours that a node is, or is a listener of, or whose ListenerSet it is; but for sets that stay on
+    /// the hub.
     fn own_gateway(&self, node: Node) -> Option<OurGatewayId> {
         let topology = &self.attachments.topology;
         if set_of(topology, node).is_some() {

@@ -1,4 +1,5 @@
-//! Parents of routes that lead nowhere: missing Gateways, ListenerSets and listeners, and routes that are each other's parents.
+//! Parents of routes that lead nowhere: missing Gateways, ListenerSets and listeners, and routes that are each other's
+//! parents.
 //!
 //! Owns: the findings about parentRefs. Flows in: routes and the hierarchy. Flows out: findings.
 //! Must not know: policies.
@@ -38,7 +39,7 @@ pub(super) fn missing_parents<'a>(
         };
         let identity = Identity::new(group, kind, Some(namespace), parent.name);
         let Some(node) = parent_node else {
-            // Why one that is there cannot be read, or hangs on no Gateway, is said there.
+            // Why one that is there cannot be read, or is attached to no Gateway, is reported there.
             if sources.get(&identity).is_some() {
                 continue;
             }

@@ -23,7 +23,7 @@ pub(crate) struct Reference<'r> {
     pub(crate) name: &'r str,
     /// Listener, rule or port.
     pub(crate) section: Option<&'r str>,
-    /// Whether it stands on a cluster, where a Gateway of the hub has another namespace, while the hub is looked at.
+    /// Whether it is on a cluster, where a Gateway of the hub has another namespace, while the hub is looked at.
     pub(crate) seen_on_spoke: bool,
 }
 

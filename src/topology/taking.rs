@@ -50,7 +50,7 @@ pub(crate) struct Candidate {
     rank: Rank,
 }
 
-/// How specific a match is: the smaller, the earlier. The fields stand in the order in which they decide.
+/// How specific a match is: the smaller, the earlier. The fields are in the order in which they decide.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     /// Characters of the route's hostname that is the host itself.
@@ -254,7 +254,7 @@ struct Asked<'q> {
     matches: Match,
     request: &'q Request,
     work: &'q Work,
-    /// How well the hostnames fit of the route that hangs on the listener.
+    /// How well the hostnames fit of the route that is attached to the listener.
     hostname: &'q Rank,
 }
 

@@ -88,7 +88,7 @@ pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Box<Undecodable>> {
                 } else {
                     "save the file as UTF-8 (`iconv -f ISO-8859-1 -t UTF-8` converts Latin-1), or exclude it if it is not text"
                 };
-                // What is read before the first such byte is the same, so it stands at the same place there.
+                // What is read before the first such byte is the same, so it is at the same place there.
                 let text = String::from_utf8_lossy(bytes).into_owned();
                 let message = format!("the byte 0x{byte:02X} at offset {start} is not UTF-8");
                 Err(Undecodable::new(text, start, start, message, help))

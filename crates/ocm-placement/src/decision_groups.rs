@@ -165,7 +165,7 @@ impl Groups {
         self.order.get(start..end).unwrap_or_default()
     }
 
-    /// Cuts what stands in the order from `start` on into runs of `size`.
+    /// Cuts what is in the order from `start` on into runs of `size`.
     fn cut(&mut self, named: Option<usize>, start: usize, size: usize) {
         let mut start = start;
         while start < self.order.len() {

@@ -99,7 +99,7 @@ fn any_of(
     Ok(any)
 }
 
-/// Where a predicate's selector stands in its Placement.
+/// Where a predicate's selector is in its Placement.
 pub(crate) fn predicate_pointer(index: usize) -> String {
     format!("/spec/predicates/{index}/requiredClusterSelector")
 }

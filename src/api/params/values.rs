@@ -195,6 +195,6 @@ pub(crate) struct Chosen {
 pub(crate) struct Feedback {
     /// Name in the work's status.
     pub name: String,
-    /// Where it stands.
+    /// Where it is.
     pub path: FeedbackPath,
 }

@@ -57,7 +57,7 @@ pub(crate) struct ProfileEntry {
     /// Whether its controller serves routes of a mesh, whose parent is a Service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_mesh: Option<bool>,
-    /// Where the settings stand in the spec.
+    /// Where the settings are in the spec.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wrappers: Option<Wrappers>,
     /// Fields that choose the strategy.
@@ -183,7 +183,7 @@ pub(crate) fn entry_schema() -> Value {
         .to_value()
 }
 
-/// Adds every entry of the configuration's `profiles` list, which stands in `document`. What is wrong with one is a
+/// Adds every entry of the configuration's `profiles` list, which is in `document`. What is wrong with one is a
 /// finding at its place, and the entry is left out.
 pub(crate) fn configure(
     profiles: &mut Profiles,

@@ -1,4 +1,4 @@
-//! What a change budget counts, and what is said of a change that goes beyond it.
+//! What a change budget counts, and what is reported about a change that goes beyond it.
 //!
 //! Owns: the words. Flows in: counts. Flows out: [`Limit`], [`Exceeded`]. Must not know: how anything is counted.
 

@@ -1,4 +1,4 @@
-//! The report: what was compared, what differs, and what is to be said about it.
+//! The report: what was compared, what differs, and what is to be reported about it.
 //!
 //! Owns: what belongs to a report, and its headline. Flows in: a [`Comparison`], effective changes. Flows out: a
 //! [`DiffReport`]. Must not know: forms.

@@ -144,7 +144,7 @@ impl<'a> Side<'a> {
     /// A list for kustomize is not compared, whatever it holds.
     ///
     /// Whoever reads a tree asks this file by file: a tree of 100,000 files is gigabytes, nearly all of it as expected,
-    /// and never stands in memory.
+    /// and never is in memory.
     #[must_use]
     pub fn expects(&self, path: &str, bytes: &[u8]) -> bool {
         let Some((cluster, work)) = cluster_and_work(path) else {
@@ -227,7 +227,7 @@ pub struct BothSides<'a> {
     touched: OnceCell<BTreeMap<&'a str, BTreeSet<usize>>>,
 }
 
-/// Whether a change touched what stands at a place.
+/// Whether a change touched what is at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Touched {
     /// Nobody knows: one side has no texts, or all of them are the same.
@@ -253,7 +253,8 @@ impl<'a> BothSides<'a> {
         }
     }
 
-    /// Whether the change touched what stands at a place of the new side, as a whole or, if `line` is given, best on that line.
+    /// Whether the change touched what is at a place of the new side, as a whole or, if `line` is given, best on that
+    /// line.
     pub(super) fn touched(&self, place: &Place, line: Option<&Place>) -> Touched {
         let (
             Place::Field {

@@ -33,7 +33,7 @@ struct Kept<'p> {
     policy: AuthoredId,
     winner: usize,
     rule: Rule,
-    /// As it stands on the hub.
+    /// As it is on the hub.
     withheld: &'p Withheld<'p>,
 }
 

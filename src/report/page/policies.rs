@@ -55,7 +55,7 @@ impl<'p> Rows<'_, 'p> {
         tables: &mut Tables<'p>,
     ) -> Vec<PolicyRow> {
         let places: Vec<Seen<'p>> = self.view.seen().collect();
-        // What is found out about the hierarchy further down must not move what stands in it.
+        // What is found out about the hierarchy further down must not move what is in it.
         let paths = Paths::of(hierarchy);
         let mut rows = Vec::new();
         for entry in &numbers.entries {
@@ -144,7 +144,7 @@ impl<'p> Rows<'_, 'p> {
     }
 }
 
-/// `defaults` or `overrides`, where the settings stand in one of these; and the strategy, where it is written.
+/// `defaults` or `overrides`, where the settings are in one of these; and the strategy, where it is written.
 fn mode(policy: &Policy<'_>, profile: &Profile) -> (Option<&'static str>, Option<String>) {
     let Some(layer) = policy.layers.last() else {
         return (None, None);

@@ -36,7 +36,7 @@ pub enum FieldProblem {
     },
     /// A required field is missing.
     Required,
-    /// A text that is none of those allowed.
+    /// A text that is not one of those allowed.
     NotOneOf(&'static [&'static str]),
     /// A number below zero. OCM's scheduler panics on a negative `numberOfClusters`.
     Negative,
@@ -167,7 +167,7 @@ impl<'f, 'a> Reading<'f, 'a> {
         time
     }
 
-    /// The value whose text stands in `field`; `None` when it is absent.
+    /// The value whose text is in `field`; `None` when it is absent.
     pub(crate) fn one_of<T: Copy>(
         &mut self,
         field: &Field<'a>,

@@ -1,7 +1,7 @@
-//! Balance: fewer decisions of others, more points. The nearest that OCM has to spreading: `spreadPolicy` stands in
+//! Balance: fewer decisions of others, more points. The nearest that OCM has to spreading: `spreadPolicy` is in
 //! the API only.
 //!
-//! Owns: the formula (docs/systems/ocm-placement.md#balance). Flows in: how often each name stands in decisions.
+//! Owns: the formula (docs/systems/ocm-placement.md#balance). Flows in: how often each name is in decisions.
 //! Flows out: scores. Must not know: weights.
 
 use crate::ids::{Column, NameId};
