@@ -69,7 +69,7 @@ pub(crate) enum Obstruction {
     Link,
     /// Something else that is no directory.
     NoDirectory,
-    /// Nobody knows: the system does not say.
+    /// Unknown: the system does not say.
     Failure(io::Error),
 }
 
@@ -90,7 +90,7 @@ impl Obstruction {
 pub(crate) struct Directory(Dir);
 
 impl Directory {
-    /// The directory that a path leads to, whatever links are in it: somebody named it.
+    /// The directory that a path leads to, through any links in it, because the user named it.
     pub(crate) fn named(path: &Path) -> io::Result<Self> {
         open_dir(path).map(Self)
     }
@@ -249,7 +249,7 @@ fn open_file(directory: &Dir, path: &Path, follow: FollowSymlinks) -> io::Result
     }
 }
 
-/// A name, and no path: whoever joins two words cannot get out of a directory, or past a link.
+/// A name, and no path: joining two words cannot lead out of a directory, or past a link.
 fn one_name(name: &str) -> io::Result<&Path> {
     let path = Path::new(name);
     let mut parts = path.components();

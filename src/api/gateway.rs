@@ -178,7 +178,7 @@ fn unique_names(reading: &mut Reading<'_, '_>, object: &Object, listeners: &[Lis
     }
 }
 
-/// A ListenerSet: further listeners of a Gateway, owned by somebody else.
+/// A ListenerSet: further listeners of a Gateway, with another owner.
 #[derive(Debug, Clone)]
 pub(crate) struct ListenerSet<'a> {
     /// The object.

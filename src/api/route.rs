@@ -107,7 +107,7 @@ pub(crate) struct BackendRef<'a> {
 pub(crate) const DEFAULT_GATEWAYS: &str = "/spec/useDefaultGateways";
 
 impl<'a> ParentRef<'a> {
-    /// A Gateway that is a parent of whoever asks for default Gateways.
+    /// A Gateway that is a parent of routes that ask for default Gateways.
     #[must_use]
     pub(crate) fn to_default(gateway: &'a Object) -> Self {
         Self {

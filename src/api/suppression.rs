@@ -1,4 +1,4 @@
-//! Suppressions: which warnings somebody accepts, where, and why.
+//! Suppressions: which warnings are accepted, where, and why.
 //!
 //! Owns: how they are written, in the configuration and as an annotation of an object, and the findings about those
 //! that cannot hold. Flows in: the configuration's entries, objects. Flows out: [`Suppression`]s.

@@ -4,7 +4,7 @@
 //! the schema of a version. Flows out: [`Targeting`]. Must not know: any policy, and what a controller makes of a
 //! target that its definition takes.
 //!
-//! A definition lists no targets: it has rules that judge them. So each known kind, and each that somebody writes, is
+//! A definition lists no targets: it has rules that judge them. So each known kind, and each that the input has, is
 //! put to the schema as the only target of a spec that says nothing else. The catalog holds the answers of its
 //! definitions, because it holds no rules.
 

@@ -59,7 +59,7 @@ pub(crate) struct GraphCommand {
     options: ReadOptions,
 }
 
-/// So many edges mermaid draws where nobody configured it otherwise.
+/// The number of edges that mermaid draws by default.
 const MOST_OF_MERMAID: usize = 500;
 
 fn only(text: &str) -> Result<Only, String> {

@@ -221,7 +221,7 @@ impl ReadOptions {
         findings.extend(self.also(findings, locate));
     }
 
-    /// The same, for whoever keeps what went wrong apart.
+    /// The same, for callers that keep errors apart.
     pub(crate) fn also(&self, findings: &Findings, locate: &dyn Locate) -> Findings {
         also::write(&self.also, findings, locate, self.speech)
     }
@@ -287,8 +287,8 @@ impl ReadOptions {
         self.paths.iter().any(|path| path.as_os_str() == "-")
     }
 
-    /// Reads the input; refused where it has none of the clusters that `--clusters` asks for. Whoever accepts an empty
-    /// result may ask for one that is gone.
+    /// Reads the input; refused where it has none of the clusters that `--clusters` asks for. A caller that accepts an
+    /// empty result may ask for one that is gone.
     pub(crate) fn load(&self, request: &Request, empty: EmptyResult) -> anyhow::Result<Loaded> {
         let loaded = self.read(request)?;
         if empty == EmptyResult::Refused {
@@ -346,7 +346,7 @@ pub(crate) fn check_clusters(inputs: &[&Loaded]) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses one cluster that nobody knows.
+/// Refuses an unknown cluster.
 pub(crate) fn check_cluster(name: &str, loaded: &Loaded) -> Result<(), Refusal> {
     let known = loaded.known_clusters();
     if known.contains(name) {
@@ -355,7 +355,7 @@ pub(crate) fn check_cluster(name: &str, loaded: &Loaded) -> Result<(), Refusal> 
     Err(unknown_cluster(name, &known))
 }
 
-/// The same words and the same status, whichever option names a cluster that nobody knows.
+/// The same words and the same status, whichever option names an unknown cluster.
 pub(crate) fn unknown_cluster(name: &str, known: &BTreeSet<&str>) -> Refusal {
     let help = if known.is_empty() {
         "the input has no cluster: add ManagedClusters, as in `kubectl get managedcluster -o yaml`".to_owned()

@@ -22,7 +22,7 @@ const DELAY: Duration = Duration::from_millis(500);
 /// How often the line is drawn.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Who hears how far a run is: a line on the terminal, or nobody.
+/// The progress display: a line on the terminal, or none.
 pub(crate) fn progress(speech: Speech) -> Progress {
     let term = std::env::var_os("TERM");
     let can_redraw = term.is_none_or(|term| !term.is_empty() && term != "dumb");

@@ -22,7 +22,7 @@ const MOST_KINDS: usize = 5;
 /// How far the further lines of a wrapped one are in.
 const HANG: usize = 2;
 
-/// One line on stderr, whatever it quotes; that nobody reads it is no error.
+/// One line on stderr; a closed stderr is not an error.
 pub(crate) fn line(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", whole_line(text));
 }

@@ -50,13 +50,14 @@ pub struct Finding {
     pub notes: Vec<String>,
     /// What to type or change next.
     pub help: Option<String>,
-    /// A rule of a schema over all that is inside of the place: who knows which part of that is wrong says it better.
+    /// A rule of a schema over all that is inside of the place: a finding about the wrong part says it better.
     pub(crate) is_rule: bool,
     /// Objects whose own findings explain this one ([`Finding::follows_from`]).
     pub(crate) causes: Vec<Place>,
-    /// Why it is not counted, where somebody accepted it.
+    /// Why it is not counted, if it is accepted.
     pub suppressed: Option<Suppressed>,
-    /// Where nothing more need be reported about a value's shape: the same mistake, met again by who reads the value.
+    /// Where nothing more need be reported about a value's shape: the same mistake, found again by the reader of the
+    /// value.
     pub(crate) settles: Vec<Place>,
     /// The field that is missing because its key is misspelled here.
     pub(crate) misspells: Option<Place>,
@@ -142,7 +143,7 @@ impl Finding {
         self.code.is_about_a_name() || self.is_about_parameters()
     }
 
-    /// Whether it counts as one of this severity: a finding that somebody accepted does not.
+    /// Whether it counts as one of this severity: an accepted finding does not.
     #[must_use]
     pub fn counts_as(&self, severity: Severity) -> bool {
         self.severity == severity && self.suppressed.is_none()

@@ -109,7 +109,7 @@ impl Findings {
         self.drop_consequences();
     }
 
-    /// Marks the warnings that somebody accepted. Errors are not asked for: what stops a run cannot be accepted.
+    /// Marks the accepted warnings. Errors are not considered: an error cannot be accepted.
     pub fn suppress(&mut self, mut accepted: impl FnMut(&Finding) -> Option<Suppressed>) {
         let warnings = self.found.iter_mut();
         for finding in warnings.filter(|finding| finding.severity == Severity::Warning) {
@@ -263,8 +263,8 @@ impl Findings {
         }
     }
 
-    /// A schema says what is wrong with a value, in the API server's words; who reads the value meets it again, and
-    /// need not say so. Who knows more of that very value than its schema has the word instead.
+    /// A schema says what is wrong with a value, in the API server's words; the reader of the value finds it again, and
+    /// need not say so. A finding that knows more about that value than its schema replaces the schema's.
     fn drop_settled(&mut self) {
         let by_schema = |finding: &&Finding| !finding.settles.is_empty();
         let of_schemas = || self.found.iter().filter(by_schema);

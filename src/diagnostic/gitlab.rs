@@ -46,7 +46,7 @@ struct Lines {
 }
 
 impl CodeQuality {
-    /// The report of findings that nobody accepted.
+    /// The report of findings that are not accepted.
     ///
     /// ```
     /// use spokewright::diagnostic::{CodeQuality, Findings, json_text};

@@ -72,7 +72,7 @@ pub struct FindingEntry<'a> {
 pub struct SuppressedEntry<'a> {
     /// `inSource`, an annotation of the object, or `external`, the configuration.
     pub kind: &'static str,
-    /// What somebody gave as the reason.
+    /// The stated reason.
     pub reason: &'a str,
 }
 

@@ -5,7 +5,7 @@
 //! Flows in: findings from every stage. Flows out: sorted findings, and their rendered forms ([`Format`]): for
 //! people ([`Human`], and [`Brief`] where there is little room), JSON ([`FindingList`]), SARIF ([`SarifLog`]), GitHub
 //! ([`github`]), JUnit ([`junit`]), GitLab ([`CodeQuality`]); and, for misspelled names, the [`nearest()`] known one.
-//! Must not know: Kubernetes, files, or how a place becomes a line: whoever holds the texts implements
+//! Must not know: Kubernetes, files, or how a place becomes a line: the holder of the texts implements
 //! [`Locate`].
 
 // What a finding is.

@@ -133,7 +133,7 @@ pub struct Span<'a> {
     pub column: usize,
 }
 
-/// Turns symbolic places into spans. Implemented by whoever holds the texts (the `source` module).
+/// Turns symbolic places into spans. Implemented by the holder of the texts (the `source` module).
 pub trait Locate {
     /// The span of `place`, or `None` for [`Place::Path`] and [`Place::Run`], which have no text.
     fn locate(&self, place: &Place) -> Option<Span<'_>>;

@@ -246,7 +246,7 @@ fn run_id(run_name: &str) -> String {
     id
 }
 
-/// All rules; those of `codes` with their pages, as nobody reads the others.
+/// All rules; those of `codes` with their pages, because the others are never read.
 fn driver(codes: &BTreeSet<Code>) -> Driver {
     Driver {
         name: "spokewright",

@@ -4,7 +4,7 @@
 //! Owns: this decision, from the text alone, because it is asked for text that no reader could make sense of. Flows in:
 //! the text of a file, a position. Flows out: yes or no. Must not know: findings, YAML beyond the look of an entry.
 //!
-//! Whoever reads text in doubt does not show it: a line that only looks like a border joins two documents, a kind that
+//! Text in doubt is not shown: a line that only looks like a border joins two documents, a kind that
 //! is not a plain word may be any kind, and a document without a kind may have lost it to the mistake.
 
 use std::cell::OnceCell;
@@ -28,7 +28,7 @@ impl<'t> Secrecy<'t> {
         self.covers_document(document(self.text, at))
     }
 
-    /// The same of a document of this file, by whoever knows where it begins and ends.
+    /// The same of a document of this file, for a caller that knows where it begins and ends.
     pub(crate) fn covers_document(&self, document: &str) -> bool {
         if mentions(document) {
             // A Gateway may name kind Secret, too, and holds no data.

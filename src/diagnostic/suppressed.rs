@@ -1,4 +1,4 @@
-//! That somebody accepted a finding, and why.
+//! That a finding is accepted, and why.
 //!
 //! Owns: where a suppression stands, and its reason. Flows in: nothing. Flows out: [`Suppressed`]. Must not know: how
 //! it is found.
@@ -29,6 +29,6 @@ impl SuppressedBy {
 pub struct Suppressed {
     /// Where that is.
     pub by: SuppressedBy,
-    /// The reason that somebody gave.
+    /// The stated reason.
     pub reason: String,
 }

@@ -239,7 +239,7 @@ pub(crate) fn shell_name(name: &str) -> String {
 }
 
 /// The lines of `text`, each at most `room` columns wide where its words allow that, broken at blanks only. A word
-/// stays whole, and so does what is between two backticks: somebody will copy it.
+/// stays whole, and so does what is between two backticks, because users copy it.
 ///
 /// ```
 /// use spokewright::diagnostic::wrapped;

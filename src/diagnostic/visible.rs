@@ -82,7 +82,7 @@ fn without_marker(line: String) -> String {
     }
 }
 
-/// `text` as a line of its own: uncut, safe to print, and not a command to whoever reads the log.
+/// `text` as a line of its own: uncut, safe to print, and not a command to a CI system that reads the log.
 #[must_use]
 pub fn whole_line(text: &str) -> String {
     not_a_command(one_line(text, usize::MAX))

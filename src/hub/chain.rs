@@ -199,7 +199,7 @@ fn is_for_a_tool_to_fill_in(finding: &Finding, sources: &Sources) -> bool {
 enum Relation {
     /// It leads to a class of ours, or may be meant to.
     Ours,
-    /// All that it leads to is somebody else's.
+    /// Everything that it leads to belongs to others.
     Foreign,
     /// What it leads to is not in the input.
     Unknown,

@@ -4,7 +4,7 @@
 //! ListenerSets, routes, policies, ReferenceGrants. Flows in: the objects of the hub, the name of our controller, the
 //! table of kinds. Flows out: [`Use`]. Must not know: what is wrong with an object.
 //!
-//! Only what rendering uses can stop it, so only that is held against a schema that nobody put into the input. What
+//! Only what rendering uses can stop it, so only that is checked against a schema that is not in the input. What
 //! cannot be told, because the reference itself is broken, counts as used: the schema says what is wrong with it.
 
 use std::collections::HashSet;

@@ -161,7 +161,7 @@ fn write_files(
     first(errors)
 }
 
-/// Opens a directory of the output, and makes what is missing of it. A link that somebody put there since the scan is
+/// Opens a directory of the output, and makes what is missing of it. A link that appeared there since the scan is
 /// an error.
 pub(super) fn make_directory(
     storage: &dyn Storage,

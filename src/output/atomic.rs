@@ -88,7 +88,7 @@ pub fn existing_files<'p>(
     Ok(existing)
 }
 
-/// Writes one whole file that somebody named, in a directory that is there, whatever links lead to it. The file itself
+/// Writes one whole file that the user names, in a directory that is there, whatever links lead to it. The file itself
 /// is no link, and in no `.git`.
 ///
 /// # Errors

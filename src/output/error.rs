@@ -18,7 +18,7 @@ pub enum Obstacle {
     Edited,
     /// A file that we never wrote is where ours would.
     Foreign,
-    /// Where a file of ours stood that is no longer wanted, somebody put something that is no file.
+    /// Where a file of ours stood that is no longer wanted, there is something else now.
     Replaced,
     /// A directory is where our file would.
     Directory,
@@ -30,7 +30,7 @@ pub enum Obstacle {
     Symlink,
     /// Its name is longer than the 255 bytes that file systems take.
     NameTooLong,
-    /// It cannot be read, so nobody knows whose it is. Holds the operating system's reason.
+    /// It cannot be read, so its owner is unknown. Holds the operating system's reason.
     Unreadable(String),
 }
 

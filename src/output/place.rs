@@ -4,8 +4,8 @@
 //! directory that it must not leave. Flows out: a [`Root`]. Must not know: what is in it.
 //!
 //! What a command line names may stand anywhere, and links may lead there: a person wrote it. What a file of the input
-//! names stays in the repository, or a pull request would write into the home of whoever renders it. Nothing at all is
-//! written below a `.git`: what is there is run by Git, or believed by it.
+//! names stays in the repository, or a pull request would write into the home directory of the user who renders it.
+//! Nothing at all is written below a `.git`: what is there is run by Git, or believed by it.
 
 use std::io;
 use std::path::{Component, Path};

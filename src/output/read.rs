@@ -61,7 +61,7 @@ pub struct TreeFiles {
 /// file that is gone is left out, and so is everything that is not listed: it is not ours.
 ///
 /// `is_expected` is asked for each path with the bytes there: a tree of 100,000 files that hold what is known already
-/// is read, and never held. What is not expected must have the bytes that the record lists: whoever adds a line to an
+/// is read, and never held. What is not expected must have the bytes that the record lists: adding a line to an
 /// inventory makes no file ours.
 ///
 /// # Errors

@@ -7,8 +7,8 @@
 //!
 //! A file is ours when the *record* lists its path with the hash of the bytes that it holds now. The record is the
 //! inventory and, while a run is under way or after one was interrupted, the plan beside it. Only files of ours
-//! are overwritten or deleted. A file that already holds the wanted bytes is never touched, whoever wrote it, and
-//! is on record from then on. Everything else that is where ours would stops the run before its first write.
+//! are overwritten or deleted. A file that already holds the wanted bytes is never touched, regardless of who wrote it,
+//! and is on record from then on. Everything else that is where ours would stops the run before its first write.
 //!
 //! # The steps of a run, and what an interruption leaves
 //!

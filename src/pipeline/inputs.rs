@@ -27,7 +27,7 @@ use apimachinery::{GroupKind, Identity};
 
 /// The configuration's name at the root of the input.
 pub const CONFIG_NAME: &str = "spokewright.yaml";
-/// The output where nobody says another.
+/// The default output.
 const DEFAULT_OUTPUT: &str = "rendered";
 
 /// What a command line says.
@@ -252,7 +252,7 @@ pub fn load_from(request: &Request, files: Files<'_>) -> Loaded {
 }
 
 /// The same from a tree that stands for the files on disk, Git's index: what is rendered is written to disk, so the
-/// output must not overlap the input, and what somebody named and the tree lacks is an error.
+/// output must not overlap the input, and a named path that the tree lacks is an error.
 #[must_use]
 pub fn load_staged(request: &Request, tree: &dyn FileTree) -> Loaded {
     read(request, Files::Tree(tree), Purpose::WriteStaged)
@@ -433,7 +433,7 @@ fn kind_of_profile(profile: &Value) -> Option<GroupKind> {
     Some(GroupKind::new(text("group")?, text("kind")?))
 }
 
-/// The input as it is on disk, for whoever waits until it changes. A configuration that cannot be read counts as
+/// The input as it is on disk, for a caller that waits until it changes. A configuration that cannot be read counts as
 /// none: the run says what is wrong with it.
 #[must_use]
 pub fn watched(request: &Request) -> Watched {
@@ -450,7 +450,7 @@ pub fn watched(request: &Request) -> Watched {
     Watched::look(&wanted(request, places, &config, &output), config_file.as_deref())
 }
 
-/// A path of the configuration, as somebody in the current directory would type it: `rendered`, not `./rendered`.
+/// A path of the configuration, as a user in the current directory would type it: `rendered`, not `./rendered`.
 fn under(root: &Path, path: impl AsRef<Path>) -> PathBuf {
     if root.as_os_str() == "." {
         path.as_ref().to_owned()
@@ -662,7 +662,7 @@ fn check_overlap(output: &Path, wanted: &source::Request, configured: &Path, fin
     }
 }
 
-/// The default directory may be absent; one that somebody named is there, or its policies would be shipped over.
+/// The default directory may be absent; one that the user names must exist, or policies would be shipped over its own.
 fn no_such_spokes(path: &Path) -> Finding {
     let shown = path.display().to_string();
     Finding::new(
@@ -691,7 +691,7 @@ fn misspelled_spokes(document: DocumentId, path: &Path, written: &str, files: Fi
     Some(finding.help(format!("did you mean `{near}`?")))
 }
 
-/// What somebody named is in the index: an input that is not would be left out without a word.
+/// A named input must be in the index: otherwise, it would be left out silently.
 fn not_staged(tree: &dyn FileTree, path: &Path) -> Option<Finding> {
     if !Files::Tree(tree).lacks(path) {
         return None;

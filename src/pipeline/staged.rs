@@ -1,7 +1,7 @@
 //! Whether Git's index holds an output as it is wanted: what a commit would take along of it.
 //!
 //! Owns: which files count. Flows in: the index, the last commit, a [`Tree`]. Flows out: files that differ. Must not
-//! know: who asks, or what is reported about them.
+//! know: the caller, or what is reported about them.
 //!
 //! A tree that was rendered and not added is as bad as one that was not rendered: the root of the commit would name
 //! clusters whose files stay behind on one machine (docs/guides/pre-commit.md).

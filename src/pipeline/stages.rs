@@ -56,7 +56,7 @@ pub enum EmptyResult {
     /// It is an error, `empty/nothing-rendered`.
     #[default]
     Refused,
-    /// It is what somebody asked for.
+    /// The user asked for it.
     Allowed,
 }
 

@@ -1,4 +1,4 @@
-//! Which findings somebody accepted.
+//! Which findings are accepted.
 //!
 //! Owns: which object and which file a finding is about, which suppressions hold, and the findings about those that do
 //! not. Flows in: the configuration, the hub, the texts, findings. Flows out: what is reported about each finding.

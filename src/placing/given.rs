@@ -1,4 +1,4 @@
-//! PlacementDecisions of the input: the clusters that somebody already chose (docs/systems/mgc.md#placing-a-gateway).
+//! PlacementDecisions of the input: the clusters that are already chosen (docs/systems/mgc.md#placing-a-gateway).
 //!
 //! Owns: reading them, and the findings about their names. Flows in: the hub. Flows out: clusters of each Placement.
 //! Must not know: what an evaluation would say.

@@ -22,7 +22,7 @@ use apimachinery::names::check_cluster_name;
 /// The clusters of each Gateway, by its `namespace/name`.
 pub(crate) type Clusters = BTreeMap<String, Arc<[String]>>;
 
-/// The clusters of each Gateway of ours, sorted; none for one that nobody places.
+/// The clusters of each Gateway of ours, sorted; none for one without a placement.
 ///
 /// `input` is what an evaluation starts from; it takes place only where it is needed.
 pub(crate) fn place(

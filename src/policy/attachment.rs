@@ -41,7 +41,7 @@ pub struct Kind {
     pub profile: Arc<Profile>,
     /// Its policies by the node that they are attached to.
     pub nodes: BTreeMap<Node, Placed>,
-    /// Which of them are under which, once somebody asks.
+    /// Which of them are under which, computed when needed.
     scopes: OnceLock<Scopes>,
 }
 
@@ -61,7 +61,7 @@ pub struct Attachments<'a> {
     /// The classes whose Gateways Envoy Gateway is known to run as one.
     pub(super) merging_classes: BTreeSet<ClassId>,
     policy_ids: HashMap<Identity, PolicyId>,
-    /// Through which parents each route hangs where, once somebody asks.
+    /// Through which parents each route hangs where, computed when needed.
     parents: OnceLock<Parents>,
 }
 

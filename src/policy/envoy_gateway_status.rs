@@ -20,7 +20,7 @@ use super::scopes::{Scopes, merged_with, owner, route_of, whole};
 use crate::api::gateway::GROUP;
 use crate::topology::{GatewayId, Node, Topology};
 
-/// Who writes these statuses, unless somebody gave it another name.
+/// The controller that writes these statuses, by its default name.
 const CONTROLLER: &str = "gateway.envoyproxy.io/gatewayclass-controller";
 
 /// The group of its kinds.

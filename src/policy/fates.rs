@@ -78,7 +78,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// `namespace/name` of whoever took its place, sorted.
+    /// `namespace/name` of the policies that took its place, sorted.
     #[must_use]
     pub(crate) fn keys(&self) -> Vec<String> {
         let keys: BTreeSet<String> = self.by.values().map(|winner| winner.object.key()).collect();
@@ -343,7 +343,7 @@ struct KeptFrom<'a> {
 }
 
 impl<'a> KeptAway<'a> {
-    /// Adds that somebody takes its place on these clusters.
+    /// Adds that another policy takes its place on these clusters.
     pub(crate) fn add(&mut self, clusters: &ClusterSet, winner: TakenBy<'a>) {
         let mut rest = Arc::clone(clusters);
         let mut groups = Vec::with_capacity(self.groups.len().saturating_add(1));

@@ -121,7 +121,7 @@ fn by_filter(route: &Object, findings: &mut Findings) {
     }
 }
 
-/// Targets that are below where the paths of the kind end: its CRD takes them, and nobody here knows what they come to.
+/// Targets that are below where the paths of the kind end: its CRD takes them, and their result is not known here.
 fn beyond(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
     let (policy, profile) = (attachments.policy(id), attachments.profile(id));
     let deepest = profile.ends.iter().max();

@@ -4,7 +4,7 @@
 
 use crate::hub::row_ids;
 
-/// A policy as somebody wrote it, among those that the one of this number stands for: see
+/// A policy as written, among those that the one of this number stands for: see
 /// [`Authored`](super::one_policy::Authored).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct AuthoredId {

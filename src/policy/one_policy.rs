@@ -36,7 +36,7 @@ pub struct Policy<'a> {
     pub(super) settings: BTreeMap<Arc<str>, u32>,
 }
 
-/// A policy as somebody wrote it: itself; or, of a copy on a cluster, a policy of the hub that was copied, merged into
+/// A policy as written: itself; or, of a copy on a cluster, a policy of the hub that was copied, merged into
 /// the copy, or gave way to it.
 #[derive(Debug, Clone)]
 pub(crate) struct Authored<'a> {

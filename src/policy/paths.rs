@@ -33,7 +33,7 @@ pub(crate) const MOST_PATHS: usize = 2_000_000;
 /// elements that each of a thousand routes adds one to is ten million.
 pub(crate) const MOST_SETTINGS: usize = 3_000_000;
 
-/// As many settings an element of a list counts that was put together: it is made anew, and what nobody merged is
+/// As many settings an element of a list counts that was put together: it is made anew, and what was not merged is
 /// shared.
 const SETTINGS_OF_ELEMENT: usize = 4;
 
@@ -279,7 +279,7 @@ impl<'l> Walk<'l, '_> {
     }
 
     /// A listener on which no route hangs that the kind is about: what will hold for any route that comes. It may well
-    /// live where nobody looked. A route that is only taken to be there is no reason to leave that out.
+    /// live where the input does not say. A route that is only taken to be there is no reason to leave that out.
     fn listeners_without_routes(
         &mut self,
         (id, gateway): (GatewayId, &GatewayNode<'_>),

@@ -1,7 +1,7 @@
 //! What spokewright knows about a policy kind.
 //!
 //! Owns: the [`Profile`] of a kind (targets, class, wrappers, strategy, merge unit, same-target behavior, where
-//! paths end, the shape of its status) and the two profiles of labelled kinds that nobody described.
+//! paths end, the shape of its status) and the two profiles of labeled kinds without a profile.
 //! Flows in: nothing; `profiles` holds the data. Flows out: profiles.
 //! Must not know: objects.
 
@@ -259,7 +259,7 @@ impl StatusShape {
     }
 }
 
-/// Everything that is known about a policy kind. Each field's default is that of a labelled kind that nobody
+/// Everything that is known about a policy kind. Each field's default is that of a labeled kind that nobody
 /// described.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -328,7 +328,7 @@ impl Profile {
         GroupKind::new(&self.group, &self.kind)
     }
 
-    /// A labelled Direct kind that nobody described: strategy None
+    /// A labeled Direct kind without a profile: strategy None
     /// (docs/systems/why-we-differ.md#kinds-without-a-profile).
     #[must_use]
     pub fn direct(group: &str, kind: &str) -> Self {
@@ -343,7 +343,7 @@ impl Profile {
         }
     }
 
-    /// A labelled Inherited kind that nobody described: field by field, in the order of GEP-713's earlier text, which
+    /// A labeled Inherited kind without a profile: field by field, in the order of GEP-713's earlier text, which
     /// was written for all kinds (docs/systems/why-we-differ.md#kinds-without-a-profile).
     #[must_use]
     pub fn inherited(group: &str, kind: &str) -> Self {
@@ -392,7 +392,7 @@ impl Profile {
         self.versions.is_empty() || self.versions.iter().any(|described| described == version)
     }
 
-    /// What counts for a version that no profile of the kind describes: as much as for a kind that nobody described,
+    /// What counts for a version that no profile of the kind describes: as much as for a kind without a profile,
     /// but for how its controller reports (docs/systems/why-we-differ.md#versions-without-a-profile).
     #[must_use]
     pub fn undescribed(&self) -> Self {

@@ -138,7 +138,7 @@ impl SettingsReading<'_> {
         }
     }
 
-    /// The wrappers that the kind has and the spec uses. For kinds that nobody described, only a mapping is one.
+    /// The wrappers that the kind has and the spec uses. For kinds without a profile, only a mapping is one.
     fn wrappers_of(&self, spec: &Map<String, Value>) -> Vec<(&'static str, Side, &'static str)> {
         WRAPPERS
             .into_iter()

@@ -49,7 +49,7 @@ pub(crate) enum Verdict {
     Taken {
         /// Whether `sectionName` may be used.
         sections: bool,
-        /// Whether somebody lists it; else nothing forbids it.
+        /// Whether a list has it; otherwise, nothing forbids it.
         is_listed: bool,
     },
     /// It may not.
@@ -92,7 +92,7 @@ impl Targeting {
         }
     }
 
-    /// Of what nobody says anything.
+    /// A field without any statement.
     #[must_use]
     pub(super) fn unknown() -> Self {
         Self::new(None, None)

@@ -150,7 +150,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Hub objects first, as whoever applies these in order begins with what others may refer to.
+    /// Hub objects first, so that applying these in order begins with what others may refer to.
     pub(super) fn root_resources(&self) -> Vec<&str> {
         let clusters = self.all_clusters.iter().map(String::as_str);
         let hub = (!self.hub_files.is_empty()).then_some(HUB_DIRECTORY);

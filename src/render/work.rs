@@ -74,8 +74,8 @@ impl WorkText {
     }
 }
 
-/// The wave that Argo CD is told of an object, where it is one: whoever orders Gateways means what Argo CD applies for
-/// them, and inside a work waves do nothing.
+/// The wave that Argo CD is told of an object, where it is one: a user who orders Gateways means what Argo CD applies
+/// for them, and inside a work waves do nothing.
 #[must_use]
 pub(super) fn wave(object: &Object) -> Option<i64> {
     object.annotation(SYNC_WAVE)?.parse().ok()

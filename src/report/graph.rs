@@ -92,7 +92,7 @@ impl State {
         }
     }
 
-    /// Fill and line. Dark text is readable on every fill; the state is in words too, for whoever sees no colors.
+    /// Fill and line. Dark text is readable on every fill; the state is in words too, for readers who see no colors.
     const fn colours(self) -> (&'static str, &'static str) {
         match self {
             Self::Plain => ("#ffffff", "#57606a"),

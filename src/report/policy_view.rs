@@ -23,7 +23,7 @@ const MOST_LISTED: usize = 200_000;
 pub struct PolicyView<'a> {
     /// What is attached where on the hub.
     pub(crate) hub: &'a Attachments<'a>,
-    /// What holds below Gateways of the hub that go to no cluster: they are of other classes, or nobody places them.
+    /// What holds below Gateways of the hub that go to no cluster: they have other classes, or no placement.
     pub(crate) hub_effective: EffectivePolicies,
     /// What is on the clusters, by classes of clusters that are alike.
     pub(crate) spokes: Vec<SpokeView<'a>>,

@@ -30,7 +30,7 @@ pub(crate) struct Pruning<'p> {
     pub plan: &'p Plan,
     /// The hub.
     pub hub: &'p Hub,
-    /// The works and sets of the hub; `None` where nobody has exported them.
+    /// The works and sets of the hub; `None` if they were not exported.
     pub exported: Option<&'p Objects>,
     /// The works and sets of the rendered tree that a rendering would remove: whatever they say, they are ours.
     pub rendered: &'p [Object],

@@ -200,7 +200,7 @@ pub enum WorkState {
     Outdated,
     /// Its agent has not looked at its newest generation yet.
     Unobserved,
-    /// Somebody else on the cluster manages fields that it sets by server-side apply.
+    /// Another manager on the cluster owns fields that it sets by server-side apply.
     Conflict,
     /// Its condition Applied, or that of one of its manifests, is not True, or is not there yet.
     NotApplied,

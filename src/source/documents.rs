@@ -191,7 +191,7 @@ struct FileRead {
 
 /// The most bytes of a document that is no list. An API server takes 3 MiB of JSON
 /// (`kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/server/config.go`); YAML is longer, and has comments. A
-/// tree takes twenty times its text, so a file of 64 MiB that nobody can apply must not become one.
+/// tree takes twenty times its text, so a file of 64 MiB, which cannot be applied anyway, must not become one.
 const MOST_BYTES_OF_AN_OBJECT: usize = 4 << 20;
 
 /// What aliases may expand to in every document: one value for so many bytes of its text.

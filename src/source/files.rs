@@ -1,6 +1,6 @@
 //! Where input is read from: the disk, or a tree that is not on disk.
 //!
-//! Owns: that choice, so that whoever reads need not make it. Flows in: a walk's request, paths. Flows out: documents,
+//! Owns: that choice, so that readers need not make it. Flows in: a walk's request, paths. Flows out: documents,
 //! texts. Must not know: what a document means.
 
 use std::path::{Path, PathBuf};
@@ -83,8 +83,8 @@ impl Files<'_> {
             .collect()
     }
 
-    /// Reads one file that somebody named as a single text, without looking for documents: the configuration. `None`,
-    /// and a finding, when it cannot be read.
+    /// Reads one file named on the command line as a single text, without looking for documents: the configuration.
+    /// `None`, and a finding, when it cannot be read.
     pub fn read_text(
         self,
         path: &Path,

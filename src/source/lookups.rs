@@ -27,7 +27,7 @@ pub(super) struct Lookups {
     kept: Mutex<Kept>,
 }
 
-/// Whoever has a copy of the texts finds out anew: a copy may have other names.
+/// A copy of the texts computes it again: a copy may have other names.
 impl Clone for Lookups {
     fn clone(&self) -> Self {
         Self::default()

@@ -82,12 +82,12 @@ impl Sources {
         self.redirected.insert(generated, authored);
     }
 
-    /// Notes that nobody knows what a part of a file holds.
+    /// Notes that the content of a part of a file is unknown.
     pub(super) fn note_unread(&mut self, source: SourceId) {
         self.unread.insert(source);
     }
 
-    /// Whether nobody knows what a part of a file holds.
+    /// Whether the content of a part of a file is unknown.
     pub(crate) fn is_unread(&self, source: SourceId) -> bool {
         self.unread.contains(&source)
     }

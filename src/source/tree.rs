@@ -22,7 +22,7 @@ pub enum TreeEntry {
     Link,
     /// A submodule: its files are not in this tree.
     Submodule,
-    /// A pipe, a socket, a device: only whoever names one wants it read.
+    /// A pipe, a socket, a device: it is read only if it is named.
     Other,
 }
 

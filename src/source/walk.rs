@@ -45,12 +45,12 @@ pub struct Request {
     pub from_command_line: Vec<PathBuf>,
     /// What paths in reports are relative to: the directory of the configuration file, or the input itself.
     pub root: PathBuf,
-    /// Who hears how far reading is.
+    /// The observer of the progress of reading.
     pub progress: Progress,
 }
 
 impl Request {
-    /// The paths that somebody named, below which files are read.
+    /// The paths of the command line, below which files are read.
     pub(super) fn named(&self) -> impl Iterator<Item = &Path> {
         let inputs = self.hub.iter().chain(&self.spokes).chain(&self.definitions);
         let beside = self.outputs_beside.map(|_| &self.root);
@@ -165,7 +165,7 @@ struct Walk<'a> {
 /// A directory that is still to be walked.
 struct Directory {
     real: PathBuf,
-    /// As somebody would type it.
+    /// As a user would type it.
     shown: PathBuf,
     /// The real path of the input, and below it the names as they were walked: a link is where it is, for the rules
     /// of a `.gitignore` as for `exclude`.
@@ -285,7 +285,7 @@ impl Walk<'_> {
         self.walked.directories.insert(here.real);
     }
 
-    /// Whether a directory is an output tree; one that nobody here writes is reported, once.
+    /// Whether a directory is an output tree; one that no run writes is reported, once.
     fn is_output(&mut self, here: &Directory, entries: &[(OsString, TreeEntry)]) -> bool {
         let Some(marker) = self.request.output_marker else {
             return false;

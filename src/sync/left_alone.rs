@@ -12,7 +12,7 @@ use crate::policy::{Attachments, Declared, Policy, Target};
 use crate::topology::{GatewayId, Located, Node, Topology};
 use apimachinery::Field;
 
-/// Makes warnings of the errors in policies that only Gateways of other classes lead to: whoever runs those Gateways
+/// Makes warnings of the errors in policies that only Gateways of other classes lead to: the owner of those Gateways
 /// has to mend them, and nothing of ours depends on it. Where a target cannot be told, an error stays one.
 #[must_use]
 pub(crate) fn leave_others_alone(

@@ -5,7 +5,7 @@
 //! Flows in: the topology, our Gateways with their parameters. Flows out: [`SyncedSets`], findings.
 //! Must not know: routes, the objects as they are there.
 //!
-//! A set stays in its own namespace, as a route does: whoever owns it keeps its Secrets and its routes there
+//! A set stays in its own namespace, as a route does: its owner keeps its Secrets and its routes there
 //! (docs/systems/why-we-differ.md#listenersets).
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,5 @@
 //! Policies that are not synced: of kinds that a class does not sync, of synced kinds on Gateways of another class, on
-//! what stays on the hub or that nobody knows, on no path, and on Gateways that nobody receives.
+//! what stays on the hub or is unknown, on no path, and on Gateways that no cluster receives.
 //!
 //! Owns: these findings. Flows in: attachments, synced kinds and routes, our classes and Gateways. Flows out: findings.
 //! Must not know: clusters beyond whether a Gateway has any; works.
@@ -61,7 +61,7 @@ struct Targets<'t, 'a> {
 }
 
 impl Targets<'_, '_> {
-    /// Why a policy is not shipped with this target; `None` where it is, or where nobody asks for its kind.
+    /// Why a policy is not shipped with this target; `None` where it is, or if no class syncs its kind.
     fn attached(&self, policy: &Policy<'_>, declared: &Declared, node: Node) -> Option<Finding> {
         if let Some(gateway) = self.own_gateway(node) {
             let is_synced = self.kinds.syncs(gateway, policy.kind);

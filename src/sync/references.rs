@@ -1,4 +1,4 @@
-//! What shipped objects need on their clusters, and nobody brings there.
+//! What shipped objects need on their clusters, and nothing brings there.
 //!
 //! Owns: the findings `reference/not-shipped`, one for each thing that is missing, and `reference/not-permitted`. Flows
 //! in: our Gateways, what is synced with its variants, what is on the clusters. Flows out: findings. Must not know:
@@ -23,7 +23,7 @@ const MOST_PLACES: usize = 5;
 /// Columns for the names of clusters in a message.
 const CLUSTERS_WIDTH: usize = 40;
 
-/// Who needs something: the object of the hub, and where it says so.
+/// A reference: the object of the hub, and the pointer of the name.
 type Referrer<'a> = (&'a Object, String);
 
 /// Something that is missing.

@@ -337,7 +337,7 @@ impl<'a> SyncedRoutes<'a> {
 }
 
 /// Whether a listener gives way on every cluster. Between two ListenerSets a cluster goes by when each of them came
-/// there, which nobody here knows: what is attached to either goes there.
+/// there, which is unknown: what is attached to either goes there.
 fn surely_gives_way(topology: &Topology<'_>, listener: &ListenerNode<'_>) -> bool {
     let winner = listener.gives_way_to.map(|winner| topology.listeners.get(winner));
     winner.is_some_and(|winner| winner.set.is_none())

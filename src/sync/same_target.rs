@@ -39,7 +39,7 @@ pub(crate) struct SyncedPolicy {
     pub(crate) spec: SyncedSpec,
 }
 
-/// The spec of a synced policy. Target references are the author's; whoever writes the object points them at the
+/// The spec of a synced policy. Target references are the author's; rendering points them at the
 /// downstream Gateway.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SyncedSpec {

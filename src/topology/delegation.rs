@@ -48,7 +48,7 @@ impl Delegations {
         self.all.rows().iter()
     }
 
-    /// To whom a rule hands on what it gets on a way; nobody, if it takes it itself.
+    /// The routes to which a rule hands on its requests; none if it serves them itself.
     pub(super) fn from(&self, via: Option<DelegationId>, rule: RuleId) -> &[DelegationId] {
         let known = self.handed_on.get(&(via, rule));
         known.map(Vec::as_slice).unwrap_or_default()

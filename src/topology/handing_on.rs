@@ -25,7 +25,8 @@ const MOST_HANDED_ON: usize = 100_000;
 /// So many routes may hand requests on to each other in a row.
 const MOST_IN_A_ROW: usize = 16;
 
-/// As the namespace of a label it means all of them (kgateway's `DELEGATION_WILDCARD_NAMESPACE`, which nobody changes).
+/// As the namespace of a label it means all of them (kgateway's `DELEGATION_WILDCARD_NAMESPACE`, which is never
+/// changed).
 const ALL_NAMESPACES: &str = "all";
 
 impl<'a> Topology<'a> {
@@ -147,7 +148,7 @@ fn is_http(route: &Route<'_>) -> bool {
     is_route(&route.object.api_version.group, &route.object.kind) && route.object.kind == "HTTPRoute"
 }
 
-/// Why nobody, or not everybody, takes what a rule hands on.
+/// Why no route, or not every route, accepts what a rule hands on.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Why {
     /// Only HTTPRoutes hand requests on to HTTPRoutes.
@@ -176,7 +177,7 @@ struct Following<'t, 'r, 'a> {
     is_too_much: bool,
     /// The routes that take part, and which of their rules take something on any way.
     taking: BTreeMap<RouteId, BTreeSet<RuleId>>,
-    /// References that nobody follows: a backend as any other.
+    /// References that are not followed: a backend as any other.
     unfollowed: Vec<(RouteId, RuleId, BackendRef<'a>)>,
     /// What is said, by the route and the pointer of the reference.
     said: BTreeMap<(RouteId, String), Why>,

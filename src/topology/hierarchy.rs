@@ -18,7 +18,7 @@ use crate::hub::Table;
 use crate::object::{Object, Rank};
 use apimachinery::{GroupKind, Identity};
 
-/// The name by which a Namespace can be selected although nobody labelled it.
+/// The label by which any Namespace can be selected by its name.
 pub(crate) const NAMESPACE_NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
 /// A GatewayClass that some Gateway or policy names.
@@ -52,7 +52,7 @@ pub struct ListenerSetNode<'a> {
     pub object: &'a Object,
     /// Its Gateway.
     pub gateway: GatewayId,
-    /// Whether it is a set of the hub that is not synced, and that somebody else is taken to deliver.
+    /// Whether it is a set of the hub that is not synced, and that another tool is assumed to deliver.
     pub assumed: bool,
     /// Whether it lives on the cluster that is looked at, and does not come from the hub.
     pub local: bool,
@@ -123,7 +123,7 @@ pub struct RouteNode<'a> {
     pub services: Vec<BackendId>,
     /// Where it is attached to nothing: the places at which it may be said why.
     pub(super) refused_at: Vec<Said<'a>>,
-    /// Whether it is a route of the hub that is not synced, and that somebody else is taken to deliver.
+    /// Whether it is a route of the hub that is not synced, and that another tool is assumed to deliver.
     pub assumed: bool,
     /// Which of two routes wins that ask for the same requests.
     pub(crate) rank: Rank,

@@ -96,8 +96,8 @@ impl<'a> Topology<'a> {
             }
             Some(gateway) => {
                 let node = self.gateways.get(gateway);
-                // Nobody knows how a set reaches the clusters that is not synced: it hangs there on what it is attached
-                // to here.
+                // It is unknown how a set that is not synced reaches the clusters: it hangs there on what it is
+                // attached to here.
                 let original = node.original.filter(|_| assumed);
                 let home = original.unwrap_or(node.object).namespace_or_empty();
                 let allowed = self.allowed_listeners(gateway);

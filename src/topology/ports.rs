@@ -37,7 +37,7 @@ impl Clash {
     }
 }
 
-/// What can share a port. Of protocols that nobody knows, nothing is said.
+/// What can share a port. There is no statement about unknown protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Family {
     Plain,

@@ -1,4 +1,4 @@
-//! A request as somebody types it: `GET https://shop.example.com/cart?x=1`.
+//! A request as a user types it: `GET https://shop.example.com/cart?x=1`.
 //!
 //! Owns: its parts, and reading them from a text. Flows in: a text, headers. Flows out: [`Request`]. Must not know:
 //! listeners, routes.
@@ -68,7 +68,7 @@ pub struct NoRequest {
     pub help: &'static str,
 }
 
-/// Whether somebody means a request, and not an object.
+/// Whether a text is a request, and not an object.
 #[must_use]
 pub fn is_request(text: &str) -> bool {
     text.contains("://")

@@ -201,7 +201,7 @@ impl<'a> Topology<'a> {
     }
 }
 
-/// The namespace of a Gateway as a route sees it. Nobody knows how a route reaches the clusters that is not synced: it
+/// The namespace of a Gateway as a route sees it. It is unknown how a route that is not synced reaches the clusters: it
 /// hangs there on what it is attached to here.
 fn gateway_home<'a>(gateway: &GatewayNode<'a>, assumed: bool) -> &'a str {
     let original = gateway.original.filter(|_| assumed);

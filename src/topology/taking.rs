@@ -21,9 +21,9 @@ use apimachinery::{Field, PatternError, Spent, Work};
 pub(crate) struct Taken {
     /// The listener that takes it.
     pub(crate) listener: ListenerId,
-    /// The rules that match it, the one that takes it first. None: nobody answers, which clients see as 404.
+    /// The rules that match it, the one that takes it first. Without one, clients get 404.
     pub(crate) rules: Vec<Candidate>,
-    /// Rules of which nobody here knows whether they match, so that each of `rules` may be wrong.
+    /// Rules that may or may not match, so that each of `rules` may be wrong.
     pub(crate) unknown: Vec<Unknown>,
 }
 

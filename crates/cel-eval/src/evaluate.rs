@@ -1,7 +1,7 @@
 //! Going through an expression.
 //!
 //! Owns: the order of evaluation, what is absorbed, loops, operators, and what each part costs. Flows in: a parsed
-//! expression, variables, functions of whoever asks. Flows out: a value, or why there is none, and what it cost. Must
+//! expression, variables, functions of the caller. Flows out: a value, or why there is none, and what it cost. Must
 //! not know: what an expression is for.
 //!
 //! As in cel-go (google/cel-go interpreter/interpretable.go@v0.26.0), a loop goes on where a step has no value: its
@@ -29,7 +29,7 @@ use crate::sizes::{ENTRY, ITEM, TEXT};
 /// The name that the parser gives to what a loop gathers. No expression can write it.
 const GATHERED: &str = "@result";
 
-/// Functions that whoever asks adds, or puts in the place of others.
+/// Functions that the caller adds, or that replace others.
 pub trait Functions: Sync {
     /// The value of a call; `None` where it is not one of these functions. A result larger than what was there before
     /// is paid for first.

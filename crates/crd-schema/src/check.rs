@@ -19,11 +19,11 @@ use crate::metadata;
 use crate::node::{Additional, Below, ListType, Node, Type};
 use crate::violation::{Path, Violation, ViolationKind};
 
-/// More violations of one value are not collected: nobody reads them, and a hostile file could ask for many.
+/// More violations of one value are not collected: more are never read, and a hostile file could ask for many.
 const VIOLATIONS_MAX: usize = 200;
 /// Nor are more once their pointers have so many bytes: each repeats the keys above it, of which one may be a megabyte.
 const POINTERS_MAX: usize = 64 << 10;
-/// Steps that it takes to say what is wrong: in a trial it is said to nobody, as often as there are choices.
+/// Steps that it takes to say what is wrong: a trial reports nothing, and there are as many trials as choices.
 const STEPS_PER_VIOLATION: u64 = 64;
 /// Values longer than this are cut in messages, in characters.
 const SHOWN_MAX: usize = 80;
@@ -96,7 +96,7 @@ struct Walk<'s, 'w> {
     limit: usize,
     /// Bytes of the pointers of the violations.
     pointers: usize,
-    /// Whether a failed choice is tried again to say why. Not inside a trial, where nobody reads it and nested
+    /// Whether a failed choice is tried again to say why. Not inside a trial, where it is never read and nested
     /// choices would double the work at every level.
     explains: bool,
 }

@@ -144,7 +144,7 @@ mod with_engine {
     struct Refusal {
         message: String,
         unsupported: bool,
-        /// Why it is too much for us: then nobody knows what it would refuse.
+        /// Why it is too much for us: then it is unknown what it would refuse.
         too_much: Option<String>,
     }
 

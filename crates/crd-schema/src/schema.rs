@@ -90,7 +90,7 @@ impl Schema {
     }
 
     /// As [`Schema::validate`], for a schema that a stranger wrote: as long as the stock has work left. Where it has
-    /// none, [`Work::is_spent`] says so, and what is returned is not all: whoever asked must refuse the value, or say
+    /// none, [`Work::is_spent`] says so, and what is returned is not all: the caller must refuse the value, or say
     /// nothing of any.
     #[must_use]
     pub fn validate_within(&self, value: &Value, work: &Work) -> Vec<Violation> {
@@ -145,10 +145,10 @@ impl Schema {
     /// mapping with these fields alone. Of its rules those count that ask for nothing else. Pointers begin in the
     /// mapping.
     ///
-    /// So one can ask what a kind lets somebody write there, without an object of the kind.
+    /// So one can ask what a kind accepts there, without an object of the kind.
     ///
-    /// Nobody wrote such a value, so it brings no work along: each costs something of the `allowance`. Where that has
-    /// nothing left, nothing is said.
+    /// Such a value is not in the input, so it brings no work along: each costs something of the `allowance`. Where
+    /// that has nothing left, nothing is said.
     #[must_use]
     pub fn validate_part(
         &self,

@@ -14,7 +14,7 @@ use super::error::{Error, ErrorKind};
 pub struct Undecodable {
     /// What is wrong; its range counts the bytes of [`text`](Self::text).
     pub error: Error,
-    /// The text as far as it can be read, for whoever shows the place; U+FFFD stands for what cannot.
+    /// The text as far as it can be read, to show the place; U+FFFD stands for what cannot.
     pub text: String,
     /// The first byte at fault, counted from 0 in the file.
     pub byte: usize,

@@ -25,8 +25,8 @@ pub fn read(chunk: &Chunk<'_>, limits: &Limits) -> Result<Value, Error> {
     read_counting(chunk, limits).0
 }
 
-/// The same as [`read`], and how much of [`Limits::alias_nodes`] it took, also when it fails: who reads many documents
-/// can give all of them one budget.
+/// The same as [`read`], and how much of [`Limits::alias_nodes`] it took, also when it fails: a reader of many
+/// documents can give all of them one budget.
 pub fn read_counting(chunk: &Chunk<'_>, limits: &Limits) -> (Result<Value, Error>, usize) {
     let mut copied = 0;
     let settle = |error: Box<Error>| error.settled(chunk.text);

@@ -13,7 +13,7 @@ pub enum ConditionStatus {
     True,
     /// It is not so.
     False,
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 

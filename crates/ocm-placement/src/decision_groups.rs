@@ -54,7 +54,7 @@ impl GroupSelectors {
         }
     }
 
-    /// The clusters of each of a Placement's `decisionGroups`, whoever is selected.
+    /// The clusters of each of a Placement's `decisionGroups`, regardless of which are selected.
     pub(crate) fn of(&self, placement: PlacementId) -> impl Iterator<Item = &Result<Bits, SelectorFault>> {
         let selectors = self.of_placement[placement].iter();
         selectors.map(|selector| &self.results[*selector])

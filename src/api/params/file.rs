@@ -160,7 +160,7 @@ struct RetainedFile {
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "read through its schema only")]
 struct ServerSideApplyFile {
-    /// Take fields over that somebody else wrote; without it, one of them keeps the whole object from being applied.
+    /// Take over fields of other managers; without it, one such field keeps the whole object from being applied.
     #[schemars(default = "force")]
     force: bool,
     /// Fields that the spokes may have otherwise, each condition once.

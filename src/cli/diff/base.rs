@@ -23,7 +23,7 @@ use crate::cli::show;
 use crate::cli::speech::Speech;
 use crate::cli::status::Status;
 
-/// Which base somebody means. At most one of them is there.
+/// The base that is meant. At most one of them is present.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct BaseOptions {
     /// Compare with this Git revision [default: HEAD]

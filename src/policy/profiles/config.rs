@@ -24,7 +24,7 @@ use crate::topology::Level;
 use apimachinery::GroupKind;
 use crd_schema::Schema;
 
-/// Where somebody finds what a profile may say.
+/// Where the fields of a profile are documented.
 const HELP: &str = "`spokewright schema config` has the fields of a profile, the README an example";
 
 /// Adds a policy kind or corrects one. What is left out stays as it is built in or, for a kind that is not, as
@@ -236,7 +236,7 @@ fn refused_fields(schema: &Schema, entry: &Value, position: usize, document: Doc
         .collect()
 }
 
-/// What a value of `precedence` is called today, where somebody writes an earlier word for it.
+/// What a value of `precedence` is called today, if a configuration has an earlier word for it.
 fn renamed(entry: &Value, pointer: &str) -> Option<String> {
     let (old, new) = match (pointer, entry.pointer(pointer)?.as_str()?) {
         ("/precedence", "Seed") => ("Seed", Precedence::OldestWins),

@@ -200,7 +200,7 @@ fn finding(
 }
 
 /// A line of the object that the change touched; else the line of an object that it was made from as well; else
-/// wherever the change is. Where nobody knows what was touched, the field that changes, or the object.
+/// wherever the change is. If it is unknown what was touched, the field that changes, or the object.
 fn touched_place(change: &ObjectChange, locate: &BothSides<'_>, place: Place) -> Place {
     let line = changed_line(change, locate);
     let origins = change.origins.iter().filter(|sided| sided.side == Which::New);

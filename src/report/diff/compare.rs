@@ -526,7 +526,7 @@ impl<'o> Orphans<'o> {
         }
     }
 
-    /// A rule names the plural; of a text that nobody wrote down the plurals of, Namespaces alone are known by their
+    /// A rule names the plural; of a text without a list of plurals, Namespaces alone are known by their
     /// kind.
     fn hold(&self, key: &ObjectKey, summaries: &[ManifestSummary]) -> bool {
         if key.is_work {

@@ -67,7 +67,8 @@ struct Setting {
 const HUB: &str = "";
 
 impl EffectiveSettings {
-    /// The settings of one side, on the clusters that are asked for, and of what only a mesh leads to, which nobody ships.
+    /// The settings of one side, on the clusters that are asked for, and of what only a mesh leads to, which is not
+    /// shipped.
     #[must_use]
     pub fn new(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Self {
         let mut settings = Self::default();
@@ -109,8 +110,8 @@ impl EffectiveSettings {
         }
     }
 
-    /// Of some clusters on which policies held on a path, those where traffic still takes it and none of the kind holds any
-    /// more. Clusters that are alike are asked once.
+    /// Of some clusters on which policies held on a path, those where traffic still takes it and none of the kind holds
+    /// any more. Clusters that are alike are asked once.
     fn lost(&self, key: &PathKey, levels: &[Level], clusters: &[String]) -> Vec<String> {
         let mut lost = BTreeSet::new();
         let steps = Steps::new(levels, &key.2);

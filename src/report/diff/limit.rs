@@ -30,7 +30,7 @@ pub struct Exceeded {
     pub most: usize,
     /// What there is.
     pub count: usize,
-    /// Whether somebody said that this is meant.
+    /// Whether the user allowed it.
     pub allowed: bool,
     /// What is counted, in words.
     pub offenders: Vec<String>,

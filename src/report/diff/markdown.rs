@@ -22,7 +22,7 @@ use super::side::BothSides;
 use super::summary::{Point, Word, remaining, remaining_groups, summary, told_at_once};
 use crate::diagnostic::{Lines, and_more, one_line};
 
-/// Bytes of a comment unless somebody asks for another number: safely below GitHub's limit, which counts characters,
+/// Bytes of a comment by default: safely below GitHub's limit, which counts characters,
 /// and no character is less than a byte.
 pub const DEFAULT_BUDGET: usize = 60_000;
 
@@ -85,7 +85,7 @@ pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> S
     text
 }
 
-/// The first line, which nobody sees: whoever updates a comment finds it by this, and those of two fleets by their
+/// The first line, which is hidden: a workflow finds its comment by this, and those of two fleets by their
 /// titles.
 fn marker(report: &DiffReport) -> String {
     let mut name = String::new();

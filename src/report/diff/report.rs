@@ -21,10 +21,10 @@ pub struct Titles {
     pub old: String,
     /// Such as `work tree`.
     pub new: String,
-    /// The command that shows everything, for whoever reads a part.
+    /// The command that shows everything, for readers of a part.
     #[serde(skip)]
     pub command: String,
-    /// What the fleet is called, where somebody said.
+    /// The name of the fleet, if it has one.
     #[serde(rename = "title", skip_serializing_if = "Option::is_none")]
     pub fleet: Option<String>,
 }

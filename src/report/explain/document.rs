@@ -34,7 +34,7 @@ pub struct ObjectExplanation {
     /// Of a route whose kind is synced: the clusters that it is shipped to, sorted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shipped_to: Option<Vec<String>>,
-    /// Of a route of the hub that is not synced: it counts wherever its Gateways go, as if somebody else delivered it.
+    /// Of a route of the hub that is not synced: it counts wherever its Gateways go, as if another tool delivered it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub assumed: bool,
     /// Of a ListenerSet that is attached to no Gateway, and of each parent that does not take a route: why.

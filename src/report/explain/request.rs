@@ -50,7 +50,7 @@ pub struct Answer {
     /// Whether these are all clusters of the Gateway.
     #[serde(skip)]
     pub everywhere: bool,
-    /// The rule that takes it; none: nobody answers (404).
+    /// The rule that serves it; without one, the answer is 404.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleLine>,
     /// The rule that would take it if that one did not.

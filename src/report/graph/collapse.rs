@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use super::{Graph, Layer, Link, State};
 
-/// More nodes than this nobody reads.
+/// A graph with more nodes is too large to read.
 pub(super) const MOST_NODES: usize = 60;
 
-/// More edges than this nobody follows. Mermaid by itself refuses more than 500.
+/// A graph with more edges is too large to follow. Mermaid by itself refuses more than 500.
 pub(super) const MOST_EDGES: usize = 200;
 
 /// What is counted, one after the other, until the rest can be read.

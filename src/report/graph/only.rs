@@ -1,7 +1,7 @@
 //! A picture of a part: what is attached to a Gateway, a route, a policy, what lives in a namespace, what goes to a
 //! cluster.
 //!
-//! Owns: which nodes belong to what somebody asks for. Flows in: a [`Graph`] of everything. Flows out: a smaller one.
+//! Owns: which nodes belong to the requested part. Flows in: a [`Graph`] of everything. Flows out: a smaller one.
 //! Must not know: how it was built, or how it is written.
 
 use std::collections::BTreeSet;

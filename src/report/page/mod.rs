@@ -79,7 +79,7 @@ pub(crate) struct Page<'p> {
     pub(crate) works: Option<&'p Aggregated>,
 }
 
-/// What somebody says of a page.
+/// What the user says about a page.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct PageOptions {

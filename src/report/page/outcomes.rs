@@ -456,7 +456,7 @@ impl<'p> Finding<'_, 'p> {
         }
     }
 
-    /// The position of a policy as somebody wrote it.
+    /// The position of a policy as written.
     fn number(&self, seen: Seen<'_>, author: AuthoredId, cluster: Option<&str>) -> Option<usize> {
         let authored = seen.attachments.authored(author);
         let local = seen.attachments.policy(author.policy).local;

@@ -15,7 +15,7 @@ use super::time::parse_time;
 
 /// A field that OCM's API server would refuse; its object is left out.
 ///
-/// Only what the scheduler reads is looked at: whoever wants every rule of the CRDs validates against them first.
+/// Only what the scheduler reads is looked at: to check every rule of the CRDs, validate against them first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InvalidField {

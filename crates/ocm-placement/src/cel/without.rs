@@ -29,7 +29,7 @@ impl Expressions {
     }
 }
 
-/// Nobody can ask.
+/// It cannot be asked.
 pub(crate) fn ask(
     questions: &[Question<'_>],
     _input: &Input<'_>,
