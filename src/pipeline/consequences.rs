@@ -212,19 +212,17 @@ impl<'f> Missing<'f> {
 
 /// Whether an object of the hub with a mistake that is as bad explains a finding.
 fn follows_from_wrong(finding: &Finding, missing: &Missing<'_>, wrong: &[(&Object, Severity)]) -> bool {
-    let mut as_bad = wrong
-        .iter()
-        .filter(|(_, severity)| *severity <= finding.severity)
-        .map(|(object, _)| object);
     if finding.is_about_a_name() {
         let is_called = |object: &&&Object| {
             missing.name == Some(object.name.as_str()) || object.kind == "PlacementDecision"
         };
+        let as_bad = wrong.iter().filter(|(_, severity)| *severity <= finding.severity);
         return as_bad
+            .map(|(object, _)| object)
             .filter(is_called)
             .any(|object| missing.kinds.contains(&object.kind.as_str()));
     }
-    // Other conclusions may be drawn from objects beside the one that is wrong.
+    // Other conclusions may be drawn from objects beside the one with the error.
     let is_drawn_from_all = [
         Code::PARAMS_RESOURCE,
         Code::POLICY_OVERRIDDEN,
@@ -236,7 +234,11 @@ fn follows_from_wrong(finding: &Finding, missing: &Missing<'_>, wrong: &[(&Objec
     ]
     .contains(&finding.code);
     is_drawn_from_all
-        && as_bad.any(|object| !is_inside(&finding.place, object) && depends_on(finding.code, &object.kind))
+        && wrong.iter().any(|(object, severity)| {
+            *severity == Severity::Error
+                && !is_inside(&finding.place, object)
+                && depends_on(finding.code, &object.kind)
+        })
 }
 
 /// Whether an object of this kind could change a conclusion.

@@ -354,3 +354,33 @@ fn a_typo_in_a_hub_that_init_wrote_gives_one_finding_at_its_line() {
     let wrong: String = IN_START.iter().map(|typo| wrong(start, *typo)).collect();
     assert!(wrong.is_empty(), "{wrong}");
 }
+
+#[test]
+fn what_cannot_be_read_hides_only_what_may_depend_on_it() {
+    let codes = |scratch: &Scratch| -> Vec<String> {
+        let found = findings(scratch).into_iter();
+        let mut codes: Vec<String> = found
+            .filter_map(|finding| Some(finding.split(' ').next()?.trim_matches('"').to_owned()))
+            .collect();
+        codes.sort();
+        codes
+    };
+    let broken_target = || {
+        let scratch = fleet();
+        scratch.edit("hub/shop/limits.yaml", "name: storefront", "name: nowhere");
+        scratch
+    };
+    // A grant without its kind's group permits nothing, but is no Gateway.
+    let scratch = broken_target();
+    scratch.edit("hub/shop/grant.yaml", "apiVersion: gateway", "apiVesion: gateway");
+    assert_eq!(codes(&scratch), ["object/schema", "policy/target-not-found"]);
+    let scratch = broken_target();
+    scratch.write("hub/broken.yaml", "kind: HTTPRoute\nmetadata: {name: nowhere\n");
+    assert_eq!(codes(&scratch), ["policy/target-not-found", "yaml/syntax"]);
+    // This one may be what is missing.
+    scratch.write("hub/broken.yaml", "kind: Gateway\nmetadata: {name: nowhere\n");
+    assert_eq!(codes(&scratch), ["yaml/syntax"]);
+    // Of this one, nothing is known.
+    scratch.write("hub/broken.yaml", "metadata: {name: else\n");
+    assert_eq!(codes(&scratch), ["yaml/syntax"]);
+}
