@@ -187,7 +187,7 @@ fn a_misconfigured_placement_that_is_a_warning_still_makes_the_result_empty() {
     let run = scratch.run(&["render"]);
     run.exits(4)
         .says("error[empty/nothing-rendered]: no cluster would receive anything")
-        .says("OCM would call Placement shop/everywhere misconfigured")
+        .says("warning[placement/misconfigured]: OCM would call Placement shop/everywhere misconfigured")
         .says("correct the Placement")
         .does_not_say("place a Gateway");
     assert!(!scratch.exists("rendered"), "{run:?}");
