@@ -286,14 +286,19 @@ impl Findings {
             .filter(knows_more)
             .map(|finding| finding.place.clone())
             .collect();
-        let invalid: BTreeSet<Place> = self
+        let pointer = |finding: &Finding| {
+            let (document, pointer) = finding.place.field()?;
+            Some((document, pointer.to_owned()))
+        };
+        let invalid: BTreeSet<(DocumentId, String)> = self
             .found
             .iter()
             .filter(|finding| finding.code == Code::POLICY_INVALID)
-            .map(|finding| finding.place.clone())
+            .filter_map(pointer)
             .collect();
         self.found.retain(|finding| {
-            if finding.code == Code::POLICY_IGNORED_FIELD && invalid.contains(&finding.place) {
+            let is_ignored = finding.code == Code::POLICY_IGNORED_FIELD;
+            if is_ignored && pointer(finding).is_some_and(|pointer| invalid.contains(&pointer)) {
                 return false;
             }
             if !finding.settles.is_empty() {
