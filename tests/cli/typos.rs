@@ -200,12 +200,20 @@ const FREE: &[Free] = &[
 ];
 
 /// Words whose typo is a mistake in other places: several findings.
-const SEVERAL: &[Free] = &[(
-    "accesslogpolicy-crd.yaml",
-    "- name: ",
-    &["v1alpha1"],
-    "any version may be meant: each object and each parameter of another one is wrong",
-)];
+const SEVERAL: &[Free] = &[
+    (
+        "accesslogpolicy-crd.yaml",
+        "- name: ",
+        &["v1alpha1"],
+        "any version may be meant: each object and each parameter of another one is wrong",
+    ),
+    (
+        "spokes/",
+        "targetRef:",
+        &["targetRef"],
+        "open: of a kind without a schema, the key is also reported as a field that its rules ignore",
+    ),
+];
 
 /// A word of a file: its line, from 0, and its range in the line.
 #[derive(Debug)]
