@@ -1,11 +1,11 @@
 //! Directories that are open, beneath which files are read and changed, and never elsewhere.
 //!
 //! Owns: the only ways in which files are opened, listed, made, renamed and removed below a directory. Flows in: the
-//! directory, once by its path; then names relative to it. Flows out: files, entries, real paths of links. Must not know:
-//! what is read or written.
+//! directory, once by its path; then names relative to it. Flows out: files, entries, real paths of links. Must not
+//! know: what is read or written.
 //!
-//! A path that is checked and then opened may lead elsewhere by then, and one that is joined to another may leave it. So
-//! the directory is opened, and what follows is relative to the open one: `openat2` with `RESOLVE_BENEATH` where the
+//! A path that is checked and then opened may lead elsewhere by then, and one that is joined to another may leave it.
+//! So the directory is opened, and what follows is relative to the open one: `openat2` with `RESOLVE_BENEATH` where the
 //! system has it, a walk name by name elsewhere (the crate cap-std).
 //!
 //! | type | a link beneath it | for |
@@ -60,7 +60,7 @@ pub(crate) struct Blocked<'p> {
     pub(crate) by: Obstruction,
 }
 
-/// What stands where a directory is looked for.
+/// What is where a directory is looked for.
 #[derive(Debug)]
 pub(crate) enum Obstruction {
     /// Nothing.
@@ -69,7 +69,7 @@ pub(crate) enum Obstruction {
     Link,
     /// Something else that is no directory.
     NoDirectory,
-    /// Nobody knows: the system does not say.
+    /// Unknown: the system does not say.
     Failure(io::Error),
 }
 
@@ -90,7 +90,7 @@ impl Obstruction {
 pub(crate) struct Directory(Dir);
 
 impl Directory {
-    /// The directory that a path leads to, whatever links stand in it: somebody named it.
+    /// The directory that a path leads to, through any links in it, because the user named it.
     pub(crate) fn named(path: &Path) -> io::Result<Self> {
         open_dir(path).map(Self)
     }
@@ -136,8 +136,8 @@ impl Directory {
         open_file(&self.0, one_name(name)?, FollowSymlinks::No)
     }
 
-    /// Makes a new file to write it; what already bears the name is an error. Its mode is that of every tool's: 0666 less
-    /// the umask.
+    /// Makes a new file to write it; what already bears the name is an error. Its mode is that of every tool's: 0666
+    /// less the umask.
     pub(crate) fn create(&self, name: &str) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).follow(FollowSymlinks::No);
@@ -194,7 +194,7 @@ impl Enclosure {
         }
     }
 
-    /// What stands at a path, the last link not followed; `None` for nothing.
+    /// What is at a path, the last link not followed; `None` for nothing.
     pub(crate) fn entry(&self, path: &Path) -> io::Result<Option<Entry>> {
         if path.as_os_str().is_empty() {
             return Ok(Some(Entry::Directory));
@@ -249,7 +249,7 @@ fn open_file(directory: &Dir, path: &Path, follow: FollowSymlinks) -> io::Result
     }
 }
 
-/// A name, and no path: whoever joins two words cannot get out of a directory, or past a link.
+/// A name, and no path: joining two words cannot lead out of a directory, or past a link.
 fn one_name(name: &str) -> io::Result<&Path> {
     let path = Path::new(name);
     let mut parts = path.components();
@@ -273,8 +273,8 @@ fn obstruction(from: &Dir, name: &str, error: io::Error) -> Obstruction {
     }
 }
 
-/// Where paths lead when no link is left in them. [`fs::canonicalize`] asks for every name on the way again: a link in each
-/// of 300 directories, one below the other, cost 45,000 calls. Here each directory on the way is asked for once.
+/// Where paths lead when no link is left in them. [`fs::canonicalize`] asks for every name on the way again: a link in
+/// each of 300 directories, one below the other, cost 45,000 calls. Here each directory on the way is asked for once.
 #[derive(Debug, Default)]
 pub(crate) struct RealPaths {
     directories: Mutex<HashMap<PathBuf, PathBuf>>,

@@ -30,6 +30,7 @@ mod analysis;
 
 mod consequences;
 mod nothing;
+mod one_name;
 mod stages;
 
 mod deleted;

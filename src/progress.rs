@@ -1,4 +1,4 @@
-//! How far a run is: stages that begin, count and end, told to whoever wants to show them.
+//! How far a run is: stages that begin, count and end, reported to an observer.
 //!
 //! Owns: the stages, and that they never overlap or count past their end.
 //! Flows in: what a stage of the pipeline does, in coarse steps. Flows out: calls of an [`Observer`].

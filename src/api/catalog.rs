@@ -1,13 +1,13 @@
 //! What is known of public kinds without their CRDs: the structural facts of their schemas.
 //!
-//! Owns: the built-in catalog (`catalog/catalog.bin`), found by group and kind, and which release each schema is of. Flows
-//! in: nothing. Flows out: definitions, as if their CRDs were in the input. Must not know: objects, and whether the input
-//! has a CRD of its own.
+//! Owns: the built-in catalog (`catalog/catalog.bin`), found by group and kind, and which release each schema is of.
+//! Flows in: nothing. Flows out: definitions, as if their CRDs were in the input. Must not know: objects, and whether
+//! the input has a CRD of its own.
 //!
 //! The file holds facts alone: fields, types, bounds, enums, patterns, list keys, defaults, served versions, and which
 //! targets the rules of a policy kind take. Which releases
-//! they are of, `sources.json` says; `generate.rs` makes the file from their CRDs. A schema is read when an object of its
-//! kind is met.
+//! they are of, `sources.json` says; `generate.rs` makes the file from their CRDs. A schema is read when an object of
+//! its kind is met.
 
 #[cfg(test)]
 mod generate;
@@ -24,7 +24,7 @@ use super::targeting::Targeting;
 
 static CATALOG: &[u8] = include_bytes!("catalog/catalog.bin");
 
-/// A kind of the catalog. Nothing of its schemas is read before somebody asks.
+/// A kind of the catalog. Its schemas are read when they are needed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry {
     definition: Packed<'static>,

@@ -53,16 +53,24 @@ impl PolicyLabel {
 /// schemas are left out, with findings.
 #[must_use]
 pub(crate) fn read(object: &Object) -> (Option<Crd>, Vec<Finding>) {
-    match Crd::read(&object.value) {
+    let (crd, wrong) = match Crd::read(&object.value) {
         Ok(crd) => {
             let wrong = findings(object, &crd.problems);
             (Some(crd), wrong)
         }
         Err(problems) => (None, findings(object, &problems)),
+    };
+    // What a misspelled key means is missing elsewhere: the other problems may follow from it.
+    let misspelled = spelling::misspelled(object);
+    if misspelled.is_empty() {
+        (crd, wrong)
+    } else {
+        (crd, misspelled)
     }
 }
 
-/// Which patterns and CEL rules of a definition cannot be used: [`read`] leaves them to the first object that meets them.
+/// Which patterns and CEL rules of a definition cannot be used: [`read`] leaves them to the first object that meets
+/// them.
 /// `object` is the one that `crd` was read from. What `work` does not suffice for is not said.
 #[must_use]
 pub(crate) fn verify(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
@@ -85,8 +93,8 @@ pub(crate) fn is_one(object: &Object) -> bool {
 }
 
 /// Checks an object of a kind as an API server with strict field validation would, but for what every
-/// object's metadata must be: that is checked for all kinds alike, in `hub`. Where `work` is spent afterwards, no answer
-/// that it was for counts.
+/// object's metadata must be: that is checked for all kinds alike, in `hub`. Where `work` is spent afterwards, no
+/// answer that it was for counts.
 #[must_use]
 pub(crate) fn check(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
     let Some(version) = crd
@@ -104,7 +112,8 @@ pub(crate) fn check(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
 /// Checks an object against what the built-in catalog knows of its kind, which `crd` is the definition of. Of a version
 /// that the catalog does not have it says nothing.
 ///
-/// With `only`, these fields of the spec alone count: that one of them is missing, or was meant by an unknown one.
+/// With `only`, these fields of the spec alone count: that one of them is missing, or that an unknown field was meant
+/// to be one of them, or the spec.
 #[must_use]
 pub(crate) fn check_by_catalog(crd: &Crd, object: &Object, only: Option<&[&str]>) -> Vec<Finding> {
     let version = &object.api_version.version;
@@ -116,7 +125,7 @@ pub(crate) fn check_by_catalog(crd: &Crd, object: &Object, only: Option<&[&str]>
         let only: Vec<String> = only.iter().map(|field| format!("/spec/{field}")).collect();
         violations.retain(|violation| {
             only.contains(&violation.pointer)
-                || violation::meant(violation).is_some_and(|meant| only.contains(&meant))
+                || violation::meant(violation).is_some_and(|meant| meant == "/spec" || only.contains(&meant))
         });
     }
     if violations.is_empty() {
@@ -131,7 +140,7 @@ pub(crate) fn check_by_catalog(crd: &Crd, object: &Object, only: Option<&[&str]>
     found.map(|finding| finding.note(note.clone())).collect()
 }
 
-/// The finding about an object whose version is none of those that are served.
+/// The finding about an object whose version is not one of those that are served.
 fn not_served<'v>(object: &Object, plural: &str, served: impl Iterator<Item = &'v str>) -> Finding {
     let ApiVersion { group, version } = &object.api_version;
     let served: Vec<&str> = served.collect();
@@ -165,6 +174,8 @@ fn finding(object: &Object, problem: &SchemaProblem) -> Finding {
         None => finding,
     }
 }
+
+mod spelling;
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,9 @@
 //! What is downstream: the namespaces of what was synced to a spoke, and the marks that tell it from the spoke's own.
 //!
-//! Owns: the prefix of downstream namespaces, names there, the label of a downstream Gateway, the annotation of a synced policy, and
-//! how a synced route is told.
-//! Flows in: namespaces of the hub, objects of a spoke. Flows out: namespaces of the spoke, whether an object was synced.
-//! Must not know: who synced it, and whether the hub still has it.
+//! Owns: the prefix of downstream namespaces, names there, the label of a downstream Gateway, the annotation of a
+//! synced policy, and how a synced route is told.
+//! Flows in: namespaces of the hub, objects of a spoke. Flows out: namespaces of the spoke, whether an object was
+//! synced. Must not know: who synced it, and whether the hub still has it.
 
 use super::ocm_work::is_owned_by_work;
 use crate::object::Object;
@@ -19,8 +19,8 @@ pub(crate) const MANAGED_LABEL: &str = "kuadrant.io/managed";
 /// Marks a downstream policy (the RFC's annotation).
 pub(crate) const POLICY_SYNCED: &str = "kuadrant.io/policy-synced";
 
-/// Whether a policy or a route was synced: exported from a cluster, it is none of the cluster's own. The RFC's annotation
-/// says so of a policy; nothing of the kind is agreed for routes, but the work agent owns what it applies.
+/// Whether a policy or a route was synced: exported from a cluster, it is not one of the cluster's own. The RFC's
+/// annotation says so of a policy; nothing of the kind is agreed for routes, but the work agent owns what it applies.
 #[must_use]
 pub(crate) fn is_synced_copy(object: &Object) -> bool {
     object.annotation(POLICY_SYNCED) == Some("true")
@@ -42,8 +42,8 @@ pub(crate) fn downstream_namespace(namespace: &str) -> Option<String> {
 
 /// The name on the spokes of something from `namespace` that ends up in the downstream namespace of `into`.
 ///
-/// Objects of many namespaces meet there, and MGC let one overwrite another (docs/systems/mgc.md#tls-secrets). A namespace
-/// has no dot, so the first dot ends it, and two objects of one kind never share a name.
+/// Objects of many namespaces meet there, and MGC let one overwrite another (docs/systems/mgc.md#tls-secrets). A
+/// namespace has no dot, so the first dot ends it, and two objects of one kind never share a name.
 #[must_use]
 pub(crate) fn downstream_name(namespace: &str, name: &str, into: &str) -> String {
     if namespace == into {

@@ -67,7 +67,7 @@ pub(crate) struct Gateway<'a> {
     pub class_name: &'a str,
     /// `spec.listeners`, in their order.
     pub listeners: Vec<Listener<'a>>,
-    /// Whether routes that ask for default Gateways hang on it (`spec.defaultScope`).
+    /// Whether routes that ask for default Gateways are attached to it (`spec.defaultScope`).
     pub is_default: bool,
     /// The value of [`PLACEMENT_LABEL`]; an empty value counts as none
     /// (docs/systems/mgc.md#placing-a-gateway).
@@ -178,7 +178,7 @@ fn unique_names(reading: &mut Reading<'_, '_>, object: &Object, listeners: &[Lis
     }
 }
 
-/// A ListenerSet: further listeners of a Gateway, owned by somebody else.
+/// A ListenerSet: further listeners of a Gateway, with another owner.
 #[derive(Debug, Clone)]
 pub(crate) struct ListenerSet<'a> {
     /// The object.

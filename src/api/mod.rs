@@ -35,7 +35,7 @@ pub(crate) mod fixture {
     use crate::diagnostic::{DocumentId, SourceId};
     use crate::object::{Object, Origin};
 
-    /// The object that a value is, as if it stood alone in the first file.
+    /// The object that a value is, as if it was alone in the first file.
     pub(crate) fn object(value: Value) -> Object {
         let document = DocumentId {
             source: SourceId(0),

@@ -18,7 +18,7 @@ pub(crate) struct TargetRef<'a> {
     pub group: &'a str,
     /// Kind.
     pub kind: &'a str,
-    /// Name; empty where labels stand in its place (GKE's `selector`).
+    /// Name; empty where labels are in its place (GKE's `selector`).
     pub name: &'a str,
     /// Namespace as written; none means the policy's own.
     pub namespace: Option<&'a str>,

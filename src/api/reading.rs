@@ -1,4 +1,4 @@
-//! Reading a text that stands inside an object or is a file of our own: parameters, configuration.
+//! Reading a text that is inside an object or is a file of our own: parameters, configuration.
 //!
 //! Owns: the one place where `api` calls the YAML reader. Flows in: text. Flows out: a value, or why there is
 //! none. Must not know: what the text means.

@@ -23,8 +23,8 @@ pub(crate) fn is_route(group: &str, kind: &str) -> bool {
 /// The groups whose kind `label` stands for the routes with that label.
 const LABEL_GROUPS: [&str; 2] = ["delegation.kgateway.dev", "delegation.gateway.solo.io"];
 
-/// Whether a backend of this kind is no backend but other routes, by name, all of a namespace (`*`), or those with a label:
-/// requests are handed on to them (docs/systems/other-policies.md#route-delegation).
+/// Whether a backend of this kind is no backend but other routes, by name, all of a namespace (`*`), or those with a
+/// label: requests are handed on to them (docs/systems/other-policies.md#route-delegation).
 pub(crate) fn stands_for_routes(group: &str, kind: &str) -> bool {
     is_route(group, kind) || (kind == "label" && LABEL_GROUPS.contains(&group))
 }
@@ -82,7 +82,7 @@ pub(crate) struct RouteRule<'a> {
     pub name: Option<&'a str>,
     /// Backends of the rule, those of RequestMirror filters included.
     pub backends: Vec<BackendRef<'a>>,
-    /// What stands in the place of a backend for other routes ([`stands_for_routes`]).
+    /// What is in the place of a backend for other routes ([`stands_for_routes`]).
     pub delegates: Vec<BackendRef<'a>>,
 }
 
@@ -107,7 +107,7 @@ pub(crate) struct BackendRef<'a> {
 pub(crate) const DEFAULT_GATEWAYS: &str = "/spec/useDefaultGateways";
 
 impl<'a> ParentRef<'a> {
-    /// A Gateway that is a parent of whoever asks for default Gateways.
+    /// A Gateway that is a parent of routes that ask for default Gateways.
     #[must_use]
     pub(crate) fn to_default(gateway: &'a Object) -> Self {
         Self {

@@ -1,12 +1,12 @@
 //! What a definition lets policies of its kind name as targets.
 //!
 //! Owns: asking a schema about one target after another, which its types, enums and CEL rules refuse or take. Flows in:
-//! the schema of a version. Flows out: [`Targeting`]. Must not know: any policy, and what a controller makes of a target
-//! that its definition takes.
+//! the schema of a version. Flows out: [`Targeting`]. Must not know: any policy, and what a controller makes of a
+//! target that its definition takes.
 //!
-//! A definition lists no targets: it has rules that judge them. So each known kind, and each that somebody writes, is put
-//! to the schema as the only target of a spec that says nothing else. The catalog holds the answers of its definitions,
-//! because it holds no rules.
+//! A definition lists no targets: it has rules that judge them. So each known kind, and each that the input has, is
+//! put to the schema as the only target of a spec that says nothing else. The catalog holds the answers of its
+//! definitions, because it holds no rules.
 
 use std::collections::BTreeSet;
 
@@ -91,7 +91,7 @@ pub(crate) struct Targeting {
     pub selected: Taken,
     /// Whether a policy without a target is refused.
     pub is_required: bool,
-    /// Whether a target may have a `sectionName`, whatever its kind.
+    /// Whether a target may have a `sectionName`, regardless of its kind.
     pub has_sections: bool,
 }
 
@@ -105,7 +105,8 @@ pub(crate) struct Taken {
     pub is_restricted: bool,
 }
 
-/// Kinds that policies of some product target: what every definition is asked about, in the order in which they are told.
+/// Kinds that policies of some product target: what every definition is asked about, in the order in which they are
+/// told.
 pub(crate) const KNOWN: [(&str, &str); 23] = [
     (GROUP, "Gateway"),
     (GROUP, "GatewayClass"),
@@ -278,8 +279,8 @@ impl Asking<'_> {
             .collect()
     }
 
-    /// Whether nothing is said of its group, kind or section. What else its kind of reference must have is not known here,
-    /// and no rule runs without.
+    /// Whether nothing is reported about its group, kind or section. What else its kind of reference must have is not
+    /// known here, and no rule runs without.
     fn is_taken(&mut self, field: TargetField, target: &Map<String, Value>) -> bool {
         let target = Value::Object(target.clone());
         let violations = self.violations(&field.spec(&target));

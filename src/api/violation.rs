@@ -47,8 +47,8 @@ pub(crate) fn help(violation: &Violation) -> Option<String> {
     }
 }
 
-/// One finding for each mistake among the violations of `object`; what every object's metadata must be is left out: that
-/// is checked for all kinds alike, in `hub`.
+/// One finding for each mistake among the violations of `object`; what every object's metadata must be is left out:
+/// that is checked for all kinds alike, in `hub`.
 ///
 /// A field that is missing because its name is misspelled is one mistake, and so is a value that several rules refuse.
 pub(crate) fn findings(violations: &[Violation], object: &Object) -> Vec<Finding> {
@@ -104,7 +104,7 @@ fn told(violations: &[&Violation], object: &Object) -> Vec<Finding> {
             let (_, there) = there.rsplit_once('/').unwrap_or_default();
             found = found.help(format!("remove it: `{there}` is there already"));
         }
-        // That a field is missing may be said where it would stand.
+        // That a field is missing may be reported where it would stand.
         let missing = meant
             .as_ref()
             .filter(|pointer| object.value.pointer(pointer).is_none());

@@ -159,7 +159,7 @@ fn configuration(
     pipeline::configuration(&request, files, sources, findings)
 }
 
-/// The checkout of the Application. Outside of Argo CD nobody says where the repository begins, and its files are the
+/// The checkout of the Application. Outside Argo CD, the beginning of the repository is unknown, and its files are the
 /// caller's own.
 fn checkout() -> anyhow::Result<Option<Checkout>> {
     if std::env::var_os("ARGOCD_APP_NAME").is_none() {

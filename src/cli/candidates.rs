@@ -1,7 +1,7 @@
-//! What a shell offers while somebody types: the objects and clusters of the hub that is here.
+//! What a shell offers while a user types: the objects and clusters of the hub that is here.
 //!
 //! Owns: which names, and in which input they are looked for. Flows in: the words typed so far. Flows out: candidates,
-//! or none where nothing can be read: nobody reads messages between two keys. Must not know: shells, commands.
+//! or none where nothing can be read: messages between two keys are never read. Must not know: shells, commands.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -75,8 +75,8 @@ pub(crate) fn codes(current: &OsStr) -> Vec<CompletionCandidate> {
     offered(CODES.iter().map(|(code, ..)| code.name().to_owned()), current)
 }
 
-/// Those that begin as typed. A name of a hostile input that a shell would expand, split or obey is not offered: names of
-/// objects that an API server takes have none of those characters.
+/// Those that begin as typed. A name of a hostile input that a shell would expand, split or obey is not offered: names
+/// of objects that an API server takes have none of those characters.
 fn offered(names: impl IntoIterator<Item = String>, current: &OsStr) -> Vec<CompletionCandidate> {
     let typed = current.to_string_lossy();
     let is_plain = |name: &String| {

@@ -1,7 +1,7 @@
 //! `spokewright completions`: shell completions, and kubectl's.
 //!
-//! Owns: its help, and the forms in which shells and kubectl take candidates. Flows in: a shell, the words typed so far.
-//! Flows out: a script, or candidates, on stdout. Must not know: which candidates there are.
+//! Owns: its help, and the forms in which shells and kubectl take candidates. Flows in: a shell, the words typed so
+//! far. Flows out: a script, or candidates, on stdout. Must not know: which candidates there are.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -53,7 +53,7 @@ enum Shell {
 }
 
 impl Completions {
-    /// Prints a script that asks this program for candidates: they follow from the hub where somebody types.
+    /// Prints a script that asks this program for candidates: they depend on the hub in the current directory.
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let shell = self.shell.to_possible_value();
         let shells = Shells::builtins();
@@ -71,8 +71,8 @@ impl Completions {
     }
 }
 
-/// Prints candidates as kubectl takes them from plugins: one a line with its description behind a tab, then how to go on,
-/// as a sum of cobra's directives (spf13/cobra completions.go: no space 2, no file names 4).
+/// Prints candidates as kubectl takes them from plugins: one a line with its description behind a tab, then how to go
+/// on, as a sum of cobra's directives (spf13/cobra completions.go: no space 2, no file names 4).
 pub(crate) fn for_kubectl(mut command: Command, words: Vec<OsString>) -> anyhow::Result<Status> {
     let mut words: Vec<OsString> = [OsString::from("spokewright")].into_iter().chain(words).collect();
     if words.len() == 1 {

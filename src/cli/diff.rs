@@ -405,7 +405,7 @@ impl Diff {
             .context("cannot write to stdout")
     }
 
-    /// What somebody types to see all of it.
+    /// The command that shows all of it.
     fn command(&self, option: &str, value: &str) -> String {
         let mut words = vec!["spokewright".to_owned(), "diff".to_owned()];
         let named = self.options.paths.iter().filter(|path| path.as_os_str() != ".");

@@ -24,7 +24,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Finding {
-    /// The code, such as `policy/same-target`, or what stands before its slash; without it, all codes
+    /// The code, such as `policy/same-target`, or what is before its slash; without it, all codes
     #[arg(add = ArgValueCompleter::new(candidates::codes))]
     code: Option<String>,
 }
@@ -55,7 +55,8 @@ fn write(text: &str) -> anyhow::Result<Status> {
     Ok(Status::Done)
 }
 
-/// The codes of a group, or all of them where none is named: a line each, which a terminal of this width wraps in its column.
+/// The codes of a group, or all of them where none is named: a line each, which a terminal of this width wraps in its
+/// column.
 fn list(group: &str, width: Option<usize>) -> Option<String> {
     let codes: Vec<_> = CODES
         .iter()

@@ -1,6 +1,7 @@
-//! `spokewright graph`: a picture of what hangs on what.
+//! `spokewright graph`: a picture of what is attached to what.
 //!
-//! Owns: its options. Flows in: arguments. Flows out: a picture as text on stdout. Must not know: what hangs on what.
+//! Owns: its options. Flows in: arguments. Flows out: a picture as text on stdout. Must not know: what is attached to
+//! what.
 
 use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;
@@ -58,7 +59,7 @@ pub(crate) struct GraphCommand {
     options: ReadOptions,
 }
 
-/// So many edges mermaid draws where nobody configured it otherwise.
+/// The number of edges that mermaid draws by default.
 const MOST_OF_MERMAID: usize = 500;
 
 fn only(text: &str) -> Result<Only, String> {

@@ -11,8 +11,8 @@ use spokewright::pipeline::{Loaded, Request};
 
 use super::status::Refusal;
 
-/// Takes out the warnings that the last commit's input has as well, and counts them: whoever changes a limit need not
-/// read at every commit what was accepted long ago.
+/// Takes out the warnings that the last commit's input has as well, and counts them: a user who changes a limit need
+/// not read at every commit what was accepted long ago.
 #[cfg(feature = "git")]
 pub(crate) fn take_known(findings: &mut Findings, loaded: &Loaded, request: &Request) -> usize {
     use std::collections::HashSet;

@@ -58,7 +58,7 @@ fn collect_pages(command: &Command, pages: &mut BTreeMap<String, String>) -> io:
     Ok(())
 }
 
-/// One page. The usage is the one of `--help`, and what stands below the options there, examples above all, keeps its
+/// One page. The usage is the one of `--help`, and what is below the options there, examples above all, keeps its
 /// lines: a manual's paragraphs would run them together.
 fn page(command: &Command) -> io::Result<Vec<u8>> {
     const VERSION: &str = concat!("spokewright ", env!("CARGO_PKG_VERSION"));

@@ -16,7 +16,7 @@ use super::status::{Refusal, Status};
 const MOST_NAMES: usize = 10;
 
 /// The object that `text` names. Without a namespace, the only one of that kind and name, wherever it is; the kind may
-/// be a plural or bear its group, as kubectl takes it. One object that stands on several clusters counts once.
+/// be a plural or bear its group, as kubectl takes it. One object that is on several clusters counts once.
 pub(crate) fn named<'a>(loaded: &Loaded, objects: &[&'a Object], text: &str) -> Result<&'a Object, Refusal> {
     let parts: Vec<&str> = text.split('/').collect();
     let (kind, namespace, name) = match parts.as_slice() {

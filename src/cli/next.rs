@@ -1,4 +1,4 @@
-//! What somebody types next: after a first success, and where there was nothing to show.
+//! The next command to type: after a first success, and if there was nothing to show.
 //!
 //! Owns: these lines, and when they help: once, to people, never to scripts. What is wrong says so by itself: every
 //! finding has a help line.

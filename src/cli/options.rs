@@ -221,7 +221,7 @@ impl ReadOptions {
         findings.extend(self.also(findings, locate));
     }
 
-    /// The same, for whoever keeps what went wrong apart.
+    /// The same, for callers that keep errors apart.
     pub(crate) fn also(&self, findings: &Findings, locate: &dyn Locate) -> Findings {
         also::write(&self.also, findings, locate, self.speech)
     }
@@ -287,8 +287,8 @@ impl ReadOptions {
         self.paths.iter().any(|path| path.as_os_str() == "-")
     }
 
-    /// Reads the input; refused where it has none of the clusters that `--clusters` asks for. Whoever accepts an empty result
-    /// may ask for one that is gone.
+    /// Reads the input; refused where it has none of the clusters that `--clusters` asks for. A caller that accepts an
+    /// empty result may ask for one that is gone.
     pub(crate) fn load(&self, request: &Request, empty: EmptyResult) -> anyhow::Result<Loaded> {
         let loaded = self.read(request)?;
         if empty == EmptyResult::Refused {
@@ -327,8 +327,8 @@ impl ReadOptions {
     }
 }
 
-/// Refuses what `--clusters` asks for and none of these inputs has. An input with errors may have it where nobody can read
-/// it: then the errors are what there is to say.
+/// Refuses what `--clusters` asks for and none of these inputs has. An input with errors may have it where nobody can
+/// read it: then the errors are what there is to say.
 pub(crate) fn check_clusters(inputs: &[&Loaded]) -> Result<(), Refusal> {
     if inputs.iter().any(|loaded| loaded.findings.has_errors()) {
         return Ok(());
@@ -346,7 +346,7 @@ pub(crate) fn check_clusters(inputs: &[&Loaded]) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses one cluster that nobody knows.
+/// Refuses an unknown cluster.
 pub(crate) fn check_cluster(name: &str, loaded: &Loaded) -> Result<(), Refusal> {
     let known = loaded.known_clusters();
     if known.contains(name) {
@@ -355,7 +355,7 @@ pub(crate) fn check_cluster(name: &str, loaded: &Loaded) -> Result<(), Refusal> 
     Err(unknown_cluster(name, &known))
 }
 
-/// The same words and the same status, whichever option names a cluster that nobody knows.
+/// The same words and the same status, whichever option names an unknown cluster.
 pub(crate) fn unknown_cluster(name: &str, known: &BTreeSet<&str>) -> Refusal {
     let help = if known.is_empty() {
         "the input has no cluster: add ManagedClusters, as in `kubectl get managedcluster -o yaml`".to_owned()
@@ -412,7 +412,7 @@ fn load_index(request: &Request) -> anyhow::Result<Loaded> {
 /// Git's index around the input.
 #[cfg(feature = "git")]
 pub(crate) fn index(request: &Request) -> Result<IndexTree, Refusal> {
-    // Git names the index that it commits to its hooks: not always the one that stands in the repository.
+    // Git names the index that it commits to its hooks: not always the one that is in the repository.
     let file = std::env::var_os("GIT_INDEX_FILE")
         .filter(|file| !file.is_empty())
         .map(PathBuf::from);
@@ -446,7 +446,7 @@ fn load_index(_: &Request) -> anyhow::Result<Loaded> {
     .into())
 }
 
-/// A directory, for options whose short form other commands have for a format: `-o json` is a slip here.
+/// A directory, for options whose short form other commands have for a format: `-o json` is a typo here.
 pub(crate) fn place() -> impl clap::builder::TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match path.to_str() {
         Some(word @ ("json" | "yaml" | "text" | "wide" | "name")) => Err(format!(

@@ -141,7 +141,7 @@ fn explained(
     evaluation.explain(cluster).ok_or_else(unknown)
 }
 
-/// Decisions that already stand in another file would stand twice.
+/// Decisions that already are in another file would stand twice.
 fn elsewhere(evaluation: &Evaluation<'_>, loaded: &Loaded, directory: &std::path::Path) -> Vec<Finding> {
     let mut findings = Vec::new();
     for object in evaluation.decision_objects() {

@@ -4,7 +4,7 @@
 //! Flows in: the stages that the library tells. Flows out: a line on stderr that is gone when its stage is over.
 //! Must not know: what any stage does.
 //!
-//! A line stands on the screen only while a stage is under way, and no stage prints anything. So whatever is printed
+//! A line is on the screen only while a stage is under way, and no stage prints anything. So whatever is printed
 //! between stages, findings or an error, finds a clean line, without knowing that there ever was a bar.
 
 use std::io::IsTerminal as _;
@@ -22,7 +22,7 @@ const DELAY: Duration = Duration::from_millis(500);
 /// How often the line is drawn.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Who hears how far a run is: a line on the terminal, or nobody.
+/// The progress display: a line on the terminal, or none.
 pub(crate) fn progress(speech: Speech) -> Progress {
     let term = std::env::var_os("TERM");
     let can_redraw = term.is_none_or(|term| !term.is_empty() && term != "dumb");

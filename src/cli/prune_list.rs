@@ -1,7 +1,7 @@
 //! `spokewright prune-list`: what on the hub is ours and no longer planned.
 //!
-//! Owns: its options, and what is said about what is not listed. Flows in: arguments, exported works. Flows out: documents
-//! for `kubectl delete -f -` on stdout, an exit status. Must not know: whose a work is, or what may go.
+//! Owns: its options, and what is reported about what is not listed. Flows in: arguments, exported works. Flows out:
+//! documents for `kubectl delete -f -` on stdout, an exit status. Must not know: whose a work is, or what may go.
 
 use std::io::Write as _;
 use std::path::PathBuf;

@@ -19,10 +19,10 @@ use super::status::{Refusal, Status};
 /// Most kinds that one line names.
 const MOST_KINDS: usize = 5;
 
-/// How far the further lines of a wrapped one stand in.
+/// How far the further lines of a wrapped one are in.
 const HANG: usize = 2;
 
-/// One line on stderr, whatever it quotes; that nobody reads it is no error.
+/// One line on stderr; a closed stderr is not an error.
 pub(crate) fn line(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", whole_line(text));
 }
@@ -65,7 +65,7 @@ fn wrapping(text: &str) {
     }
 }
 
-/// The kinds that matter and that nobody has a schema of.
+/// The kinds that matter and without a schema.
 pub(crate) fn without_schema(loaded: &Loaded, speech: Speech) {
     let kinds = &loaded.hub.without_schema;
     if kinds.is_empty() {

@@ -15,7 +15,7 @@ use super::options::{ReadOptions, read_stdin};
 use super::reporting::kept;
 use super::status::{Refusal, Status};
 
-/// Which works somebody has exported.
+/// The exported works.
 #[derive(Debug, Args)]
 pub(crate) struct WorksOption {
     /// Works exported from the hub: a file, directory, or `-`

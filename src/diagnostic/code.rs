@@ -14,7 +14,7 @@ const BOOK: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs");
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Code(&'static str);
 
-/// Declares every code once: constant, name, default severity, one line for the book and SARIF. Its page stands in
+/// Declares every code once: constant, name, default severity, one line for the book and SARIF. Its page is in
 /// `docs/reference/findings/<name>.md`, without which nothing compiles.
 macro_rules! codes {
     ($($constant:ident $name:literal $severity:ident $summary:literal)+) => {
@@ -227,6 +227,7 @@ impl Code {
                 Self::POLICY_UNUSED,
                 Self::REFERENCE_NOT_PERMITTED,
                 Self::REFERENCE_NOT_SHIPPED,
+                Self::ROUTE_NOT_ATTACHED,
                 Self::SECRET_NOT_FOUND,
                 Self::SECRET_NOT_RENDERED,
                 Self::SECRET_REF_NOT_PERMITTED,
@@ -247,8 +248,10 @@ impl Code {
         .contains(&self)
     }
 
-    /// Warnings that say why nothing is placed, the cause first. If nothing is rendered, the first is a part of that error.
-    pub(crate) const UNPLACED: [Self; 3] = [
+    /// Warnings that say why nothing is placed, the cause first. If nothing is rendered, the first is a part of that
+    /// error.
+    pub(crate) const UNPLACED: [Self; 4] = [
+        Self::PLACEMENT_MISCONFIGURED,
         Self::PLACEMENT_UNKNOWN_SET,
         Self::PLACEMENT_NO_CLUSTERS,
         Self::GATEWAY_NOT_PLACED,
@@ -268,7 +271,7 @@ impl Code {
             .replace("](../../", &format!("]({BOOK}/reference/"))
     }
 
-    /// What stands before the slash: `policy`.
+    /// What is before the slash: `policy`.
     #[must_use]
     pub fn group(self) -> &'static str {
         self.0.split_once('/').map_or(self.0, |(group, _)| group)

@@ -9,8 +9,17 @@ use super::{Code, Place, Severity, Suppressed};
 pub struct Label {
     /// Where.
     pub place: Place,
-    /// What stands there, a few words without a full stop.
+    /// What is there, a few words without a full stop.
     pub text: String,
+}
+
+/// A name that something refers to and nothing has, and the definition of a near one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Lacks {
+    /// What does not exist, such as `Gateway shop/web`.
+    pub(crate) what: String,
+    /// The near name, or the near namespace, in the object that defines it.
+    pub(crate) near: Place,
 }
 
 /// One thing that spokewright has to say about its input.
@@ -33,7 +42,7 @@ pub struct Finding {
     pub message: String,
     /// The place it is about.
     pub place: Place,
-    /// What stands under the caret at `place`; may be empty.
+    /// What is under the caret at `place`; may be empty.
     pub label: String,
     /// Further places that explain it.
     pub related: Vec<Label>,
@@ -41,16 +50,19 @@ pub struct Finding {
     pub notes: Vec<String>,
     /// What to type or change next.
     pub help: Option<String>,
-    /// A rule of a schema over all that stands inside of the place: who knows which part of that is wrong says it better.
+    /// A rule of a schema over all that is inside of the place: a finding about the wrong part says it better.
     pub(crate) is_rule: bool,
     /// Objects whose own findings explain this one ([`Finding::follows_from`]).
     pub(crate) causes: Vec<Place>,
-    /// Why it is not counted, where somebody accepted it.
+    /// Why it is not counted, if it is accepted.
     pub suppressed: Option<Suppressed>,
-    /// Where nothing more need be said of a value's shape: the same mistake, met again by who reads the value.
+    /// Where nothing more need be reported about a value's shape: the same mistake, found again by the reader of the
+    /// value.
     pub(crate) settles: Vec<Place>,
     /// The field that is missing because its key is misspelled here.
     pub(crate) misspells: Option<Place>,
+    /// The name that nothing has, if a definition is near it: all findings about it have one cause.
+    pub(crate) lacks: Option<Lacks>,
 }
 
 impl Finding {
@@ -71,6 +83,7 @@ impl Finding {
             suppressed: None,
             settles: Vec::new(),
             misspells: None,
+            lacks: None,
         }
     }
 
@@ -105,16 +118,16 @@ impl Finding {
         self
     }
 
-    /// Says that this may be so only because an object, at this place, is wrong. When anything as severe is found in it,
-    /// this is left out: one mistake is told once, where it is.
+    /// Says that this may be so only because an object, at this place, is wrong. When anything as severe is found in
+    /// it, this is left out: one mistake is reported once, where it is.
     #[must_use]
     pub(crate) fn follows_from(mut self, object: Place) -> Self {
         self.causes.push(object);
         self
     }
 
-    /// Whether it says that the input lacks something, or what follows from that. This may be wrong if a part of the input
-    /// could not be read.
+    /// Whether it says that the input lacks something, or what follows from that. This may be wrong if a part of the
+    /// input could not be read.
     pub(crate) fn is_about_absence(&self) -> bool {
         self.code.is_about_absence() || self.is_about_parameters()
     }
@@ -130,7 +143,7 @@ impl Finding {
         self.code.is_about_a_name() || self.is_about_parameters()
     }
 
-    /// Whether it counts as one of this severity: a finding that somebody accepted does not.
+    /// Whether it counts as one of this severity: an accepted finding does not.
     #[must_use]
     pub fn counts_as(&self, severity: Severity) -> bool {
         self.severity == severity && self.suppressed.is_none()
@@ -140,6 +153,16 @@ impl Finding {
     #[must_use]
     pub(crate) fn settles(mut self, place: Place) -> Self {
         self.settles.push(place);
+        self
+    }
+
+    /// Names what does not exist, and the definition of a near name.
+    #[must_use]
+    pub(crate) fn lacks(mut self, what: impl Into<String>, near: Place) -> Self {
+        self.lacks = Some(Lacks {
+            what: what.into(),
+            near,
+        });
         self
     }
 

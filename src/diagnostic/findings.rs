@@ -88,8 +88,8 @@ impl Findings {
         self.found.iter()
     }
 
-    /// Applies the configured severities. An override of a code that is not [configurable](Code::is_configurable) has no
-    /// effect.
+    /// Applies the configured severities. An override of a code that is not [configurable](Code::is_configurable) has
+    /// no effect.
     pub fn configure(&mut self, overrides: &BTreeMap<Code, SeverityOverride>) {
         self.found.retain_mut(|finding| {
             match overrides
@@ -107,10 +107,9 @@ impl Findings {
         self.drop_around_misspelled();
         self.drop_explained_emptiness();
         self.drop_consequences();
-        self.drop_unknown();
     }
 
-    /// Marks the warnings that somebody accepted. Errors are not asked for: what stops a run cannot be accepted.
+    /// Marks the accepted warnings. Errors are not considered: an error cannot be accepted.
     pub fn suppress(&mut self, mut accepted: impl FnMut(&Finding) -> Option<Suppressed>) {
         let warnings = self.found.iter_mut();
         for finding in warnings.filter(|finding| finding.severity == Severity::Warning) {
@@ -118,10 +117,11 @@ impl Findings {
         }
     }
 
-    /// Applies the configured severities and what is said of `warnings`, drops repeats, and sorts by place, then code,
-    /// then message, so that the order depends on neither threads nor the order of the stages.
+    /// Applies the configured severities and what is reported about `warnings`, drops repeats, and sorts by place, then
+    /// code, then message, so that the order depends on neither threads nor the order of the stages.
     ///
-    /// What is [suppressed](Self::suppress) stays a warning. [`Findings::order_by_position`] then brings them into reading order.
+    /// What is [suppressed](Self::suppress) stays a warning. [`Findings::order_by_position`] then brings them into
+    /// reading order.
     pub fn finish(&mut self, overrides: &BTreeMap<Code, SeverityOverride>, warnings: Warnings) {
         self.configure(overrides);
         if warnings == Warnings::Denied {
@@ -137,8 +137,8 @@ impl Findings {
         self.found.dedup();
     }
 
-    /// A rule of a schema becomes a note of the error that tells which part of its value is wrong. Where a field does not
-    /// exist, an API server does not get as far as its rules.
+    /// A rule of a schema becomes a note of the error that tells which part of its value is wrong. Where a field does
+    /// not exist, an API server does not get as far as its rules.
     fn explain_rules(&mut self) {
         // There may be a hundred thousand findings, and what follows moves them all.
         if !self.found.iter().any(|finding| finding.is_rule) {
@@ -193,8 +193,9 @@ impl Findings {
         self.found = others;
     }
 
-    /// A misspelled key explains what is said of the field that is missing because of it, of its mapping as a whole, and of
-    /// its neighbors, which mean something else without it. Only that a neighbor has a wrong shape is a mistake of its own.
+    /// A misspelled key explains what is reported about the field that is missing because of it, of its mapping as a
+    /// whole, and of its neighbors, which mean something else without it. Only that a neighbor has a wrong shape is a
+    /// mistake of its own.
     fn drop_around_misspelled(&mut self) {
         let meant: HashMap<DocumentId, Vec<&str>> = self
             .found
@@ -251,33 +252,9 @@ impl Findings {
         });
     }
 
-    /// Where a file cannot be read, its objects are unknown, and whatever names one of them would be said to name nothing:
-    /// that follows from the one error, which says so.
-    fn drop_unknown(&mut self) {
-        const NOTE: &str = "its objects are unknown, so findings about missing objects are left out";
-        let is_unread = |finding: &Finding| {
-            finding.severity == Severity::Error
-                && (finding.code.group() == "yaml" || finding.code == Code::INPUT_UNREADABLE)
-        };
-        if !self.found.iter().any(is_unread) {
-            return;
-        }
-        let before = self.found.len();
-        self.found.retain(|finding| !finding.is_about_absence());
-        if self.found.len() == before {
-            return;
-        }
-        let unread = self.found.iter_mut().filter(|finding| is_unread(finding));
-        if let Some(first) = unread.min_by(|a, b| sort_key(a).cmp(&sort_key(b)))
-            && !first.notes.iter().any(|note| note == NOTE)
-        {
-            first.notes.push(NOTE.to_owned());
-        }
-    }
-
-    /// Any other error explains better than `empty/nothing-rendered` why nothing is rendered. Only the configured severities
-    /// tell whether there is one: an error that the configuration makes a warning stops nothing, and must not hide that the
-    /// result is empty.
+    /// Any other error explains better than `empty/nothing-rendered` why nothing is rendered. Only the configured
+    /// severities tell whether there is one: an error that the configuration makes a warning stops nothing, and must
+    /// not hide that the result is empty.
     fn drop_explained_emptiness(&mut self) {
         let is_empty = |finding: &Finding| finding.code == Code::EMPTY_NOTHING_RENDERED;
         let explains = |finding: &Finding| finding.severity == Severity::Error && !is_empty(finding);
@@ -286,8 +263,8 @@ impl Findings {
         }
     }
 
-    /// A schema says what is wrong with a value, in the API server's words; who reads the value meets it again, and need
-    /// not say so. Who knows more of that very value than its schema has the word instead.
+    /// A schema says what is wrong with a value, in the API server's words; the reader of the value finds it again, and
+    /// need not say so. A finding that knows more about that value than its schema replaces the schema's.
     fn drop_settled(&mut self) {
         let by_schema = |finding: &&Finding| !finding.settles.is_empty();
         let of_schemas = || self.found.iter().filter(by_schema);
@@ -309,7 +286,21 @@ impl Findings {
             .filter(knows_more)
             .map(|finding| finding.place.clone())
             .collect();
+        let pointer = |finding: &Finding| {
+            let (document, pointer) = finding.place.field()?;
+            Some((document, pointer.to_owned()))
+        };
+        let invalid: BTreeSet<(DocumentId, String)> = self
+            .found
+            .iter()
+            .filter(|finding| finding.code == Code::POLICY_INVALID)
+            .filter_map(pointer)
+            .collect();
         self.found.retain(|finding| {
+            let is_ignored = finding.code == Code::POLICY_IGNORED_FIELD;
+            if is_ignored && pointer(finding).is_some_and(|pointer| invalid.contains(&pointer)) {
+                return false;
+            }
             if !finding.settles.is_empty() {
                 return !meant.contains(&finding.place);
             }
@@ -320,7 +311,7 @@ impl Findings {
     }
 
     /// Sorts as a reader meets them: by path, line and column, within one position as [`Findings::finish`] does.
-    /// What concerns a file as such stands before what is inside it, what concerns the run stands last.
+    /// What concerns a file as such is before what is inside it, what concerns the run is last.
     pub fn order_by_position(&mut self, locate: &dyn Locate) {
         // Nothing to do after `finish`. The next sort keeps the order within one position, and holds no second list.
         self.found.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
@@ -331,6 +322,14 @@ impl Findings {
     /// Keeps those that `keep` says yes to.
     pub fn retain(&mut self, keep: impl FnMut(&Finding) -> bool) {
         self.found.retain(keep);
+    }
+
+    /// Adds a note to the first finding that `is_meant` accepts, unless it has that note.
+    pub(crate) fn note_first(&mut self, is_meant: impl Fn(&Finding) -> bool, note: &str) {
+        let first = self.found.iter_mut().find(|finding| is_meant(finding));
+        if let Some(first) = first.filter(|first| !first.notes.iter().any(|known| known == note)) {
+            first.notes.push(note.to_owned());
+        }
     }
 
     /// The findings of one severity.
@@ -379,6 +378,7 @@ fn sort_key(finding: &Finding) -> impl Ord + '_ {
         causes: _,
         settles: _,
         misspells: _,
+        lacks: _,
         suppressed,
     } = finding;
     (

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Code, DocumentId, Finding, Findings, Locate, Part, Place, SourceId, Span};
 
-/// Files in memory. Fields are found by a table: pointer to the text that stands there.
+/// Files in memory. Fields are found by a table: pointer to the text that is there.
 #[derive(Default)]
 pub(super) struct Texts {
     files: Vec<(String, String)>,

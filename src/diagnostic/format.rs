@@ -1,6 +1,6 @@
 //! The choice of `--message-format`, as data.
 //!
-//! Owns: which form is written how. Flows in: findings. Flows out: bytes. Must not know: who reads them.
+//! Owns: which form is written how. Flows in: findings. Flows out: bytes. Must not know: their readers.
 
 use std::io::{self, Write as _};
 

@@ -12,7 +12,7 @@ use super::position::{Location as Found, resolve};
 use super::sarif::fingerprint;
 use super::{Findings, Locate, Severity};
 
-/// What stands where a path has to: the run as a whole is about no file.
+/// What is where a path has to: the run as a whole is about no file.
 const NOWHERE: &str = ".";
 
 /// A Code Quality report: a list of issues, empty where nothing is wrong.
@@ -46,7 +46,7 @@ struct Lines {
 }
 
 impl CodeQuality {
-    /// The report of findings that nobody accepted.
+    /// The report of findings that are not accepted.
     ///
     /// ```
     /// use spokewright::diagnostic::{CodeQuality, Findings, json_text};

@@ -49,7 +49,7 @@ pub struct FindingEntry<'a> {
     pub severity: &'static str,
     /// What is wrong.
     pub message: &'a str,
-    /// What stands at the place.
+    /// What is at the place.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub label: &'a str,
     /// Where.
@@ -72,7 +72,7 @@ pub struct FindingEntry<'a> {
 pub struct SuppressedEntry<'a> {
     /// `inSource`, an annotation of the object, or `external`, the configuration.
     pub kind: &'static str,
-    /// What somebody gave as the reason.
+    /// The stated reason.
     pub reason: &'a str,
 }
 
@@ -107,7 +107,7 @@ impl<'a> FindingEntry<'a> {
 /// A further place in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RelatedEntry<'a> {
-    /// What stands there.
+    /// What is there.
     pub text: &'a str,
     /// Where.
     #[serde(flatten)]

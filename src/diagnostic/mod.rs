@@ -5,7 +5,7 @@
 //! Flows in: findings from every stage. Flows out: sorted findings, and their rendered forms ([`Format`]): for
 //! people ([`Human`], and [`Brief`] where there is little room), JSON ([`FindingList`]), SARIF ([`SarifLog`]), GitHub
 //! ([`github`]), JUnit ([`junit`]), GitLab ([`CodeQuality`]); and, for misspelled names, the [`nearest()`] known one.
-//! Must not know: Kubernetes, files, or how a place becomes a line: whoever holds the texts implements
+//! Must not know: Kubernetes, files, or how a place becomes a line: the holder of the texts implements
 //! [`Locate`].
 
 // What a finding is.
@@ -51,6 +51,7 @@ mod fixture;
 pub use brief::Brief;
 pub(crate) use broken::broken;
 pub use code::{CODES, Code};
+pub(crate) use finding::Lacks;
 pub use finding::{Finding, Label};
 pub use findings::{Findings, SeverityOverride, Warnings};
 pub use format::{Format, json_text, write_json};

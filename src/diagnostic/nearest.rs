@@ -14,9 +14,10 @@ const ENDINGS: [&str; 4] = ["policies", "policy", "routes", "route"];
 /// The known name that `candidate` was probably meant to be.
 ///
 /// A name that differs in case only wins; otherwise the one with the fewest edits (insert, delete, replace,
-/// swap neighbors that are not edited otherwise; case ignored), which must be at most a third of the longer name and fewer than the
-/// characters typed. Where both have equally many words, none of them may differ by more than a third: what they share
-/// does not make `acmepolicies` near to `dnspolicies`. Between equals the first in byte order wins, so the order of
+/// swap neighbors that are not edited otherwise; case ignored), which must be at most a third of the longer name and
+/// fewer than the characters typed. Where both have equally many words, none of them may differ by more than a third:
+/// what they share does not make `acmepolicies` near to `dnspolicies`. Between equals the first in byte order wins, so
+/// the order of
 /// `known` does not matter. A candidate that is known itself is its own nearest name.
 ///
 /// ```
@@ -112,9 +113,9 @@ impl<'k> Spelled<'k> {
     }
 }
 
-/// The edits from one text to another. A column of the table of distances is held in the bits of a few numbers, so that a
-/// letter costs one step and not as many as the other text has letters (Heikki Hyyrö, "A bit-vector algorithm for computing
-/// Levenshtein and Damerau edit distances", 2003).
+/// The edits from one text to another. A column of the table of distances is held in the bits of a few numbers, so that
+/// a letter costs one step and not as many as the other text has letters (Heikki Hyyrö, "A bit-vector algorithm for
+/// computing Levenshtein and Damerau edit distances", 2003).
 fn edits(one: &str, other: &str) -> usize {
     let length = one.chars().count();
     if length == 0 {
@@ -155,7 +156,7 @@ fn edits(one: &str, other: &str) -> usize {
 /// names and a thousand misspellings.
 const MOST_COMPARED: usize = 32;
 
-/// How often each letter stands in a name.
+/// How often each letter is in a name.
 #[derive(Debug)]
 struct Letters {
     counts: [u8; 64],
@@ -176,8 +177,8 @@ impl Letters {
         }
     }
 
-    /// A lower bound of the edits from one name to another: a letter that only one has takes one, and an edit can put one
-    /// for another. Of letters that are not ASCII, each of up to four bytes counts.
+    /// A lower bound of the edits from one name to another: a letter that only one has takes one, and an edit can put
+    /// one for another. Of letters that are not ASCII, each of up to four bytes counts.
     fn distance(&self, other: &Self) -> usize {
         let (mut missing, mut extra) = (0_usize, 0_usize);
         for (one, other) in self.counts.iter().zip(other.counts) {

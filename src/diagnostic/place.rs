@@ -37,7 +37,7 @@ pub enum Place {
         /// The key or the value.
         part: Part,
     },
-    /// A field of a YAML text that stands in a string of a document: GatewayClass parameters in a ConfigMap.
+    /// A field of a YAML text that is in a string of a document: GatewayClass parameters in a ConfigMap.
     Embedded {
         /// The document.
         document: DocumentId,
@@ -97,7 +97,7 @@ impl Place {
     }
 
     /// The object that it is in: a document or, in a `List`, one item of it.
-    pub(super) fn object(&self) -> Option<(DocumentId, Option<&str>)> {
+    pub(crate) fn object(&self) -> Option<(DocumentId, Option<&str>)> {
         let (document, pointer) = self.field()?;
         let item = pointer
             .strip_prefix("/items/")
@@ -133,7 +133,7 @@ pub struct Span<'a> {
     pub column: usize,
 }
 
-/// Turns symbolic places into spans. Implemented by whoever holds the texts (the `source` module).
+/// Turns symbolic places into spans. Implemented by the holder of the texts (the `source` module).
 pub trait Locate {
     /// The span of `place`, or `None` for [`Place::Path`] and [`Place::Run`], which have no text.
     fn locate(&self, place: &Place) -> Option<Span<'_>>;

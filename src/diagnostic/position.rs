@@ -49,7 +49,7 @@ pub(super) struct Location<'a> {
     pub(super) region: Option<Region>,
 }
 
-/// Where `place` is; `None` for the run as a whole and for a place that nobody can find.
+/// Where `place` is; `None` for the run as a whole and for a place that cannot be found.
 pub(super) fn resolve<'a>(place: &'a Place, locate: &'a dyn Locate) -> Option<Location<'a>> {
     match place {
         Place::Run => None,

@@ -246,7 +246,7 @@ fn run_id(run_name: &str) -> String {
     id
 }
 
-/// All rules; those of `codes` with their pages, as nobody reads the others.
+/// All rules; those of `codes` with their pages, because the others are never read.
 fn driver(codes: &BTreeSet<Code>) -> Driver {
     Driver {
         name: "spokewright",
@@ -353,7 +353,7 @@ fn location(found: &Found<'_>, id: Option<usize>, text: String) -> Location {
 }
 
 /// The sentence, then what explains it: viewers show one text only. Related places that have no location of
-/// their own are said here.
+/// their own are reported here.
 fn message(finding: &Finding, locate: &dyn Locate) -> Message {
     let mut text = finding.message.clone();
     for related in &finding.related {

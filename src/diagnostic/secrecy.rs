@@ -1,11 +1,11 @@
-//! Which text of the input may be a Secret's: nothing of it is shown, as logs of a CI system, comments and conditions are
-//! read by more people than the repository.
+//! Which text of the input may be a Secret's: nothing of it is shown, as logs of a CI system, comments and conditions
+//! are read by more people than the repository.
 //!
-//! Owns: this decision, from the text alone, because it is asked for text that no reader could make sense of. Flows in: the
-//! text of a file, a position. Flows out: yes or no. Must not know: findings, YAML beyond the look of an entry.
+//! Owns: this decision, from the text alone, because it is asked for text that no reader could make sense of. Flows in:
+//! the text of a file, a position. Flows out: yes or no. Must not know: findings, YAML beyond the look of an entry.
 //!
-//! Whoever reads text in doubt does not show it: a line that only looks like a border joins two documents, a kind that is
-//! not a plain word may be any kind, and a document without a kind may have lost it to the mistake.
+//! Text in doubt is not shown: a line that only looks like a border joins two documents, a kind that
+//! is not a plain word may be any kind, and a document without a kind may have lost it to the mistake.
 
 use std::cell::OnceCell;
 
@@ -28,7 +28,7 @@ impl<'t> Secrecy<'t> {
         self.covers_document(document(self.text, at))
     }
 
-    /// The same of a document of this file, by whoever knows where it begins and ends.
+    /// The same of a document of this file, for a caller that knows where it begins and ends.
     pub(crate) fn covers_document(&self, document: &str) -> bool {
         if mentions(document) {
             // A Gateway may name kind Secret, too, and holds no data.
@@ -82,7 +82,7 @@ fn document(text: &str, at: usize) -> &str {
 
 /// What follows each entry of this key, in block or flow style.
 fn entries<'d>(document: &'d str, key: &'d str) -> impl Iterator<Item = (usize, &'d str)> {
-    // The backslash stands in JSON that is a text of JSON.
+    // The backslash is in JSON that is a text of JSON.
     let is_quote = |letter: char| "\"'\\".contains(letter) || letter.is_whitespace();
     let is_word = |letter: char| letter.is_alphanumeric() || "-_./".contains(letter);
     document.match_indices(key).filter_map(move |(position, found)| {

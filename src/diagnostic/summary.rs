@@ -15,7 +15,7 @@ pub struct FindingCounts {
     pub errors: usize,
     /// Findings that do not.
     pub warnings: usize,
-    /// Warnings that somebody accepted, and that count as none.
+    /// Accepted warnings, which are not counted.
     pub suppressed: usize,
 }
 

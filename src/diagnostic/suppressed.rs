@@ -1,7 +1,7 @@
-//! That somebody accepted a finding, and why.
+//! That a finding is accepted, and why.
 //!
-//! Owns: where a suppression stands, and its reason. Flows in: nothing. Flows out: [`Suppressed`]. Must not know: how it
-//! is found.
+//! Owns: where a suppression stands, and its reason. Flows in: nothing. Flows out: [`Suppressed`]. Must not know: how
+//! it is found.
 
 /// Where a suppression stands: the words of SARIF (section 3.35.2 of
 /// <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>).
@@ -27,8 +27,8 @@ impl SuppressedBy {
 /// Why a finding is not counted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Suppressed {
-    /// Where that stands.
+    /// Where that is.
     pub by: SuppressedBy,
-    /// The reason that somebody gave.
+    /// The stated reason.
     pub reason: String,
 }

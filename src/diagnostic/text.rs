@@ -1,14 +1,14 @@
-//! Words for people, the same everywhere: numbers with their nouns, lists that are cut, rows of a table, lines that fit a
-//! terminal, words that a shell takes.
+//! Words for people, the same everywhere: numbers with their nouns, lists that are cut, rows of a table, lines that fit
+//! a terminal, words that a shell takes.
 //!
-//! Owns: how these look. A plural, "and 3 more" or a quoted word is made here and nowhere else. Flows in: numbers, names,
-//! one line of printable text. Flows out: text. Must not know: terminals, findings, or what a text says.
+//! Owns: how these look. A plural, "and 3 more" or a quoted word is made here and nowhere else. Flows in: numbers,
+//! names, one line of printable text. Flows out: text. Must not know: terminals, findings, or what a text says.
 
 use std::fmt::Display;
 
 use super::visible::{columns, is_printed_as_it_is};
 
-/// What stands between two columns of a table.
+/// What is between two columns of a table.
 pub(crate) const GAP: &str = "  ";
 
 /// A number and its noun: `1 file`, `3 files`, `2 policies`. `noun` is singular, and may have an adjective before it.
@@ -179,8 +179,8 @@ pub(crate) fn row(cells: &[&str], widths: &[usize]) -> String {
 /// ```
 #[must_use]
 pub fn shell_word(text: &str) -> String {
-    // Shells differ in what they make of anything else: zsh has `^` and a leading `=`, bash and zsh a leading `~` or one
-    // behind `=` and `:`, and all of them globs. Inside single quotes nothing is special but the quote itself.
+    // Shells differ in what they make of anything else: zsh has `^` and a leading `=`, bash and zsh a leading `~` or
+    // one behind `=` and `:`, and all of them globs. Inside single quotes nothing is special but the quote itself.
     let is_plain = |(at, byte): (usize, u8)| match byte {
         b'~' => at
             .checked_sub(1)
@@ -198,8 +198,8 @@ pub fn shell_word(text: &str) -> String {
     }
 }
 
-/// The same of what would not be printed as it is: only here can each byte be written by its number (POSIX.1-2024, Shell
-/// Command Language, 2.2.4 Dollar-Single-Quotes).
+/// The same of what would not be printed as it is: only here can each byte be written by its number (POSIX.1-2024,
+/// Shell Command Language, 2.2.4 Dollar-Single-Quotes).
 fn dollar_quoted(text: &str) -> String {
     let mut word = String::from("$'");
     for character in text.chars() {
@@ -238,8 +238,8 @@ pub(crate) fn shell_name(name: &str) -> String {
     }
 }
 
-/// The lines of `text`, each at most `room` columns wide where its words allow that, broken at blanks only. A word stays
-/// whole, and so does what stands between two backticks: somebody will copy it.
+/// The lines of `text`, each at most `room` columns wide where its words allow that, broken at blanks only. A word
+/// stays whole, and so does what is between two backticks, because users copy it.
 ///
 /// ```
 /// use spokewright::diagnostic::wrapped;

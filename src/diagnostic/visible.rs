@@ -5,7 +5,8 @@
 //! Flows in: text of the input, a [`Span`]. Flows out: printable lines.
 //! Must not know: findings, colors.
 //!
-//! A log of GitHub Actions is a terminal of its own: the runner obeys a line that begins with `::` behind any blanks, and
+//! A log of GitHub Actions is a terminal of its own: the runner obeys a line that begins with `::` behind any blanks,
+//! and
 //! `##[` anywhere in a line (actions/runner, src/Runner.Common/ActionCommand.cs). Neither survives here.
 
 use std::fmt::{Display, Write as _};
@@ -17,7 +18,7 @@ use super::Span;
 /// Stands where something was cut off.
 const ELLIPSIS: &str = "...";
 
-/// What makes a command of what follows it, wherever it stands in a line.
+/// What makes a command of what follows it, wherever it is in a line.
 const MARKER: &str = "##[";
 
 /// Columns of a tab. YAML has no tabs in its indentation, so no stop is worth keeping.
@@ -81,7 +82,7 @@ fn without_marker(line: String) -> String {
     }
 }
 
-/// `text` as a line of its own: uncut, safe to print, and not a command to whoever reads the log.
+/// `text` as a line of its own: uncut, safe to print, and not a command to a CI system that reads the log.
 #[must_use]
 pub fn whole_line(text: &str) -> String {
     not_a_command(one_line(text, usize::MAX))
@@ -98,7 +99,7 @@ pub(crate) fn not_a_command(line: String) -> String {
 }
 
 /// A text for people as it grows, line by line. No line can be added that is two, that steers a terminal, or that a
-/// log obeys: whatever stands in it may come from the input.
+/// log obeys: whatever is in it may come from the input.
 #[derive(Debug, Default)]
 pub(crate) struct Lines(String);
 
@@ -159,7 +160,7 @@ fn width(character: char) -> usize {
     character.width().unwrap_or(0)
 }
 
-/// The line of a span's first byte, cut to what fits, and where the caret stands under it.
+/// The line of a span's first byte, cut to what fits, and where the caret is under it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Excerpt {
     /// Printable, one line, no wider than asked for.

@@ -1,14 +1,14 @@
-//! Which findings stand in a value, in something inside it, or around it, without asking each of them: a document may have
-//! thousands.
+//! Which findings are in a value, in something inside it, or around it, without asking each of them: a document may
+//! have thousands.
 //!
-//! Owns: this index. Flows in: places. Flows out: what was noted for the first of them, or for the worst; whether there is
-//! one. Must not know: codes.
+//! Owns: this index. Flows in: places. Flows out: what was noted for the first of them, or for the worst; whether there
+//! is one. Must not know: codes.
 
 use std::collections::HashMap;
 
 use super::{DocumentId, Place};
 
-/// Something about findings, by every value that they stand in.
+/// Something about findings, by every value that they are in.
 #[derive(Debug)]
 pub(crate) struct Within<T> {
     by_value: HashMap<DocumentId, HashMap<String, Noted<T>>>,

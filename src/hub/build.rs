@@ -33,11 +33,11 @@ pub(crate) struct Options<'a> {
     pub namespace: Option<String>,
     /// Kinds that the configuration describes.
     pub taught: BTreeSet<GroupKind>,
-    /// The files that the documents stand in.
+    /// The files that the documents are in.
     pub sources: Option<&'a Sources>,
-    /// The controller whose classes are ours: what hangs on them is checked against the built-in catalog.
+    /// The controller whose classes are ours: what is attached to them is checked against the built-in catalog.
     pub controller_name: Option<String>,
-    /// Who hears how far it is.
+    /// The observer of progress.
     pub progress: Progress,
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options<'_>, findings: &
             pointer: String::new(),
         };
         if document.room == Room::Definitions {
-            // Whatever else stands there is nobody's business.
+            // Whatever else is there is nobody's business.
             taught.flatten(document.value, origin, &document.room);
         } else if patches.contains(&document.id.source) {
             drafts.patches.push(PassedOver {
@@ -291,7 +291,8 @@ impl Other {
         let has_name = self.value.pointer("/metadata/name").is_some();
         let is_of_a_cluster = *room != Room::Hub
             && (!is_incomplete || (has_name && !(self.api_version.is_empty() && self.kind.is_empty())));
-        if !is_of_a_cluster && !may_be_used(&version, &self.kind, &self.value, kinds) {
+        let is_meant = may_be_used(&version, &self.kind, &self.value, kinds) || self.is_misspelled();
+        if !is_of_a_cluster && !is_meant {
             return None;
         }
         if is_incomplete {
@@ -304,6 +305,21 @@ impl Other {
                 Some(not_a_string(&self.origin, &self.kind, "namespace", namespace))
             }
             _ => Some(no_name(&self.origin, &self.value, &self.kind, name)),
+        }
+    }
+
+    /// Whether it is an object but for a typo in a key that every object has.
+    fn is_misspelled(&self) -> bool {
+        let is_near = |parent: &str, field: &str| self.origin.missing(&self.value, parent, field).1.is_some();
+        let has_name = self.value.pointer("/metadata/name").is_some();
+        match (self.api_version.is_empty(), self.kind.is_empty()) {
+            (true, true) => false,
+            (true, false) => has_name && is_near("", "apiVersion"),
+            (false, true) => has_name && is_near("", "kind"),
+            (false, false) if self.value.get("metadata").is_some() => {
+                !has_name && is_near("/metadata", "name")
+            }
+            (false, false) => is_near("", "metadata"),
         }
     }
 
@@ -343,7 +359,8 @@ fn learn_kinds<'o>(
     (KindTable::with_crds(sorted), crds)
 }
 
-/// What the built-in catalog knows of the kinds that hang on Gateways, that occur, and that have no CRD in the input.
+/// What the built-in catalog knows of the kinds that are attached to Gateways, that occur, and that have no CRD in the
+/// input.
 fn from_catalog(
     objects: &[(Room, Object)],
     kinds: &KindTable,
@@ -365,7 +382,8 @@ fn hangs_on_gateways(kind: &GroupKind, kinds: &KindTable) -> bool {
     kind.group == gateway::GROUP || info.is_some_and(|info| info.parent_refs || info.targets.any())
 }
 
-/// What the built-in catalog says of the objects of the hub that rendering uses. What lives on a cluster was accepted there.
+/// What the built-in catalog says of the objects of the hub that rendering uses. What lives on a cluster was accepted
+/// there.
 fn check_by_catalog(
     of_hub: &[&Object],
     ours: &OursByName<'_>,

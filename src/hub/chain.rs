@@ -1,12 +1,13 @@
 //! What rendering uses of the input: whether a mistake may stop a run.
 //!
-//! Owns: which objects are in the chain from classes to clusters, and what becomes of errors in all others: a warning at
-//! most. Flows in: the hub, whose classes are ours, findings, the texts that could not be read. Flows out: the same
+//! Owns: which objects are in the chain from classes to clusters, and what becomes of errors in all others: a warning
+//! at most. Flows in: the hub, whose classes are ours, findings, the texts that could not be read. Flows out: the same
 //! findings. Must not know: clusters, works, what policies come to.
 //!
 //! In the chain are our classes, their Gateways, what those and their policies name, routes and policies that may reach
 //! them, everything of OCM's placement, grants, the definitions of those kinds, and whatever lives on a cluster
-//! (docs/reference/findings.md). Where it cannot be told, an object is in it: a mistake in a name must not hide another.
+//! (docs/reference/findings.md). Where it cannot be told, an object is in it: a mistake in a name must not hide
+//! another.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -56,7 +57,7 @@ const UNREADABLE: [Code; 5] = [
     Code::YAML_SYNTAX,
 ];
 
-/// Words of which one stands in every object of the chain, besides the groups and kinds that our classes sync.
+/// Words of which one is in every object of the chain, besides the groups and kinds that our classes sync.
 const WORDS: [&str; 8] = [
     "gateway.networking.",
     "open-cluster-management.io",
@@ -111,8 +112,8 @@ pub(crate) fn soften(hub: &Hub, controller_name: &str, sources: &Sources, findin
     *findings = kept;
 }
 
-/// Softens errors in texts of the hub that cannot be read and concern nothing that rendering uses, and returns what of them
-/// is passed over.
+/// Softens errors in texts of the hub that cannot be read and concern nothing that rendering uses, and returns what of
+/// them is passed over.
 pub(crate) fn soften_unreadable(
     hub: &Hub,
     controller_name: &str,
@@ -198,7 +199,7 @@ fn is_for_a_tool_to_fill_in(finding: &Finding, sources: &Sources) -> bool {
 enum Relation {
     /// It leads to a class of ours, or may be meant to.
     Ours,
-    /// All that it leads to is somebody else's.
+    /// Everything that it leads to belongs to others.
     Foreign,
     /// What it leads to is not in the input.
     Unknown,
@@ -209,11 +210,11 @@ struct Chain<'h> {
     controller_name: &'h str,
     /// Kinds that our classes sync.
     synced: HashSet<GroupKind>,
-    /// By document, and by the pointer in it: several stand in a `List`.
+    /// By document, and by the pointer in it: several are in a `List`.
     by_origin: HashMap<DocumentId, HashMap<&'h str, &'h Object>>,
-    /// Objects by group, kind and name, whatever their namespace: that may be what is missing.
+    /// Objects by group, kind and name, regardless of their namespace: that may be what is missing.
     by_name: HashMap<(&'h str, &'h str, &'h str), Vec<&'h Object>>,
-    /// Every `name` and every namespace that stands in an object of the chain.
+    /// Every `name` and every namespace that is in an object of the chain.
     named: HashSet<&'h str>,
     /// Kinds of objects that lead to ours.
     leading: HashSet<GroupKind>,
@@ -302,7 +303,7 @@ impl<'h> Chain<'h> {
             && self.at(&finding.place).is_some_and(|object| !is_known(object))
     }
 
-    /// The object of the hub that a place is in; several may stand in one document, a `List`.
+    /// The object of the hub that a place is in; several may be in one document, a `List`.
     fn at(&self, place: &Place) -> Option<&'h Object> {
         let (document, pointer) = place.field()?;
         let here = self.by_origin.get(&document)?;
@@ -497,7 +498,7 @@ impl<'h> Chain<'h> {
             || words.any(|word| !word.is_empty() && text.contains(word))
     }
 
-    /// A text that cannot be read: an error where it names what rendering uses, or stands beside it.
+    /// A text that cannot be read: an error where it names what rendering uses, or is beside it.
     fn unreadable(
         &self,
         finding: Finding,
@@ -564,7 +565,7 @@ fn is_link(object: &Object) -> bool {
     is_of_gateway_api || is_route(group, &object.kind) || refers(&object.value)
 }
 
-/// Every text that stands under the key `name` or `namespace`.
+/// Every text that is under the key `name` or `namespace`.
 fn names_in<'v>(value: &'v Value, names: &mut HashSet<&'v str>) {
     match value {
         Value::Object(fields) => {

@@ -1,7 +1,7 @@
 //! The parameters of a GatewayClass of ours, out of the ConfigMap that it refers to.
 //!
-//! Owns: finding that ConfigMap in the hub. Flows in: the hub, a class. Flows out: parameters, where they stand, findings.
-//! Must not know: what the parameters do.
+//! Owns: finding that ConfigMap in the hub. Flows in: the hub, a class. Flows out: parameters, where they are,
+//! findings. Must not know: what the parameters do.
 
 use super::Hub;
 use crate::api::gateway::GatewayClass;

@@ -38,7 +38,7 @@ impl<'a> Grants<'a> {
                 .is_some_and(|grants| grants.iter().any(|grant| grant.permits(from, to)))
     }
 
-    /// Where a grant would permit a reference but for a slip in the namespace that it comes from.
+    /// Where a grant would permit a reference but for a typo in the namespace that it comes from.
     #[must_use]
     pub(crate) fn almost_permit(
         &self,

@@ -6,7 +6,7 @@
 use super::kinds::KindTable;
 use crate::api::crd::Scope;
 use crate::api::violation;
-use crate::diagnostic::{Code, Finding};
+use crate::diagnostic::{Code, Finding, nearest};
 use crate::object::Object;
 use apimachinery::Field;
 use apimachinery::names::{InvalidName, NameRule, check_namespace};
@@ -28,7 +28,31 @@ pub(super) fn metadata_findings(object: &Object) -> Vec<Finding> {
         entries_findings(object, &metadata.get(section), section, is_label, &mut wrong);
     }
     wrong.extend(violation::metadata_findings(object));
+    wrong.extend(misspelled_key(object));
     wrong
+}
+
+/// A key of `metadata` with a typo. Of kinds with a schema, the schema reports it: this is for those of the core group.
+fn misspelled_key(object: &Object) -> Option<Finding> {
+    const KNOWN: [&str; 4] = ["annotations", "labels", "name", "namespace"];
+    if !object.api_version.group.is_empty() {
+        return None;
+    }
+    let metadata = object.root().get("metadata");
+    // That the name or the namespace is missing is reported as such.
+    let mut missing = ["annotations", "labels"]
+        .iter()
+        .filter(|key| !metadata.get(key).is_present());
+    missing.find_map(|key| {
+        let unknown = metadata.entries().map(|(key, _)| key);
+        let near = nearest(key, unknown.filter(|key| !KNOWN.contains(key)))?;
+        let finding = Finding::new(
+            Code::OBJECT_UNKNOWN_FIELD,
+            object.key_place(metadata.get(near).pointer()),
+            format!("{}: unknown field \"metadata.{near}\"", object.identity()),
+        );
+        Some(finding.help(format!("did you mean `{key}`?")))
+    })
 }
 
 /// Labels and annotations are mappings of strings; keys, and values of labels, have rules of their own.
@@ -89,7 +113,8 @@ fn entries_findings(
     }
 }
 
-/// Gives the object its effective namespace; `default` is for namespaced objects that name none. A namespaced object needs one, a cluster-scoped one has none.
+/// Gives the object its effective namespace; `default` is for namespaced objects that name none. A namespaced object
+/// needs one, a cluster-scoped one has none.
 pub(super) fn settle_namespace(
     object: &mut Object,
     kinds: &KindTable,
@@ -119,7 +144,7 @@ pub(super) fn settle_namespace(
                 }))
             })
         }
-        // A kind that nobody knows is namespaced when it names a namespace (docs/reference/what-is-read.md).
+        // An unknown kind is namespaced when it names a namespace (docs/reference/what-is-read.md).
         _ => None,
     }
 }

@@ -24,7 +24,7 @@ pub struct Hub {
     pub crds: HashMap<GroupKind, Crd>,
     /// What the built-in catalog says of kinds that the input has objects of, and no CRD.
     pub(crate) catalog: HashMap<GroupKind, Crd>,
-    /// Kinds that hang on what is ours and that nobody has a schema of, sorted: their objects are taken as they are.
+    /// Kinds that are attached to what is ours and without a schema, sorted: their objects are taken as they are.
     pub without_schema: Vec<GroupKind>,
     /// Kinds: built in, and taught by the CRDs of the input.
     pub kinds: KindTable,
@@ -107,7 +107,7 @@ impl Objects {
         self.get(&Identity::new(group, kind, namespace, name))
     }
 
-    /// All objects of a kind, in order of namespace and name, whatever their version.
+    /// All objects of a kind, in order of namespace and name, regardless of their version.
     #[must_use]
     pub fn of_kind(&self, group: &str, kind: &str) -> &[Object] {
         self.by_kind

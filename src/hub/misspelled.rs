@@ -3,8 +3,8 @@
 //! Owns: what an object of such a kind was meant to be, and the finding that says so. Flows in: an object, the table of
 //! kinds. Flows out: the object as it was meant, a finding. Must not know: what it targets.
 //!
-//! Nothing reads a `Gatewy`: without this finding it would be missing everywhere, and nothing would say so. The run goes on
-//! with what was meant, so that one slip is told once and not as everything that misses the object.
+//! Nothing reads a `Gatewy`: without this finding it would be missing everywhere, and nothing would say so. The run
+//! goes on with what was meant, so that one typo is reported once and not as everything that misses the object.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ use crate::diagnostic::{Code, Finding, Severity};
 use crate::object::Object;
 use apimachinery::GroupKind;
 
-/// Corrects the kind and the group of an object whose kind nobody knows and is a slip away from a known one. `taught` are
-/// kinds that the configuration describes: they exist.
+/// Corrects the kind and the group of an object whose kind nobody knows and is a typo away from a known one. `taught`
+/// are kinds that the configuration describes: they exist.
 pub(super) fn correct_kind(
     object: &mut Object,
     kinds: &KindTable,
@@ -86,7 +86,7 @@ fn is_slip(known: &str, written: &str) -> bool {
         && (known.eq_ignore_ascii_case(written) || damerau_levenshtein(known, written) == 1)
 }
 
-/// Whether a group is a slip away from a known one, or ends otherwise: `kuadrant.com`.
+/// Whether a group is a typo away from a known one, or ends otherwise: `kuadrant.com`.
 fn is_slip_of_group(known: &str, written: &str) -> bool {
     let stem = |group: &str| group.rsplit_once('.').map(|(stem, _)| stem.to_owned());
     !known.is_empty()

@@ -77,7 +77,7 @@ impl<'a> Ours<'a> {
                 }
                 Some(_) => {}
                 None if known.contains(&gateway.class_name) => {}
-                None => findings.push(class_not_found(&gateway, &known, &ours.classes)),
+                None => findings.push(class_not_found(hub, &gateway, &known, &ours.classes)),
             }
         }
         ours
@@ -103,7 +103,12 @@ impl<'a> Ours<'a> {
 /// At most so many classes in a row.
 const MOST_CLASSES: usize = 5;
 
-fn class_not_found(gateway: &Gateway<'_>, known: &[&str], ours: &BTreeMap<&str, OurClass<'_>>) -> Finding {
+fn class_not_found(
+    hub: &Hub,
+    gateway: &Gateway<'_>,
+    known: &[&str],
+    ours: &BTreeMap<&str, OurClass<'_>>,
+) -> Finding {
     let name = gateway.class_name;
     let finding = Finding::new(
         Code::GATEWAY_CLASS_NOT_FOUND,
@@ -115,11 +120,19 @@ fn class_not_found(gateway: &Gateway<'_>, known: &[&str], ours: &BTreeMap<&str, 
     )
     .label("no GatewayClass of this name");
     match nearest(name, known.iter().copied()) {
-        // A typo would take the Gateway off every cluster, which no warning may do.
-        Some(near) if ours.contains_key(near) => finding
-            .severity(Severity::Error)
-            .help(format!("did you mean `{near}`?")),
-        Some(near) => finding.help(format!("did you mean `{near}`?")),
+        Some(near) => {
+            let finding = finding.help(format!("did you mean `{near}`?"));
+            // A typo would take the Gateway off every cluster, which no warning may do.
+            let finding = if ours.contains_key(near) {
+                finding.severity(Severity::Error)
+            } else {
+                finding
+            };
+            match hub.objects.find(GROUP, "GatewayClass", None, near) {
+                Some(class) => finding.lacks(format!("GatewayClass {name}"), class.place("/metadata/name")),
+                None => finding,
+            }
+        }
         None if known.is_empty() => finding.help(format!(
             "add a GatewayClass `{name}` to the input; `spokewright init --from-live` prints the commands that export the classes of a hub"
         )),

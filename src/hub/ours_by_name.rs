@@ -1,11 +1,11 @@
 //! Which objects rendering uses, as far as names say it before anything is read.
 //!
-//! Owns: that question, for the kinds that what is rendered hangs on: our GatewayClasses, their Gateways, ListenerSets,
-//! routes, policies, ReferenceGrants. Flows in: the objects of the hub, the name of our controller, the table of kinds.
-//! Flows out: [`Use`]. Must not know: what is wrong with an object.
+//! Owns: that question, for the kinds that what is rendered is attached to: our GatewayClasses, their Gateways,
+//! ListenerSets, routes, policies, ReferenceGrants. Flows in: the objects of the hub, the name of our controller, the
+//! table of kinds. Flows out: [`Use`]. Must not know: what is wrong with an object.
 //!
-//! Only what rendering uses can stop it, so only that is held against a schema that nobody put into the input. What cannot
-//! be told, because the reference itself is broken, counts as used: the schema says what is wrong with it.
+//! Only what rendering uses can stop it, so only that is checked against a schema that is not in the input. What
+//! cannot be told, because the reference itself is broken, counts as used: the schema says what is wrong with it.
 
 use std::collections::HashSet;
 
@@ -32,7 +32,7 @@ pub(super) struct OursByName<'a> {
     namespace: &'a str,
 }
 
-/// The fields that say what an object hangs on.
+/// The fields that say what an object is attached to.
 pub(super) const REFERENCES: [&str; 4] = ["parentRefs", "targetRef", "targetRefs", "targetSelectors"];
 
 impl<'a> OursByName<'a> {
@@ -95,7 +95,7 @@ impl<'a> OursByName<'a> {
         let fields = REFERENCES.map(|name| spec.get(name));
         let mut present = fields.iter().filter(|field| field.is_present()).peekable();
         if present.peek().is_none() {
-            // Of a kind that nobody knows this is nothing special.
+            // Of an unknown kind this is nothing special.
             return if info.is_some() {
                 Use::NamesNothing
             } else {

@@ -14,7 +14,7 @@ use ocm_placement::GROUP as CLUSTER_GROUP;
 /// Something that was read and is no object of the hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PassedOver {
-    /// Where it stands.
+    /// Where it is.
     pub place: Place,
     /// What it is, a few words.
     pub what: String,
@@ -40,8 +40,8 @@ pub(super) fn is_local_config(value: &Value) -> bool {
         .is_some_and(|text| text != "false")
 }
 
-/// Whether a document that is no whole object may have been meant as one that rendering uses: by its group, by its kind,
-/// or because it targets or names parents as policies and routes do. It is then never passed over.
+/// Whether a document that is no whole object may have been meant as one that rendering uses: by its group, by its
+/// kind, or because it targets or names parents as policies and routes do. It is then never passed over.
 pub(super) fn may_be_used(api_version: &ApiVersion, kind: &str, value: &Value, kinds: &KindTable) -> bool {
     let is_used = |group: &str| [GROUP, CLUSTER_GROUP].contains(&group);
     // What a Gateway or a class may name; a hook of a tool gets its name later.

@@ -1,6 +1,6 @@
-//! Secrets that stand in the input as they are.
+//! Secrets that are in the input as they are.
 //!
-//! Owns: this finding. Flows in: an object. Flows out: a finding. Must not know: who needs the Secret.
+//! Owns: this finding. Flows in: an object. Flows out: a finding. Must not know: what needs the Secret.
 
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;

@@ -38,7 +38,7 @@ macro_rules! row_ids {
 pub(crate) use row_ids;
 
 /// Rows that only grow in number. [`Table::push`] alone gives out numbers, and no row is ever taken out: so a row is
-/// found by any number of its table, and whoever has one need not ask.
+/// found by any number of its table, so it never has to be checked.
 pub struct Table<I, T> {
     rows: Vec<T>,
     numbers: PhantomData<fn() -> I>,

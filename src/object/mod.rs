@@ -39,8 +39,8 @@ impl Origin {
         }
     }
 
-    /// The place of a field that `value`, the object here, lacks, and the help: its misspelled key if there is one, otherwise
-    /// the mapping at `parent` that it belongs into.
+    /// The place of a field that `value`, the object here, lacks, and the help: its misspelled key if there is one,
+    /// otherwise the mapping at `parent` that it belongs into.
     pub(crate) fn missing(&self, value: &Value, parent: &str, field: &str) -> (Place, Option<String>) {
         let mapping = value.pointer(parent).and_then(Value::as_object);
         let keys = mapping.into_iter().flat_map(|mapping| mapping.keys());
@@ -76,8 +76,8 @@ pub struct Object {
 }
 
 impl Object {
-    /// The object that a value says it is, whatever its kind's scope: `hub` checks names and settles namespaces of what
-    /// is read. Missing parts are empty.
+    /// The object that a value says it is, regardless of its kind's scope: `hub` checks names and settles namespaces of
+    /// what is read. Missing parts are empty.
     #[must_use]
     pub fn from_value(value: Value, origin: Origin) -> Self {
         let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
@@ -123,7 +123,7 @@ impl Object {
         }
     }
 
-    /// Whether the object is of this group and kind, whatever its version.
+    /// Whether the object is of this group and kind, regardless of its version.
     #[must_use]
     pub fn is(&self, group: &str, kind: &str) -> bool {
         self.api_version.group == group && self.kind == kind

@@ -1,7 +1,7 @@
 //! Variables in the manner of Flux.
 //!
-//! Owns: what one looks like (docs/systems/gitops.md#flux-substitution). Flows in: text. Flows out: the first variable in
-//! it. Must not know: whether anybody will put a value in.
+//! Owns: what one looks like (docs/systems/gitops.md#flux-substitution). Flows in: text. Flows out: the first variable
+//! in it. Must not know: whether anybody will put a value in.
 
 /// The first variable of a text, such as `${DOMAIN}` or `${DOMAIN:=example.com}`. A name begins with a letter or `_`;
 /// `$${DOMAIN}` is text.
@@ -28,7 +28,7 @@ pub(crate) fn first_variable(text: &str) -> Option<&str> {
     None
 }
 
-/// How somebody puts values in before rendering.
+/// The command that puts values in before rendering.
 pub(crate) const SUBSTITUTE_FIRST: &str = "render what Flux would apply: `flux build kustomization NAME --path DIR \
      --kustomization-file FILE --dry-run | spokewright render -`, or `flux envsubst` with the values in the environment";
 

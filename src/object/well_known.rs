@@ -2,7 +2,7 @@
 //!
 //! Owns: these names. Flows in: nothing. Flows out: constants. Must not know: what an object with such a name means.
 //!
-//! A name that one file alone knows stands there; the groups of Gateway API and of OCM's works stand with their kinds
+//! A name that one file alone knows is there; the groups of Gateway API and of OCM's works stand with their kinds
 //! in `api`, the names of OCM's scheduler in its crate.
 
 /// On a CRD: that its objects are policies (docs/systems/gep-713.md#discoverability).

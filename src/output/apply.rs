@@ -21,7 +21,7 @@ use crate::progress::{Progress, Stage};
 /// How much of a plan is collected before it is written.
 const CHUNK: usize = 64 * 1024;
 
-/// Makes the disk what the scan found wanting. The caller has made sure that nothing stands in the way.
+/// Makes the disk what the scan found wanting. The caller has made sure that nothing is in the way.
 pub(super) fn apply(
     storage: &dyn Storage,
     root: &Root,
@@ -161,8 +161,8 @@ fn write_files(
     first(errors)
 }
 
-/// Opens a directory of the output, and makes what is missing of it. A link that somebody put there since the scan is an
-/// error.
+/// Opens a directory of the output, and makes what is missing of it. A link that appeared there since the scan is
+/// an error.
 pub(super) fn make_directory(
     storage: &dyn Storage,
     root: &Root,

@@ -1,7 +1,7 @@
 //! Single files below a directory, each written whole, atomically and only when it changes.
 //!
-//! Owns: writing such files. Flows in: a directory, paths in it and texts. Flows out: changed files, and how many. Must not
-//! know: what is in them.
+//! Owns: writing such files. Flows in: a directory, paths in it and texts. Flows out: changed files, and how many. Must
+//! not know: what is in them.
 //!
 //! For files that are input as well, such as PlacementDecisions: no inventory makes them ours, so nothing is pruned.
 
@@ -27,7 +27,8 @@ pub struct WrittenFiles {
     pub unchanged: usize,
 }
 
-/// Writes whole files, with the directories around them: below `root`, through no link and into no `.git`. The paths have
+/// Writes whole files, with the directories around them: below `root`, through no link and into no `.git`. The paths
+/// have
 /// `/` between components.
 ///
 /// # Errors
@@ -87,8 +88,8 @@ pub fn existing_files<'p>(
     Ok(existing)
 }
 
-/// Writes one whole file that somebody named, in a directory that is there, whatever links lead to it. The file itself is no
-/// link, and in no `.git`.
+/// Writes one whole file that the user names, in a directory that is there, whatever links lead to it. The file itself
+/// is no link, and in no `.git`.
 ///
 /// # Errors
 /// When it cannot be written, or must not.
@@ -134,7 +135,7 @@ fn write_file(root: &Root, path: &str, text: &str) -> Result<bool, OutputError> 
     .map(|()| true)
 }
 
-/// Whether there is a file at a path, in the directory where it stands; what is no file is not replaced.
+/// Whether there is a file at a path, in the directory where it is; what is no file is not replaced.
 fn entry_at(root: &Root, directory: &Directory, path: &str) -> Result<bool, OutputError> {
     let obstacle = match directory.entry(name_of(path)) {
         Ok(None) => return Ok(false),

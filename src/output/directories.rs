@@ -1,7 +1,7 @@
 //! Which directories there are to look at, and which files of each.
 //!
 //! Owns: grouping wanted and stale files by directory, and refusing a tree that breaks the rules of [`Tree`]. Flows
-//! in: a tree, the record. Flows out: [`Directories`]. Must not know: what stands on disk.
+//! in: a tree, the record. Flows out: [`Directories`]. Must not know: what is on disk.
 
 use std::collections::BTreeMap;
 

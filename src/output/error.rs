@@ -1,6 +1,6 @@
 //! Why nothing, or not everything, was written: typed, and as findings that say what to type next.
 //!
-//! Owns: what can stand in the way of a file ([`Obstacle`]), what can fail ([`OutputError`]), their codes and help
+//! Owns: what can be in the way of a file ([`Obstacle`]), what can fail ([`OutputError`]), their codes and help
 //! lines. Flows in: what scanning and writing meet. Flows out: errors, findings. Must not know: how anything is
 //! written.
 
@@ -10,27 +10,27 @@ use std::path::{Path, PathBuf};
 
 use crate::diagnostic::{Code, Finding, Place, shell_path};
 
-/// What stands in the way of one file, or of all files of a directory.
+/// What is in the way of one file, or of all files of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Obstacle {
     /// A file of ours whose bytes are neither those we wrote nor those we want: edited by hand.
     Edited,
-    /// A file that we never wrote stands where ours would.
+    /// A file that we never wrote is where ours would.
     Foreign,
-    /// Where a file of ours stood that is no longer wanted, somebody put something that is no file.
+    /// Where a file of ours stood that is no longer wanted, there is something else now.
     Replaced,
-    /// A directory stands where our file would.
+    /// A directory is where our file would.
     Directory,
-    /// Something that is no directory stands where we need one.
+    /// Something that is no directory is where we need one.
     NotADirectory,
-    /// A device, a socket or a pipe stands where our file would.
+    /// A device, a socket or a pipe is where our file would.
     NotAFile,
-    /// A symbolic link stands where our file or directory would: writing would go through it.
+    /// A symbolic link is where our file or directory would: writing would go through it.
     Symlink,
     /// Its name is longer than the 255 bytes that file systems take.
     NameTooLong,
-    /// It cannot be read, so nobody knows whose it is. Holds the operating system's reason.
+    /// It cannot be read, so its owner is unknown. Holds the operating system's reason.
     Unreadable(String),
 }
 
@@ -118,7 +118,7 @@ pub enum RootFault {
     NotADirectory,
     /// It, or a component on the way to it, is a symbolic link where none may be.
     Symlink,
-    /// It would stand in `.git`.
+    /// It would be in `.git`.
     Git,
     /// It would leave the directory that it must stay in.
     Outside,
@@ -186,7 +186,7 @@ pub enum Action {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputError {
-    /// The output is a file or a symbolic link, or stands where none may.
+    /// The output is a file or a symbolic link, or is where none may.
     #[error("the output {} {}", .path.display(), match .fault {
         RootFault::NotADirectory => "is not a directory",
         RootFault::Symlink => "is a symbolic link",
@@ -205,12 +205,12 @@ pub enum OutputError {
         /// The output.
         root: PathBuf,
     },
-    /// Files stand in the way; all of them are named, in byte order.
+    /// Files are in the way; all of them are named, in byte order.
     #[error("{} path(s) are in the way of the output", .offenders.len())]
     Refused {
         /// The output.
         root: PathBuf,
-        /// What stands in the way.
+        /// What is in the way.
         offenders: Vec<Offender>,
     },
     /// The inventory, or the plan of an interrupted run, cannot be trusted.

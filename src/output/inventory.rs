@@ -1,7 +1,7 @@
 //! The inventory: which files are ours, and with which bytes.
 //!
 //! Owns: its format, and reading and writing it. Flows in: a file, or paths with hashes. Flows out: an [`Inventory`],
-//! lines. Must not know: what is wanted, or what stands on disk beside it.
+//! lines. Must not know: what is wanted, or what is on disk beside it.
 //!
 //! The format is that of GNU `sha256sum`, so that `sha256sum -c .spokewright-inventory` holds: 64 hexadecimal
 //! digits, two blanks, the path; a path with a backslash, a newline or a carriage return is escaped and its line
@@ -20,7 +20,7 @@ use crate::beneath::Entry as Found;
 /// What we wrote. Lists every file of ours but itself.
 pub const INVENTORY: &str = ".spokewright-inventory";
 
-/// What we are about to write: stands beside the inventory while a run is under way, or was interrupted.
+/// What we are about to write: is beside the inventory while a run is under way, or was interrupted.
 pub(crate) const PLAN: &str = ".spokewright-inventory.next";
 
 /// No path that a file system accepts makes a longer line; what does is not an inventory.
@@ -34,7 +34,7 @@ pub(super) fn hash(bytes: &[u8]) -> Hash {
     Sha256::digest(bytes).into()
 }
 
-/// Paths and hashes in ascending order, each pair once. All paths stand in one string: a million entries cost
+/// Paths and hashes in ascending order, each pair once. All paths are in one string: a million entries cost
 /// two allocations.
 #[derive(Debug, Default)]
 pub(super) struct Inventory {

@@ -1,11 +1,11 @@
 //! Where an output may stand, and opening it there.
 //!
 //! Owns: the places where nothing is written, opening and making the directory of an output. Flows in: a path, and the
-//! directory that it must not leave. Flows out: a [`Root`]. Must not know: what stands in it.
+//! directory that it must not leave. Flows out: a [`Root`]. Must not know: what is in it.
 //!
 //! What a command line names may stand anywhere, and links may lead there: a person wrote it. What a file of the input
-//! names stays in the repository, or a pull request would write into the home of whoever renders it. Nothing at all is
-//! written below a `.git`: what stands there is run by Git, or believed by it.
+//! names stays in the repository, or a pull request would write into the home directory of the user who renders it.
+//! Nothing at all is written below a `.git`: what is there is run by Git, or believed by it.
 
 use std::io;
 use std::path::{Component, Path};
@@ -31,7 +31,7 @@ impl Made {
 pub(super) enum Opened {
     /// It stands, after this was made, the outermost first.
     There(Root, Vec<Made>),
-    /// Nothing stands there.
+    /// Nothing is there.
     Absent,
 }
 

@@ -32,7 +32,7 @@ pub fn is_tree(root: &Path) -> bool {
     Directory::named(root).is_ok_and(|root| matches!(root.entry(INVENTORY), Ok(Some(Entry::File))))
 }
 
-/// The inventory of an output as it stands on disk; `None` where there is none that can be read.
+/// The inventory of an output as it is on disk; `None` where there is none that can be read.
 #[must_use]
 pub fn inventory_bytes(root: &Path, within: Option<&Path>) -> Option<Vec<u8>> {
     let root = open_to_read(root, within).ok()??;
@@ -57,15 +57,16 @@ pub struct TreeFiles {
     pub others: Vec<TreeFile>,
 }
 
-/// The files that the inventory of `root`, which must lie `within` another directory, lists, as they are now. A listed file that is gone is left out, and so is
-/// everything that is not listed: it is not ours.
+/// The files that the inventory of `root`, which must lie `within` another directory, lists, as they are now. A listed
+/// file that is gone is left out, and so is everything that is not listed: it is not ours.
 ///
 /// `is_expected` is asked for each path with the bytes there: a tree of 100,000 files that hold what is known already
-/// is read, and never held. What is not expected must have the bytes that the record lists: whoever adds a line to an
+/// is read, and never held. What is not expected must have the bytes that the record lists: adding a line to an
 /// inventory makes no file ours.
 ///
 /// # Errors
-/// When the directory lies elsewhere, the inventory or a file cannot be read, the inventory is damaged, or files have other bytes than it lists.
+/// When the directory lies elsewhere, the inventory or a file cannot be read, the inventory is damaged, or files have
+/// other bytes than it lists.
 pub fn read_tree(
     root: &Path,
     within: Option<&Path>,
@@ -130,7 +131,7 @@ pub fn read_tree(
     })
 }
 
-/// What stands where the inventory lists a file.
+/// What is where the inventory lists a file.
 enum Found {
     Nothing,
     /// A link at this path: itself, or a directory on the way to it.
@@ -147,7 +148,7 @@ pub(super) enum InFile {
     Read,
     /// There is none.
     Nothing,
-    /// A link stands at this path: none of our files is one, nor stands behind one.
+    /// A link is at this path: none of our files is one, nor is behind one.
     Link(String),
 }
 

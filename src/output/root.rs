@@ -1,7 +1,7 @@
 //! The directory of the output, open: everything that is read or changed in an output goes through it.
 //!
-//! Owns: the way to the directories in it, and what people call them. Flows in: an open directory and its path. Flows out:
-//! directories, errors with whole paths. Must not know: where an output may stand, or what stands in it.
+//! Owns: the way to the directories in it, and what people call them. Flows in: an open directory and its path. Flows
+//! out: directories, errors with whole paths. Must not know: where an output may stand, or what is in it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ impl Root {
         OutputError::io(action, &self.shown(path), cause)
     }
 
-    /// What stands in the way of a directory.
+    /// What is in the way of a directory.
     pub(super) fn blocked(&self, action: Action, blocked: Blocked<'_>) -> OutputError {
         let obstacle = match blocked.by {
             Obstruction::Link => Obstacle::Symlink,
@@ -91,7 +91,7 @@ impl<'r> Directories<'r> {
         self.root
     }
 
-    /// The directory that a path stands in.
+    /// The directory that a path is in.
     pub(super) fn of<'p>(&mut self, path: &'p str) -> Result<&Directory, Blocked<'p>> {
         let directory = directory_of(path);
         if directory.is_empty() {
@@ -105,7 +105,7 @@ impl<'r> Directories<'r> {
     }
 }
 
-/// Whether nothing stands there.
+/// Whether nothing is there.
 pub(super) fn is_missing(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,6 +1,6 @@
-//! Comparing a wanted tree with what stands on disk: reads everything once, writes nothing.
+//! Comparing a wanted tree with what is on disk: reads everything once, writes nothing.
 //!
-//! Owns: the state of every wanted file, what is stale, and what stands in the way. Flows in: a [`Tree`], the record.
+//! Owns: the state of every wanted file, what is stale, and what is in the way. Flows in: a [`Tree`], the record.
 //! Flows out: a [`Scan`]. Must not know: how the disk is changed.
 //!
 //! Works directory by directory, in parallel: one listing says what exists and what is a link, so that no file
@@ -41,7 +41,7 @@ pub(super) enum State {
     Missing,
     /// It holds other bytes.
     Changed,
-    /// Something that is no file stands there, or on the way there.
+    /// Something that is no file is there, or on the way there.
     Blocked,
 }
 
@@ -52,9 +52,9 @@ pub(super) struct Scan {
     pub(super) hashes: Vec<Hash>,
     /// Of every wanted file, by index.
     pub(super) states: Vec<State>,
-    /// The directories that wanted files stand in, sorted.
+    /// The directories that wanted files are in, sorted.
     pub(super) directories: Vec<Directory>,
-    /// Files that are no longer wanted and still stand there, sorted.
+    /// Files that are no longer wanted and still are there, sorted.
     pub(super) stale: Vec<String>,
     /// Directories that hold, or held, stale files, and those around them: real ones, or gone.
     pub(super) perhaps_empty: BTreeSet<String>,
@@ -67,7 +67,7 @@ pub(super) struct Scan {
     pub(super) is_stale_listed: bool,
     /// Temporary files of a killed run, sorted.
     pub(super) leftovers: Vec<String>,
-    /// What stands in the way, sorted, each path once.
+    /// What is in the way, sorted, each path once.
     pub(super) offenders: Vec<Offender>,
 }
 
@@ -280,7 +280,7 @@ impl Comparison<'_> {
 
     /// The marks of the temporary files that a killed run may have left in a directory: it made them only for
     /// files that its plan lists, and for the plan itself. Where a run of another part came after it, what that
-    /// plan listed stands in the inventory now.
+    /// plan listed is in the inventory now.
     fn marks(&self, directory: &str) -> BTreeSet<String> {
         let planned = self
             .record
@@ -361,7 +361,7 @@ impl Comparison<'_> {
                 }
                 Err(error) => part.offend(path, Obstacle::Unreadable(error.to_string())),
             },
-            // Nothing of ours stands there any more. The run stops to say so; with `--force` it is left alone.
+            // Nothing of ours is there any more. The run stops to say so; with `--force` it is left alone.
             Some(_) => part.offend(path, Obstacle::Replaced),
         }
     }

@@ -91,8 +91,9 @@ pub(super) fn mark_of(name: &str) -> Option<&str> {
     is_ours.then_some(mark)
 }
 
-/// Writes the file at a path, in the directory where it stands, so that its name holds either the old bytes or the new ones, never a part of them: a temporary
-/// file in the same directory, then a rename. What fails leaves no temporary file, what is killed leaves one.
+/// Writes the file at a path, in the directory where it is, so that its name holds either the old bytes or the new
+/// ones, never a part of them: a temporary file in the same directory, then a rename. What fails leaves no temporary
+/// file, what is killed leaves one.
 pub(super) fn replace(
     storage: &dyn Storage,
     root: &Root,

@@ -1,7 +1,7 @@
-//! What is wanted: a sorted set of files whose bytes are generated only when somebody needs them.
+//! What is wanted: a sorted set of files whose bytes are generated only when they are needed.
 //!
 //! Owns: [`Tree`], and which paths are safe. Flows in: paths. Flows out: the contract that a layout fulfills. Must not
-//! know: what the files hold, what stands on disk.
+//! know: what the files hold, what is on disk.
 
 use std::borrow::Cow;
 use std::path::{Component, Path};
@@ -9,7 +9,7 @@ use std::path::{Component, Path};
 /// What a file is for. Streams carry objects only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileKind {
-    /// One Kubernetes object that somebody applies.
+    /// One Kubernetes object to apply.
     Object,
     /// A `kustomization.yaml`: read by kustomize, never applied.
     Kustomization,

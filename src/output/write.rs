@@ -7,20 +7,20 @@
 //!
 //! A file is ours when the *record* lists its path with the hash of the bytes that it holds now. The record is the
 //! inventory and, while a run is under way or after one was interrupted, the plan beside it. Only files of ours
-//! are overwritten or deleted. A file that already holds the wanted bytes is never touched, whoever wrote it, and
-//! is on record from then on. Everything else that stands where ours would stops the run before its first write.
+//! are overwritten or deleted. A file that already holds the wanted bytes is never touched, regardless of who wrote it,
+//! and is on record from then on. Everything else that is where ours would stops the run before its first write.
 //!
 //! # The steps of a run, and what an interruption leaves
 //!
-//! First the root is made and locked: of two runs at once the second waits. Then comes reading: record, directories, every
-//! file that is wanted or on record. What is in the way ends the run here. When nothing differs the run is over, without
-//! having written anything, and a root that was made for the lock goes again. Otherwise:
+//! First the root is made and locked: of two runs at once the second waits. Then comes reading: record, directories,
+//! every file that is wanted or on record. What is in the way ends the run here. When nothing differs the run is over,
+//! without having written anything, and a root that was made for the lock goes again. Otherwise:
 //!
-//! | step | what stands on disk when the run dies in it | why the next run is right |
+//! | step | what is on disk when the run dies in it | why the next run is right |
 //! |---|---|---|
 //! | 1. make the root | some directories on the way to it | it makes the others |
 //! | 2. remove temporary files of a killed run | the older plan, which still lists their targets | it removes the others |
-//! | 3. write the plan: what is wanted, and what an older plan lists; wait for the medium | the old plan, or the new one, and a temporary file | rename is atomic: both are complete, both list all that stands there |
+//! | 3. write the plan: what is wanted, and what an older plan lists; wait for the medium | the old plan, or the new one, and a temporary file | rename is atomic: both are complete, both list all that is there |
 //! | 4. make directories; write files, each to a temporary file that is renamed | each wanted file is old, new or missing, never torn | old ones are in the inventory (or carried on by the plan), new ones in the plan |
 //! | 5. delete stale files | some are gone | those left are on record |
 //! | 6. remove emptied directories | some are left | their former files are on record, so they are looked at |
@@ -121,14 +121,14 @@ pub struct Summary {
 ///
 /// # Errors
 /// Before anything is written: the root is a file or a link, the record cannot be trusted, the tree breaks its
-/// rules, or something stands in the way (all of it is named). Later: the operating system refuses to write or
+/// rules, or something is in the way (all of it is named). Later: the operating system refuses to write or
 /// delete, such as on a full disk; every file is whole then, and a next run completes the work.
 pub fn write(root: &Path, tree: &dyn Tree, options: Options) -> Result<Summary, OutputError> {
     write_within(root, None, tree, options, &Progress::default())
 }
 
-/// The same for a root that must stay within a directory, wherever links lead: what a file of the input names stays in its
-/// repository. Says how far it is.
+/// The same for a root that must stay within a directory, wherever links lead: what a file of the input names stays in
+/// its repository. Says how far it is.
 ///
 /// # Errors
 /// Those of [`write()`], and that the root leaves the directory.

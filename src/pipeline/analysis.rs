@@ -21,8 +21,8 @@ use apimachinery::Identity;
 
 /// What was found out about an input, once for everything that is asked of it.
 ///
-/// It borrows the [`Loaded`] input. Each question has a collector for what it finds itself; nothing is found twice when two
-/// questions are asked, because [`Findings::finish`] drops repeats.
+/// It borrows the [`Loaded`] input. Each question has a collector for what it finds itself; nothing is found twice when
+/// two questions are asked, because [`Findings::finish`] drops repeats.
 #[derive(Debug)]
 pub struct Analysis<'a> {
     pub(super) placed: Arc<Placed<'a>>,
@@ -55,7 +55,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Analyses an input for reports about its policies; with a `cluster`, as seen there: what is placed there, beside
-    /// what already lives there. A Gateway that nobody places is no finding here, as it has policies all the same.
+    /// what already lives there. A Gateway without a placement is not a finding here, as it has policies all the same.
     pub fn of_policies(loaded: &'a Loaded, cluster: Option<&'a str>, findings: &mut Findings) -> Self {
         let mut found = Findings::new();
         let placed = Placed::new(loaded, &mut found);

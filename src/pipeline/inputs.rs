@@ -13,7 +13,8 @@ use super::origins;
 use super::suppress::{About, Suppressions};
 use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
 use crate::diagnostic::{
-    Code, DocumentId, Finding, Findings, Locate as _, Place, SeverityOverride, SourceId, Warnings, shell_path,
+    Code, DocumentId, Finding, Findings, Locate as _, Place, SeverityOverride, SourceId, Warnings, nearest,
+    shell_path,
 };
 use crate::hub::{self, Hub, Objects};
 use crate::object::Object;
@@ -26,7 +27,7 @@ use apimachinery::{GroupKind, Identity};
 
 /// The configuration's name at the root of the input.
 pub const CONFIG_NAME: &str = "spokewright.yaml";
-/// The output where nobody says another.
+/// The default output.
 const DEFAULT_OUTPUT: &str = "rendered";
 
 /// What a command line says.
@@ -70,7 +71,7 @@ pub struct Request {
     pub skip: Vec<PathBuf>,
     /// Whether output trees of which the configuration says nothing are reported wherever they lie below its directory.
     pub search_outputs: bool,
-    /// Who hears how far the run is.
+    /// The observer of progress.
     pub progress: Progress,
 }
 
@@ -81,7 +82,8 @@ pub struct Loaded {
     pub config: RenderConfig,
     /// The output directory.
     pub output: PathBuf,
-    /// The directory that the output must not leave, wherever links lead: where the configuration names it, its repository.
+    /// The directory that the output must not leave, wherever links lead: where the configuration names it, its
+    /// repository.
     pub output_within: Option<PathBuf>,
     /// The texts.
     pub sources: Sources,
@@ -95,7 +97,7 @@ pub struct Loaded {
     pub placement_options: placement::Options,
     /// `--clusters` and `--shard`.
     pub selection: Selection,
-    /// Who hears how far the run is.
+    /// The observer of progress.
     pub progress: Progress,
     /// `--work-kind`.
     pub work_kind: WorkKind,
@@ -109,7 +111,8 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Adds what loading found to `findings`, applies the configured severities and the suppressions, and sorts by position.
+    /// Adds what loading found to `findings`, applies the configured severities and the suppressions, and sorts by
+    /// position.
     pub fn finish(&self, findings: &mut Findings) {
         self.soften(findings);
         findings.extend(self.findings.clone());
@@ -121,11 +124,13 @@ impl Loaded {
         findings.finish(&self.overrides, self.warnings);
         findings.order_by_position(&self.sources);
         super::consequences::leave_out(&self.hub, &self.sources, findings);
+        super::one_name::gather(&self.hub, &self.sources, findings);
         super::variables::explain(&self.sources, findings);
         origins::explain(&self.unfound, findings);
     }
 
-    /// Where the output is in its repository, with `/` between components; as it was named where there is no repository.
+    /// Where the output is in its repository, with `/` between components; as it was named where there is no
+    /// repository.
     #[must_use]
     pub fn output_in_repository(&self) -> String {
         let named = || self.output.components().collect::<PathBuf>();
@@ -247,7 +252,7 @@ pub fn load_from(request: &Request, files: Files<'_>) -> Loaded {
 }
 
 /// The same from a tree that stands for the files on disk, Git's index: what is rendered is written to disk, so the
-/// output must not overlap the input, and what somebody named and the tree lacks is an error.
+/// output must not overlap the input, and a named path that the tree lacks is an error.
 #[must_use]
 pub fn load_staged(request: &Request, tree: &dyn FileTree) -> Loaded {
     read(request, Files::Tree(tree), Purpose::WriteStaged)
@@ -264,7 +269,7 @@ pub fn load_checkout(request: &Request, checkout: &Checkout) -> Loaded {
 enum Purpose {
     /// To say or write what it renders to.
     Write,
-    /// The same of what stands in Git's index for the files on disk.
+    /// The same of what is in Git's index for the files on disk.
     WriteStaged,
     /// To compare another input with it: what it lacks may be new in the other.
     Compare,
@@ -305,6 +310,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         .filter(|_| !is_named)
         .and_then(|_| source::repository_or(&places.root));
     let roots = roots(&places, &config);
+    let roots_base = places.root.clone();
     let mut wanted = wanted(request, places, &config, &output);
     // Any other tree holds nothing but the repository.
     wanted.within = wanted.within.filter(|_| matches!(files, Files::Disk));
@@ -318,6 +324,10 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         findings.extend(wanted.hub.iter().filter_map(|path| not_staged(tree, path)));
     } else if let Some(missing) = request.spokes.as_deref().filter(|path| !there.is_dir(path)) {
         findings.push(no_such_spokes(missing));
+    }
+    if let (Some(document), None) = (document, &request.spokes) {
+        let spokes = under(&roots_base, &config.spokes);
+        findings.extend(misspelled_spokes(document, &spokes, &config.spokes, files));
     }
     if !is_stream(request) && (purpose != Purpose::Compare || matches!(files, Files::Disk)) {
         match misplaced(&output, output_within.as_deref()) {
@@ -379,7 +389,8 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     }
 }
 
-/// Files of the input, those from number `first` on, that can be read and hold nothing: what was in them leaves the clusters.
+/// Files of the input, those from number `first` on, that can be read and hold nothing: what was in them leaves the
+/// clusters.
 fn empty_files(
     sources: &Sources,
     first: usize,
@@ -422,7 +433,7 @@ fn kind_of_profile(profile: &Value) -> Option<GroupKind> {
     Some(GroupKind::new(text("group")?, text("kind")?))
 }
 
-/// The input as it stands on disk, for whoever waits until it changes. A configuration that cannot be read counts as
+/// The input as it is on disk, for a caller that waits until it changes. A configuration that cannot be read counts as
 /// none: the run says what is wrong with it.
 #[must_use]
 pub fn watched(request: &Request) -> Watched {
@@ -439,7 +450,7 @@ pub fn watched(request: &Request) -> Watched {
     Watched::look(&wanted(request, places, &config, &output), config_file.as_deref())
 }
 
-/// A path of the configuration, as somebody in the current directory would type it: `rendered`, not `./rendered`.
+/// A path of the configuration, as a user in the current directory would type it: `rendered`, not `./rendered`.
 fn under(root: &Path, path: impl AsRef<Path>) -> PathBuf {
     if root.as_os_str() == "." {
         path.as_ref().to_owned()
@@ -599,8 +610,8 @@ fn is_stream(request: &Request) -> bool {
         .is_some_and(|output| output.as_os_str() == "-")
 }
 
-/// An output where none may stand (docs/reference/output.md): below a `.git`, or outside of the repository whose configuration,
-/// the `document`, names it.
+/// An output where none may stand (docs/reference/output.md): below a `.git`, or outside of the repository whose
+/// configuration, the `document`, names it.
 fn output_outside(output: &Path, fault: RootFault, document: Option<DocumentId>) -> Finding {
     let shown = output.display().to_string();
     let place = match document {
@@ -651,7 +662,7 @@ fn check_overlap(output: &Path, wanted: &source::Request, configured: &Path, fin
     }
 }
 
-/// The default directory may be absent; one that somebody named is there, or its policies would be shipped over.
+/// The default directory may be absent; one that the user names must exist, or policies would be shipped over its own.
 fn no_such_spokes(path: &Path) -> Finding {
     let shown = path.display().to_string();
     Finding::new(
@@ -662,7 +673,25 @@ fn no_such_spokes(path: &Path) -> Finding {
     .help("name the directory that has one directory per cluster")
 }
 
-/// What somebody named is in the index: an input that is not would be left out without a word.
+/// A configured directory that is not there. It may be absent, because Git keeps no empty directory. With a near one
+/// beside it, its name has a typo, and local objects would be shipped over.
+fn misspelled_spokes(document: DocumentId, path: &Path, written: &str, files: Files<'_>) -> Option<Finding> {
+    // Another directory may be called nearly as the default, which nobody wrote.
+    if written == RenderConfig::default().spokes || files.is_dir(path) {
+        return None;
+    }
+    let name = path.file_name()?.to_str()?;
+    let beside = files.directories_beside(path);
+    let near = nearest(name, beside.iter().map(String::as_str))?;
+    let finding = Finding::new(
+        Code::CONFIG_INVALID,
+        Place::value(document, "/spokes"),
+        format!("there is no directory `{written}` of local objects"),
+    );
+    Some(finding.help(format!("did you mean `{near}`?")))
+}
+
+/// A named input must be in the index: otherwise, it would be left out silently.
 fn not_staged(tree: &dyn FileTree, path: &Path) -> Option<Finding> {
     if !Files::Tree(tree).lacks(path) {
         return None;

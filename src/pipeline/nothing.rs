@@ -30,7 +30,12 @@ pub(super) fn report_nothing_rendered(
         .find_map(found)
         .filter(|_| all_clusters.is_empty())
         .cloned();
-    let place = unplaced.as_ref().map(|finding| finding.place.clone());
+    // An error that the configuration makes a warning stays beside this one: at its place, it would become a part of it.
+    let is_part = |finding: &&Finding| finding.code != Code::PLACEMENT_MISCONFIGURED;
+    let place = unplaced
+        .as_ref()
+        .filter(is_part)
+        .map(|finding| finding.place.clone());
     let empty = Finding::new(
         Code::EMPTY_NOTHING_RENDERED,
         place
@@ -56,6 +61,10 @@ pub(super) fn report_nothing_rendered(
             "{help}{or}pass --allow-empty if nothing should be rendered"
         ))
         .note(unplaced.message);
+    let empty = Finding {
+        lacks: unplaced.lacks,
+        ..empty
+    };
     findings.push(empty);
 }
 

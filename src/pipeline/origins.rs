@@ -1,7 +1,7 @@
-//! What kustomize says of where its objects come from: findings stand in the file, not in what was piped in.
+//! What kustomize says of where its objects come from: findings are in the file, not in what was piped in.
 //!
-//! Owns: the annotation, and what is said where the file is not found. Flows in: documents, directories that paths may be
-//! relative to, findings. Flows out: the same findings. Must not know: how a file is read.
+//! Owns: the annotation, and what is reported where the file is not found. Flows in: documents, directories that paths
+//! may be relative to, findings. Flows out: the same findings. Must not know: how a file is read.
 //!
 //! Rule: docs/systems/gitops.md#kustomize.
 
@@ -15,11 +15,11 @@ use crate::source::{Document, Generated, STDIN, Sources, attribute, object_name}
 
 const POINTER: &str = "/metadata/annotations/config.kubernetes.io~1origin";
 
-/// The files that documents were made from and that nobody found, in words.
+/// The files that documents were made from and that were not found, in words.
 pub(super) type Unfound = BTreeMap<DocumentId, String>;
 
-/// Lets what was piped in stand for the files that it was made from. A path is relative to the directory that was built,
-/// which nobody knows: it is tried beneath each root.
+/// Lets what was piped in stand for the files that it was made from. A path is relative to the directory that was
+/// built, which is unknown: it is tried beneath each root.
 pub(super) fn attribute_piped(documents: &[Document], sources: &mut Sources, roots: &[PathBuf]) -> Unfound {
     let mut unfound = Unfound::new();
     let mut generated = Vec::new();

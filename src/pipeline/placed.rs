@@ -1,7 +1,7 @@
 //! What of an input is ours, and which clusters it goes to.
 //!
-//! Owns: [`Placed`], found out once, and the same of a part of the hub. Flows in: [`Loaded`] input. Flows out: our Gateways
-//! with their clusters. Must not know: policies.
+//! Owns: [`Placed`], found out once, and the same of a part of the hub. Flows in: [`Loaded`] input. Flows out: our
+//! Gateways with their clusters. Must not know: policies.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) struct Placed<'a> {
     pub(super) clusters: Table<OurGatewayId, Arc<[String]>>,
     /// The same by the name of the Gateway.
     pub(super) by_key: Clusters,
-    /// Gateways whose placement nobody has heard of.
+    /// Gateways whose placement is not in the input.
     pub(super) not_found: BTreeSet<OurGatewayId>,
 }
 
@@ -50,7 +50,7 @@ impl<'a> Placed<'a> {
         }
     }
 
-    /// The same of a part of the hub, whose Gateways go where they go with the rest, as far as somebody asks.
+    /// The same of a part of the hub, whose Gateways go where they go with the rest, as far as requested.
     pub(super) fn part(&self, hub: &'a Hub, is_asked: impl Fn(&str) -> bool) -> Self {
         let found = &mut Findings::new();
         let ours = Ours::new(hub, &self.loaded.config.controller_name, found);

@@ -240,7 +240,8 @@ pub(super) struct Decided<'a> {
     pub(super) cluster: Option<&'a str>,
 }
 
-/// Evaluates every spoke, and on the hub what no cluster receives: Gateways of other classes, and those that nobody places.
+/// Evaluates every spoke, and on the hub what no cluster receives: Gateways of other classes, and those that nobody
+/// places.
 pub(super) fn evaluate<'a>(
     decided: Decided<'a>,
     spokes: &'a [Spoke<'a>],
@@ -293,7 +294,7 @@ pub(super) fn evaluate<'a>(
             if budget.is_exceeded() {
                 return None;
             }
-            // What is wrong with what is there was said where it was read.
+            // What is wrong with what is there was reported where it was read.
             let mut said = Findings::new();
             let sources = spoke.sources(&of_hub.objects);
             let attachments = teaching.options(|options| {

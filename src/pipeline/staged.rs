@@ -1,7 +1,7 @@
 //! Whether Git's index holds an output as it is wanted: what a commit would take along of it.
 //!
-//! Owns: which files count. Flows in: the index, the last commit, a [`Tree`]. Flows out: files that differ. Must not know:
-//! who asks, or what is said of them.
+//! Owns: which files count. Flows in: the index, the last commit, a [`Tree`]. Flows out: files that differ. Must not
+//! know: the caller, or what is reported about them.
 //!
 //! A tree that was rendered and not added is as bad as one that was not rendered: the root of the commit would name
 //! clusters whose files stay behind on one machine (docs/guides/pre-commit.md).
@@ -14,7 +14,7 @@ use crate::source::{FileTree as _, GitTree, Held, IndexTree};
 /// How the index differs from a wanted tree and its inventory on disk, sorted. Nothing where the output, which must lie
 /// `within` another directory, lies outside of the repository, or its rules keep it out.
 ///
-/// What is no longer wanted counts where the last commit's inventory lists it: files of others may stand beside ours.
+/// What is no longer wanted counts where the last commit's inventory lists it: files of others may be beside ours.
 #[must_use]
 pub fn unstaged(
     index: &IndexTree,

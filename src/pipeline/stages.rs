@@ -1,4 +1,4 @@
-//! From a hub to a plan, and to everything that can be said about it.
+//! From a hub to a plan, and to everything that can be reported about it.
 //!
 //! Owns: the functions of an [`Analysis`]: the plan, statuses, what `check` looks at beside. Flows in: an analysis.
 //! Flows out: [`Rendered`], statuses, findings. Must not know: the command line.
@@ -23,11 +23,12 @@ use crate::report::{
     WithheldPolicy,
 };
 use crate::sync::{
-    OnSpokes, Withheld, check_admission, report_not_permitted, report_references, report_unused,
+    OnSpokes, Withheld, check_admission, report_misspelled_backends, report_not_permitted, report_references,
+    report_unused,
 };
 use apimachinery::Work;
 
-/// What a run would write, and what is said about it.
+/// What a run would write, and what is reported about it.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Rendered {
@@ -40,8 +41,9 @@ pub struct Rendered {
 }
 
 impl Rendered {
-    /// The files, for [`output::write`](crate::output::write()) or [`output::stream`](crate::output::stream()). `loaded` is
-    /// the input that this was rendered from: where it asks for a part of the fleet, the files of all others stay.
+    /// The files, for [`output::write`](crate::output::write()) or [`output::stream`](crate::output::stream()).
+    /// `loaded` is the input that this was rendered from: where it asks for a part of the fleet, the files of all
+    /// others stay.
     #[must_use]
     pub fn layout(&self, loaded: &Loaded) -> Layout<'_> {
         Layout::of_part(&self.plan, self.all_clusters.clone(), loaded.selection.clone())
@@ -54,7 +56,7 @@ pub enum EmptyResult {
     /// It is an error, `empty/nothing-rendered`.
     #[default]
     Refused,
-    /// It is what somebody asked for.
+    /// The user asked for it.
     Allowed,
 }
 
@@ -109,9 +111,9 @@ impl Analysis<'_> {
         (plan(self, received, empty, findings), spokes)
     }
 
-    /// Finds the rights of clusters that would go before the objects that they are for, when `rendered` takes the place of
-    /// what was rendered before. Of a part of the fleet, only that part is compared; where an error among the `findings` may
-    /// keep something back, and where a stream replaces nothing, nothing is.
+    /// Finds the rights of clusters that would go before the objects that they are for, when `rendered` takes the place
+    /// of what was rendered before. Of a part of the fleet, only that part is compared; where an error among the
+    /// `findings` may keep something back, and where a stream replaces nothing, nothing is.
     ///
     /// # Errors
     /// When an output tree, or a file in it, cannot be read: then it cannot be written either.
@@ -161,7 +163,7 @@ impl Analysis<'_> {
     ///
     /// # Errors
     ///
-    /// They would name more policies than anybody reads.
+    /// They would name more policies than anyone can read.
     pub fn statuses(&self, view: &PolicyView<'_>) -> Result<Vec<ObjectStatus>, Box<Finding>> {
         let Placed {
             loaded,
@@ -221,8 +223,8 @@ pub struct PruneOptions<'o> {
 }
 
 impl Analysis<'_> {
-    /// Lists what is ours on the hub, or in the rendered tree, and no longer planned. With an error among the findings the
-    /// plan may lack something: then delete nothing.
+    /// Lists what is ours on the hub, or in the rendered tree, and no longer planned. With an error among the findings
+    /// the plan may lack something: then delete nothing.
     ///
     /// # Errors
     /// When the rendered tree cannot be read.
@@ -256,7 +258,7 @@ fn removed_works(loaded: &Loaded, rendered: &Rendered) -> Result<Vec<Object>, Ou
     let limits = kube_yaml::Limits::default();
     let objects = files.others.iter().filter_map(|file| {
         let value = kube_yaml::read_document(&file.text, &limits).ok()?;
-        // Nothing is said about its place: it has none in the input.
+        // Nothing is reported about its place: it has none in the input.
         let origin = Origin {
             document: DocumentId {
                 source: SourceId(0),
@@ -317,6 +319,7 @@ fn plan<'a>(
         loaded.config.secrets == Secrets::Copy,
     );
     report_not_permitted(&gateways, grants, findings);
+    report_misspelled_backends(hub, findings);
     report_references(hub, &gateways, (&synced.objects, &variants), &on_spokes, findings);
     let policy = |withheld: &Withheld<'_>| attached.attachments.policy(withheld.policy).object;
     let withheld_objects: Vec<_> = synced.withheld.iter().map(policy).collect();

@@ -1,7 +1,7 @@
-//! Which findings somebody accepted.
+//! Which findings are accepted.
 //!
 //! Owns: which object and which file a finding is about, which suppressions hold, and the findings about those that do
-//! not. Flows in: the configuration, the hub, the texts, findings. Flows out: what is said of each finding.
+//! not. Flows in: the configuration, the hub, the texts, findings. Flows out: what is reported about each finding.
 //! Must not know: how suppressions are written.
 
 use std::borrow::Cow;
@@ -19,7 +19,8 @@ use crate::source::Sources;
 #[derive(Debug, Default)]
 pub(super) struct Suppressions {
     holding: Vec<Suppression>,
-    /// Their positions, in groups of those that differ in their files only: there may be thousands of them and of findings.
+    /// Their positions, in groups of those that differ in their files only: there may be thousands of them and of
+    /// findings.
     groups: Vec<Vec<usize>>,
     group_of: HashMap<(Code, Subject), usize>,
 }
@@ -127,12 +128,13 @@ impl Suppressions {
                 first_of.insert(group, first);
                 first
             });
-            // The one that stands first, as somebody would read them.
+            // The one that is first, as somebody would read them.
             self.holding.get(first.min()?).map(Suppression::suppressed)
         }
     }
 
-    /// The groups that mean what a finding is about, each with the finding's file, which those of a group may leave out.
+    /// The groups that mean what a finding is about, each with the finding's file, which those of a group may leave
+    /// out.
     fn groups_about<'a>(&self, about: &About<'a>, finding: &Finding) -> Vec<InFile<'a>> {
         let file = about.file(&finding.place);
         let groups = about.subjects(&finding.place).into_iter().filter_map(|subject| {

@@ -1,7 +1,7 @@
 //! Mistakes that are variables: the input still has what Flux should have replaced.
 //!
-//! Owns: the wording, and that one variable is one finding wherever it is. Flows in: findings in the order of reading, and
-//! texts. Flows out: the same findings, fewer and clearer. Must not know: which stage found them.
+//! Owns: the wording, and that one variable is one finding wherever it is. Flows in: findings in the order of reading,
+//! and texts. Flows out: the same findings, fewer and clearer. Must not know: which stage found them.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::source::Sources;
 /// So many further places of one variable are shown.
 const MOST: usize = 3;
 
-/// Says of each variable once that nobody has put its value in, and nothing of what follows from that.
+/// Reports each variable without a value once, and nothing that follows from it.
 pub(super) fn explain(sources: &Sources, findings: &mut Findings) {
     let mut kept: Vec<Finding> = Vec::new();
     let mut first: BTreeMap<(Severity, String), (usize, usize)> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! PlacementDecisions of the input: the clusters that somebody already chose (docs/systems/mgc.md#placing-a-gateway).
+//! PlacementDecisions of the input: the clusters that are already chosen (docs/systems/mgc.md#placing-a-gateway).
 //!
 //! Owns: reading them, and the findings about their names. Flows in: the hub. Flows out: clusters of each Placement.
 //! Must not know: what an evaluation would say.
@@ -45,7 +45,13 @@ impl<'a> GivenDecisions<'a> {
                 .or_default()
                 .entry(placement)
                 .or_default();
-            given.extend(cluster_names(object, &managed, &mut known, findings));
+            given.extend(cluster_names(
+                &hub.objects,
+                object,
+                &managed,
+                &mut known,
+                findings,
+            ));
         }
         let shared =
             |(placement, given): (&'a str, BTreeSet<String>)| (placement, given.into_iter().collect());
@@ -78,7 +84,7 @@ pub(crate) struct Decided<'a> {
 }
 
 impl<'a> Decided<'a> {
-    /// What is wrong with the decisions was said where Gateways were placed.
+    /// What is wrong with the decisions was reported where Gateways were placed.
     pub(crate) fn new(hub: &'a Hub, source: PlacementSource) -> Self {
         Self {
             given: GivenDecisions::new(hub, &mut Findings::new()),
@@ -104,6 +110,7 @@ pub(crate) fn decided_clusters(objects: &Objects) -> impl Iterator<Item = &str> 
 
 /// The usable names in one object; a name that is no namespace would become a path, and is an error.
 fn cluster_names<'a>(
+    objects: &Objects,
     object: &Object,
     managed: &[&'a str],
     known: &mut Option<KnownNames<'a>>,
@@ -138,7 +145,15 @@ fn cluster_names<'a>(
             .label("the decision is used regardless");
             let known = known.get_or_insert_with(|| KnownNames::of(managed.iter().copied()));
             let finding = match known.nearest(name) {
-                Some(near) => finding.help(format!("did you mean `{near}`?")),
+                Some(near) => {
+                    let finding = finding.help(format!("did you mean `{near}`?"));
+                    match objects.find(GROUP, "ManagedCluster", None, near) {
+                        Some(cluster) => {
+                            finding.lacks(format!("ManagedCluster {name}"), cluster.place("/metadata/name"))
+                        }
+                        None => finding,
+                    }
+                }
                 None => finding.help(
                     "add the ManagedCluster (`kubectl get managedcluster -o yaml`), or correct the decision",
                 ),

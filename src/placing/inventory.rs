@@ -7,6 +7,7 @@ use ocm_placement::Inventory;
 
 use super::findings::invalid_field;
 use super::location::objects;
+use super::misspelled::{misspelled_labels, stray_decisions};
 use super::sets::unknown_sets;
 use crate::api::ocm::{GROUP, refusals, validate};
 use crate::diagnostic::Findings;
@@ -39,5 +40,7 @@ pub fn inventory<'a>(hub: &'a Hub, findings: &mut Findings) -> Inventory<'a> {
     inventory.reject(refused);
     findings.extend(invalid.iter().map(|field| invalid_field(hub, field)));
     findings.extend(unknown_sets(hub));
+    findings.extend(misspelled_labels(hub));
+    findings.extend(stray_decisions(hub));
     inventory
 }

@@ -1,4 +1,4 @@
-//! Where an evaluation's objects stand in the files of the input.
+//! Where an evaluation's objects are in the files of the input.
 //!
 //! Owns: the number under which the scheduler knows an object: its position in the hub. Flows in: locations.
 //! Flows out: places. Must not know: what a location is about.

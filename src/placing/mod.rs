@@ -11,6 +11,7 @@ mod findings;
 mod inventory;
 
 mod given;
+mod misspelled;
 mod place;
 mod sets;
 

@@ -22,7 +22,7 @@ use apimachinery::names::check_cluster_name;
 /// The clusters of each Gateway, by its `namespace/name`.
 pub(crate) type Clusters = BTreeMap<String, Arc<[String]>>;
 
-/// The clusters of each Gateway of ours, sorted; none for one that nobody places.
+/// The clusters of each Gateway of ours, sorted; none for one without a placement.
 ///
 /// `input` is what an evaluation starts from; it takes place only where it is needed.
 pub(crate) fn place(
@@ -33,6 +33,7 @@ pub(crate) fn place(
     findings: &mut Findings,
 ) -> Table<OurGatewayId, Arc<[String]>> {
     let mut placing = Placing {
+        hub,
         given: GivenDecisions::new(hub, findings),
         evaluation: None,
         source,
@@ -59,6 +60,7 @@ pub(crate) fn place(
 
 /// What is known while Gateways are placed.
 struct Placing<'a> {
+    hub: &'a Hub,
     given: GivenDecisions<'a>,
     evaluation: Option<Evaluation<'a>>,
     source: PlacementSource,
@@ -177,7 +179,15 @@ impl Placing<'_> {
             .filter(|(other, _)| *other == namespace)
             .map(|(_, name)| *name);
         if let Some(near) = nearest(name, here.filter(|near| *near != name)) {
-            return finding.help(format!("did you mean `{near}`?"));
+            let finding = finding.help(format!("did you mean `{near}`?"));
+            let placements = &self.hub.objects;
+            return match placements.find(GROUP, "Placement", Some(namespace), near) {
+                Some(placement) => finding.lacks(
+                    format!("Placement {namespace}/{name}"),
+                    placement.place("/metadata/name"),
+                ),
+                None => finding,
+            };
         }
         match known
             .iter()

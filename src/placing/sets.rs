@@ -38,7 +38,12 @@ pub(super) fn unknown_sets(hub: &Hub) -> Vec<Finding> {
                 object.identity()
             ),
         );
-        Some(finding.help(format!("did you mean `{near}`?")))
+        let set = of_kind("ManagedClusterSet").find(|set| set.name == near)?;
+        Some(
+            finding
+                .help(format!("did you mean `{near}`?"))
+                .lacks(format!("ManagedClusterSet {name}"), set.place("/metadata/name")),
+        )
     };
     let labels = of_kind("ManagedCluster").filter_map(|cluster| {
         let labels = cluster.root().get("metadata").get("labels");

@@ -42,7 +42,7 @@ pub struct Kind {
     pub profile: Arc<Profile>,
     /// Its policies by the node that they are attached to.
     pub nodes: BTreeMap<Node, Placed>,
-    /// Which of them stand under which, once somebody asks.
+    /// Which of them are under which, computed when needed.
     scopes: OnceLock<Scopes>,
 }
 
@@ -62,13 +62,13 @@ pub struct Attachments<'a> {
     /// The classes whose Gateways Envoy Gateway is known to run as one.
     pub(super) merging_classes: BTreeSet<ClassId>,
     policy_ids: HashMap<Identity, PolicyId>,
-    /// Through which parents each route hangs where, once somebody asks.
+    /// Through which parents each route hangs where, computed when needed.
     parents: OnceLock<Parents>,
 }
 
 impl<'a> Attachments<'a> {
-    /// Reads and attaches every policy, of the hub or of a cluster. `copied` says what the policies that were synced to a
-    /// cluster stand for, by their identity there.
+    /// Reads and attaches every policy, of the hub or of a cluster. `copied` says what the policies that were synced to
+    /// a cluster stand for, by their identity there.
     pub(crate) fn new(
         sources: Sources<'a>,
         copied: &HashMap<Identity, Copied<'a>>,
@@ -189,9 +189,9 @@ impl<'a> Attachments<'a> {
         }
     }
 
-    /// Takes the settings away from policies that their controller refuses where they are attached. They stay there, as what
-    /// they would have taken the place of does not come back: the controller answers with an error, or leaves its own
-    /// defaults (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
+    /// Takes the settings away from policies that their controller refuses where they are attached. They stay there, as
+    /// what they would have taken the place of does not come back: the controller answers with an error, or leaves its
+    /// own defaults (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
     fn void_what_is_refused(&mut self) {
         let mut fit = Fit::new(&self.topology, &self.merging_classes);
         let policies = &self.policies;
@@ -263,8 +263,8 @@ impl<'a> Attachments<'a> {
         &self.kinds.get(self.policy(id).kind).profile
     }
 
-    /// Where traffic through a node begins that is any business of a policy: at Gateways, and at Services of a mesh if its
-    /// controller serves those.
+    /// Where traffic through a node begins that is any business of a policy: at Gateways, and at Services of a mesh if
+    /// its controller serves those.
     #[must_use]
     pub(crate) fn starts_of(&self, id: PolicyId, node: Node) -> Vec<Start> {
         let mut starts = self.topology.starts_of(node);
@@ -327,7 +327,7 @@ impl<'a> Attachments<'a> {
         self.parents.get_or_init(|| Parents::new(&self.topology))
     }
 
-    /// Which policies of a kind stand under which.
+    /// Which policies of a kind are under which.
     pub(super) fn scopes(&self, kind: KindId) -> &Scopes {
         let known = self.kinds.get(kind);
         let topology = (&self.topology, self.parents());

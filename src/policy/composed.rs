@@ -21,7 +21,7 @@ pub(crate) enum Composed {
         defaults: Content,
         /// What it may not.
         overrides: Content,
-        /// What stands in for an empty challenger: atomic defaults, and whose they are.
+        /// What is in for an empty challenger: atomic defaults, and whose they are.
         fallback: Option<(PolicyId, Content)>,
     },
 }
@@ -30,7 +30,7 @@ impl Composed {
     /// Composes the policies of one node. `None`: no such form says what they come to.
     #[must_use]
     pub(crate) fn of(profile: &Profile, entries: &[Entry]) -> Option<Self> {
-        // Whose strategy counts then hangs on the policies below, which are no part of a function of their settings.
+        // Whose strategy counts then depends on the policies below, which are no part of a function of their settings.
         if profile.dictates == Dictates::Challenger && entries.len() > 1 {
             return None;
         }

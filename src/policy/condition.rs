@@ -70,7 +70,7 @@ pub(crate) fn nowhere(kind: &str, shape: StatusShape) -> Option<Condition> {
     ))
 }
 
-/// The condition for an outcome, if there is one; `by` are the keys of whoever took the place, sorted.
+/// The condition for an outcome, if there is one; `by` are the keys of the policies that took the place, sorted.
 #[must_use]
 pub(crate) fn effect_of(
     kind: &str,

@@ -1,7 +1,7 @@
 //! What GEP-713 asks of the CRDs of policy kinds (docs/systems/gep-713.md#what-a-policy-kind-must-have).
 //!
-//! Owns: the findings about definitions of kinds that a class of ours syncs. Flows in: the hub, our classes, profiles. Flows
-//! out: findings. Must not know: objects of those kinds.
+//! Owns: the findings about definitions of kinds that a class of ours syncs. Flows in: the hub, our classes, profiles.
+//! Flows out: findings. Must not know: objects of those kinds.
 
 use std::collections::BTreeSet;
 
@@ -70,7 +70,7 @@ impl<'d> Definition<'d> {
         )
     }
 
-    /// Which kind of policy it is has to stand in a label.
+    /// Which kind of policy it is has to be in a label.
     fn label(&self) -> Option<Finding> {
         let pointer = pointer::child("/metadata/labels", POLICY_LABEL);
         let finding = match self.object.label(POLICY_LABEL) {

@@ -6,8 +6,8 @@
 use super::profile::Class;
 use crate::topology::Level;
 
-/// Whether a policy of this class, attached at `level`, counts on a path that ends at `end`. A Direct policy affects its
-/// own target alone, and a section is a part of its target; an Inherited one what stands below, too.
+/// Whether a policy of this class, attached at `level`, counts on a path that ends at `end`. A Direct policy affects
+/// its own target alone, and a section is a part of its target; an Inherited one what is below, too.
 pub(super) fn counts(class: Class, level: Level, end: Level) -> bool {
     class == Class::Inherited || owner_of(level) == owner_of(end)
 }

@@ -18,7 +18,7 @@ use crate::topology::{GatewayId, Node, Path, Start};
 /// All effective policies, by where their paths begin and by kind.
 #[derive(Debug, Default)]
 pub(crate) struct EffectivePolicies {
-    /// Of a start that nobody asked for there is nothing.
+    /// There is nothing for a start that was not requested.
     by_start: BTreeMap<Start, Table<KindId, Vec<PathEffective>>>,
     kinds: Vec<KindId>,
 }

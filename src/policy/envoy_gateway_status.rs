@@ -1,7 +1,8 @@
 //! Predicted statuses in Envoy Gateway's words (docs/systems/envoy-gateway.md#status).
 //!
-//! Owns: Accepted, Merged, Overridden, Warning and Aggregated for each ancestor, in the order in which its controller comes to
-//! the targets. Flows in: attachments. Flows out: [`AncestorStatus`]es. Must not know: clusters, and what happens there.
+//! Owns: Accepted, Merged, Overridden, Warning and Aggregated for each ancestor, in the order in which its controller
+//! comes to the targets. Flows in: attachments. Flows out: [`AncestorStatus`]es. Must not know: clusters, and what
+//! happens there.
 //!
 //! `envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`,
 //! `envoyproxy/gateway internal/gatewayapi/status/policy.go@v1.9.0`.
@@ -19,7 +20,7 @@ use super::scopes::{Scopes, merged_with, owner, route_of, whole};
 use crate::api::gateway::GROUP;
 use crate::topology::{GatewayId, Node, Topology};
 
-/// Who writes these statuses, unless somebody gave it another name.
+/// The controller that writes these statuses, by its default name.
 const CONTROLLER: &str = "gateway.envoyproxy.io/gatewayclass-controller";
 
 /// The group of its kinds.
@@ -52,8 +53,8 @@ pub(super) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<Ance
     truncated(ancestors)
 }
 
-/// Of a policy on backends (BackendTLSPolicy), the ancestors at a Gateway that this controller serves: each parent by which a
-/// route that leads to a backend names it, with its section. None where another controller writes the status.
+/// Of a policy on backends (BackendTLSPolicy), the ancestors at a Gateway that this controller serves: each parent by
+/// which a route that leads to a backend names it, with its section. None where another controller writes the status.
 pub(super) fn parents_of_backends(
     attachments: &Attachments<'_>,
     id: PolicyId,
@@ -86,8 +87,8 @@ pub(super) fn parents_of_backends(
     found
 }
 
-/// The ancestor of an EnvoyPatchPolicy that is not a Gateway on whose paths it holds: a class, or a Gateway that has the name of
-/// the target, which is of another kind. The controller looks for the name first, and then at the kind
+/// The ancestor of an EnvoyPatchPolicy that is not a Gateway on whose paths it holds: a class, or a Gateway that has
+/// the name of the target, which is of another kind. The controller looks for the name first, and then at the kind
 /// (`envoyproxy/gateway internal/gatewayapi/envoypatchpolicy.go@v1.9.0`).
 pub(super) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<AncestorStatus> {
     let policy = attachments.policy(id);
@@ -251,7 +252,7 @@ impl Said<'_, '_> {
         }
     }
 
-    /// What stands beside Accepted: what took its place somewhere, what it was merged into, what is deprecated.
+    /// What is beside Accepted: what took its place somewhere, what it was merged into, what is deprecated.
     fn effects(&self, node: Node) -> Vec<Condition> {
         let mut effects = Vec::new();
         let plural = plural(&self.policy.object.kind);
@@ -422,8 +423,8 @@ fn key(topology: &Topology<'_>, node: Node) -> String {
     format!("{}/{}", identity.namespace.unwrap_or_default(), identity.name)
 }
 
-/// Why a policy does not fit what it targets, though the CRD takes it; of listeners that are in its way, at most so many are
-/// named.
+/// Why a policy does not fit what it targets, though the CRD takes it; of listeners that are in its way, at most so
+/// many are named.
 pub(super) fn misfit(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: usize) -> Option<Misfit> {
     let policy = attachments.policy(id).object;
     let mut fit = Fit::new(&attachments.topology, &attachments.merging_classes);

@@ -1,7 +1,7 @@
 //! What becomes of every policy, wherever it goes.
 //!
-//! Owns: which of its settings hold and which do not, and who took their place: on each cluster where it was evaluated, and
-//! on all of them together.
+//! Owns: which of its settings hold and which do not, and who took their place: on each cluster where it was evaluated,
+//! and on all of them together.
 //! Flows in: evaluated clusters, and what is kept from them. Flows out: [`Fates`], by the locators of policies.
 //! Must not know: how anything is merged, conditions.
 
@@ -78,7 +78,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// `namespace/name` of whoever took its place, sorted.
+    /// `namespace/name` of the policies that took its place, sorted.
     #[must_use]
     pub(crate) fn keys(&self) -> Vec<String> {
         let keys: BTreeSet<String> = self.by.values().map(|winner| winner.object.key()).collect();
@@ -136,8 +136,8 @@ pub(crate) struct Everywhere<'a> {
 }
 
 impl<'a> Everywhere<'a> {
-    /// Its fate on most of the clusters where it is on any path: what is said of it before the exceptions. Of equally many
-    /// the one where more of it holds.
+    /// Its fate on most of the clusters where it is on any path: what is reported about it before the exceptions. Of
+    /// equally many the one where more of it holds.
     #[must_use]
     pub(crate) fn common(&self) -> Option<(Outcome, Tally<'a>)> {
         let mut by_outcome: BTreeMap<(bool, Outcome, Vec<String>), (usize, Tally<'a>)> = BTreeMap::new();
@@ -207,8 +207,8 @@ impl<'a> Fates<'a> {
         self.by_policy.get(locator)
     }
 
-    /// Adds what was evaluated on `clusters` that are alike, as far as a start `counts`. Each distinct result of a start
-    /// counts once.
+    /// Adds what was evaluated on `clusters` that are alike, as far as a start `counts`. Each distinct result of a
+    /// start counts once.
     pub(crate) fn add(
         &mut self,
         clusters: &[String],
@@ -343,7 +343,7 @@ struct KeptFrom<'a> {
 }
 
 impl<'a> KeptAway<'a> {
-    /// Adds that somebody takes its place on these clusters.
+    /// Adds that another policy takes its place on these clusters.
     pub(crate) fn add(&mut self, clusters: &ClusterSet, winner: TakenBy<'a>) {
         let mut rest = Arc::clone(clusters);
         let mut groups = Vec::with_capacity(self.groups.len().saturating_add(1));

@@ -1,6 +1,6 @@
 //! What there is to say about policies as a whole: targets on no path, settings that nowhere hold.
 //!
-//! Owns: the findings that need more than one policy. Those about a single field stand where it is read (`settings`,
+//! Owns: the findings that need more than one policy. Those about a single field are where it is read (`settings`,
 //! `targets`, `topology`).
 //! Flows in: attachments, what became of the policies. Flows out: findings.
 //! Must not know: works.
@@ -25,8 +25,8 @@ use crate::topology::{GatewayId, Level, Node};
 /// So many listeners are named that share a port with the one of a policy.
 const MOST_NAMED: usize = 3;
 
-/// What the outcome of all policies together shows: unreachable and wholly overridden policies. `attachments` are the hub's;
-/// with a `cluster`, `fates` are those on it, and nothing is said of other ones.
+/// What the outcome of all policies together shows: unreachable and wholly overridden policies. `attachments` are the
+/// hub's; with a `cluster`, `fates` are those on it, and nothing is reported about other ones.
 pub(crate) fn outcomes(
     attachments: &Attachments<'_>,
     fates: &Fates<'_>,
@@ -121,7 +121,7 @@ fn by_filter(route: &Object, findings: &mut Findings) {
     }
 }
 
-/// Targets that stand below where the paths of the kind end: its CRD takes them, and nobody here knows what they come to.
+/// Targets that are below where the paths of the kind end: its CRD takes them, and their result is not known here.
 fn beyond(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
     let (policy, profile) = (attachments.policy(id), attachments.profile(id));
     let deepest = profile.ends.iter().max();

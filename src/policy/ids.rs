@@ -1,10 +1,10 @@
 //! The numbers of policies and of their kinds.
 //!
-//! Owns: one type for each. Flows in and out: nothing else. Must not know: what stands behind a number.
+//! Owns: one type for each. Flows in and out: nothing else. Must not know: what is behind a number.
 
 use crate::hub::row_ids;
 
-/// A policy as somebody wrote it, among those that the one of this number stands for: see
+/// A policy as written, among those that the one of this number stands for: see
 /// [`Authored`](super::one_policy::Authored).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct AuthoredId {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::ids::PolicyId;
 use super::profile::Strategy;
 
-/// Which wrapper settings stand in.
+/// Which wrapper settings are in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Side {
     /// Gives way to what is more specific.
@@ -33,7 +33,7 @@ pub struct Leaf {
     pub base: &'static str,
     /// The policy that it comes from.
     pub policy: PolicyId,
-    /// Of what stands in a list that was put together from two: where it came from.
+    /// Of what is in a list that was put together from two: where it came from.
     pub element: Option<Element>,
     /// A policy with no essential leaf counts as empty.
     pub essential: bool,
@@ -69,7 +69,7 @@ pub struct Layer {
     pub strategy: Strategy,
     /// The leaves.
     pub content: Arc<Content>,
-    /// The pointer of the wrapper that they stand in: `/spec/defaults`, or `/spec` itself.
+    /// The pointer of the wrapper that they are in: `/spec/defaults`, or `/spec` itself.
     pub base: &'static str,
 }
 

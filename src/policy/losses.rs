@@ -23,8 +23,8 @@ pub(crate) struct Loss {
     pub by: Vec<AuthoredId>,
 }
 
-/// Whose took the place of what does not hold on a path. A thousand policies may have lost the same: what they ask for is
-/// found once.
+/// Whose took the place of what does not hold on a path. A thousand policies may have lost the same: what they ask for
+/// is found once.
 pub(super) struct Losses<'r> {
     profile: &'r Profile,
     content: &'r Content,
@@ -69,10 +69,10 @@ impl<'r> Losses<'r> {
         }
     }
 
-    /// Notes what of a policy does not hold, and whose took its place: what stands under the same name now, else all that
+    /// Notes what of a policy does not hold, and whose took its place: what is under the same name now, else all that
     /// holds there instead: a whole was dropped
-    /// (fixtures/policy/40-rlp-three-levels-gateway-atomic-override-wins). Where that is more than may be noted, nothing
-    /// further is: the budget of the run is exceeded by what is.
+    /// (fixtures/policy/40-rlp-three-levels-gateway-atomic-override-wins). Where that is more than may be noted,
+    /// nothing further is: the budget of the run is exceeded by what is.
     pub(super) fn note(&mut self, id: AuthoredId, layers: &[Layer]) {
         let keys: BTreeSet<&Arc<str>> = layers.iter().flat_map(|layer| layer.content.keys()).collect();
         for key in keys {
@@ -112,7 +112,7 @@ impl<'r> Losses<'r> {
         self.noted
     }
 
-    /// Whose stands in the place of what holds nowhere under its name; `None`: nothing is lost.
+    /// Whose is in the place of what holds nowhere under its name; `None`: nothing is lost.
     fn instead_of(
         &mut self,
         id: AuthoredId,

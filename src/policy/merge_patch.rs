@@ -20,8 +20,8 @@ pub(super) fn patch(target: &mut Content, patch: &Content, unit: &MergeUnit) {
     }
 }
 
-/// What `under` comes to when `target` is laid over it, in the place of `target`: thousands of policies may stand under each
-/// other, and each step costs what is new, not what has come together so far.
+/// What `under` comes to when `target` is laid over it, in the place of `target`: thousands of policies may be under
+/// each other, and each step costs what is new, not what has come together so far.
 pub(super) fn lay_under(target: &mut Content, under: &Content, unit: &MergeUnit) {
     let by_name = unit.is_by_name();
     // A null deletes what it meets, and is gone then: that takes a real patch.
@@ -37,8 +37,8 @@ pub(super) fn lay_under(target: &mut Content, under: &Content, unit: &MergeUnit)
     }
 }
 
-/// Whether nothing of a patch takes the place of a leaf that it is laid over. An empty mapping above that leaf does not: it
-/// goes.
+/// Whether nothing of a patch takes the place of a leaf that it is laid over. An empty mapping above that leaf does
+/// not: it goes.
 fn is_free(over: &mut Content, key: &str) -> bool {
     if over.contains_key(key) {
         return false;
@@ -67,7 +67,7 @@ fn is_empty_mapping(leaf: &Leaf) -> bool {
     leaf.value.as_object().is_some_and(serde_json::Map::is_empty)
 }
 
-/// One leaf of an RFC 7386 patch. A scalar or a list replaces whatever stood there; a mapping replaces only what
+/// One leaf of an RFC 7386 patch. A scalar or a list replaces whatever was there; a mapping replaces only what
 /// is no mapping; null deletes.
 fn patch_field(target: &mut Content, key: &Arc<str>, leaf: &Leaf) {
     let below = format!("{key}/");
@@ -94,7 +94,7 @@ fn patch_field(target: &mut Content, key: &Arc<str>, leaf: &Leaf) {
     }
 }
 
-/// A patch that only deletes still makes a mapping of what it stands in (RFC 7386).
+/// A patch that only deletes still makes a mapping of what it is in (RFC 7386).
 fn keep_parent(target: &mut Content, key: &str, leaf: &Leaf) {
     let Some((parent, _)) = key.rsplit_once('/').filter(|(parent, _)| !parent.is_empty()) else {
         return;

@@ -1,7 +1,7 @@
 //! One policy: what it says and where it wants to be.
 //!
-//! Owns: [`Policy`], and [`Authored`], what it was made from. Flows in: what `reading` reads and `targets` resolves. Flows
-//! out: the same. Must not know: other policies.
+//! Owns: [`Policy`], and [`Authored`], what it was made from. Flows in: what `reading` reads and `targets` resolves.
+//! Flows out: the same. Must not know: other policies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -36,8 +36,8 @@ pub struct Policy<'a> {
     pub(super) settings: BTreeMap<Arc<str>, u32>,
 }
 
-/// A policy as somebody wrote it: itself; or, of a copy on a cluster, a policy of the hub that was copied, merged into the
-/// copy, or gave way to it.
+/// A policy as written: itself; or, of a copy on a cluster, a policy of the hub that was copied, merged into
+/// the copy, or gave way to it.
 #[derive(Debug, Clone)]
 pub(crate) struct Authored<'a> {
     /// The object, which has a file and a line.
@@ -60,7 +60,7 @@ pub(crate) struct Copied<'a> {
 }
 
 impl Authored<'_> {
-    /// Where it stands against others of its level.
+    /// Where it is against others of its level.
     pub(super) fn standing(&self) -> Standing<'_> {
         Standing {
             side: self.layers.last().map_or(Side::Defaults, |layer| layer.side),

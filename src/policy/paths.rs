@@ -30,11 +30,12 @@ use crate::topology::{
 /// listeners with a hundred routes of 16 rules, which a file of 200 kilobytes holds, have a million.
 pub(crate) const MOST_PATHS: usize = 2_000_000;
 
-/// So many settings may hold in all, where paths with the same policies on them count once: a list of ten thousand elements
-/// that each of a thousand routes adds one to is ten million.
+/// So many settings may hold in all, where paths with the same policies on them count once: a list of ten thousand
+/// elements that each of a thousand routes adds one to is ten million.
 pub(crate) const MOST_SETTINGS: usize = 3_000_000;
 
-/// As many settings an element of a list counts that was put together: it is made anew, and what nobody merged is shared.
+/// As many settings an element of a list counts that was put together: it is made anew, and what was not merged is
+/// shared.
 const SETTINGS_OF_ELEMENT: usize = 4;
 
 /// As many settings each further policy counts that one setting was lost to: every report names them.
@@ -223,7 +224,7 @@ impl<'l> Walk<'l, '_> {
         let own = self.stop(Level::Gateway, Node::Gateway(id));
         let is_waypoint = self.topology.classes.get(gateway.class).name == WAYPOINT_CLASS;
         let head: Vec<Stop<'l>> = if self.profile.of_workloads && !self.ends(Level::Gateway) {
-            // What holds at the workloads of a backend is none of the Gateway's business.
+            // What holds at the workloads of a backend is not one of the Gateway's business.
             self.mesh().collect()
         } else if self.profile.of_workloads && is_waypoint {
             vec![class, own]
@@ -289,8 +290,8 @@ impl<'l> Walk<'l, '_> {
         }
     }
 
-    /// A listener on which no route hangs that the kind is about: what will hold for any route that comes. It may well live
-    /// where nobody looked. A route that is only taken to be there is no reason to leave that out.
+    /// A listener on which no route hangs that the kind is about: what will hold for any route that comes. It may well
+    /// live where the input does not say. A route that is only taken to be there is no reason to leave that out.
     fn listeners_without_routes(
         &mut self,
         (id, gateway): (GatewayId, &GatewayNode<'_>),
@@ -417,7 +418,7 @@ impl<'l> Walk<'l, '_> {
         let namespace = namespace
             .filter(|_| self.profile.of_workloads)
             .map(|namespace| self.stop(Level::BackendNamespace, Node::Namespace(namespace)));
-        // What holds for the mesh passes a waypoint by, and not what stands behind it.
+        // What holds for the mesh passes a waypoint by, and not what is behind it.
         let is_met = above.iter().any(|(level, ..)| *level == Level::Mesh);
         let mesh = self.mesh().filter(|_| self.profile.of_workloads && !is_met);
         let own = mesh.chain(namespace).chain(self.at_backend(&path, backend));
@@ -439,8 +440,8 @@ impl<'l> Walk<'l, '_> {
         }
     }
 
-    /// What holds at a backend itself. Of kinds that hold for workloads, what names a Service holds at its waypoint, which only
-    /// some of what Gateways send to it passes; a path that begins at a Service has passed its own.
+    /// What holds at a backend itself. Of kinds that hold for workloads, what names a Service holds at its waypoint,
+    /// which only some of what Gateways send to it passes; a path that begins at a Service has passed its own.
     fn at_backend(&self, path: &Path, backend: BackendId) -> Vec<Stop<'l>> {
         if !self.profile.of_workloads {
             return vec![self.stop(Level::Backend, Node::Backend(backend))];
@@ -455,7 +456,8 @@ impl<'l> Walk<'l, '_> {
             .collect()
     }
 
-    /// What answers the request itself, a redirect say, leads to no workload; in a mesh it has passed the waypoint nevertheless.
+    /// What answers the request itself, a redirect say, leads to no workload; in a mesh it has passed the waypoint
+    /// nevertheless.
     fn without_backend(&mut self, path: Path, rules: &[RuleId], above: &[Stop<'l>]) {
         if !self.profile.of_workloads || path.gateway().is_some() {
             return;
@@ -638,7 +640,7 @@ fn generations<'l>(
         };
         let is_route = matches!(owner, None | Some(Node::Route(_)));
         match owned.last_mut() {
-            // What stands behind the routes is on the side of the last one.
+            // What is behind the routes is on the side of the last one.
             Some((known, (_, levels))) if *known == owner || (!is_route && known.is_some()) => {
                 levels.push(entries);
             }

@@ -1,7 +1,7 @@
 //! Policies of one target that add up as long as no two of them set one field (NGINX Gateway Fabric).
 //!
-//! Owns: which fields those are, and what such policies come to. Flows in: the policies of each level of a path. Flows out:
-//! whether two meet, leaves with their sources. Must not know: who is older, objects.
+//! Owns: which fields those are, and what such policies come to. Flows in: the policies of each level of a path. Flows
+//! out: whether two meet, leaves with their sources. Must not know: who is older, objects.
 //!
 //! docs/systems/other-policies.md#nginx-gateway-fabric
 
@@ -10,8 +10,9 @@ use super::merge_patch::{lay_under, patch, starting_with};
 use super::profile::{ListKey, Profile};
 use super::strategic_merge::all_elements;
 
-/// Switches of which only the directive that turns them on is written: off says no more than nothing, so that one that is on
-/// above stays on (`nginx/nginx-gateway-fabric internal/controller/nginx/config/policies/ratelimit/generator.go@v2.6.7`).
+/// Switches of which only the directive that turns them on is written: off says no more than nothing, so that one that
+/// is on above stays on (`nginx/nginx-gateway-fabric
+/// internal/controller/nginx/config/policies/ratelimit/generator.go@v2.6.7`).
 const ONLY_ON: [&str; 1] = ["/rateLimit/dryRun"];
 
 /// Whether two policies set one of the fields that only one of them may set.
@@ -21,8 +22,8 @@ pub(crate) fn meet(profile: &Profile, one: &[Layer], other: &[Layer]) -> bool {
     fields.any(|field| sets(one, field) && sets(other, field))
 }
 
-/// Whether two policies make one setting two things although neither is refused: then the older one's counts. Lists that add
-/// up are no such setting.
+/// Whether two policies make one setting two things although neither is refused: then the older one's counts. Lists
+/// that add up are no such setting.
 #[must_use]
 pub(crate) fn disagree(profile: &Profile, one: &[Layer], other: &[Layer]) -> bool {
     let adds_up = |key: &str| profile.list_keys.iter().any(|list| list.pointer == key);
@@ -35,7 +36,7 @@ pub(crate) fn disagree(profile: &Profile, one: &[Layer], other: &[Layer]) -> boo
     })
 }
 
-/// The pointers of what a field stands in.
+/// The pointers of what a field is in.
 fn above(key: &str) -> impl Iterator<Item = &str> {
     key.match_indices('/').skip(1).filter_map(|(at, _)| key.get(..at))
 }
@@ -50,8 +51,8 @@ fn has(content: &Content, field: &str) -> bool {
     content.contains_key(field) || starting_with(content, &below).next().is_some()
 }
 
-/// Levels from least to most specific, each in role order. A field of a more specific level replaces that of the others,
-/// a list as a whole: NGINX inherits a directive where a level has none of its own.
+/// Levels from least to most specific, each in role order. A field of a more specific level replaces that of the
+/// others, a list as a whole: NGINX inherits a directive where a level has none of its own.
 #[must_use]
 pub(super) fn per_field(profile: &Profile, levels: &[&[Entry]]) -> Content {
     let mut result = Content::new();

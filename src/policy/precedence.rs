@@ -106,8 +106,8 @@ impl Rule {
         }
     }
 
-    /// The rule by which `winner` beat `loser`; `levels` compares where they stand, the less specific being less. `may_prefer`
-    /// says whether a Gateway of this kind may prefer its own policies.
+    /// The rule by which `winner` beat `loser`; `levels` compares where they are, the less specific being less.
+    /// `may_prefer` says whether a Gateway of this kind may prefer its own policies.
     #[must_use]
     pub(super) fn between(
         levels: Ordering,

@@ -1,7 +1,7 @@
 //! What spokewright knows about a policy kind.
 //!
 //! Owns: the [`Profile`] of a kind (targets, class, wrappers, strategy, merge unit, same-target behavior, where
-//! paths end, the shape of its status) and the two profiles of labelled kinds that nobody described.
+//! paths end, the shape of its status) and the two profiles of labeled kinds without a profile.
 //! Flows in: nothing; `profiles` holds the data. Flows out: profiles.
 //! Must not know: objects.
 
@@ -18,11 +18,11 @@ use apimachinery::GroupKind;
 pub enum Class {
     /// Only its own target.
     Direct,
-    /// Its target and what stands below it.
+    /// Its target and what is below it.
     Inherited,
 }
 
-/// Where the settings of a policy stand in its spec.
+/// Where the settings of a policy are in its spec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Wrappers {
     /// In the spec itself.
@@ -80,8 +80,8 @@ pub struct Inheritance {
     /// JSON pointers of the fields that a deep merge goes into; all others are replaced as a whole.
     #[serde(default)]
     pub deep: Vec<String>,
-    /// JSON pointers of the fields that name a provider which requests are shown to, or turn it off (`disable`): a deep merge
-    /// calls the providers of all policies, and any of them turns all off.
+    /// JSON pointers of the fields that name a provider which requests are shown to, or turn it off (`disable`): a deep
+    /// merge calls the providers of all policies, and any of them turns all off.
     #[serde(default)]
     pub providers: Vec<String>,
 }
@@ -91,8 +91,8 @@ pub struct Inheritance {
 pub enum Dictates {
     /// The established policy's; all policies on a path meet (GEP-713).
     Established,
-    /// The most specific policy's (Envoy Gateway's `mergeType`): it stands alone, or merges with the closest policy of the
-    /// Gateway's side and nothing else.
+    /// The most specific policy's (Envoy Gateway's `mergeType`): it stands alone, or merges with the closest policy of
+    /// the Gateway's side and nothing else.
     Challenger,
 }
 
@@ -183,7 +183,8 @@ impl Filled {
 pub enum SameTarget {
     /// The older is accepted, the others are Conflicted.
     Reject,
-    /// Those are accepted that set nothing which an older one sets, and add up; the others are Conflicted as a whole (NGINX).
+    /// Those are accepted that set nothing which an older one sets, and add up; the others are Conflicted as a whole
+    /// (NGINX).
     PerField,
     /// All are accepted and merged, or one gives way as a whole.
     Merge,
@@ -258,7 +259,7 @@ impl StatusShape {
     }
 }
 
-/// Everything that is known about a policy kind. Each field's default is that of a labelled kind that nobody
+/// Everything that is known about a policy kind. Each field's default is that of a labeled kind that nobody
 /// described.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -276,8 +277,8 @@ pub struct Profile {
     pub targeting: Targeting,
     /// A policy without any target applies to its whole namespace (Istio).
     pub namespace_wide: bool,
-    /// A policy holds for workloads (Istio): without a target for those that it selects, of its namespace or, from the root
-    /// namespace, of the mesh.
+    /// A policy holds for workloads (Istio): without a target for those that it selects, of its namespace or, from the
+    /// root namespace, of the mesh.
     pub of_workloads: bool,
     /// Whether a field `mode` that is UNSET says nothing.
     pub unset_modes: bool,
@@ -303,7 +304,8 @@ pub struct Profile {
     pub weight_annotation: Option<String>,
     /// How policies of a Gateway meet those of its routes, if the Gateway may say so (kgateway).
     pub inheritance: Option<Inheritance>,
-    /// JSON pointers in the settings, of which no two policies on one target may set the same ([`SameTarget::PerField`]).
+    /// JSON pointers in the settings, of which no two policies on one target may set the same
+    /// ([`SameTarget::PerField`]).
     pub exclusive_fields: Vec<String>,
     /// Who wins on one level.
     pub precedence: Precedence,
@@ -329,7 +331,7 @@ impl Profile {
         GroupKind::new(&self.group, &self.kind)
     }
 
-    /// A labelled Direct kind that nobody described: strategy None
+    /// A labeled Direct kind without a profile: strategy None
     /// (docs/systems/why-we-differ.md#kinds-without-a-profile).
     #[must_use]
     pub fn direct(group: &str, kind: &str) -> Self {
@@ -344,7 +346,7 @@ impl Profile {
         }
     }
 
-    /// A labelled Inherited kind that nobody described: field by field, in the order of GEP-713's earlier text, which
+    /// A labeled Inherited kind without a profile: field by field, in the order of GEP-713's earlier text, which
     /// was written for all kinds (docs/systems/why-we-differ.md#kinds-without-a-profile).
     #[must_use]
     pub fn inherited(group: &str, kind: &str) -> Self {
@@ -394,8 +396,8 @@ impl Profile {
         self.versions.is_empty() || self.versions.iter().any(|described| described == version)
     }
 
-    /// What counts for a version that no profile of the kind describes: as much as for a kind that nobody described, but
-    /// for how its controller reports (docs/systems/why-we-differ.md#versions-without-a-profile).
+    /// What counts for a version that no profile of the kind describes: as much as for a kind without a profile,
+    /// but for how its controller reports (docs/systems/why-we-differ.md#versions-without-a-profile).
     #[must_use]
     pub fn undescribed(&self) -> Self {
         Self {

@@ -1,7 +1,7 @@
 //! The right fold: merging along a path from its end to its root.
 //!
-//! Owns: the direction of the fold, and whose strategy counts at each step: the established policy's, or the challenger's.
-//! Flows in: layers by level, established first. Flows out: leaves with their sources.
+//! Owns: the direction of the fold, and whose strategy counts at each step: the established policy's, or the
+//! challenger's. Flows in: layers by level, established first. Flows out: leaves with their sources.
 //! Must not know: what the levels are; the earlier text of GEP-713.
 
 use super::layer::{Content, Entry, Leaf};
@@ -23,7 +23,7 @@ pub(super) fn right_fold(unit: &MergeUnit, levels: &[&[Entry]]) -> Content {
     // with atomic defaults wins (docs/systems/kuadrant.md#policies-on-one-target). It looks the wrong way round, and
     // is what GEP-713 says and what the controllers do.
     for entry in levels.iter().rev().flat_map(|level| level.iter().rev()) {
-        // Defaults stand before overrides in `layers`, so that a policy with both (GEP-2649) first gives way and then
+        // Defaults are before overrides in `layers`, so that a policy with both (GEP-2649) first gives way and then
         // insists.
         for layer in entry.layers.iter() {
             merge_into(&mut folded, layer.side, layer.strategy, &layer.content, unit);
@@ -32,8 +32,8 @@ pub(super) fn right_fold(unit: &MergeUnit, levels: &[&[Entry]]) -> Content {
     folded
 }
 
-/// The same where the more specific policy dictates: as long as one asks for it, the next one towards the root is laid under.
-/// One that does not stands alone, even if it says nothing (docs/systems/envoy-gateway.md#merge-types).
+/// The same where the more specific policy dictates: as long as one asks for it, the next one towards the root is laid
+/// under. One that does not stands alone, even if it says nothing (docs/systems/envoy-gateway.md#merge-types).
 pub(super) fn challenger_first(unit: &MergeUnit, lists: &[ListKey], levels: &[&[Entry]]) -> Content {
     let mut entries = levels.iter().rev().flat_map(|level| level.iter().rev());
     let Some(first) = entries.next() else {

@@ -1,7 +1,7 @@
 //! What a policy is displaced for, or merged into, as Envoy Gateway says it in a status.
 //!
-//! Owns: the parents of routes as ancestors, and which scopes (Gateways, ListenerSets, listeners, routes) stand under which
-//! for one kind. Flows in: the topology, the policies of a kind and where they count. Flows out: [`Scopes`].
+//! Owns: the parents of routes as ancestors, and which scopes (Gateways, ListenerSets, listeners, routes) are under
+//! which for one kind. Flows in: the topology, the policies of a kind and where they count. Flows out: [`Scopes`].
 //! Must not know: conditions; how anything is merged.
 //!
 //! `envoyproxy/gateway internal/gatewayapi/helpers.go@v1.9.0`, `policyScopeGraph`.
@@ -37,7 +37,7 @@ pub(super) struct Parent {
 #[derive(Debug, Clone, Default)]
 struct Graph {
     under: BTreeMap<Node, BTreeSet<Node>>,
-    /// What is a part of what, where something stands under the part.
+    /// What is a part of what, where something is under the part.
     parts: BTreeMap<Node, BTreeSet<Node>>,
 }
 
@@ -147,7 +147,7 @@ impl Graph {
         self.parts.get(&node).into_iter().flatten().copied()
     }
 
-    /// What stands under a node and its parts; of a listener also the routes that hang on all listeners.
+    /// What is under a node and its parts; of a listener also the routes that are attached to all listeners.
     fn below(&self, topology: &Topology<'_>, node: Node) -> BTreeSet<Node> {
         let mut below: BTreeSet<Node> = self.direct(node).collect();
         let owner = whole(topology, node);
@@ -232,7 +232,7 @@ impl Parents {
 }
 
 fn parents_of(topology: &Topology<'_>, node: &RouteNode<'_>, taken: &BTreeSet<ListenerId>) -> Vec<Parent> {
-    // What is wrong with it was said where the topology was built.
+    // What is wrong with it was reported where the topology was built.
     let Some(read) = Route::read(node.object, &mut Findings::new()) else {
         return Vec::new();
     };

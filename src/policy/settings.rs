@@ -66,7 +66,7 @@ const TARGET_FIELDS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
 /// What chooses the workloads that a policy holds for, of kinds that hold for workloads.
 const SELECTOR_FIELDS: [&str; 2] = ["selector", "workloadSelector"];
 
-/// Wrapper fields, the side that they stand for, and where they stand.
+/// Wrapper fields, the side that they stand for, and where they are.
 const WRAPPERS: [(&str, Side, &str); 4] = [
     ("defaults", Side::Defaults, "/spec/defaults"),
     ("default", Side::Defaults, "/spec/default"),
@@ -138,7 +138,7 @@ impl SettingsReading<'_> {
         }
     }
 
-    /// The wrappers that the kind has and the spec uses. For kinds that nobody described, only a mapping is one.
+    /// The wrappers that the kind has and the spec uses. For kinds without a profile, only a mapping is one.
     fn wrappers_of(&self, spec: &Map<String, Value>) -> Vec<(&'static str, Side, &'static str)> {
         WRAPPERS
             .into_iter()
@@ -291,8 +291,8 @@ impl SettingsReading<'_> {
         }
     }
 
-    /// Whether the controller of the kind takes a field that is there for one that is not: Istio a mode that is UNSET; NGINX
-    /// Gateway Fabric an empty list, of which it writes no directive, so that the one above counts
+    /// Whether the controller of the kind takes a field that is there for one that is not: Istio a mode that is UNSET;
+    /// NGINX Gateway Fabric an empty list, of which it writes no directive, so that the one above counts
     /// (`nginx/nginx-gateway-fabric internal/controller/nginx/config/policies/ratelimit/generator.go@v2.6.7`).
     fn says_nothing(&self, at: &str, value: &Value) -> bool {
         let is_unset = self.profile.unset_modes && at.ends_with("/mode") && value == "UNSET";
@@ -409,8 +409,8 @@ fn stray_fields(value: &Value, pointer: String, rules: &[&str], strays: &mut Vec
     }
 }
 
-/// A spec with these settings in the place of its own. Its targets stay, and the strategies that it names where they are
-/// those of the layers.
+/// A spec with these settings in the place of its own. Its targets stay, and the strategies that it names where they
+/// are those of the layers.
 #[must_use]
 pub(crate) fn rewritten(spec: &Value, profile: &Profile, layers: &[Layer]) -> Value {
     let names_strategy = |key: &str| profile.strategy_fields.iter().any(|field| field == key);
@@ -461,7 +461,7 @@ pub(crate) const fn strategy_word(profile: &Profile, strategy: Strategy) -> &'st
     }
 }
 
-/// The mapping of a spec that stands at `/spec`, or at `/spec/<wrapper>`.
+/// The mapping of a spec that is at `/spec`, or at `/spec/<wrapper>`.
 fn wrapper_at<'s>(spec: &'s mut Map<String, Value>, base: &str) -> Option<&'s mut Map<String, Value>> {
     let Some(wrapper) = base.strip_prefix("/spec/") else {
         return Some(spec);

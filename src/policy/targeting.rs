@@ -1,8 +1,8 @@
 //! Which targets a policy kind may name, and who says so.
 //!
-//! Owns: the answer for one target ([`Targeting::judge`]), which validation, hints and reports all ask for. Flows in: what
-//! a definition, a controller's page or the configuration says. Flows out: verdicts. Must not know: where definitions are
-//! kept, objects.
+//! Owns: the answer for one target ([`Targeting::judge`]), which validation, hints and reports all ask for. Flows in:
+//! what a definition, a controller's page or the configuration says. Flows out: verdicts. Must not know: where
+//! definitions are kept, objects.
 
 use std::collections::BTreeSet;
 
@@ -42,14 +42,14 @@ pub(super) enum Says {
     Told(&'static Told),
 }
 
-/// What is said of a target.
+/// What is reported about a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// It may be named.
     Taken {
         /// Whether `sectionName` may be used.
         sections: bool,
-        /// Whether somebody lists it; else nothing forbids it.
+        /// Whether a list has it; otherwise, nothing forbids it.
         is_listed: bool,
     },
     /// It may not.
@@ -92,7 +92,7 @@ impl Targeting {
         }
     }
 
-    /// Of what nobody says anything.
+    /// A field without any statement.
     #[must_use]
     pub(super) fn unknown() -> Self {
         Self::new(None, None)
@@ -150,7 +150,7 @@ impl Targeting {
         configured
     }
 
-    /// What is said of a reference to this kind. `core` is the group of kinds that have none.
+    /// What is reported about a reference to this kind. `core` is the group of kinds that have none.
     #[must_use]
     pub(crate) fn judge(&self, group: &str, kind: &str) -> Verdict {
         self.judge_by(&self.named, group, kind)
@@ -176,8 +176,8 @@ impl Targeting {
         }
     }
 
-    /// Whether traffic through routes of this kind is any business of the policy kind: where route kinds are listed among
-    /// its targets, only those.
+    /// Whether traffic through routes of this kind is any business of the policy kind: where route kinds are listed
+    /// among its targets, only those.
     #[must_use]
     pub(crate) fn concerns_route(&self, kind: &str) -> bool {
         let routes = self.named.kinds.iter().filter(|target| {

@@ -187,8 +187,8 @@ impl<'a> Resolver<'_, 'a> {
         Target::NotAllowed(what)
     }
 
-    /// What a selector selects, by another namespace and name, and one that it would select if a namespace permitted it. Who
-    /// selects in all namespaces does not mean those that have not agreed
+    /// What a selector selects, by another namespace and name, and one that it would select if a namespace permitted
+    /// it. Who selects in all namespaces does not mean those that have not agreed
     /// (docs/systems/envoy-gateway.md#targets).
     fn select(
         &mut self,
@@ -278,8 +278,8 @@ impl<'a> Resolver<'_, 'a> {
         }
     }
 
-    /// A policy that names a Service holds at the waypoint of the Service, and nowhere else: what cannot be known of it is
-    /// said, and not assumed.
+    /// A policy that names a Service holds at the waypoint of the Service, and nowhere else: what cannot be known of it
+    /// is said, and not assumed.
     fn at_waypoint(&mut self, policy: &Policy<'a>, declared: &Declared, backend: BackendId) {
         let name = policy.object.identity();
         let service = self.topology.described(Node::Backend(backend));
@@ -540,8 +540,18 @@ impl<'a> Resolver<'_, 'a> {
         let sections = whole_exists.then(|| self.sections(&whole, namespace));
         let section = declared.section.as_deref().unwrap_or_default();
         let near = match &sections {
-            Some(names) => nearest(section, names.iter().map(String::as_str)).map(Near::Name),
+            Some(_) => self
+                .sources
+                .get(&identity)
+                .and_then(|whole| Near::section(whole, section)),
             None => self.near(declared, namespace),
+        };
+        let lacked = match &sections {
+            Some(_) => format!(
+                "{} `{section}` of {identity}",
+                section_word(self.topology, declared)
+            ),
+            None => identity.to_string(),
         };
         let place_of_namespace = || match &declared.namespace {
             Some(_) => policy.object.place(&format!("{}/namespace", declared.pointer)),
@@ -550,14 +560,15 @@ impl<'a> Resolver<'_, 'a> {
         self.findings
             .push(match (sections.as_ref().filter(|names| !names.is_empty()), near) {
                 _ if is_refused_set => {
-                    // What is said of the set explains it. No traffic comes to the set, so that nothing is left unprotected.
+                    // What is reported about the set explains it. No traffic comes to the set, so that nothing is left
+                    // unprotected.
                     let said = self.topology.detached_at(&identity).into_iter();
                     let finding = said.fold(finding.severity(Severity::Warning), Finding::follows_from);
                     finding.help(
                         "check its `parentRef`, and `allowedListeners` of the Gateway, which accepts none by default",
                     )
                 }
-                (_, Some(near)) => near.explain(finding, place_of_namespace),
+                (_, Some(near)) => near.explain(finding, &lacked, place_of_namespace),
                 (Some(names), None) => finding.help(format!("it has: {}", names.join(", "))),
                 (None, None) if of_gateway => finding.help("correct the name, or add the object"),
                 (None, None) => finding.help("correct the name; if it lives only on spokes, ignore this"),

@@ -1,7 +1,7 @@
 //! Which targets a policy kind may name where its definition does not say: by its controller, or by documentation.
 //!
-//! Owns: these facts, as one table; definitions say all others (`api::targeting`). Flows in: nothing. Flows out: what is
-//! told of a kind. Must not know: definitions, objects.
+//! Owns: these facts, as one table; definitions say all others (`api::targeting`). Flows in: nothing. Flows out: what
+//! is told of a kind. Must not know: definitions, objects.
 
 use crate::api::gateway::GROUP;
 use crate::api::targeting::{AllowedTarget, Taken, TargetField};
@@ -149,7 +149,7 @@ impl Told {
         }
     }
 
-    /// What is said where a target is none of these, and where that stands.
+    /// What is reported where a target is not one of these, and where that is.
     #[must_use]
     pub(super) fn note(&self, group: &str, kind: &str) -> String {
         let source = self.source;

@@ -32,7 +32,7 @@ pub(super) struct Unserved {
     pub(super) why: String,
     /// What to do.
     pub(super) help: String,
-    /// Whether the input tells all of it: else there may be one that nobody sees here.
+    /// Whether the input tells all of it: otherwise, there may be one that the input does not have.
     pub(super) is_certain: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Which workloads a policy without a target holds for (Istio).
 //!
-//! Owns: the root namespace, the labels of the pods that Istio runs for a Gateway, and what a policy's selector says of them
-//! and of the pods behind a Service (docs/systems/other-policies.md#istio).
+//! Owns: the root namespace, the labels of the pods that Istio runs for a Gateway, and what a policy's selector says of
+//! them and of the pods behind a Service (docs/systems/other-policies.md#istio).
 //! Flows in: policies, the topology. Flows out: nodes. Must not know: settings, targets by name.
 
 use std::collections::{BTreeMap, HashMap};
@@ -11,7 +11,7 @@ use crate::object::Object;
 use crate::topology::{GatewayNode, Node, Topology};
 use apimachinery::Field;
 
-/// Where Istio is installed unless somebody says otherwise.
+/// Where Istio is installed by default.
 const ROOT_NAMESPACE: &str = "istio-system";
 
 /// Labels.
@@ -128,8 +128,8 @@ impl<'a> Workloads<'a> {
     }
 }
 
-/// The labels of the pods that Istio runs for a Gateway: those of its infrastructure or else its own, and two by which it is
-/// known (`istio/istio manifests/charts/istio-control/istio-discovery/files/kube-gateway.yaml@1.30.3`).
+/// The labels of the pods that Istio runs for a Gateway: those of its infrastructure or else its own, and two by which
+/// it is known (`istio/istio manifests/charts/istio-control/istio-discovery/files/kube-gateway.yaml@1.30.3`).
 fn labels_of_gateway<'a>(gateway: &GatewayNode<'a>, class: &'a str) -> Labels<'a> {
     let object = gateway.object;
     let infrastructure = object.root().get("spec").get("infrastructure").get("labels");

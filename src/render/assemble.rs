@@ -1,7 +1,7 @@
 //! Putting the works of every cluster together.
 //!
 //! Owns: which manifests are in which work, in which order, and which clusters get it.
-//! Flows in: an [`Input`]. Flows out: the [`Plan`], and findings where nobody could apply a work.
+//! Flows in: an [`Input`]. Flows out: the [`Plan`], and findings for works that cannot be applied.
 //! Must not know: why anything is synced; files.
 
 use std::borrow::Cow;
@@ -33,11 +33,11 @@ use crate::progress::Stage;
 use crate::sync::{PlacedGateway, SyncedObject, Variant};
 use apimachinery::Identity;
 
-/// At most so many works are planned, each counted on every cluster that gets it: more than any hub of OCM holds, and what
-/// a run can write in some ten seconds (docs/reference/limits.md).
+/// At most so many works are planned, each counted on every cluster that gets it: more than any hub of OCM holds, and
+/// what a run can write in some ten seconds (docs/reference/limits.md).
 const MOST_WORKS: usize = 2_000_000;
 
-/// Plans the works of every cluster. Works that nobody could apply are findings.
+/// Plans the works of every cluster. Works that cannot be applied are findings.
 ///
 /// `variants` say what of each synced object goes to which clusters, in the order of the objects.
 pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &mut Findings) -> Plan {
@@ -109,7 +109,8 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
 struct Assembly<'a> {
     input: &'a Input<'a>,
     plan: Plan,
-    /// Each cluster's row in `receiving`. Clusters times works is a large number: each pair costs no more than this look-up.
+    /// Each cluster's row in `receiving`. Clusters times works is a large number: each pair costs no more than this
+    /// look-up.
     numbers: HashMap<String, usize>,
     receiving: Vec<(String, Received)>,
     /// How many works there are so far, each counted on every cluster that gets it.
@@ -200,8 +201,8 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// The works of a policy or route that is in no Gateway's: one content for all clusters that get the same of it. A policy
-    /// that is merged with another one on its Gateway, and stands as it is beside its route, is one work there.
+    /// The works of a policy or route that is in no Gateway's: one content for all clusters that get the same of it. A
+    /// policy that is merged with another one on its Gateway, and stands as it is beside its route, is one work there.
     fn object_works(
         &mut self,
         variants: &[&Carried<'a>],
@@ -256,8 +257,9 @@ impl<'a> Assembly<'a> {
                 .iter()
                 .flat_map(|variant| variant.manifests.iter().map(|manifest| (variant.role, manifest)))
                 .collect();
-            // The agent applies by the rank of a kind, wherever an object stands (docs/systems/ocm-work.md#the-work-agent): this
-            // order is for readers, and keeps a change of one object a change of one place.
+            // The agent applies by the rank of a kind, wherever an object stands
+            // (docs/systems/ocm-work.md#the-work-agent): this order is for readers, and keeps a change of one object a
+            // change of one place.
             synced.sort_by_key(|(role, manifest)| {
                 (
                     *role,
@@ -400,7 +402,8 @@ impl<'a> Assembly<'a> {
     }
 }
 
-/// Groups the clusters of a Gateway, or of an object with a work of its own, by the variants that are in that work there.
+/// Groups the clusters of a Gateway, or of an object with a work of its own, by the variants that are in that work
+/// there.
 ///
 /// Almost always every variant goes to every cluster of the Gateway, and there is one group.
 fn by_content<'c, 'v, 'a>(

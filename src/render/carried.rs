@@ -31,7 +31,7 @@ pub(super) struct Carried<'a> {
     pub(super) object: &'a Object,
     /// All objects that it was made from.
     pub(super) sources: &'a [&'a Object],
-    /// What it is: in a work, other objects stand before routes, and those before policies.
+    /// What it is: in a work, other objects are before routes, and those before policies.
     pub(super) role: Role,
     /// Whose work it is in.
     pub(super) work: WorkOf,
@@ -77,8 +77,8 @@ pub(super) fn carried<'a>(
     variants
         .into_iter()
         .map(|variant| {
-            // Two Gateways of one cluster are in two works. An object in both would be applied by both, and what one work no
-            // longer has, the other still holds in place: so it gets a work of its own.
+            // Two Gateways of one cluster are in two works. An object in both would be applied by both, and what one
+            // work no longer has, the other still holds in place: so it gets a work of its own.
             let work = match variant.gateways.as_slice() {
                 [only] if gateways.get(*only).params.work_per == WorkPer::Gateway => WorkOf::Gateway(*only),
                 [first, ..] => WorkOf::Object(*first),

@@ -14,7 +14,7 @@ use crate::object::Object;
 use apimachinery::Identity;
 
 /// What already lives on a cluster under the name of something shipped: the work agent would take it over. Copies that
-/// an earlier run shipped, and somebody exported, are no such thing.
+/// an earlier run shipped, and that were exported, are not such objects.
 pub(super) fn overwritten(
     hub: &Hub,
     object: &Object,
@@ -60,8 +60,9 @@ pub(super) fn overwritten(
     findings
 }
 
-/// A policy that is merged with another on one of its targets, or loses rules to a local policy there, and is shipped as
-/// written for another target has two contents under one name: on a cluster that has both targets neither may be shipped.
+/// A policy that is merged with another on one of its targets, or loses rules to a local policy there, and is shipped
+/// as written for another target has two contents under one name: on a cluster that has both targets neither may be
+/// shipped.
 pub(super) fn two_contents(all: &[(&Object, Vec<Carried<'_>>)], findings: &mut Findings) {
     let mut by_object: BTreeMap<Identity, Vec<&(&Object, Vec<Carried<'_>>)>> = BTreeMap::new();
     for of_object in all {

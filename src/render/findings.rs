@@ -1,4 +1,4 @@
-//! Works that nobody could apply, or that need a word.
+//! Works that cannot be applied, or that need an explanation.
 //!
 //! Owns: their words. Flows in: objects, sizes, names. Flows out: findings. Must not know: how a work is made.
 

@@ -1,7 +1,7 @@
 //! Flux Kustomizations, one for each directory of the tree: what applies a cluster's works, and waits until they work.
 //!
-//! Owns: their text, and what Flux takes for healthy. Flows in: a [`Layout`], where the tree is in its repository. Flows
-//! out: a [`Tree`]. Must not know: what stands on disk.
+//! Owns: their text, and what Flux takes for healthy. Flows in: a [`Layout`], where the tree is in its repository.
+//! Flows out: a [`Tree`]. Must not know: what is on disk.
 //!
 //! The expressions say what `health.lua` of examples/argocd says; a test compares the two on the same works.
 
@@ -15,8 +15,8 @@ use crate::output::{FileKind, Tree};
 
 const KUSTOMIZATION: &str = "kustomization.yaml";
 
-/// What Flux takes for the health of a work (docs/guides/flux.md#health). It asks in this order, and waits where none holds
-/// or one fails: `has(status)` is no valid CEL, so a work that no agent has seen fails, and is waited for.
+/// What Flux takes for the health of a work (docs/guides/flux.md#health). It asks in this order, and waits where none
+/// holds or one fails: `has(status)` is no valid CEL, so a work that no agent has seen fails, and is waited for.
 const HEALTH: &str = r"  wait: true
   healthCheckExprs:
   - apiVersion: work.open-cluster-management.io/v1
@@ -63,8 +63,8 @@ const HEALTH: &str = r"  wait: true
 
 /// A Kustomization for each directory of a tree, and a `kustomization.yaml` that lists them.
 ///
-/// They carry what a bootstrapped Flux has: the namespace and the GitRepository `flux-system`. A kustomization that includes
-/// the directory changes what is otherwise elsewhere, and puts clusters into an order (examples/flux).
+/// They carry what a bootstrapped Flux has: the namespace and the GitRepository `flux-system`. A kustomization that
+/// includes the directory changes what is otherwise elsewhere, and puts clusters into an order (examples/flux).
 #[derive(Debug)]
 pub struct FluxKustomizations {
     /// The directory of the tree, from the root of its repository.
@@ -74,8 +74,8 @@ pub struct FluxKustomizations {
 }
 
 impl FluxKustomizations {
-    /// For every directory that the root of `layout` lists. `tree` is the path of the tree from the root of its repository,
-    /// with `/` between components.
+    /// For every directory that the root of `layout` lists. `tree` is the path of the tree from the root of its
+    /// repository, with `/` between components.
     #[must_use]
     pub fn new(layout: &Layout<'_>, tree: &str) -> Self {
         let directories = layout.root_resources();

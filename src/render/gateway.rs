@@ -12,7 +12,7 @@ use crate::api::gateway::GROUP;
 use crate::diagnostic::Findings;
 use crate::sync::{OnSpokes, PlacedGateway, redirected};
 
-/// The Gateway as it stands on every spoke that it goes to.
+/// The Gateway as it is on every spoke that it goes to.
 pub(super) fn gateway_manifest(
     placed: &PlacedGateway<'_>,
     secrets: &ListenerSecrets,

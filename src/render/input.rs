@@ -48,6 +48,6 @@ pub(crate) struct Input<'a> {
     pub namespace_labels: &'a NamespaceLabels,
     /// The configuration.
     pub settings: Settings,
-    /// Who hears how far it is.
+    /// The observer of progress.
     pub progress: &'a Progress,
 }

@@ -1,7 +1,7 @@
-//! The layout of the output tree: which file of a plan stands where.
+//! The layout of the output tree: which file of a plan is where.
 //!
 //! Owns: the paths, and which kustomization lists what. Flows in: a [`Plan`], and which clusters the run speaks for.
-//! Flows out: a [`Tree`], whose files are generated when they are needed. Must not know: what stands on disk.
+//! Flows out: a [`Tree`], whose files are generated when they are needed. Must not know: what is on disk.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ pub struct Layout<'a> {
     plan: &'a Plan,
     clusters: Vec<(&'a str, &'a [WorkId])>,
     hub_files: Vec<(&'a str, &'a str)>,
-    /// ManifestWorkReplicaSets, which stand in the place of the clusters' works.
+    /// ManifestWorkReplicaSets, which are in the place of the clusters' works.
     sets: &'a [ReplicaSet],
     /// Their directories, each once.
     set_directories: Vec<&'a str>,
@@ -150,7 +150,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Hub objects first, as whoever applies these in order begins with what others may refer to.
+    /// Hub objects first, so that applying these in order begins with what others may refer to.
     pub(super) fn root_resources(&self) -> Vec<&str> {
         let clusters = self.all_clusters.iter().map(String::as_str);
         let hub = (!self.hub_files.is_empty()).then_some(HUB_DIRECTORY);

@@ -1,7 +1,7 @@
 //! One object inside a work, and what OCM calls it.
 //!
 //! Owns: [`Manifest`] and its [`ResourceIdentifier`].
-//! Flows in: objects as they stand on a spoke. Flows out: the same.
+//! Flows in: objects as they are on a spoke. Flows out: the same.
 //! Must not know: which work it is in.
 
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) struct ResourceIdentifier {
 }
 
 impl ResourceIdentifier {
-    /// As it stands in a ManifestWork; OCM leaves an absent namespace empty.
+    /// As it is in a ManifestWork; OCM leaves an absent namespace empty.
     #[must_use]
     pub(super) fn to_value(&self) -> Value {
         let mut value = json!({"group": self.group, "resource": self.resource, "name": self.name});

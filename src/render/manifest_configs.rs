@@ -1,6 +1,7 @@
 //! `manifestConfigs` of a work: how the agent applies each manifest, and what it says of it.
 //!
-//! Owns: the entries. Flows in: manifests, parameters of the class. Flows out: the list. Must not know: the rest of a work.
+//! Owns: the entries. Flows in: manifests, parameters of the class. Flows out: the list. Must not know: the rest of a
+//! work.
 
 use serde_json::{Map, Value, json};
 
@@ -8,10 +9,11 @@ use super::condition_rules::{Reported, condition_rules};
 use super::manifest::Manifest;
 use crate::api::params::{Params, UpdateStrategy};
 
-/// The entries for the manifests of a work, which is never none. `params` are those of the class that it belongs to, none
-/// for the RBAC work.
+/// The entries for the manifests of a work, which is never none. `params` are those of the class that it belongs to,
+/// none for the RBAC work.
 pub(super) fn manifest_configs(manifests: &[Manifest], params: Option<&Params>) -> Vec<Value> {
-    // A work is about its first manifest of which a controller says something; else about its last, which Namespaces precede.
+    // A work is about its first manifest of which a controller says something; else about its last, which Namespaces
+    // precede.
     let main = manifests
         .iter()
         .position(|manifest| manifest.reported != Reported::Nothing)
@@ -41,7 +43,8 @@ pub(super) fn manifest_configs(manifests: &[Manifest], params: Option<&Params>) 
     manifests.iter().enumerate().filter_map(entry).collect()
 }
 
-/// What the agent shall not do by default: it replaces whole objects, and yields to whoever wrote a field first.
+/// What the agent shall not do by default: it replaces whole objects, and yields to the manager that wrote a field
+/// first.
 fn update_strategy(strategy: &UpdateStrategy) -> Option<Value> {
     let UpdateStrategy::ServerSideApply(apply) = strategy else {
         return None;

@@ -1,6 +1,6 @@
 //! From what is synced to works: what exactly each cluster receives.
 //!
-//! Owns: Secrets as they stand on a spoke, the ManifestWorks that carry them, Gateways, policies and routes, their
+//! Owns: Secrets as they are on a spoke, the ManifestWorks that carry them, Gateways, policies and routes, their
 //! feedback rules, orphaning rule and RBAC, the annotated hub objects: the [`Plan`].
 //! Flows in: the hub, our classes and Gateways, the clusters of each Gateway, the objects that are synced.
 //! Flows out: a [`Plan`] of texts that only lack the cluster's name.

@@ -1,13 +1,13 @@
-//! Rights that would go before the objects that they are for: then nobody could delete those.
+//! Rights that would go before the objects that they are for: then those could not be deleted.
 //!
 //! Owns: what an earlier rendering shipped and granted, compared with a plan, and the finding about a kind whose right
-//! leaves together with its objects. Flows in: a [`Plan`], the works of an earlier rendering as text, our Gateways. Flows
-//! out: findings. Must not know: where those texts come from.
+//! leaves together with its objects. Flows in: a [`Plan`], the works of an earlier rendering as text, our Gateways.
+//! Flows out: findings. Must not know: where those texts come from.
 //!
 //! An agent that may not delete what has left a work tries for ever, and the work says Applied all the while
-//! (docs/systems/ocm-work.md#what-leaves-a-work). A plan grants whatever it ships, so a right that a cluster had and would
-//! lose is of a kind that the cluster gets nothing more of: every object of that kind in its earlier works is to leave. A
-//! cluster that gets nothing at all any more is not looked at: its agent deletes whole works, rights and all.
+//! (docs/systems/ocm-work.md#what-leaves-a-work). A plan grants whatever it ships, so a right that a cluster had and
+//! would lose is of a kind that the cluster gets nothing more of: every object of that kind in its earlier works is to
+//! leave. A cluster that gets nothing at all any more is not looked at: its agent deletes whole works, rights and all.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +29,7 @@ use kube_yaml::scalar;
 /// So many clusters, or objects, are named in one line; the rest is counted.
 const MOST_NAMES: usize = 10;
 
-/// What a plan is compared with, and who knows whose parameters decide.
+/// What a plan is compared with, and the parameters that decide.
 pub(crate) struct Narrowing<'a> {
     /// The hub.
     pub hub: &'a Hub,
@@ -130,8 +130,8 @@ pub(crate) fn narrowed(plan: &Plan, narrowing: &Narrowing<'_>) -> Result<Vec<Fin
 }
 
 impl<'a> Narrowing<'a> {
-    /// Whether a cluster got a set. Which clusters a Placement selected is nowhere in the files: those that it selects now
-    /// count. If no Gateway of ours goes by it any more, it may have been any cluster.
+    /// Whether a cluster got a set. Which clusters a Placement selected is nowhere in the files: those that it selects
+    /// now count. If no Gateway of ours goes by it any more, it may have been any cluster.
     fn may_reach(&self, set: &Shipped, cluster: &str) -> bool {
         let by_placement = |(namespace, name): &(String, String)| {
             let gateways = self.gateways.rows().iter();
@@ -147,8 +147,8 @@ impl<'a> Narrowing<'a> {
         set.placements.iter().any(by_placement)
     }
 
-    /// Which of these rights an object is deleted by. The definition of its kind may have left the hub as well: then each
-    /// resource of its group that is not another kind's may be the one.
+    /// Which of these rights an object is deleted by. The definition of its kind may have left the hub as well: then
+    /// each resource of its group that is not another kind's may be the one.
     fn rights_for(&self, object: &ShippedObject, rights: &Rights) -> Rights {
         let kinds = &self.hub.kinds;
         let is_its = |(group, resource): &&(String, String)| {
@@ -161,8 +161,8 @@ impl<'a> Narrowing<'a> {
         rights.iter().filter(is_its).cloned().collect()
     }
 
-    /// The class whose parameters can keep the right: that of the Gateway that a work was made for, or else the first one
-    /// that has a Gateway on the cluster.
+    /// The class whose parameters can keep the right: that of the Gateway that a work was made for, or else the first
+    /// one that has a Gateway on the cluster.
     fn class(&self, cluster: &str, work: &Shipped) -> Option<&'a str> {
         let there = self.gateways.rows().iter();
         let there = there.filter(|placed| placed.clusters.iter().any(|placed| placed == cluster));
@@ -285,7 +285,7 @@ fn shipped(text: &str) -> Shipped {
     read
 }
 
-/// What a rule of a role lets somebody delete.
+/// What a rule of a role permits to delete.
 fn deletable(rule: &Value) -> Rights {
     let words = |pointer: &'static str| list(rule, pointer).filter_map(Value::as_str);
     if !words("/verbs").any(|verb| matches!(verb, "delete" | "*")) {

@@ -12,7 +12,7 @@ use apimachinery::GroupKind;
 pub(crate) struct PolicyConditions {
     /// `status.ancestors[].conditions` instead of `status.conditions`.
     pub ancestors: bool,
-    /// The condition that says that the policy was accepted, if there is one: `Accepted`, or what stands in its place.
+    /// The condition that says that the policy was accepted, if there is one: `Accepted`, or what is in its place.
     pub acceptance: Option<&'static str>,
     /// The one that says that it took effect, where the kind has one.
     pub outcome: Option<&'static str>,

@@ -1,8 +1,8 @@
 //! Secrets that listeners need: left out and reported, or copied (docs/reference/what-is-rendered.md).
 //!
 //! Owns: resolving certificate references with ReferenceGrants, the copies, and the findings about Secrets that stay
-//! away. Flows in: a Gateway or a ListenerSet, the hub. Flows out: manifests, and the references to them. Must not know: works,
-//! clusters.
+//! away. Flows in: a Gateway or a ListenerSet, the hub. Flows out: manifests, and the references to them. Must not
+//! know: works, clusters.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::api::config::Secrets;
 use crate::api::downstream::{downstream_name, downstream_namespace};
 use crate::api::gateway::{CertificateRef, GROUP, Listener, ListenerSet};
 use crate::diagnostic::{Code, Finding, Findings, nearest};
-use crate::hub::Hub;
+use crate::hub::{Hub, Objects};
 use crate::object::Object;
-use crate::sync::{OnSpokes, PlacedGateway, shipped};
+use crate::sync::{PlacedGateway, shipped};
 use apimachinery::Identity;
 
 /// What the listeners of one Gateway or ListenerSet need, and what of it is shipped.
@@ -52,7 +52,7 @@ pub(super) fn gateway_secrets(
     let holder = Holder {
         object,
         listeners: &placed.gateway.listeners,
-        // That it would be too long is said of the Gateway, which then goes nowhere.
+        // That it would be too long is reported about the Gateway, which then goes nowhere.
         downstream: downstream.as_deref().unwrap_or_default(),
         gateway: placed,
     };
@@ -99,7 +99,7 @@ fn secrets_of(holder: Holder<'_>, input: &Input<'_>, findings: &mut Findings) ->
     let mut secrets = ListenerSecrets::default();
     for ((namespace, name), references) in needed {
         if input.settings.secrets == Secrets::Omit {
-            let finding = not_rendered(holder, (namespace, name), &references, input.on_spokes);
+            let finding = not_rendered(holder, (namespace, name), &references, input);
             findings.extend(finding.map(|finding| explained(finding, holder, input.hub)));
         } else if let Some(manifest) = copy(holder, (namespace, name), &references, input, findings) {
             let downstream = manifest.resource.name.clone();
@@ -154,15 +154,14 @@ fn copy(
         return None;
     }
     let Some(secret) = hub.objects.find("", "Secret", Some(namespace), name) else {
-        findings.push(
-            Finding::new(
-                Code::SECRET_NOT_FOUND,
-                place(),
-                format!("Secret {namespace}/{name} is not in the input, so it is not copied"),
-            )
-            .label(format!("needed by {}", object.identity()))
-            .help("add the Secret to the input, or make sure that the spokes already have it"),
-        );
+        let finding = Finding::new(
+            Code::SECRET_NOT_FOUND,
+            place(),
+            format!("Secret {namespace}/{name} is not in the input, so it is not copied"),
+        )
+        .label(format!("needed by {}", object.identity()))
+        .help("add the Secret to the input, or make sure that the spokes already have it");
+        findings.push(near_secret(finding, hub, (namespace, name), holder.downstream));
         return None;
     };
     if secret.value.get("sops").is_some() {
@@ -198,8 +197,8 @@ pub(super) fn encrypted(object: &Object) -> Finding {
     .help("keep it out of the works (`secrets: Omit`) and bring it to the spokes another way")
 }
 
-/// An API server moves `stringData` into `data` and forgets it (docs/systems/kubernetes.md#secrets): what is taken out of it
-/// later stays on the cluster, and what the agent applies never equals what is there.
+/// An API server moves `stringData` into `data` and forgets it (docs/systems/kubernetes.md#secrets): what is taken out
+/// of it later stays on the cluster, and what the agent applies never equals what is there.
 pub(super) fn string_data(object: &Object) -> Option<Finding> {
     let field = object.root().get("stringData");
     if !object.is("", "Secret") || !field.is_present() {
@@ -240,12 +239,35 @@ fn explained(finding: Finding, holder: Holder<'_>, hub: &Hub) -> Finding {
     causes.fold(finding, |finding, cause| finding.follows_from(cause.place("")))
 }
 
+/// With the Secret of a near name, on the hub or on a cluster, where it is in the namespace `there`.
+fn near_secret<'h>(
+    finding: Finding,
+    hub: &'h Hub,
+    (namespace, name): (&'h str, &'h str),
+    there: &'h str,
+) -> Finding {
+    let secrets = |objects: &'h Objects, wanted: &'h str| {
+        let all = objects.of_kind("", "Secret").iter();
+        all.filter(move |secret| secret.namespace_or_empty() == wanted && secret.name != name)
+    };
+    let on_spokes = hub.spokes.values().flat_map(|objects| secrets(objects, there));
+    let known: Vec<&Object> = secrets(&hub.objects, namespace).chain(on_spokes).collect();
+    let near = nearest(name, known.iter().map(|secret| secret.name.as_str()));
+    match near.and_then(|near| known.iter().find(|secret| secret.name == near)) {
+        Some(secret) => finding.help(format!("did you mean `{}`?", secret.name)).lacks(
+            format!("Secret {namespace}/{name}"),
+            secret.place("/metadata/name"),
+        ),
+        None => finding,
+    }
+}
+
 /// Says that a Secret stays away, unless every cluster has it all the same.
 fn not_rendered(
     holder: Holder<'_>,
     (namespace, name): (&str, &str),
     references: &[&CertificateRef<'_>],
-    on_spokes: &OnSpokes<'_>,
+    Input { hub, on_spokes, .. }: &Input<'_>,
 ) -> Option<Finding> {
     let object = holder.object;
     let own = object.namespace_or_empty();
@@ -278,6 +300,7 @@ fn not_rendered(
     )
     .label(format!("needed by {}", object.identity()))
     .help("create it on the spokes, or set `secrets: Copy` to ship the Secret of the input");
+    finding = near_secret(finding, hub, (namespace, name), expected);
     for place in places {
         finding = finding.related(place, "also needed here");
     }

@@ -92,8 +92,9 @@ pub struct ClusterNames {
 }
 
 impl ClusterNames {
-    /// Reads texts, each of which holds one or several, with commas between them. A comma inside of braces belongs to the
-    /// glob: `{eu,us}-1`. `None` where there is no text: a text without a name is wrong, and never means all clusters.
+    /// Reads texts, each of which holds one or several, with commas between them. A comma inside of braces belongs to
+    /// the glob: `{eu,us}-1`. `None` where there is no text: a text without a name is wrong, and never means all
+    /// clusters.
     ///
     /// # Errors
     /// When a name is empty, or no glob.
@@ -114,7 +115,7 @@ impl ClusterNames {
         self.names.iter().any(|name| name.is_match(cluster))
     }
 
-    /// The first one that none of these clusters has: a slip, more often than not.
+    /// The first one that none of these clusters has: a typo, more often than not.
     #[must_use]
     pub fn unknown<'k>(&self, known: impl Iterator<Item = &'k str> + Clone) -> Option<&str> {
         let unknown = |name: &&GlobMatcher| !known.clone().any(|cluster| name.is_match(cluster));
@@ -134,7 +135,7 @@ pub enum ClusterNamesError {
     Glob(#[from] globset::Error),
 }
 
-/// The parts of a text between commas that stand outside of braces, without spaces around them.
+/// The parts of a text between commas that are outside of braces, without spaces around them.
 fn between_commas(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
     let parts = text.split(move |character| {

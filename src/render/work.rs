@@ -44,7 +44,7 @@ pub struct WorkText {
 }
 
 impl WorkText {
-    /// What stands before and what stands behind the name of the cluster, on every cluster that gets it.
+    /// What is before and what is behind the name of the cluster, on every cluster that gets it.
     #[must_use]
     pub fn halves(&self) -> (&str, &str) {
         (&self.before, &self.after)
@@ -74,8 +74,8 @@ impl WorkText {
     }
 }
 
-/// The wave that Argo CD is told of an object, where it is one: whoever orders Gateways means what Argo CD applies for them,
-/// and inside a work waves do nothing.
+/// The wave that Argo CD is told of an object, where it is one: a user who orders Gateways means what Argo CD applies
+/// for them, and inside a work waves do nothing.
 #[must_use]
 pub(super) fn wave(object: &Object) -> Option<i64> {
     object.annotation(SYNC_WAVE)?.parse().ok()

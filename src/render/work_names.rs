@@ -20,7 +20,7 @@ pub(super) struct WorkNames<'a> {
 
 impl<'a> WorkNames<'a> {
     /// Takes a name for an object, also several times for its several contents. `false`, and a finding, when
-    /// another object has it, or when Kubernetes or our own files stand in its way.
+    /// another object has it, or when Kubernetes or our own files are in its way.
     pub(super) fn claim(&mut self, name: &str, object: &'a Object, findings: &mut Findings) -> bool {
         if let Some(owner) = self.taken.get(name) {
             let ours = owner.identity() == object.identity();

@@ -67,8 +67,8 @@ pub struct Aggregated {
 pub struct WorkSummary {
     /// Works of the plan.
     pub planned: usize,
-    /// Those that nothing is wrong with: applied as they are rendered now, with each of their manifests, and reported in
-    /// full.
+    /// Those that nothing is wrong with: applied as they are rendered now, with each of their manifests, and reported
+    /// in full.
     pub applied: usize,
     /// What is wrong with the others, and works that are not planned; by cluster and name, then by state. A work may
     /// have several.
@@ -325,7 +325,7 @@ impl Aggregation<'_, '_> {
         instances
     }
 
-    /// Gateways and policies by where they stand in the input: that is how the plan knows them.
+    /// Gateways and policies by where they are in the input: that is how the plan knows them.
     fn subjects(&self) -> HashMap<(DocumentId, &str), Subject> {
         let at = |object: &'_ Object| object.origin.document;
         let gateways = self.ours.gateways.iter().map(|(id, ours)| {
@@ -478,7 +478,7 @@ impl Aggregation<'_, '_> {
     }
 }
 
-/// A problem that nothing more is said of.
+/// A problem that nothing more is reported about.
 fn problem(cluster: &str, work: &str, state: WorkState) -> WorkProblem {
     WorkProblem {
         cluster: cluster.to_owned(),
@@ -507,8 +507,8 @@ fn progress(work: &ExportedWork<'_>) -> WorkState {
         .map_or(WorkState::Applied, |fault| fault.state)
 }
 
-/// The name that the plan knows a work by. One that the hub made from a ManifestWorkReplicaSet has a generated name, and
-/// the set's labels (docs/systems/ocm-work.md#works-of-a-set).
+/// The name that the plan knows a work by. One that the hub made from a ManifestWorkReplicaSet has a generated name,
+/// and the set's labels (docs/systems/ocm-work.md#works-of-a-set).
 fn planned_name<'x>(work: &'x Object, by_key: &HashMap<String, &'x str>) -> &'x str {
     let Some(set) = work.label(REPLICA_SET_LABEL) else {
         return &work.name;

@@ -1,5 +1,5 @@
-//! `explain`: which policies affect an object, with what settings, from which file and line, on which clusters; and what a
-//! policy reaches.
+//! `explain`: which policies affect an object, with what settings, from which file and line, on which clusters; and
+//! what a policy reaches.
 //!
 //! Owns: the document `Explanation`. Flows in: the evaluated policies of an input, an object. Flows out: serializable
 //! data with places. Must not know: columns and colors; that is [`super::explain_text`].
@@ -28,8 +28,8 @@ use crate::policy::{Effective, KindId, Leaf, Loss, Outcome, PathEffective, Polic
 use crate::topology::Node;
 use apimachinery::Identity;
 
-/// Explains an object of the input, or something that a route or a policy names. `without` is the same input without the
-/// policy, where it is one.
+/// Explains an object of the input, or something that a route or a policy names. `without` is the same input without
+/// the policy, where it is one.
 #[must_use]
 pub fn explain(
     view: &PolicyView<'_>,
@@ -149,7 +149,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
         })
     }
 
-    /// Why a ListenerSet or a route of the hub does not hang on what it names.
+    /// Why a ListenerSet or a route of the hub is not attached to what it names.
     fn not_attached(&self, identity: &Identity) -> Vec<String> {
         let topology = &self.view.hub.topology;
         let nodes = topology.find(identity).into_iter();

@@ -14,7 +14,7 @@ use super::policies::{EffectiveEntry, PolicyReport};
 use super::source_line::SourceLine;
 use crate::diagnostic::{Lines, and_more, counted, fitting_names, one_line};
 
-/// Names of clusters take at least so many columns, however long what is said of them.
+/// Names of clusters take at least so many columns, however long what is reported about them.
 const MOST_NAMES: usize = 40;
 /// At most so many paths with one result are listed, the rest is counted.
 const MOST_PATHS: usize = 8;

@@ -1,8 +1,9 @@
 //! Exported ManifestWorks: what the hub knows of each cluster.
 //!
 //! Owns: reading a work's conditions, those of its manifests, and their status feedback
-//! (docs/systems/ocm-work.md#feedback, docs/systems/ocm-work.md#what-a-work-says). Flows in: objects of kind ManifestWork
-//! with their status. Flows out: [`ExportedWork`]. Must not know: what is planned, what the feedback means for a status.
+//! (docs/systems/ocm-work.md#feedback, docs/systems/ocm-work.md#what-a-work-says). Flows in: objects of kind
+//! ManifestWork with their status. Flows out: [`ExportedWork`]. Must not know: what is planned, what the feedback means
+//! for a status.
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,7 +32,7 @@ const BY_RULE: &str = "ConditionRule";
 pub(super) struct ExportedWork<'w> {
     /// The work.
     pub(super) object: &'w Object,
-    /// Its condition Applied; `None` where nobody has written it yet.
+    /// Its condition Applied; `None` if it is not written yet.
     pub(super) applied: Option<Verdict<'w>>,
     /// Whether it is being deleted.
     pub(super) is_deleting: bool,
@@ -354,7 +355,7 @@ impl<'w> Verdict<'w> {
         matches!(self, Self::No { reason, .. } if reason.starts_with(BY_RULE))
     }
 
-    /// Whether somebody else manages a field that server-side apply sets.
+    /// Whether another manager owns a field that server-side apply sets.
     fn is_conflict(self) -> bool {
         match self {
             Self::Yes => false,

@@ -1,4 +1,4 @@
-//! `graph`: what hangs on what, as nodes and edges.
+//! `graph`: what is attached to what, as nodes and edges.
 //!
 //! Owns: the nodes and edges of a picture ([`Graph`]), and what is written on a node.
 //! Flows in: evaluated policies and the hub (`build`). Flows out: text for mermaid or Graphviz.
@@ -92,7 +92,7 @@ impl State {
         }
     }
 
-    /// Fill and line. Dark text is readable on every fill; the state stands in words too, for whoever sees no colors.
+    /// Fill and line. Dark text is readable on every fill; the state is in words too, for readers who see no colors.
     const fn colours(self) -> (&'static str, &'static str) {
         match self {
             Self::Plain => ("#ffffff", "#57606a"),
@@ -172,7 +172,7 @@ struct Edge {
 /// What an edge means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Link {
-    /// The second hangs on the first, or goes there.
+    /// The second is attached to the first, or goes there.
     Leads,
     /// The policy is attached there.
     Targets,
@@ -234,7 +234,7 @@ fn shown(text: &str) -> String {
     one_line(text, MOST_OF_A_NAME)
 }
 
-/// The node's name in the text: nothing of the input can stand there.
+/// The node's name in the text: nothing of the input can be there.
 fn id(position: usize) -> String {
     format!("n{}", position.saturating_add(1))
 }

@@ -51,7 +51,7 @@ pub struct PolicyReport {
     pub(super) inventory: Option<Inventory>,
 }
 
-/// A Gateway whose policies have nothing to hold for: no route hangs on it in the input.
+/// A Gateway whose policies have nothing to hold for: no route is attached to it in the input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct WithoutPaths {
@@ -216,7 +216,7 @@ pub struct PolicyEntry {
     /// Who took the place of what does not hold, sorted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overridden_by: Vec<String>,
-    /// For each of them, and for whoever is in the way of a refused policy: the rule that decided.
+    /// For each of them, and for the policies that keep a refused one out: the rule that decided.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<DecisionEntry>,
     /// Clusters of the Gateways that it reaches, sorted.
@@ -457,7 +457,7 @@ impl JsonSchema for OnCluster {
 }
 
 /// The condition of a policy on a cluster that is an exception. Kuadrant's message does not name who took a part, and a
-/// policy that lives there is what somebody looks for.
+/// policy that lives there is what a reader looks for.
 pub(super) fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Option<Condition> {
     let (outcome, by) = (tally.outcome(), tally.keys());
     let mut condition = effect_of(kind, shape, outcome, &by)?;

@@ -1,7 +1,7 @@
 //! All that is decided about the policies of one input, for reports.
 //!
-//! Owns: the bundle, and walking it: the hub as a cluster of its own, then each class of clusters that are alike. Flows in
-//! and out: what `policy` and `sync` decided. Must not know: how it was made, or how it is shown.
+//! Owns: the bundle, and walking it: the hub as a cluster of its own, then each class of clusters that are alike. Flows
+//! in and out: what `policy` and `sync` decided. Must not know: how it was made, or how it is shown.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::marker::PhantomData;
@@ -18,12 +18,12 @@ use apimachinery::{ApiVersion, Identity};
 /// So many paths, and settings that hold on one, are listed: more is nothing that anybody reads.
 const MOST_LISTED: usize = 200_000;
 
-/// Everything that can be said about the policies of an input.
+/// Everything that can be reported about the policies of an input.
 #[derive(Debug)]
 pub struct PolicyView<'a> {
     /// What is attached where on the hub.
     pub(crate) hub: &'a Attachments<'a>,
-    /// What holds below Gateways of the hub that go to no cluster: they are of other classes, or nobody places them.
+    /// What holds below Gateways of the hub that go to no cluster: they have other classes, or no placement.
     pub(crate) hub_effective: EffectivePolicies,
     /// What is on the clusters, by classes of clusters that are alike.
     pub(crate) spokes: Vec<SpokeView<'a>>,
@@ -96,8 +96,8 @@ impl PolicyView<'_> {
         too_much(lines.fold(0, usize::saturating_add))
     }
 
-    /// The same of what an explanation lists: of a policy every path that it makes a difference to, of another object those
-    /// through it.
+    /// The same of what an explanation lists: of a policy every path that it makes a difference to, of another object
+    /// those through it.
     #[must_use]
     pub fn too_much_to_explain(&self, identity: &Identity) -> Option<Finding> {
         if self.is_policy(identity) {
@@ -117,8 +117,8 @@ impl PolicyView<'_> {
         self.seen().any(|seen| !seen.standing_for(&locator).is_empty())
     }
 
-    /// What routes and policies name and the input does not hold: Services, mostly. The objects say nothing but what they
-    /// are called.
+    /// What routes and policies name and the input does not hold: Services, mostly. The objects say nothing but what
+    /// they are called.
     #[must_use]
     pub fn without_objects(&self) -> Vec<Object> {
         let seen = self.seen();
@@ -147,8 +147,8 @@ impl PolicyView<'_> {
         objects.collect()
     }
 
-    /// On how many clusters a path may be: those of its Gateway, or all that were looked at, where it begins at a Service of a
-    /// mesh, as no Gateway says where that goes.
+    /// On how many clusters a path may be: those of its Gateway, or all that were looked at, where it begins at a
+    /// Service of a mesh, as no Gateway says where that goes.
     pub(crate) fn clusters_of_path(&self, topology: &Topology<'_>, path: &Path) -> usize {
         match path.start {
             Start::Gateway(gateway) => {

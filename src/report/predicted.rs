@@ -34,7 +34,7 @@ pub(crate) struct Prediction<'p, 'a> {
     pub ours: &'p Ours<'a>,
     /// The clusters of each Gateway, in the order of [`Ours::gateways`].
     pub clusters: &'p Table<OurGatewayId, Arc<[String]>>,
-    /// Gateways, by the same order, whose placement nobody has heard of.
+    /// Gateways, by the same order, whose placement is not in the input.
     pub not_found: &'p BTreeSet<OurGatewayId>,
     /// The policies.
     pub view: &'p PolicyView<'p>,
@@ -51,7 +51,8 @@ struct AffectingThere<'v> {
     without_conditions: bool,
 }
 
-/// So many policies all targets together may name: a thousand routes below a Gateway with a thousand policies are a million.
+/// So many policies all targets together may name: a thousand routes below a Gateway with a thousand policies are a
+/// million.
 const MOST_AFFECTING: usize = 200_000;
 
 fn too_many_affect() -> Finding {
@@ -114,7 +115,7 @@ impl Prediction<'_, '_> {
         statuses
     }
 
-    /// The routes that go to spokes. Nobody writes a condition of theirs on the hub.
+    /// The routes that go to spokes. No controller writes their conditions on the hub.
     fn routes(&self) -> impl Iterator<Item = ObjectStatus> + '_ {
         let view = self.view;
         view.routes.iter().filter_map(|(number, route)| {
@@ -209,7 +210,8 @@ fn affect(all: Affecting<'_>, targets: &mut BTreeMap<(StatusGroup, String), Obje
     }
 }
 
-/// The annotation of an object without conditions that some policy affects (docs/systems/gep-713.md#affected-conditions).
+/// The annotation of an object without conditions that some policy affects
+/// (docs/systems/gep-713.md#affected-conditions).
 const POLICY_AFFECTED: &str = "gateway.networking.k8s.io/PolicyAffected";
 
 /// Core kinds whose status has no conditions, or that have no status.

@@ -1,12 +1,12 @@
 //! What on the hub is ours and no longer planned.
 //!
-//! Owns: which works and sets may go, which have to wait and for what, and their text for `kubectl delete -f -`. Flows in: a
-//! [`Pruning`]: the plan, the works and sets of the hub or of a rendered tree. Flows out: a [`PruneList`]. Must not know:
-//! files.
+//! Owns: which works and sets may go, which have to wait and for what, and their text for `kubectl delete -f -`. Flows
+//! in: a [`Pruning`]: the plan, the works and sets of the hub or of a rendered tree. Flows out: a [`PruneList`]. Must
+//! not know: files.
 //!
-//! Two things make a deletion unsafe, and both are only a matter of order. An object that goes on in another work must be
-//! applied there first: the agent deletes what it alone owns (docs/systems/ocm-work.md#appliedmanifestwork). And the rights
-//! of an agent must outlive what it has to delete. So what must wait is not listed, and listed by a later run.
+//! Two things make a deletion unsafe, and both are only a matter of order. An object that goes on in another work must
+//! be applied there first: the agent deletes what it alone owns (docs/systems/ocm-work.md#appliedmanifestwork). And the
+//! rights of an agent must outlive what it has to delete. So what must wait is not listed, and listed by a later run.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -30,13 +30,13 @@ pub(crate) struct Pruning<'p> {
     pub plan: &'p Plan,
     /// The hub.
     pub hub: &'p Hub,
-    /// The works and sets of the hub; `None` where nobody has exported them.
+    /// The works and sets of the hub; `None` if they were not exported.
     pub exported: Option<&'p Objects>,
     /// The works and sets of the rendered tree that a rendering would remove: whatever they say, they are ours.
     pub rendered: &'p [Object],
     /// Whether no other input renders into this hub, so that all that MGC or spokewright made is ours.
     pub is_sole: bool,
-    /// Whether the plan is of all clusters. A set is for all of them: of a part nothing can be said about sets.
+    /// Whether the plan is of all clusters. A set is for all of them: of a part nothing can be reported about sets.
     pub is_whole: bool,
 }
 

@@ -1,6 +1,6 @@
 //! The status of one hub object, predicted or aggregated: data in reports, never part of a ManifestWork.
 //!
-//! Owns: the shape that `status` and `render --report` share. Flows in: conditions and what stands beside them.
+//! Owns: the shape that `status` and `render --report` share. Flows in: conditions and what is beside them.
 //! Flows out: [`ObjectStatus`]. Must not know: how a status comes about (`predicted`, `aggregate`).
 
 use std::collections::BTreeMap;
@@ -200,7 +200,7 @@ pub enum WorkState {
     Outdated,
     /// Its agent has not looked at its newest generation yet.
     Unobserved,
-    /// Somebody else on the cluster manages fields that it sets by server-side apply.
+    /// Another manager on the cluster owns fields that it sets by server-side apply.
     Conflict,
     /// Its condition Applied, or that of one of its manifests, is not True, or is not there yet.
     NotApplied,

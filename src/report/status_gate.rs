@@ -1,7 +1,7 @@
 //! Whether statuses are as a script requires them.
 //!
-//! Owns: which objects lack a condition, which works are in the way, and a line of words for each. Flows in: statuses, the
-//! objects of a kind, works. Flows out: lines. Must not know: exit statuses, how a status comes about.
+//! Owns: which objects lack a condition, which works are in the way, and a line of words for each. Flows in: statuses,
+//! the objects of a kind, works. Flows out: lines. Must not know: exit statuses, how a status comes about.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -23,8 +23,8 @@ pub struct Required<'r> {
 }
 
 impl<'r> Required<'r> {
-    /// The objects among `objects` that are judged: all but the Gateways and classes of other controllers, which have no
-    /// status here.
+    /// The objects among `objects` that are judged: all but the Gateways and classes of other controllers, which have
+    /// no status here.
     #[must_use]
     pub fn new(statuses: &'r [ObjectStatus], objects: &[&'r Object]) -> Self {
         let by_locator: HashMap<&str, &ObjectStatus> = statuses
@@ -113,7 +113,7 @@ fn objection(status: &ObjectStatus, wanted: &str) -> Option<String> {
 }
 
 /// One line for each thing that keeps the clusters from having just what is planned. A work that nothing says whose it
-/// is is in nobody's way: another input may have rendered it.
+/// is is not in the way: another input may have rendered it.
 #[must_use]
 pub fn works_in_the_way(works: &WorkSummary) -> Vec<String> {
     let in_the_way = works

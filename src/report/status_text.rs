@@ -16,7 +16,7 @@ use super::status_report::StatusReport;
 use crate::diagnostic::{GAP, Lines, and_more, counted, first_names, one_line, row, wrapped_hanging};
 use crate::policy::Condition;
 
-/// What stands before a line that belongs to the row above.
+/// What is before a line that belongs to the row above.
 const INDENT: &str = "    ";
 /// At most this many problems of works are listed; JSON has them all.
 const MAX_PROBLEMS: usize = 20;
@@ -78,7 +78,7 @@ fn table(text: &mut Lines, group: StatusGroup, statuses: &[ObjectStatus], width:
         .iter()
         .sum::<usize>()
         .saturating_add(6);
-    // A name that leaves the others no room stands on a line of its own.
+    // A name that leaves the others no room is on a line of its own.
     let room = width.saturating_sub(others).max(group.heading().len());
     let columns = Columns([longest.min(room), condition, status]);
     line(text, &columns, group.heading(), ["CONDITION", "STATUS", "REASON"]);
@@ -103,7 +103,7 @@ fn object(text: &mut Lines, columns: &Columns, status: &ObjectStatus, width: usi
             &condition.reason,
         ];
         line(text, columns, std::mem::take(&mut first), cells);
-        // What is the matter with several in a row is said once, below the last of them.
+        // What is the matter with several in a row is reported once, below the last of them.
         let goes_on = |next: &&Condition| !next.is_true() && next.message == condition.message;
         if !condition.is_true() && !conditions.peek().is_some_and(goes_on) {
             below(text, "", &condition.message, width);

@@ -1,11 +1,11 @@
 //! Whose an exported work or set is: this input's, or perhaps another's.
 //!
-//! Owns: what marks a work as made for an object of this input (docs/systems/mgc.md#gateway-work). Flows in: the hub, works
-//! and sets. Flows out: a [`Whose`]. Must not know: what is planned.
+//! Owns: what marks a work as made for an object of this input (docs/systems/mgc.md#gateway-work). Flows in: the hub,
+//! works and sets. Flows out: a [`Whose`]. Must not know: what is planned.
 //!
-//! A hub cluster may hold the works of several repositories, and of MGC, all with one label. What names them apart is the
-//! object that each was made for: there is one Gateway of a namespace and a name on a hub. A work whose object is not in
-//! the input may be what this input left, or what another one wants: nothing on it says which.
+//! A hub cluster may hold the works of several repositories, and of MGC, all with one label. What names them apart is
+//! the object that each was made for: there is one Gateway of a namespace and a name on a hub. A work whose object is
+//! not in the input may be what this input left, or what another one wants: nothing on it says which.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ pub(super) enum Whose {
     Unclaimed,
     /// The hub made it from a set: it goes with its set.
     OfSet,
-    /// Somebody else's.
+    /// Another owner's.
     Foreign,
 }
 
@@ -64,7 +64,8 @@ impl Parents {
         if is_ours { Whose::Ours } else { Whose::Unclaimed }
     }
 
-    /// Whether a work has the key of an object's, whoever that object is: the works of a set name no parent.
+    /// Whether a work has the key of an object's, regardless of which object that is: the works of a set name no
+    /// parent.
     pub(super) fn knows_key(&self, work: &Object) -> bool {
         let Some(key) = work.label(MANIFEST_KEY_LABEL) else {
             return false;

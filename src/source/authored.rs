@@ -1,8 +1,8 @@
-//! Generated documents and the files that they were made from, so that a finding stands where somebody can mend it.
+//! Generated documents and the files that they were made from, so that a finding is in the file to correct.
 //!
-//! Owns: finding the file that a generator named, beneath directories that it may be relative to, and the document in it.
-//! Flows in: names of files and objects. Flows out: texts, and which document stands for which, in [`Sources`]. Must not
-//! know: which generator it was.
+//! Owns: finding the file that a generator named, beneath directories that it may be relative to, and the document in
+//! it. Flows in: names of files and objects. Flows out: texts, and which document stands for which, in [`Sources`].
+//! Must not know: which generator it was.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use super::texts::{DocumentRange, SourceFile, Sources};
 use crate::beneath::Enclosure;
 use crate::diagnostic::{DocumentId, SourceId};
 
-/// A file of more bytes is no manifest that somebody wrote.
+/// A file of more bytes is not a manifest written by hand.
 const MOST_BYTES: usize = 4 << 20;
 
 /// A document, and the file that it was made from.
@@ -25,7 +25,7 @@ const MOST_BYTES: usize = 4 << 20;
 pub(crate) struct Generated {
     /// The document.
     pub document: DocumentId,
-    /// The path, relative to a directory that nobody knows.
+    /// The path, relative to an unknown directory.
     pub path: String,
     /// What it is in the file as well.
     pub object: ObjectName,
@@ -40,7 +40,7 @@ pub(crate) fn object_name(value: &Value) -> Option<ObjectName> {
     Some([text("/apiVersion")?, text("/kind")?, text("/metadata/name")?])
 }
 
-/// What stands in a file: its number among the authored ones, and its documents by name.
+/// What is in a file: its number among the authored ones, and its documents by name.
 struct Known {
     source: SourceId,
     documents: HashMap<ObjectName, u32>,
@@ -81,7 +81,7 @@ pub(crate) fn attribute(
     left
 }
 
-/// Reads a file beneath a root; nothing, where none is there or nobody could read it as YAML.
+/// Reads a file beneath a root; nothing if there is none, or if it is not YAML.
 fn read(sources: &mut Sources, beneath: &Enclosure, root: &Path, path: &str) -> Option<Known> {
     let file = beneath.file(Path::new(path)).ok()?;
     let bytes = read_at_most(file, MOST_BYTES).ok()?;

@@ -1,10 +1,10 @@
 //! The disk as a tree of files.
 //!
-//! Owns: how links and directories on disk are looked at, and the directories that were opened to read beneath. Flows in:
-//! what somebody named. Flows out: a [`FileTree`] whose real paths are canonical, so that one file has one path whatever
-//! links lead to it. Must not know: which files are input.
+//! Owns: how links and directories on disk are looked at, and the directories that were opened to read beneath. Flows
+//! in: what somebody named. Flows out: a [`FileTree`] whose real paths are canonical, so that one file has one path
+//! whatever links lead to it. Must not know: which files are input.
 //!
-//! A path that somebody names may lead anywhere. What is read because it lies below one of them is read beneath the
+//! A path on the command line may lead anywhere. What is read because it lies below one of them is read beneath the
 //! directory that was opened then: a link that is put there meanwhile leads nowhere.
 
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ impl Disk {
     }
 
     /// Opens a file at its canonical path. A pipe is opened that a shell has made and named by its descriptor
-    /// (`<(command)`); any other may have nobody at its other end, and would never open.
+    /// (`<(command)`); any other may have no process at its other end, and would never open.
     pub(super) fn open(&self, path: &Path) -> io::Result<File> {
         if is_descriptor(path) {
             return File::open(path);

@@ -1,7 +1,7 @@
 //! Reading files and splitting them into documents, in parallel, with the same result in any order.
 //!
-//! Owns: reading and decoding files, their limits of size, what the aliases of all of them may expand to, pointers of Git
-//! LFS, and the findings about all of it.
+//! Owns: reading and decoding files, their limits of size, what the aliases of all of them may expand to, pointers of
+//! Git LFS, and the findings about all of it.
 //! Flows in: the files that the walk found, standard input. Flows out: [`Document`]s, and their texts in [`Sources`].
 //! Must not know: which files are input, what a document means.
 
@@ -190,8 +190,8 @@ struct FileRead {
 }
 
 /// The most bytes of a document that is no list. An API server takes 3 MiB of JSON
-/// (`kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/server/config.go`); YAML is longer, and has comments. A tree takes
-/// twenty times its text, so a file of 64 MiB that nobody can apply must not become one.
+/// (`kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/server/config.go`); YAML is longer, and has comments. A
+/// tree takes twenty times its text, so a file of 64 MiB, which cannot be applied anyway, must not become one.
 const MOST_BYTES_OF_AN_OBJECT: usize = 4 << 20;
 
 /// What aliases may expand to in every document: one value for so many bytes of its text.
@@ -200,8 +200,8 @@ const BYTES_FOR_A_VALUE: usize = 8;
 /// kilobyte.
 const MOST_FROM_ALIASES: usize = 500_000;
 
-/// What all aliases of a run may expand to. The documents that need it are read one after the other, in their order: which
-/// of them is one too many must not depend on threads.
+/// What all aliases of a run may expand to. The documents that need it are read one after the other, in their order:
+/// which of them is one too many must not depend on threads.
 #[derive(Default)]
 struct AliasBudget {
     spent: usize,
@@ -342,7 +342,7 @@ fn keep_text(
 struct Unread {
     /// As far as there is one.
     text: Arc<str>,
-    /// Where it stands in the text.
+    /// Where it is in the text.
     at: Option<Range<usize>>,
     finding: Finding,
 }

@@ -1,6 +1,6 @@
 //! Where input is read from: the disk, or a tree that is not on disk.
 //!
-//! Owns: that choice, so that whoever reads need not make it. Flows in: a walk's request, paths. Flows out: documents,
+//! Owns: that choice, so that readers need not make it. Flows in: a walk's request, paths. Flows out: documents,
 //! texts. Must not know: what a document means.
 
 use std::path::{Path, PathBuf};
@@ -35,13 +35,13 @@ impl Files<'_> {
         }
     }
 
-    /// Whether a directory stands at `path`.
+    /// Whether a directory is at `path`.
     #[must_use]
     pub fn is_dir(self, path: &Path) -> bool {
         matches!(self.lead(path), Some(Lead::To(_, TreeEntry::Directory)))
     }
 
-    /// Whether nothing stands at `path`. What lies outside of a tree is another matter.
+    /// Whether nothing is at `path`. What lies outside of a tree is another matter.
     #[must_use]
     pub fn lacks(self, path: &Path) -> bool {
         matches!(self.lead(path), Some(Lead::Nowhere | Lead::Outside))
@@ -62,8 +62,29 @@ impl Files<'_> {
         .unwrap_or(false)
     }
 
-    /// Reads one file that somebody named as a single text, without looking for documents: the configuration. `None`, and
-    /// a finding, when it cannot be read.
+    /// The directories beside `path`, by name.
+    #[must_use]
+    pub fn directories_beside(self, path: &Path) -> Vec<String> {
+        let list = |tree: &dyn FileTree| {
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            let Ok(Lead::To(real, _)) = tree.resolve(&tree.locate(parent.unwrap_or(Path::new(".")))?) else {
+                return None;
+            };
+            tree.list(&real).ok()
+        };
+        let entries = match self {
+            Self::Disk => list(&Disk::default()),
+            Self::Tree(tree) => list(tree),
+        };
+        let directories = entries.into_iter().flatten();
+        let directories = directories.filter(|(_, entry)| matches!(entry, TreeEntry::Directory));
+        directories
+            .filter_map(|(name, _)| name.into_string().ok())
+            .collect()
+    }
+
+    /// Reads one file named on the command line as a single text, without looking for documents: the configuration.
+    /// `None`, and a finding, when it cannot be read.
     pub fn read_text(
         self,
         path: &Path,
@@ -87,8 +108,8 @@ impl Files<'_> {
         read_text(&disk, &real, path, sources, findings)
     }
 
-    /// The same for a file that was found by its name: one that is a link must not leave the repository, nor, outside of
-    /// one, its directory.
+    /// The same for a file that was found by its name: one that is a link must not leave the repository, nor, outside
+    /// of one, its directory.
     pub fn read_found_text(
         self,
         path: &Path,

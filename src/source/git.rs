@@ -175,7 +175,7 @@ pub struct GitTree {
     root: PathBuf,
     revision: String,
     tree: ObjectId,
-    /// Trees that were read: one that stands at many paths is held once.
+    /// Trees that were read: one that is at many paths is held once.
     listed: RefCell<HashMap<ObjectId, Rc<Vec<Entry>>>>,
 }
 
@@ -187,7 +187,7 @@ fn is_relative(revision: &str) -> bool {
     revision.contains(['~', '^', '@', ':']) || revision == "HEAD"
 }
 
-/// Whether what a revision means stands in the configuration of a branch.
+/// Whether what a revision means is in the configuration of a branch.
 fn is_configured(revision: &str) -> bool {
     let revision = revision.to_ascii_lowercase();
     ["@{u}", "@{upstream}", "@{push}"]
@@ -196,7 +196,8 @@ fn is_configured(revision: &str) -> bool {
 }
 
 impl GitTree {
-    /// Opens `revision` (what `git rev-parse` takes for one commit, but for `@{upstream}` and `@{push}`) of the repository that holds
+    /// Opens `revision` (what `git rev-parse` takes for one commit, but for `@{upstream}` and `@{push}`) of the
+    /// repository that holds
     /// `path`, or the nearest directory above it.
     ///
     /// # Errors

@@ -1,9 +1,9 @@
-//! Git's index as a tree of files: what the next commit would hold, whatever stands in the work tree.
+//! Git's index as a tree of files: what the next commit would hold, whatever is in the work tree.
 //!
 //! Owns: what of the index counts, reading its blobs from the object store, and whether it holds some bytes. Untracked
-//! files are not in it, edits that are not staged are not in it, and what was deleted without `git rm` still is. What is only intended
-//! (`git add --intent-to-add`) would not be committed, so it is not there; what a sparse checkout left out is.
-//! Flows in: a path and, when Git runs a hook, the index that it commits. Flows out: a [`FileTree`].
+//! files are not in it, edits that are not staged are not in it, and what was deleted without `git rm` still is. What
+//! is only intended (`git add --intent-to-add`) would not be committed, so it is not there; what a sparse checkout left
+//! out is. Flows in: a path and, when Git runs a hook, the index that it commits. Flows out: a [`FileTree`].
 //! Must not know: which files are input.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -91,7 +91,7 @@ impl IndexTree {
     /// When there is no such repository, it has no work tree, or its index cannot be read.
     pub fn open(path: &Path, index_file: Option<&Path>) -> Result<Self, IndexError> {
         let Opened { repository, root } = open(path).map_err(IndexError::Repository)?;
-        // Git stands at the root of the work tree when it looks for a relative one.
+        // Git is at the root of the work tree when it looks for a relative one.
         let file = index_file.map_or_else(|| repository.index_path(), |file| root.join(file));
         let mut tree = Self {
             objects: Objects::new(repository),

@@ -16,7 +16,7 @@ use crate::diagnostic::{Code, Finding, Findings, Place};
 pub(super) struct Rules(Rc<[Rc<Gitignore>]>);
 
 impl Rules {
-    /// The same, and the text of one more that stands in `directory`.
+    /// The same, and the text of one more that is in `directory`.
     pub(super) fn with(&self, directory: &Path, text: &[u8]) -> Self {
         let mut builder = GitignoreBuilder::new(directory);
         let text = String::from_utf8_lossy(text);

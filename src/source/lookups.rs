@@ -1,7 +1,8 @@
-//! Where things stand in the texts, found out once a document and once a file, however many findings ask.
+//! Where things are in the texts, found out once a document and once a file, however many findings ask.
 //!
 //! Owns: the places of keys and values of the documents that were asked about, and the lines of their files, as long as
-//! they are small enough to be kept. Flows in: texts. Flows out: byte ranges, lines and columns. Must not know: findings.
+//! they are small enough to be kept. Flows in: texts. Flows out: byte ranges, lines and columns. Must not know:
+//! findings.
 //!
 //! Nothing is found out before the first finding asks. A thousand findings in one document would else read it a
 //! thousand times: a file of half a megabyte took minutes.
@@ -12,12 +13,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::diagnostic::{DocumentId, SourceId};
 
-/// Documents of so many bytes are kept in mind at once; a larger one by itself. Places of keys and values take some twenty times
-/// their text, and findings come in the order of the documents.
+/// Documents of so many bytes are kept in mind at once; a larger one by itself. Places of keys and values take some
+/// twenty times their text, and findings come in the order of the documents.
 pub(super) const MOST_BYTES: usize = 1 << 20;
 
-/// The lines of files of so many bytes are kept in mind at once; those of a larger one by themselves. They take a fifth of
-/// their text.
+/// The lines of files of so many bytes are kept in mind at once; those of a larger one by themselves. They take a fifth
+/// of their text.
 const MOST_BYTES_OF_FILES: usize = 64 << 20;
 
 /// What was found out so far.
@@ -26,7 +27,7 @@ pub(super) struct Lookups {
     kept: Mutex<Kept>,
 }
 
-/// Whoever has a copy of the texts finds out anew: a copy may have other names.
+/// A copy of the texts computes it again: a copy may have other names.
 impl Clone for Lookups {
     fn clone(&self) -> Self {
         Self::default()
@@ -116,7 +117,7 @@ impl Lookups {
     }
 }
 
-/// Where the lines of a text begin, and how many characters stand before some of its bytes: a line may be as long as the
+/// Where the lines of a text begin, and how many characters are before some of its bytes: a line may be as long as the
 /// file.
 #[derive(Debug)]
 pub(super) struct Lines {

@@ -3,8 +3,8 @@
 //! Owns: how large an object may be, how much of a revision is read, and that nothing is unpacked before its size is
 //! known. Flows in: ids. Flows out: entries, bytes. Must not know: paths, which files are input.
 //!
-//! A size in Git says nothing of a size on disk: two megabytes can unpack to two gigabytes, and ten trees of ten entries
-//! that hold one another are ten billion paths.
+//! A size in Git says nothing of a size on disk: two megabytes can unpack to two gigabytes, and ten trees of ten
+//! entries that hold one another are ten billion paths.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -43,7 +43,7 @@ struct Spent {
     bytes: usize,
     copies: usize,
     bytes_of_copies: usize,
-    /// It is said once; what comes then is empty.
+    /// It is reported once; what comes then is empty.
     is_too_much: bool,
 }
 
@@ -103,7 +103,8 @@ impl Objects {
         Ok(entries)
     }
 
-    /// Counts a directory of `entries` entries that is walked. Whether there is no more to walk, as it was too much before.
+    /// Counts a directory of `entries` entries that is walked. Whether there is no more to walk, as it was too much
+    /// before.
     ///
     /// # Errors
     /// When it is too much now.

@@ -26,7 +26,7 @@ pub struct SourceFile {
     pub documents: Vec<DocumentRange>,
 }
 
-/// Where a document stands in its file.
+/// Where a document is in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DocumentRange {
     /// First byte.
@@ -59,7 +59,7 @@ pub struct Sources {
     /// Files of which a part was not read.
     unread: BTreeSet<SourceId>,
     lookups: Lookups,
-    /// The files that generated documents were made from, by numbers of their own, and what stands there of which document.
+    /// The files that generated documents were made from, by numbers of their own, and what is there of which document.
     authored: Option<Box<Sources>>,
     redirected: BTreeMap<DocumentId, DocumentId>,
 }
@@ -82,12 +82,12 @@ impl Sources {
         self.redirected.insert(generated, authored);
     }
 
-    /// Notes that nobody knows what a part of a file holds.
+    /// Notes that the content of a part of a file is unknown.
     pub(super) fn note_unread(&mut self, source: SourceId) {
         self.unread.insert(source);
     }
 
-    /// Whether nobody knows what a part of a file holds.
+    /// Whether the content of a part of a file is unknown.
     pub(crate) fn is_unread(&self, source: SourceId) -> bool {
         self.unread.contains(&source)
     }
@@ -237,8 +237,8 @@ impl Sources {
         Some((found.start, found.end))
     }
 
-    /// A field of the text inside a literal block (`|`), or its nearest parent. `None` for text in quotes, where escapes
-    /// hide the places.
+    /// A field of the text inside a literal block (`|`), or its nearest parent. `None` for text in quotes, where
+    /// escapes hide the places.
     fn locate_embedded(
         &self,
         document: DocumentId,
@@ -346,7 +346,7 @@ fn read_again(text: &str, range: DocumentRange) -> Found {
     }
 }
 
-/// Reads the text that a literal block holds: its lines stand in the file as they are, indented.
+/// Reads the text that a literal block holds: its lines are in the file as they are, indented.
 fn read_embedded(text: &str, start: usize, end: usize) -> Found {
     let Some((embedded, lines)) = literal_block(text, start, end) else {
         return Found {

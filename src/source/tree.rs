@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use super::paths::show;
 use crate::diagnostic::{Code, Finding, Place};
 
-/// What stands at a path of a tree.
+/// What is at a path of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TreeEntry {
     /// A directory.
@@ -22,7 +22,7 @@ pub enum TreeEntry {
     Link,
     /// A submodule: its files are not in this tree.
     Submodule,
-    /// A pipe, a socket, a device: only whoever names one wants it read.
+    /// A pipe, a socket, a device: it is read only if it is named.
     Other,
 }
 
@@ -65,7 +65,7 @@ pub trait FileTree {
         false
     }
 
-    /// Where a path that somebody typed lies in the tree; `None` outside of it.
+    /// Where a path that was typed lies in the tree; `None` outside of it.
     fn locate(&self, path: &Path) -> Option<PathBuf> {
         inside(self.root(), path)
     }
@@ -81,7 +81,7 @@ pub trait FileTree {
     /// When the directory is there and cannot be read.
     fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError>;
 
-    /// What stands at `path`, links not followed; `None` for nothing.
+    /// What is at `path`, links not followed; `None` for nothing.
     ///
     /// # Errors
     /// When a directory on the way cannot be read.

@@ -23,33 +23,34 @@ pub struct Request {
     pub hub: Vec<PathBuf>,
     /// The directory with one directory per cluster of what already lives there; may be absent on disk.
     pub spokes: Option<PathBuf>,
-    /// Directories and files whose CustomResourceDefinitions are read, and nothing else; no hub input, wherever they lie.
+    /// Directories and files whose CustomResourceDefinitions are read, and nothing else; no hub input, wherever they
+    /// lie.
     pub definitions: Vec<PathBuf>,
     /// Directories and files that are not input although they lie inside: the output directory.
     pub skip: Vec<PathBuf>,
-    /// A directory that holds a file of this name is an output tree, never input, whatever it is called, unless the file
-    /// is empty. Every one that is not among `own_outputs` is reported: what is not read must not hide.
+    /// A directory that holds a file of this name is an output tree, never input, whatever it is called, unless the
+    /// file is empty. Every one that is not among `own_outputs` is reported: what is not read must not hide.
     pub output_marker: Option<&'static str>,
     /// The directories that this run, or another of this configuration, writes.
     pub own_outputs: Vec<PathBuf>,
-    /// Also report the output trees that stand beside the input, anywhere below `root` but below a directory that has a
+    /// Also report the output trees that are beside the input, anywhere below `root` but below a directory that has a
     /// configuration of its own: a file of this name.
     pub outputs_beside: Option<&'static str>,
     /// Globs in `.gitignore` syntax, relative to `root`.
     pub exclude: Vec<String>,
-    /// The repository of the configuration: an input that only the configuration names lies in it. What it names elsewhere
-    /// on a machine is nothing that a stranger's commit may read.
+    /// The repository of the configuration: an input that only the configuration names lies in it. What it names
+    /// elsewhere on a machine is nothing that a stranger's commit may read.
     pub within: Option<PathBuf>,
     /// Inputs that the command line names: they may lie anywhere.
     pub from_command_line: Vec<PathBuf>,
     /// What paths in reports are relative to: the directory of the configuration file, or the input itself.
     pub root: PathBuf,
-    /// Who hears how far reading is.
+    /// The observer of the progress of reading.
     pub progress: Progress,
 }
 
 impl Request {
-    /// The paths that somebody named, below which files are read.
+    /// The paths of the command line, below which files are read.
     pub(super) fn named(&self) -> impl Iterator<Item = &Path> {
         let inputs = self.hub.iter().chain(&self.spokes).chain(&self.definitions);
         let beside = self.outputs_beside.map(|_| &self.root);
@@ -164,9 +165,9 @@ struct Walk<'a> {
 /// A directory that is still to be walked.
 struct Directory {
     real: PathBuf,
-    /// As somebody would type it.
+    /// As a user would type it.
     shown: PathBuf,
-    /// The real path of the input, and below it the names as they were walked: a link is where it stands, for the rules
+    /// The real path of the input, and below it the names as they were walked: a link is where it is, for the rules
     /// of a `.gitignore` as for `exclude`.
     way: PathBuf,
     rules: Rules,
@@ -284,7 +285,7 @@ impl Walk<'_> {
         self.walked.directories.insert(here.real);
     }
 
-    /// Whether a directory is an output tree; one that nobody here writes is reported, once.
+    /// Whether a directory is an output tree; one that no run writes is reported, once.
     fn is_output(&mut self, here: &Directory, entries: &[(OsString, TreeEntry)]) -> bool {
         let Some(marker) = self.request.output_marker else {
             return false;
@@ -419,7 +420,7 @@ impl Walk<'_> {
             || match &found {
                 Ok(Lead::To(_, entry)) => *entry == TreeEntry::Directory,
                 Ok(Lead::Nowhere) => false,
-                // What stands outside of the tree is not known; a directory mostly has no extension.
+                // What is outside of the tree is not known; a directory mostly has no extension.
                 Ok(Lead::Outside) => Path::new(name).extension().is_none(),
                 Err(_) => true,
             };
@@ -438,8 +439,8 @@ impl Walk<'_> {
         self.exclude.matched(without_dots(shown), is_dir).is_ignore() || here.rules.leave_out(way, is_dir)
     }
 
-    /// The same of a link that may stand for a file or for a directory: a pattern for directories (`shared/`) or for all
-    /// that is in one (`shared/**`) says enough.
+    /// The same of a link that may stand for a file or for a directory: a pattern for directories (`shared/`) or for
+    /// all that is in one (`shared/**`) says enough.
     fn is_left_out_with_all_in_it(&self, here: &Directory, way: &Path, shown: &Path) -> bool {
         let inside = |name: &str| self.is_left_out(here, &way.join(name), &shown.join(name), false);
         self.is_left_out(here, way, shown, false)
@@ -455,7 +456,7 @@ impl Walk<'_> {
     }
 
     /// The rules of the directories above an input, up to the root of the repository: without one around it, what
-    /// stands above the input is not part of it.
+    /// is above the input is not part of it.
     fn rules_above(&mut self, input: &Path) -> Rules {
         let Some(top) = self.tree.repository(input) else {
             return Rules::default();
@@ -476,7 +477,7 @@ impl Walk<'_> {
         rules
     }
 
-    /// Adds the rules that stand in a directory. A link to some is none, as with Git
+    /// Adds the rules that are in a directory. A link to some is none, as with Git
     /// (<https://git-scm.com/docs/gitignore>).
     fn with_rules(&mut self, rules: &Rules, real: &Path, way: &Path, shown: &Path) -> Rules {
         match self.tree.read(&real.join(GITIGNORE)) {
@@ -504,7 +505,7 @@ impl Walk<'_> {
     }
 }
 
-/// The name of the rules that stand in a directory.
+/// The name of the rules that are in a directory.
 const GITIGNORE: &str = ".gitignore";
 
 /// What makes a directory a Helm chart, and what in it is no manifest (docs/systems/gitops.md#helm).

@@ -1,4 +1,4 @@
-//! What a run reads, as it stood at one moment, so that a later look says what changed.
+//! What a run reads, as it was at one moment, so that a later look says what changed.
 //!
 //! Owns: which directories are to be watched, which events deserve a second look, and what counts as a change. The
 //! second look walks the input again, by the very rules of reading it: what is not read (the output, `.git`, what
@@ -120,7 +120,7 @@ impl Watched {
         }
     }
 
-    /// The real directories to watch, each by itself: what stands below one that is not listed does not matter.
+    /// The real directories to watch, each by itself: what is below one that is not listed does not matter.
     pub fn directories(&self) -> impl Iterator<Item = &Path> {
         let around = self.around.difference(&self.directories);
         self.directories.iter().chain(around).map(PathBuf::as_path)

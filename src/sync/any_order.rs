@@ -19,8 +19,8 @@ const FOREIGN: &str = "/set elsewhere";
 /// What a node comes to for each of some challengers.
 type Outcomes = Vec<BTreeMap<Arc<str>, Arc<Value>>>;
 
-/// Whether `shipped` and `locals` come to what `meant` and `locals` do, however they are ordered by creation. Of the meant
-/// ones and the local ones the meant ones are established.
+/// Whether `shipped` and `locals` come to what `meant` and `locals` do, however they are ordered by creation. Of the
+/// meant ones and the local ones the meant ones are established.
 pub(super) fn holds_in_any_order(
     profile: &Profile,
     meant: &[Entry],
@@ -97,7 +97,7 @@ fn merged(profile: &Profile, entries: &[Entry], challenger: &Content) -> Content
 }
 
 /// Challengers that tell functions of policies apart. Merging looks at whether the challenger is empty and, setting by
-/// setting, at whether it makes it; at fields, also at what stands above, below and beside them.
+/// setting, at whether it makes it; at fields, also at what is above, below and beside them.
 fn probes(profile: &Profile, entries: &[&Entry]) -> Vec<Content> {
     let layers = entries.iter().flat_map(|entry| entry.layers.iter());
     let leaves = layers.flat_map(|layer| layer.content.iter());

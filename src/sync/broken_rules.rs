@@ -1,8 +1,8 @@
 //! Gateways, ListenerSets, routes and policies in our chain that break a rule of their kind.
 //!
-//! Owns: which objects are in the chain: our Gateways, what hangs on them, what targets them. Flows in: the topology with
-//! its policies, which of them are synced, the hub, what was said of the input before. Flows out: findings. Must not know:
-//! the rules.
+//! Owns: which objects are in the chain: our Gateways, what is attached to them, what targets them. Flows in: the
+//! topology with its policies, which of them are synced, the hub, what was reported about the input before. Flows out:
+//! findings. Must not know: the rules.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +15,9 @@ use crate::object::Object;
 use crate::policy::{Attachments, KindId};
 use crate::topology::{GatewayId, Node, Topology};
 
-/// Reports what an API server would refuse of the objects in our chain: all of it where their CRD is not in the input, and
-/// where it is, which part of a value its rules refuse. A policy that is not `synced` stops no run. `said` are the findings of reading: what is wrong by its structure is not told again.
+/// Reports what an API server would refuse of the objects in our chain: all of it where their CRD is not in the input,
+/// and where it is, which part of a value its rules refuse. A policy that is not `synced` stops no run. `said` are the
+/// findings of reading: what is wrong by its structure is not told again.
 pub(crate) fn report_broken_rules(
     attachments: &Attachments<'_>,
     hub: &Hub,
@@ -68,7 +69,7 @@ fn places(said: &Findings, is_asked: impl Fn(&Finding) -> bool) -> Within<()> {
     places
 }
 
-/// Whether a place is the field of one of these, stands inside it, or holds it.
+/// Whether a place is the field of one of these, is inside it, or holds it.
 fn is_one_field(places: &Within<()>, place: &Place) -> bool {
     places.least(place).is_some() || places.is_around(place)
 }
@@ -116,8 +117,8 @@ impl<'a> Chain<'_, 'a> {
         found.is_some()
     }
 
-    /// Whether a route names a Gateway of ours, or a ListenerSet of one, as its parent. A listener need not take it: a rule
-    /// that it breaks may be why none does.
+    /// Whether a route names a Gateway of ours, or a ListenerSet of one, as its parent. A listener need not take it: a
+    /// rule that it breaks may be why none does.
     fn is_child(&self, topology: &Topology<'_>, object: &Object) -> bool {
         let Some(route) = Route::read(object, &mut Findings::new()) else {
             return false;

@@ -23,8 +23,8 @@ use crate::topology::{Node, Topology};
 /// Two policies of one kind on one target: each that is not the first choice, with the winner and the rule. Needs no
 /// effective policies.
 ///
-/// `shipped` says whether the kind is synced with a node: where it is not, what happens there is decided on the hub, where
-/// every policy has its time.
+/// `shipped` says whether the kind is synced with a node: where it is not, what happens there is decided on the hub,
+/// where every policy has its time.
 pub(crate) fn report_same_target(
     attachments: &Attachments<'_>,
     shipped: impl Fn(KindId, Node) -> bool,
@@ -179,8 +179,8 @@ fn one_target(
     }
 }
 
-/// What local policies and synced ones, or local ones among themselves, come to, where it hangs on which was created first
-/// and nothing says which was.
+/// What local policies and synced ones, or local ones among themselves, come to, where that depends on which was
+/// created first and nothing says which was.
 pub(crate) fn report_local_conflicts(
     attachments: &Attachments<'_>,
     locals: &LocalPolicies<'_>,
@@ -240,8 +240,8 @@ fn local_pair(
     )
 }
 
-/// What is left of the synced policies comes to the same beside local ones in any order: [`without_rules_of`] sees to that.
-/// Here it is checked, on the very specs that are shipped.
+/// What is left of the synced policies comes to the same beside local ones in any order: [`without_rules_of`] sees to
+/// that. Here it is checked, on the very specs that are shipped.
 ///
 /// [`without_rules_of`]: crate::policy::without_rules_of
 fn beside_locals(

@@ -20,12 +20,12 @@ pub(crate) struct PlacedGateway<'a> {
     pub gateway: &'a Gateway<'a>,
     /// Parameters of its class.
     pub params: &'a Params,
-    /// Cluster names, sorted, each once; none when nobody receives it. What goes wherever it goes shares them.
+    /// Cluster names, sorted, each once; none if no cluster receives it. What goes wherever it goes shares them.
     pub clusters: Arc<[String]>,
 }
 
 impl PlacedGateway<'_> {
-    /// The Gateway as it stands on every cluster that it goes to, before references to Secrets that are copied are
+    /// The Gateway as it is on every cluster that it goes to, before references to Secrets that are copied are
     /// rewritten; `None` where its namespace would have too long a name.
     #[must_use]
     pub(crate) fn downstream(&self) -> Option<Object> {

@@ -1,7 +1,7 @@
 //! Policies that have nothing to do with our Gateways, and so never stop a run.
 //!
-//! Owns: which policies those are, and what becomes of errors in them. Flows in: attachments, our Gateways, what was found
-//! while policies were read and attached. Flows out: the same findings. Must not know: clusters, works.
+//! Owns: which policies those are, and what becomes of errors in them. Flows in: attachments, our Gateways, what was
+//! found while policies were read and attached. Flows out: the same findings. Must not know: clusters, works.
 
 use std::collections::HashMap;
 
@@ -12,8 +12,8 @@ use crate::policy::{Attachments, Declared, Policy, Target};
 use crate::topology::{GatewayId, Located, Node, Topology};
 use apimachinery::Field;
 
-/// Makes warnings of the errors in policies that only Gateways of other classes lead to: whoever runs those Gateways has to
-/// mend them, and nothing of ours depends on it. Where a target cannot be told, an error stays one.
+/// Makes warnings of the errors in policies that only Gateways of other classes lead to: the owner of those Gateways
+/// has to mend them, and nothing of ours depends on it. Where a target cannot be told, an error stays one.
 #[must_use]
 pub(crate) fn leave_others_alone(
     attachments: &Attachments<'_>,
@@ -48,7 +48,7 @@ pub(crate) fn leave_others_alone(
     kept
 }
 
-/// The policy that a place is in; several may stand in one document, a `List`.
+/// The policy that a place is in; several may be in one document, a `List`.
 fn policy_at<'p, 'a>(
     policies: &HashMap<DocumentId, Vec<&'p Policy<'a>>>,
     place: &Place,

@@ -1,11 +1,11 @@
 //! Which ListenerSets go to the spokes, and whether their Gateways take them there.
 //!
-//! Owns: the sets of kinds that a class syncs (`resourcesToSync`), each with its Gateway of ours, and the findings about what
-//! gives way there to what lives there.
+//! Owns: the sets of kinds that a class syncs (`resourcesToSync`), each with its Gateway of ours, and the findings
+//! about what gives way there to what lives there.
 //! Flows in: the topology, our Gateways with their parameters. Flows out: [`SyncedSets`], findings.
-//! Must not know: routes, the objects as they stand there.
+//! Must not know: routes, the objects as they are there.
 //!
-//! A set stays in its own namespace, as a route does: whoever owns it keeps its Secrets and its routes there
+//! A set stays in its own namespace, as a route does: its owner keeps its Secrets and its routes there
 //! (docs/systems/why-we-differ.md#listenersets).
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -114,9 +114,9 @@ fn established_challenger<'e>(profile: &Profile, entries: &'e [Entry]) -> Option
     })
 }
 
-/// Where the oldest wins, overrides go before defaults and both may stand in one object, each with the strategy of the
-/// oldest policy that has them. The oldest gives its name where its strategy merges, else the oldest that anything is left
-/// of.
+/// Where the oldest wins, overrides go before defaults and both may be in one object, each with the strategy of the
+/// oldest policy that has them. The oldest gives its name where its strategy merges, else the oldest that anything is
+/// left of.
 fn oldest_wins<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<Shipped<'e>> {
     let levels = |entries: &[Entry]| -> Vec<(Side, Strategy, Content)> {
         let sides = [Side::Defaults, Side::Overrides].into_iter();

@@ -37,7 +37,7 @@ const DROPPED_PREFIXES: &[&str] = &[
     CLUSTER_LABEL_PREFIX,
 ];
 
-/// Single labels and annotations that are the hub's own state, or for whoever reads its findings.
+/// Single labels and annotations that are the hub's own state, or for readers of its findings.
 const DROPPED_NAMES: &[&str] = &[
     GATEWAY_CLUSTERS,
     POLICIES_SYNCED,

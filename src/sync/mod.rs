@@ -45,6 +45,7 @@ mod reference_fields;
 
 mod on_spokes;
 
+mod backends;
 mod references;
 
 mod touched;
@@ -60,6 +61,7 @@ mod tests;
 
 pub(crate) use allowed_routes::NamespaceLabels;
 pub(crate) use allowed_routes::check_admission;
+pub(crate) use backends::report_misspelled_backends;
 pub(crate) use broken_rules::report_broken_rules;
 pub(crate) use chosen_objects::chosen_objects;
 pub(crate) use conflicts::{is_synced, report_local_conflicts, report_same_target};

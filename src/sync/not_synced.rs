@@ -1,5 +1,5 @@
 //! Policies that are not synced: of kinds that a class does not sync, of synced kinds on Gateways of another class, on
-//! what stays on the hub or that nobody knows, on no path, and on Gateways that nobody receives.
+//! what stays on the hub or is unknown, on no path, and on Gateways that no cluster receives.
 //!
 //! Owns: these findings. Flows in: attachments, synced kinds and routes, our classes and Gateways. Flows out: findings.
 //! Must not know: clusters beyond whether a Gateway has any; works.
@@ -18,8 +18,8 @@ use crate::policy::{Attachments, Declared, Policy, Target, no_path};
 use crate::topology::{GatewayId, Node, RouteId};
 use apimachinery::ApiVersion;
 
-/// Reports policies on a Gateway of ours whose class does not sync their kind; and of every kind that some class syncs, each
-/// target with which it is not shipped, unless that was said where the target was looked for.
+/// Reports policies on a Gateway of ours whose class does not sync their kind; and of every kind that some class syncs,
+/// each target with which it is not shipped, unless that was reported where the target was looked for.
 pub(crate) fn report_not_synced(
     attachments: &Attachments<'_>,
     kinds: &SyncedKinds,
@@ -61,7 +61,7 @@ struct Targets<'t, 'a> {
 }
 
 impl Targets<'_, '_> {
-    /// Why a policy is not shipped with this target; `None` where it is, or where nobody asks for its kind.
+    /// Why a policy is not shipped with this target; `None` where it is, or if no class syncs its kind.
     fn attached(&self, policy: &Policy<'_>, declared: &Declared, node: Node) -> Option<Finding> {
         if let Some(gateway) = self.own_gateway(node) {
             let is_synced = self.kinds.syncs(gateway, policy.kind);
@@ -88,8 +88,8 @@ impl Targets<'_, '_> {
         }
     }
 
-    /// The Gateway of ours that a node is, or is a listener of, or whose ListenerSet it is; but for sets that stay on the
-    /// hub.
+    /// The Gateway of ours that a node is, or is a listener of, or whose ListenerSet it is; but for sets that stay on
+    /// the hub.
     fn own_gateway(&self, node: Node) -> Option<OurGatewayId> {
         let topology = &self.attachments.topology;
         if set_of(topology, node).is_some() {

@@ -11,9 +11,9 @@ use crate::policy::{Attachments, Policy};
 use crate::topology::Node;
 use apimachinery::ApiVersion;
 
-/// Reports policies that would be shipped in another version than `policiesToSync` names: a work carries a policy as it is
-/// written, and the versions of a policy kind may differ in more than their name, so nobody could tell what the agent
-/// applies and whether the class's feedback finds it. Routes are not asked for this: their versions
+/// Reports policies that would be shipped in another version than `policiesToSync` names: a work carries a policy as it
+/// is written, and the versions of a policy kind may differ in more than their name, so it would be unknown what the
+/// agent applies and whether the class's feedback finds it. Routes are not asked for this: their versions
 /// differ in the name alone (docs/systems/gateway-api.md#kinds-and-versions).
 pub(crate) fn report_other_versions(
     attachments: &Attachments<'_>,

@@ -1,10 +1,10 @@
 //! Fields by which an object needs others on its cluster.
 //!
-//! Owns: which fields of which kinds refer to something, and to what; reading them. Flows in: an object as it stands on a
+//! Owns: which fields of which kinds refer to something, and to what; reading them. Flows in: an object as it is on a
 //! spoke. Flows out: [`Needed`] things with the pointers of their references. Must not know: what is there.
 //!
-//! Targets and parents are no such fields: an object goes where they go. Facts: the CRDs and controllers of the products
-//! (docs/systems/references.md).
+//! Targets and parents are no such fields: an object goes where they go. Facts: the CRDs and controllers of the
+//! products (docs/systems/references.md).
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,8 @@ pub(super) enum Needed {
 /// What a field holds.
 #[derive(Clone, Copy)]
 enum Holds {
-    /// A reference in the namespace that it names, or else in the object's own. Group and kind are these where it names none.
+    /// A reference in the namespace that it names, or else in the object's own. Group and kind are these where it names
+    /// none.
     Reference(&'static str, &'static str),
     /// A reference to a Service, or to another backend. Other routes, to which requests are handed on, are none.
     Backend,
@@ -178,7 +179,7 @@ const FIELDS: &[Fields] = &[
     ]),
 ];
 
-/// What an object needs where it stands in a namespace, with the pointer of each reference, in the order of the table.
+/// What an object needs where it is in a namespace, with the pointer of each reference, in the order of the table.
 pub(super) fn needed_by(object: &Object, own: Option<&str>) -> Vec<(Needed, String)> {
     let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
     let mut found = Vec::new();
@@ -273,7 +274,8 @@ fn needed(own: Option<&str>, field: &Field<'_>, holds: Holds) -> Option<Needed> 
     }
 }
 
-/// The labels of a selector that asks for labels only. One with expressions may be met by something that nobody could name.
+/// The labels of a selector that asks for labels only. One with expressions may be met by something that nobody could
+/// name.
 fn labels(selector: &Field<'_>) -> Option<Labels> {
     let labels = selector.get("matchLabels").entries();
     let labels: Labels = labels
@@ -282,8 +284,8 @@ fn labels(selector: &Field<'_>) -> Option<Labels> {
     (!labels.is_empty()).then_some(labels)
 }
 
-/// A DNSPolicy that names no provider and delegates nothing takes the Secret of its namespace that is marked as the default
-/// (docs/systems/references.md#dns-providers-by-default).
+/// A DNSPolicy that names no provider and delegates nothing takes the Secret of its namespace that is marked as the
+/// default (docs/systems/references.md#dns-providers-by-default).
 fn default_provider(policy: &Object, own: Option<&str>) -> Option<(Needed, String)> {
     let spec = policy.root().get("spec");
     let providers = spec.get("providerRefs");

@@ -1,7 +1,8 @@
-//! What shipped objects need on their clusters, and nobody brings there.
+//! What shipped objects need on their clusters, and nothing brings there.
 //!
-//! Owns: the findings `reference/not-shipped`, one for each thing that is missing, and `reference/not-permitted`. Flows in: our Gateways, what is synced with
-//! its variants, what is on the clusters. Flows out: findings. Must not know: works.
+//! Owns: the findings `reference/not-shipped`, one for each thing that is missing, and `reference/not-permitted`. Flows
+//! in: our Gateways, what is synced with its variants, what is on the clusters. Flows out: findings. Must not know:
+//! works.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +23,7 @@ const MOST_PLACES: usize = 5;
 /// Columns for the names of clusters in a message.
 const CLUSTERS_WIDTH: usize = 40;
 
-/// Who needs something: the object of the hub, and where it says so.
+/// A reference: the object of the hub, and the pointer of the name.
 type Referrer<'a> = (&'a Object, String);
 
 /// Something that is missing.
@@ -45,7 +46,7 @@ pub(crate) fn report_references(
 ) {
     let mut all = BTreeMap::new();
     let managed = hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster");
-    // That a cluster is unknown is said where it is named.
+    // That a cluster is unknown is reported where it is named.
     let is_known = |cluster: &str| managed.is_empty() || managed.iter().any(|known| known.name == cluster);
     for placed in gateways.rows() {
         let object = placed.gateway.object;
@@ -77,8 +78,9 @@ pub(crate) fn report_references(
     }
 }
 
-/// Reports what a Gateway that goes anywhere refers to in another namespace without a ReferenceGrant: its controller takes
-/// that for nothing (docs/systems/gateway-api.md#references). Secrets of listeners are looked at where they are copied.
+/// Reports what a Gateway that goes anywhere refers to in another namespace without a ReferenceGrant: its controller
+/// takes that for nothing (docs/systems/gateway-api.md#references). Secrets of listeners are looked at where they are
+/// copied.
 pub(crate) fn report_not_permitted(
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
     grants: &Grants<'_>,
@@ -125,8 +127,8 @@ pub(crate) fn report_not_permitted(
     }
 }
 
-/// The references of a Gateway to objects of other namespaces that go along with it: the pointer of each, and the name of
-/// the copy, which stands beside that of the Gateway.
+/// The references of a Gateway to objects of other namespaces that go along with it: the pointer of each, and the name
+/// of the copy, which is beside that of the Gateway.
 pub(crate) fn redirected(placed: &PlacedGateway<'_>, there: &OnSpokes<'_>) -> Vec<(String, String)> {
     let object = placed.gateway.object;
     let own = object.namespace_or_empty();
@@ -235,7 +237,8 @@ fn not_shipped(hub: &Hub, needed: &Needed, missing: &Missing<'_>) -> Option<Find
     )
     .label(format!("needed by {}", referrer.identity()))
     // A kind that is wrong makes another reference of it.
-    .follows_from(referrer.place(&kind_of(pointer)));
+    .follows_from(referrer.place(&kind_of(pointer)))
+    .follows_from(referrer.place(pointer));
     let others = missing.referrers.iter().skip(1);
     for (referrer, pointer) in others.clone().take(MOST_PLACES) {
         finding = finding.related(referrer.place(pointer), format!("and by {}", referrer.identity()));

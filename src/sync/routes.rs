@@ -1,8 +1,8 @@
 //! Which routes go to the spokes, and with which Gateways of ours.
 //!
 //! Owns: the routes of kinds that a class syncs (`resourcesToSync`), and for each the parentRefs that go along: those
-//! to Gateways of ours and to ListenerSets that go with them, of a class that syncs the kind, where some listener takes the route by section, port and
-//! hostname.
+//! to Gateways of ours and to ListenerSets that go with them, of a class that syncs the kind, where some listener takes
+//! the route by section, port and hostname.
 //! Flows in: the topology, our Gateways with their parameters. Flows out: [`SyncedRoutes`].
 //! Must not know: clusters beyond those of each Gateway as given; whether a listener admits the route
 //! (`allowed_routes`).
@@ -29,7 +29,7 @@ pub(crate) struct SyncedRoutes<'a> {
     sets: SyncedSets<'a>,
 }
 
-/// A route of a synced kind that hangs on a Gateway of ours, or that takes what such a route hands on.
+/// A route of a synced kind that is attached to a Gateway of ours, or that takes what such a route hands on.
 #[derive(Debug)]
 pub(crate) struct SyncedRoute<'a> {
     /// The object.
@@ -41,7 +41,8 @@ pub(crate) struct SyncedRoute<'a> {
 /// A parentRef to a Gateway of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SyncedParent {
-    /// Pointer of the reference inside the route: `/spec/parentRefs/0`. Empty where another route hands requests on to it.
+    /// Pointer of the reference inside the route: `/spec/parentRefs/0`. Empty where another route hands requests on to
+    /// it.
     pub pointer: String,
     /// Which Gateway of ours.
     pub gateway: OurGatewayId,
@@ -49,8 +50,8 @@ pub(crate) struct SyncedParent {
     pub node: GatewayId,
     /// The ListenerSet that it names.
     pub set: Option<ListenerSetId>,
-    /// The listeners that are meant and have a hostname in common with the route. None where another route hands requests
-    /// on to it: no listener is asked then.
+    /// The listeners that are meant and have a hostname in common with the route. None where another route hands
+    /// requests on to it: no listener is asked then.
     pub listeners: Vec<ListenerId>,
 }
 
@@ -130,7 +131,7 @@ impl<'a> SyncedRoutes<'a> {
 
     /// Lets the routes go along that take what a route hands on which goes.
     fn add_children(&mut self, topology: &Topology<'a>, ours: &Ours<'_>) {
-        // Whatever hands requests on stands before what takes them.
+        // Whatever hands requests on is before what takes them.
         for delegation in topology.delegations() {
             let object = topology.routes.get(delegation.child).object;
             let syncs = |parent: &&SyncedParent| {
@@ -229,7 +230,7 @@ impl<'a> SyncedRoutes<'a> {
         ) {
             (false, _) if gives_way => loose(Why::GivesWay),
             (false, _) => loose(Why::Hostname),
-            // That the section does not exist is said of every route.
+            // That the section does not exist is reported about every route.
             (true, false) => Parent::NotOurs,
             (true, true) => loose(Why::Port),
         }
@@ -335,8 +336,8 @@ impl<'a> SyncedRoutes<'a> {
     }
 }
 
-/// Whether a listener gives way on every cluster. Between two ListenerSets a cluster goes by when each of them came there,
-/// which nobody here knows: what hangs on either goes there.
+/// Whether a listener gives way on every cluster. Between two ListenerSets a cluster goes by when each of them came
+/// there, which is unknown: what is attached to either goes there.
 fn surely_gives_way(topology: &Topology<'_>, listener: &ListenerNode<'_>) -> bool {
     let winner = listener.gives_way_to.map(|winner| topology.listeners.get(winner));
     winner.is_some_and(|winner| winner.set.is_none())
@@ -348,7 +349,7 @@ enum Parent<'a> {
     Goes(SyncedParent),
     /// It is a Gateway of ours, and no listener takes the route.
     Loose(Loose<'a>),
-    /// It is nothing that is synced, or something that was said elsewhere.
+    /// It is nothing that is synced, or something that was reported elsewhere.
     NotOurs,
 }
 

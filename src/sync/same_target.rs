@@ -1,8 +1,8 @@
 //! Policies of one kind on one target: which are synced, and which give way.
 //!
 //! Owns: the rule for them (docs/systems/why-we-differ.md#policies-on-one-target): the winner alone, one merged policy,
-//! defaults and overrides side by side, all, or nothing, where whatever is shipped would hang on the order of creation.
-//! Flows in: attachments. Flows out: a [`Resolution`] for each kind and node.
+//! defaults and overrides side by side, all, or nothing, where whatever is shipped would depend on the order of
+//! creation. Flows in: attachments. Flows out: a [`Resolution`] for each kind and node.
 //! Must not know: clusters, works, names on the spoke.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,7 +39,7 @@ pub(crate) struct SyncedPolicy {
     pub(crate) spec: SyncedSpec,
 }
 
-/// The spec of a synced policy. Target references are the author's; whoever writes the object points them at the
+/// The spec of a synced policy. Target references are the author's; rendering points them at the
 /// downstream Gateway.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SyncedSpec {
@@ -77,8 +77,8 @@ pub(crate) fn resolve(attachments: &Attachments<'_>, kind: KindId, node: Node) -
     let entries = placed.accepted.as_slice();
     let first = entries.first()?;
     let mut resolution = Resolution::default();
-    // The copies of two policies are created on a spoke within one second, in an order that nobody chose. Whatever would
-    // depend on that order is decided here. docs/systems/why-we-differ.md#policies-on-one-target
+    // The copies of two policies are created on a spoke within one second, in an order that nobody chose. Whatever
+    // would depend on that order is decided here. docs/systems/why-we-differ.md#policies-on-one-target
     match profile.same_target {
         SameTarget::AddUp => {
             let all = entries.iter();
@@ -159,7 +159,7 @@ impl SyncedPolicy {
 }
 
 /// What policies that may merge are shipped as; `None`: whatever is shipped would mean something else than they do, or
-/// would hang on the order of creation.
+/// would depend on the order of creation.
 fn one_meaning(
     attachments: &Attachments<'_>,
     profile: &Profile,
@@ -250,7 +250,7 @@ fn as_written(attachments: &Attachments<'_>, policy: PolicyId, node: Node) -> Sy
     }
 }
 
-/// Whose value stands where the loser's would: by name, else whose object is shipped.
+/// Whose value is where the loser's would: by name, else whose object is shipped.
 fn displacer(attachments: &Attachments<'_>, loser: &Entry, synced: &[SyncedPolicy]) -> Option<PolicyId> {
     let keys = || loser.layers.iter().flat_map(|layer| layer.content.keys());
     let by_name = synced.iter().find_map(|synced| match &synced.spec {

@@ -1,9 +1,9 @@
 //! Routes on one listener of ours that ask for the same requests: only one of them gets any.
 //!
-//! Owns: when two matches are equal, and which of them wins (docs/systems/gateway-api.md#which-rule-wins). Flows in: the
-//! topology, which Gateways are ours. Flows out: findings.
-//! Must not know: what the rules forward to. Matches that merely overlap are no conflict: the more specific one wins, as
-//! meant. Several backends of one rule share its requests.
+//! Owns: when two matches are equal, and which of them wins (docs/systems/gateway-api.md#which-rule-wins). Flows in:
+//! the topology, which Gateways are ours. Flows out: findings.
+//! Must not know: what the rules forward to. Matches that merely overlap are no conflict: the more specific one wins,
+//! as meant. Several backends of one rule share its requests.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -157,7 +157,8 @@ struct Asked {
 impl<'a> Asking<'a> {
     fn read(node: &'a RouteNode<'a>) -> Option<Self> {
         let object = node.object;
-        // What is wrong with it was said when the topology read it. Of another group's kinds nobody knows what they match.
+        // What is wrong with it was said when the topology read it. Of another group's kinds nobody knows what they
+        // match.
         let route = Route::read(object, &mut Findings::new())
             .filter(|_| is_route(&object.api_version.group, &object.kind))?;
         let rules = object.root().get("spec").get("rules");
@@ -189,8 +190,8 @@ impl<'a> Asking<'a> {
     }
 }
 
-/// The routes of a listener, each with the hostnames that it serves for them by the order in which they first appear: what
-/// loses to what hangs on nothing else.
+/// The routes of a listener, each with the hostnames that it serves for them by the order in which they first appear:
+/// what loses to what is attached to nothing else.
 fn served(
     topology: &Topology<'_>,
     listener: ListenerId,

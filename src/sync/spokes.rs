@@ -1,12 +1,12 @@
 //! The spokes: what each cluster receives, beside what lives there.
 //!
-//! Owns: [`Spoke`], one for each class of clusters that receive and hold the same: the objects exactly as they will stand
-//! there (but for references to Secrets that are copied), each tied to the hub object that it was made from.
+//! Owns: [`Spoke`], one for each class of clusters that receive and hold the same: the objects exactly as they will
+//! stand there (but for references to Secrets that are copied), each tied to the hub object that it was made from.
 //! Flows in: what is synced, the variants of it, our Gateways, what lives on each cluster. Flows out: [`Spoke`]s, for
 //! `policy` to evaluate. Must not know: works, what the policies come to.
 //!
-//! A route or a ListenerSet of the hub whose kind no class syncs is taken to be on every cluster that its Gateway goes to, as somebody else
-//! delivers it: the hub says what a Gateway serves (docs/policies.md).
+//! A route or a ListenerSet of the hub whose kind no class syncs is taken to be on every cluster that its Gateway goes
+//! to, as another tool delivers it: the hub says what a Gateway serves (docs/policies.md).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -117,8 +117,8 @@ impl Part {
 struct Ties {
     /// By Gateway, all that go together with it, as one object is for several of them, and itself.
     tied: HashMap<OurGatewayId, Arc<BTreeSet<OurGatewayId>>>,
-    /// Whether a policy is synced that targets anything but a Gateway or a route: a Service may be behind any route, and
-    /// a namespace may hold any Gateway.
+    /// Whether a policy is synced that targets anything but a Gateway or a route: a Service may be behind any route,
+    /// and a namespace may hold any Gateway.
     by_other_targets: bool,
 }
 
@@ -147,8 +147,8 @@ struct Together<'s> {
 }
 
 impl<'s, 'a> Spokes<'s, 'a> {
-    /// The spokes of all clusters that receive or hold anything, by their first cluster; with `only`, that of one cluster.
-    /// A cluster may be in two: no path of one is in the other.
+    /// The spokes of all clusters that receive or hold anything, by their first cluster; with `only`, that of one
+    /// cluster. A cluster may be in two: no path of one is in the other.
     #[must_use]
     pub(crate) fn build(self, only: Option<&str>) -> Vec<Spoke<'a>> {
         let together = self.together();
@@ -240,7 +240,8 @@ impl<'s, 'a> Spokes<'s, 'a> {
         tied
     }
 
-    /// The Gateways that the things touch that live on a cluster, and those that are tied to them; `None`: it may be all.
+    /// The Gateways that the things touch that live on a cluster, and those that are tied to them; `None`: it may be
+    /// all.
     fn touched(self, cluster: &str, ties: &Ties) -> Option<BTreeSet<OurGatewayId>> {
         let local = self.hub.spokes.get(cluster)?;
         let touched = touched(local, self.attachments, self.ours, ties.by_other_targets)?;
@@ -262,9 +263,9 @@ impl<'s, 'a> Spokes<'s, 'a> {
         }
     }
 
-    /// The classes of the Gateways that nothing touches, of clusters that go by the same lists and are touched somewhere
-    /// else each. A Gateway is evaluated once for all clusters that get the same of it: were the untouched ones of each
-    /// cluster evaluated as one, a thousand clusters would pay for all Gateways a thousand times.
+    /// The classes of the Gateways that nothing touches, of clusters that go by the same lists and are touched
+    /// somewhere else each. A Gateway is evaluated once for all clusters that get the same of it: were the untouched
+    /// ones of each cluster evaluated as one, a thousand clusters would pay for all Gateways a thousand times.
     fn untouched_parts(
         self,
         together: &[u32],
@@ -571,7 +572,8 @@ impl<'s, 'a> Spokes<'s, 'a> {
         }
     }
 
-    /// The ListenerSets and routes that somebody else is taken to deliver, each with its references to Gateways of ours.
+    /// The ListenerSets and routes that another tool is assumed to deliver, each with its references to Gateways of
+    /// ours.
     fn assumed_routes(self) -> Vec<AssumedRoute<'a>> {
         let topology = &self.attachments.topology;
         let sets = topology.listener_sets.rows().iter().filter_map(|set| {

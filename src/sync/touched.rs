@@ -1,7 +1,7 @@
 //! Which Gateways of ours the things touch that live on a cluster.
 //!
-//! Owns: telling them from the others, which come to the same there as on clusters where nothing lives. Flows in: the objects
-//! of a cluster, the hub's routes. Flows out: Gateways. Must not know: what the things do to them.
+//! Owns: telling them from the others, which come to the same there as on clusters where nothing lives. Flows in: the
+//! objects of a cluster, the hub's routes. Flows out: Gateways. Must not know: what the things do to them.
 
 use std::collections::BTreeSet;
 
@@ -25,12 +25,12 @@ const TOUCH_ALL: [(&str, &str); 7] = [
     (GROUP, "ReferenceGrant"),
 ];
 
-/// Groups whose other kinds say nothing about traffic. Of any other group an object without a target may be a policy on its
-/// whole namespace.
+/// Groups whose other kinds say nothing about traffic. Of any other group an object without a target may be a policy on
+/// its whole namespace.
 const SAY_NOTHING: [&str; 3] = ["", "apps", "batch"];
 
-/// The Gateways that `objects` touch; `None`: it may be any of them. Erring on that side costs time alone. `by_other_targets`:
-/// whether a synced policy finds routes and Gateways otherwise than by their names.
+/// The Gateways that `objects` touch; `None`: it may be any of them. Erring on that side costs time alone.
+/// `by_other_targets`: whether a synced policy finds routes and Gateways otherwise than by their names.
 pub(super) fn touched(
     objects: &Objects,
     attachments: &Attachments<'_>,
@@ -58,7 +58,7 @@ pub(super) fn touched(
                     _ => return None,
                 }
             }
-            // It stands in the place of a route of the hub.
+            // It is in the place of a route of the hub.
             found.extend(behind(
                 attachments,
                 ours,
@@ -106,12 +106,12 @@ fn targets(object: &Object) -> bool {
         .any(|field| spec.get(field).is_present())
 }
 
-/// The Gateway of ours that stands there under a name.
+/// The Gateway of ours that is there under a name.
 fn downstream(ours: &Ours<'_>, namespace: &str, name: &str) -> Option<OurGatewayId> {
     ours.find(namespace.strip_prefix(NAMESPACE_PREFIX)?, name)
 }
 
-/// The Gateways of ours that lead to a route of the hub, or that it names: it may hang on them there.
+/// The Gateways of ours that lead to a route of the hub, or that it names: it may be attached to them there.
 fn behind(
     attachments: &Attachments<'_>,
     ours: &Ours<'_>,

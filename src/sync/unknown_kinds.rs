@@ -1,10 +1,10 @@
-//! Objects that target what is ours, and whose kind nobody knows.
+//! Objects that target what is ours, and whose kind is unknown.
 //!
 //! Owns: this finding. Flows in: the hub, its policies, the kinds that have profiles. Flows out: findings.
 //! Must not know: clusters, works.
 //!
-//! A policy whose kind is misspelled is no policy: without this finding it would be left out of every cluster, and nothing
-//! would say so.
+//! A policy whose kind is misspelled is no policy: without this finding it would be left out of every cluster, and
+//! nothing would say so.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +17,9 @@ use crate::policy::{Attachments, Profiles};
 use crate::topology::{GatewayId, Located, Reference, Topology};
 use apimachinery::GroupKind;
 
-/// Reports every object of the hub with a target reference or a target selector that finds a Gateway of ours, a ListenerSet
-/// or a route of it, its namespace or its class, and whose kind is no policy kind, has no CRD in the input, and is not known otherwise.
+/// Reports every object of the hub with a target reference or a target selector that finds a Gateway of ours, a
+/// ListenerSet or a route of it, its namespace or its class, and whose kind is no policy kind, has no CRD in the input,
+/// and is not known otherwise.
 pub(crate) fn report_unknown_kinds(
     attachments: &Attachments<'_>,
     profiles: &Profiles,

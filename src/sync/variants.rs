@@ -1,6 +1,6 @@
 //! The variants of a synced object: what of it goes to which clusters.
 //!
-//! Owns: which clusters get the same, and the policy or route as it stands there.
+//! Owns: which clusters get the same, and the policy or route as it is there.
 //! Flows in: a [`SyncedObject`], our Gateways with their clusters. Flows out: [`Variant`]s.
 //! Must not know: works.
 //!
@@ -34,7 +34,7 @@ pub(crate) struct Variant {
     pub(crate) clusters: Arc<[String]>,
 }
 
-/// An object as it stands on a cluster.
+/// An object as it is on a cluster.
 #[derive(Debug)]
 pub(crate) struct Copy {
     /// The object, from the place of the one whose name it has.
@@ -118,8 +118,8 @@ fn by_content(
         .collect()
 }
 
-/// The namespace on the hub of what a target is, and the one on the spokes of the object that is for it; none where that
-/// would be too long, which is said of the Gateway.
+/// The namespace on the hub of what a target is, and the one on the spokes of the object that is for it; none where
+/// that would be too long, which is reported about the Gateway.
 fn namespaces<'g>(
     target: &SyncedTarget<'g>,
     gateways: &Table<OurGatewayId, PlacedGateway<'g>>,
@@ -135,8 +135,9 @@ fn namespaces<'g>(
 /// Where a copy stands, and its content where it is that of one cluster.
 type Place<'s> = ((String, String), Option<&'s Value>);
 
-/// One copy for each downstream namespace and name of the targets; `cluster` is the one that gets content of its own. Where
-/// a local policy takes from one target and not from another, there are two copies of one name, which whoever ships refuses.
+/// One copy for each downstream namespace and name of the targets; `cluster` is the one that gets content of its own.
+/// Where a local policy takes from one target and not from another, there are two copies of one name, which whoever
+/// ships refuses.
 fn copies(
     synced: &SyncedObject<'_>,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
@@ -190,7 +191,7 @@ fn copies(
         .collect()
 }
 
-/// The route or ListenerSet as it stands on the spoke: in its own namespace, with the Gateways of this copy as its parents.
+/// The route or ListenerSet as it is on the spoke: in its own namespace, with the Gateways of this copy as its parents.
 /// Parents that are no Gateways (a Service, for a mesh; another route) mean the same there and stay.
 ///
 /// `parents` are the pointers of its references to Gateways that are there.
@@ -219,7 +220,8 @@ pub(super) fn downstream_route(
     let Some(references) = references else {
         return route;
     };
-    // A Gateway that is not on this cluster is no parent there, lest one of its name that somebody made there takes the route.
+    // A Gateway that is not on this cluster is no parent there, lest one of its name that somebody made there takes the
+    // route.
     let mut index = 0_usize;
     references.retain_mut(|reference| {
         let pointer = format!("/spec/parentRefs/{index}");
@@ -242,7 +244,7 @@ pub(super) fn downstream_route(
     route
 }
 
-/// The policy as it stands on the spoke.
+/// The policy as it is on the spoke.
 fn downstream_policy(
     synced: &SyncedObject<'_>,
     content: &Value,
@@ -285,8 +287,8 @@ fn downstream_policy(
 /// Keeps the references to the Gateways and routes that this variant is for.
 ///
 /// The others go, as a target that is not on the cluster would make the whole policy not accepted there
-/// (docs/systems/kuadrant.md#accepted). The namespace goes too: the policy is put into its target's, and a reference with
-/// one is refused by kinds that have no such field.
+/// (docs/systems/kuadrant.md#accepted). The namespace goes too: the policy is put into its target's, and a reference
+/// with one is refused by kinds that have no such field.
 fn keep_targets(spec: &mut Map<String, Value>, targets: &[&SyncedTarget<'_>]) {
     if let Some(reference) = spec.get_mut("targetRef").and_then(Value::as_object_mut) {
         reference.remove("namespace");

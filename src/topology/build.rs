@@ -1,6 +1,6 @@
 //! Linking the hierarchy.
 //!
-//! Owns: which Gateway has which class, which route hangs on which listener, which backends a rule reaches.
+//! Owns: which Gateway has which class, which route is attached to which listener, which backends a rule reaches.
 //! Flows in: the hub's objects, and for a view of one cluster what lives there. Flows out: [`Topology`].
 //! Must not know: policies.
 
@@ -85,7 +85,7 @@ impl<'a> Topology<'a> {
         topology
     }
 
-    /// Sorts what hangs on each Gateway, and notes which Gateways a class or a namespace leads to.
+    /// Sorts what is attached to each Gateway, and notes which Gateways a class or a namespace leads to.
     fn index_gateways(&mut self) {
         for gateway in self.gateways.rows_mut() {
             // Two parentRefs may mean one listener.
@@ -181,7 +181,7 @@ impl<'a> Topology<'a> {
         );
     }
 
-    /// Gives up on all parents where they are too many: what hangs on what is a product.
+    /// Gives up on all parents where they are too many: what is attached to what is a product.
     fn bound(&mut self, routes: &Table<RouteId, Route<'a>>, findings: &mut Findings) {
         let mut left = MOST_ATTACHED;
         for route in routes.rows() {
@@ -300,7 +300,8 @@ impl<'a> Topology<'a> {
     }
 }
 
-/// Whether the ports of a backend are listed as a Service's are (KEP-1645: a ServiceImport has those of what it imports).
+/// Whether the ports of a backend are listed as a Service's are (KEP-1645: a ServiceImport has those of what it
+/// imports).
 fn has_service_ports(object: &Object) -> bool {
     object.is("", "Service")
         || ["multicluster.x-k8s.io", "net.gke.io"]

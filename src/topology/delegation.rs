@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::ids::{DelegationId, RouteId, RuleId};
 use crate::hub::Table;
 
-/// A route that takes what a rule of another one hands on to it. A route that gets requests on several ways has one for each:
-/// what it takes, and what policies it inherits, depends on the way.
+/// A route that takes what a rule of another one hands on to it. A route that gets requests on several ways has one for
+/// each: what it takes, and what policies it inherits, depends on the way.
 #[derive(Debug, Clone)]
 pub(crate) struct Delegation {
     /// How the rule that hands them on comes by the requests; `None`: from a listener.
@@ -43,12 +43,12 @@ impl Delegations {
         self.all.get(id)
     }
 
-    /// All, in the order in which they were found: what is above one stands before it.
+    /// All, in the order in which they were found: what is above one is before it.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Delegation> {
         self.all.rows().iter()
     }
 
-    /// To whom a rule hands on what it gets on a way; nobody, if it takes it itself.
+    /// The routes to which a rule hands on its requests; none if it serves them itself.
     pub(super) fn from(&self, via: Option<DelegationId>, rule: RuleId) -> &[DelegationId] {
         let known = self.handed_on.get(&(via, rule));
         known.map(Vec::as_slice).unwrap_or_default()

@@ -1,7 +1,7 @@
 //! Following rules that hand requests on to other routes (docs/systems/other-policies.md#route-delegation).
 //!
-//! Owns: whether a rule may hand on, which routes it means, which of them take part, what each of their rules takes then, and the findings about
-//! the rest. Flows in: routes as read, the hierarchy. Flows out: [`Delegations`], findings.
+//! Owns: whether a rule may hand on, which routes it means, which of them take part, what each of their rules takes
+//! then, and the findings about the rest. Flows in: routes as read, the hierarchy. Flows out: [`Delegations`], findings.
 //! Must not know: policies, clusters.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -26,12 +26,13 @@ const MOST_HANDED_ON: usize = 100_000;
 /// So many routes may hand requests on to each other in a row.
 const MOST_IN_A_ROW: usize = 16;
 
-/// As the namespace of a label it means all of them (kgateway's `DELEGATION_WILDCARD_NAMESPACE`, which nobody changes).
+/// As the namespace of a label it means all of them (kgateway's `DELEGATION_WILDCARD_NAMESPACE`, which is never
+/// changed).
 const ALL_NAMESPACES: &str = "all";
 
 impl<'a> Topology<'a> {
-    /// Follows what the rules of all routes hand on. A route that gets requests this way hangs on the Gateways of those
-    /// that hand them on.
+    /// Follows what the rules of all routes hand on. A route that gets requests this way is attached to the Gateways of
+    /// those that hand them on.
     pub(super) fn follow_delegations(
         &mut self,
         routes: &Table<RouteId, Route<'a>>,
@@ -56,8 +57,8 @@ impl<'a> Topology<'a> {
         };
         for (id, route) in routes.iter().filter(|(_, route)| delegates(route)) {
             let node = following.topology.routes.get(id);
-            // What hangs on nothing because of something that is said there is followed, lest the same is said of all
-            // behind it.
+            // What is attached to nothing because of something that is reported there is followed, lest the same is
+            // reported about all behind it.
             let leads_anywhere = !node.gateways.is_empty() || !node.refused_at.is_empty();
             let elsewhere = following.served_elsewhere(node, (sources, controllers));
             for (position, rule) in node.rules.iter().copied().enumerate() {
@@ -117,14 +118,14 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// Lets every route that gets requests from others hang on what those hang on.
+    /// Attaches every route that gets requests from others to what those are attached to.
     fn inherit_gateways(&mut self) {
         let ways: Vec<(RouteId, RouteId)> = self
             .delegations
             .iter()
             .map(|delegation| (delegation.from.0, delegation.child))
             .collect();
-        // What is above stands before what is below.
+        // What is above is before what is below.
         for (parent, child) in ways {
             let parent = self.routes.get(parent);
             let (gateways, refused_at) = (parent.gateways.clone(), parent.refused_at.clone());
@@ -159,7 +160,7 @@ fn is_http(route: &Route<'_>) -> bool {
     is_route(&route.object.api_version.group, &route.object.kind) && route.object.kind == "HTTPRoute"
 }
 
-/// Why nobody, or not everybody, takes what a rule hands on.
+/// Why no route, or not every route, accepts what a rule hands on.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Why {
     /// Only HTTPRoutes hand requests on to HTTPRoutes.
@@ -190,7 +191,7 @@ struct Following<'t, 'r, 'a> {
     is_too_much: bool,
     /// The routes that take part, and which of their rules take something on any way.
     taking: BTreeMap<RouteId, BTreeSet<RuleId>>,
-    /// References that nobody follows: a backend as any other.
+    /// References that are not followed: a backend as any other.
     unfollowed: Vec<(RouteId, RuleId, BackendRef<'a>)>,
     /// What is said, by the route and the pointer of the reference.
     said: BTreeMap<(RouteId, String), Why>,
@@ -545,7 +546,8 @@ fn list_of<'v>(listed: &'v Value, field: &str) -> &'v [Value] {
     list.map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Whether a match asks for all that another one asks for, as kgateway compares them: the path as text, not by its elements.
+/// Whether a match asks for all that another one asks for, as kgateway compares them: the path as text, not by its
+/// elements.
 fn is_covered(parent: &Value, child: &Value) -> bool {
     let ((kind, prefix), (_, path)) = (path_of(parent), path_of(child));
     let lists = ["headers", "queryParams"];
@@ -560,8 +562,8 @@ fn is_covered(parent: &Value, child: &Value) -> bool {
         && method.is_none_or(|method| child.get("method") == Some(method))
 }
 
-/// A match with what another one asks for: the path below the other one's, and of two that ask for one header, parameter or
-/// method the other one's.
+/// A match with what another one asks for: the path below the other one's, and of two that ask for one header,
+/// parameter or method the other one's.
 fn merged(parent: &Value, child: &Value) -> Value {
     let mut fields: Map<String, Value> = child.as_object().cloned().unwrap_or_default();
     let ((_, above), (kind, below)) = (path_of(parent), path_of(child));

@@ -1,6 +1,6 @@
 //! The hierarchy: GatewayClass > Namespace > Gateway > listener > Namespace > route > rule > backend > port.
 //!
-//! Owns: [`Topology`], the tables of what stands on each level, and finding things there by name.
+//! Owns: [`Topology`], the tables of what is on each level, and finding things there by name.
 //! Flows in: what `build` links. Flows out: rows by number, numbers by name.
 //! Must not know: how it is linked; policies.
 
@@ -18,7 +18,7 @@ use crate::hub::Table;
 use crate::object::{Object, Rank};
 use apimachinery::{GroupKind, Identity};
 
-/// The name by which a Namespace can be selected although nobody labelled it.
+/// The label by which any Namespace can be selected by its name.
 pub(crate) const NAMESPACE_NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
 /// A GatewayClass that some Gateway or policy names.
@@ -39,31 +39,31 @@ pub struct NamespaceNode<'a> {
     pub name: &'a str,
     /// The Namespace, when it is in the input: of a cluster, the hub's, then the cluster's own.
     pub objects: Vec<&'a Object>,
-    /// Gateways that live in it or that routes of it hang on, sorted.
+    /// Gateways that live in it or that routes of it are attached to, sorted.
     pub gateways: Vec<GatewayId>,
     /// Services of a mesh that live in it or that routes of it have as parents, sorted.
     pub services: Vec<BackendId>,
 }
 
-/// A ListenerSet that hangs on a Gateway.
+/// A ListenerSet that is attached to a Gateway.
 #[derive(Debug, Clone, Copy)]
 pub struct ListenerSetNode<'a> {
     /// The object.
     pub object: &'a Object,
     /// Its Gateway.
     pub gateway: GatewayId,
-    /// Whether it is a set of the hub that is not synced, and that somebody else is taken to deliver.
+    /// Whether it is a set of the hub that is not synced, and that another tool is assumed to deliver.
     pub assumed: bool,
     /// Whether it lives on the cluster that is looked at, and does not come from the hub.
     pub local: bool,
 }
 
-/// Why a ListenerSet hangs on no Gateway.
+/// Why a ListenerSet is attached to no Gateway.
 #[derive(Debug, Clone)]
 pub(crate) enum Detached<'a> {
     /// Its parent is something else.
     NoGateway,
-    /// Its Gateway is there and cannot be read, which is said there.
+    /// Its Gateway is there and cannot be read, which is reported there.
     Unread(&'a Object),
     /// Its Gateway, `namespace/name`, is not in the input.
     NotFound(String),
@@ -82,7 +82,7 @@ pub struct GatewayNode<'a> {
     pub namespace: NamespaceId,
     /// Its listeners in the order of the spec, then those of its ListenerSets, the first set first.
     pub listeners: Vec<ListenerId>,
-    /// Whether routes that ask for default Gateways hang on it.
+    /// Whether routes that ask for default Gateways are attached to it.
     pub is_default: bool,
     /// Which listener takes which route, sorted.
     pub attached: Vec<(ListenerId, RouteId)>,
@@ -117,13 +117,13 @@ pub struct RouteNode<'a> {
     pub namespace: NamespaceId,
     /// Its rules, in their order.
     pub rules: Vec<RuleId>,
-    /// Gateways that it hangs on, or that what hands requests on to it hangs on, sorted.
+    /// Gateways that it is attached to, or that what hands requests on to it is attached to, sorted.
     pub gateways: Vec<GatewayId>,
     /// Services of a mesh that are its parents, sorted.
     pub services: Vec<BackendId>,
-    /// Where it hangs on nothing: the places at which it may be said why.
+    /// Where it is attached to nothing: the places at which it may be said why.
     pub(super) refused_at: Vec<Said<'a>>,
-    /// Whether it is a route of the hub that is not synced, and that somebody else is taken to deliver.
+    /// Whether it is a route of the hub that is not synced, and that another tool is assumed to deliver.
     pub assumed: bool,
     /// Which of two routes wins that ask for the same requests.
     pub(crate) rank: Rank,
@@ -192,7 +192,7 @@ pub struct Topology<'a> {
     pub(super) gateway_ids: HashMap<(&'a str, &'a str), GatewayId>,
     /// By kind, namespace and name.
     pub(super) set_ids: HashMap<(&'a str, &'a str, &'a str), ListenerSetId>,
-    /// The ListenerSets that hang on no Gateway, and why.
+    /// The ListenerSets that are attached to no Gateway, and why.
     pub(super) detached: HashMap<Identity, (&'a Object, Detached<'a>)>,
     pub(super) route_ids: HashMap<RouteKey<'a>, RouteId>,
     /// Route kinds beside those of Gateway API.
@@ -250,7 +250,7 @@ impl<'a> Topology<'a> {
         self.find_namespace(namespace)
     }
 
-    /// The ListenerSet of this kind, namespace and name, if it hangs on a Gateway.
+    /// The ListenerSet of this kind, namespace and name, if it is attached to a Gateway.
     #[must_use]
     pub(crate) fn find_listener_set(&self, kind: &str, namespace: &str, name: &str) -> Option<ListenerSetId> {
         self.set_ids.get(&(kind, namespace, name)).copied()

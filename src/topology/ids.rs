@@ -1,6 +1,6 @@
-//! The numbers of what stands in the hierarchy.
+//! The numbers of what is in the hierarchy.
 //!
-//! Owns: one type for each kind of thing. Flows in and out: nothing else. Must not know: what stands behind a number.
+//! Owns: one type for each kind of thing. Flows in and out: nothing else. Must not know: what is behind a number.
 
 use crate::hub::row_ids;
 

@@ -1,6 +1,6 @@
 //! The levels of the hierarchy.
 //!
-//! Owns: [`Level`], and its order. Flows in and out: nothing else. Must not know: what stands on a level.
+//! Owns: [`Level`], and its order. Flows in and out: nothing else. Must not know: what is on a level.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

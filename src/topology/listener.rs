@@ -19,7 +19,7 @@ pub struct ListenerNode<'a> {
     pub set: Option<ListenerSetId>,
     /// The listener of its Gateway, or of an earlier ListenerSet, in whose favor it takes nothing.
     pub gives_way_to: Option<ListenerId>,
-    /// Where it stands in its owner.
+    /// Where it is in its owner.
     pub pointer: String,
     hostname: Option<&'a str>,
     port: Option<i64>,

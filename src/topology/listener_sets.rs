@@ -1,9 +1,9 @@
-//! ListenerSets: which hang on which Gateway, in which order, and which of their listeners give way.
+//! ListenerSets: which are attached to which Gateway, in which order, and which of their listeners give way.
 //!
 //! Owns: Gateway API's rules of `allowedListeners`, of the order of sets and of conflicts between them
-//! (docs/systems/gateway-api.md#listenersets), and the findings about sets that hang on nothing and listeners that give way.
-//! Flows in: sets as read, Gateways with their own listeners. Flows out: listeners of Gateways, findings.
-//! Must not know: routes, policies.
+//! (docs/systems/gateway-api.md#listenersets), and the findings about sets that are attached to nothing and listeners
+//! that give way. Flows in: sets as read, Gateways with their own listeners. Flows out: listeners of Gateways,
+//! findings. Must not know: routes, policies.
 
 use std::collections::HashMap;
 
@@ -96,7 +96,8 @@ impl<'a> Topology<'a> {
             }
             Some(gateway) => {
                 let node = self.gateways.get(gateway);
-                // Nobody knows how a set reaches the clusters that is not synced: it hangs there on what it hangs on here.
+                // It is unknown how a set that is not synced reaches the clusters: it hangs there on what it is
+                // attached to here.
                 let original = node.original.filter(|_| assumed);
                 let home = original.unwrap_or(node.object).namespace_or_empty();
                 let allowed = self.allowed_listeners(gateway);
@@ -114,8 +115,8 @@ impl<'a> Topology<'a> {
         AdmittedNamespaces::read(&spec.get("allowedListeners").get("namespaces"), "None")
     }
 
-    /// Adds the listeners of a set behind those of the Gateway and of earlier sets: one that cannot stand beside them takes
-    /// nothing.
+    /// Adds the listeners of a set behind those of the Gateway and of earlier sets: one that cannot be beside them
+    /// takes nothing.
     fn attach_listener_set(&mut self, waiting: &Waiting<'a>, ports: &mut Ports, findings: &mut Findings) {
         let Waiting {
             set,
@@ -194,8 +195,8 @@ impl<'a> Topology<'a> {
         .help(clash.way_out())
     }
 
-    /// The listeners of ListenerSets that were synced to a cluster and give way there to what lives there, each with the one
-    /// that it gives way to.
+    /// The listeners of ListenerSets that were synced to a cluster and give way there to what lives there, each with
+    /// the one that it gives way to.
     pub(crate) fn outdone_there(&self) -> impl Iterator<Item = (ListenerId, ListenerId)> {
         let of = |listener: ListenerId| {
             let set = self.listeners.get(listener).set?;
@@ -235,7 +236,7 @@ impl<'a> Topology<'a> {
         Some(finding)
     }
 
-    /// Why a ListenerSet hangs on no Gateway, in words; `None` where it does, or is not there.
+    /// Why a ListenerSet is attached to no Gateway, in words; `None` where it does, or is not there.
     #[must_use]
     pub(crate) fn why_detached(&self, set: &Identity) -> Option<String> {
         let (_, why) = self.detached.get(set)?;
@@ -295,7 +296,7 @@ impl<'a> Topology<'a> {
             )
         };
         Some(match why {
-            // That is said there.
+            // That is reported there.
             Detached::Unread(_) => return None,
             Detached::NoGateway => finding("/spec/parentRef")
                 .label("no Gateway")

@@ -1,32 +1,58 @@
 //! The object that a reference to nothing was probably meant for.
 //!
 //! Owns: where to look for it. Flows in: the objects of the input, a kind, a namespace, and a name that are not there.
-//! Flows out: a near name, or a near namespace. Must not know: what refers to it.
+//! Flows out: the object that has a near name or is in a near namespace, or its near section. Must not know: what refers
+//! to it.
 
 use std::collections::HashMap;
 
 use super::sources::Sources;
-use crate::diagnostic::{Finding, KnownNames, Place};
+use crate::diagnostic::{Finding, KnownNames, Place, nearest};
 use crate::object::Object;
 
-/// A near name, or a near namespace.
+/// The nearest definition.
 pub(crate) enum Near<'a> {
-    /// An object of the same namespace has this name.
-    Name(&'a str),
-    /// An object of the same name is in this namespace.
-    Namespace(&'a str),
+    /// This object of the same namespace has a near name.
+    Name(&'a Object),
+    /// This object of the same name is in a near namespace.
+    Namespace(&'a Object),
+    /// The object has a section of this near name, which is at this place.
+    Section(String, Place),
 }
 
 impl Near<'_> {
-    /// The finding with this as its help. A wrong namespace is at `namespace`: where the reference names it, or in the
-    /// metadata of the object that refers.
-    pub(crate) fn explain(&self, finding: Finding, namespace: impl FnOnce() -> Place) -> Finding {
+    /// The section of `object` whose name is nearest to `section`: a listener, a rule, or a port.
+    pub(crate) fn section(object: &Object, section: &str) -> Option<Self> {
+        let spec = object.root().get("spec");
+        let lists = ["listeners", "rules", "ports"].map(|list| spec.get(list));
+        let names = lists
+            .iter()
+            .flat_map(|list| list.items().map(|item| item.get("name")));
+        let names: Vec<_> = names.filter(|name| name.str().is_some()).collect();
+        let near = nearest(section, names.iter().filter_map(|name| name.str()))?;
+        let at = names.iter().find(|name| name.str() == Some(near))?;
+        Some(Self::Section(near.to_owned(), object.place(at.pointer())))
+    }
+
+    /// The finding with this as its help; `what` does not exist. A wrong namespace is at `namespace`: where the reference
+    /// names it, or in the metadata of the object that refers.
+    pub(crate) fn explain(&self, finding: Finding, what: &str, namespace: impl FnOnce() -> Place) -> Finding {
         match self {
-            Self::Name(name) => finding.help(format!("did you mean `{name}`?")),
-            Self::Namespace(near) => Finding {
+            Self::Name(object) => finding
+                .help(format!("did you mean `{}`?", object.name))
+                .lacks(what, object.place("/metadata/name")),
+            Self::Namespace(object) => Finding {
                 place: namespace(),
-                ..finding.help(format!("did you mean namespace `{near}`?"))
+                ..finding
+                    .help(format!(
+                        "did you mean namespace `{}`?",
+                        object.namespace_or_empty()
+                    ))
+                    .lacks(what, object.place("/metadata/namespace"))
             },
+            Self::Section(name, place) => finding
+                .help(format!("did you mean `{name}`?"))
+                .lacks(what, place.clone()),
         }
     }
 }
@@ -65,13 +91,21 @@ impl<'a> NearObjects<'a> {
             let here = of_kind().filter(|object| object.namespace_or_empty() == namespace);
             KnownNames::of(here.map(|object| object.name.as_str()))
         });
-        if let Some(name) = names.nearest(name) {
-            return Some(Near::Name(name));
+        let is_at = |object: &&Object, namespace: &str, name: &str| {
+            object.namespace_or_empty() == namespace && object.name == name
+        };
+        if let Some(near) = names.nearest(name) {
+            return of_kind()
+                .find(|object| is_at(object, namespace, near))
+                .map(Near::Name);
         }
         let namespaces = self.namespaces.entry(key(name)).or_insert_with(|| {
             let named = of_kind().filter(|object| object.name == name);
             KnownNames::of(named.map(Object::namespace_or_empty))
         });
-        namespaces.nearest(namespace).map(Near::Namespace)
+        let near = namespaces.nearest(namespace)?;
+        of_kind()
+            .find(|object| is_at(object, near, name))
+            .map(Near::Namespace)
     }
 }

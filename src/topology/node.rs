@@ -2,7 +2,7 @@
 //!
 //! Owns: [`Node`] and [`Path`], both small and cheap to copy.
 //! Flows in: numbers handed out by the hierarchy. Flows out: the same.
-//! Must not know: what stands behind a number.
+//! Must not know: what is behind a number.
 
 use super::ids::{
     BackendId, ClassId, DelegationId, GatewayId, ListenerId, ListenerSetId, NamespaceId, PortId, RouteId,

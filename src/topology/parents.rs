@@ -1,4 +1,5 @@
-//! Parents of routes that lead nowhere: missing Gateways, ListenerSets and listeners, and routes that are each other's parents.
+//! Parents of routes that lead nowhere: missing Gateways, ListenerSets and listeners, and routes that are each other's
+//! parents.
 //!
 //! Owns: the findings about parentRefs. Flows in: routes and the hierarchy. Flows out: findings.
 //! Must not know: policies.
@@ -7,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::hierarchy::Topology;
 use super::ids::RouteId;
-use super::near::NearObjects;
+use super::near::{Near, NearObjects};
 use super::node::Node;
 use super::sources::Sources;
 use crate::api::gateway::{GROUP, is_listener_set};
@@ -38,7 +39,7 @@ pub(super) fn missing_parents<'a>(
         };
         let identity = Identity::new(group, kind, Some(namespace), parent.name);
         let Some(node) = parent_node else {
-            // Why one that is there cannot be read, or hangs on no Gateway, is said there.
+            // Why one that is there cannot be read, or is attached to no Gateway, is reported there.
             if sources.get(&identity).is_some() {
                 continue;
             }
@@ -53,7 +54,7 @@ pub(super) fn missing_parents<'a>(
                 None => object.place("/metadata/namespace"),
             };
             findings.push(match near.find((group, kind), namespace, parent.name) {
-                Some(near) => near.explain(finding, place_of_namespace),
+                Some(near) => near.explain(finding, &identity.to_string(), place_of_namespace),
                 None => finding.help(format!("correct the name or the namespace, or add the {kind}")),
             });
             continue;
@@ -63,15 +64,22 @@ pub(super) fn missing_parents<'a>(
         {
             let sections = topology.sections(node).into_iter();
             let names: Vec<&str> = sections.filter_map(|section| topology.section(section)).collect();
-            findings.push(
-                Finding::new(
-                    Code::ROUTE_PARENT_NOT_FOUND,
-                    object.place(&format!("{}/sectionName", parent.pointer)),
-                    format!("{identity} has no listener `{section}`"),
-                )
-                .label(format!("a parent of {}", object.identity()))
-                .help(format!("it has: {}", names.join(", "))),
-            );
+            let at = object.place(&format!("{}/sectionName", parent.pointer));
+            let finding = Finding::new(
+                Code::ROUTE_PARENT_NOT_FOUND,
+                at.clone(),
+                format!("{identity} has no listener `{section}`"),
+            )
+            .label(format!("a parent of {}", object.identity()));
+            let near = sources
+                .get(&identity)
+                .and_then(|parent| Near::section(parent, section));
+            let what = format!("listener `{section}` of {identity}");
+            findings.push(match near {
+                Some(near) => near.explain(finding, &what, || at),
+                None if names.is_empty() => finding.help("correct the name, or add the listener"),
+                None => finding.help(format!("it has: {}", names.join(", "))),
+            });
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Which listeners cannot stand beside each other.
+//! Which listeners cannot be beside each other.
 //!
-//! Owns: the rule ([`Clash`], docs/systems/gateway-api.md#listeners), and the ports of one Gateway with who serves them.
-//! Flows in: listeners, the first one first. Flows out: whom one gives way to, and why.
+//! Owns: the rule ([`Clash`], docs/systems/gateway-api.md#listeners), and the ports of one Gateway with who serves
+//! them. Flows in: listeners, the first one first. Flows out: whom one gives way to, and why.
 //! Must not know: where a listener comes from.
 
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::ids::ListenerId;
 use super::listener::ListenerNode;
 
-/// Why two listeners cannot stand beside each other (docs/systems/gateway-api.md#listeners).
+/// Why two listeners cannot be beside each other (docs/systems/gateway-api.md#listeners).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Clash {
     /// Their protocols cannot share a port.
@@ -37,7 +37,7 @@ impl Clash {
     }
 }
 
-/// What can share a port. Of protocols that nobody knows, nothing is said.
+/// What can share a port. There is no statement about unknown protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Family {
     Plain,
@@ -58,10 +58,11 @@ impl Family {
     }
 }
 
-/// The listeners that serve the ports of one Gateway. Thousands may share a port, so they are not compared with each other.
+/// The listeners that serve the ports of one Gateway. Thousands may share a port, so they are not compared with each
+/// other.
 #[derive(Debug, Default)]
 pub(super) struct Ports {
-    /// The first of each family on a port, whatever its hostname.
+    /// The first of each family on a port, regardless of its hostname.
     of_family: HashMap<(i64, Family), ListenerId>,
     /// The first with each hostname, in lower case.
     of_hostname: HashMap<(i64, Family, Option<String>), ListenerId>,
@@ -77,7 +78,7 @@ impl Ports {
         }
     }
 
-    /// The first listener that another one cannot stand beside.
+    /// The first listener that another one cannot be beside.
     pub(super) fn in_the_way_of(&self, listener: &ListenerNode<'_>) -> Option<(ListenerId, Clash)> {
         let (port, family) = (listener.port()?, Family::of(listener.protocol())?);
         let of_family = |family| self.of_family.get(&(port, family)).copied();

@@ -1,7 +1,7 @@
 //! From a reference to a node: group, kind, namespace, name and section against the levels of the hierarchy.
 //!
 //! Owns: GatewayClasses, Namespaces, Gateways, ListenerSets and routes with their sections; whether something is a
-//! backend is for whoever asks.
+//! backend is for the caller to know.
 //! Flows in: a [`Reference`] whose namespace is settled. Flows out: its node.
 //! Must not know: who refers to it, and whether that is permitted.
 
@@ -23,7 +23,7 @@ pub(crate) struct Reference<'r> {
     pub(crate) name: &'r str,
     /// Listener, rule or port.
     pub(crate) section: Option<&'r str>,
-    /// Whether it stands on a cluster, where a Gateway of the hub has another namespace, while the hub is looked at.
+    /// Whether it is on a cluster, where a Gateway of the hub has another namespace, while the hub is looked at.
     pub(crate) seen_on_spoke: bool,
 }
 

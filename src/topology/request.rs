@@ -1,4 +1,4 @@
-//! A request as somebody types it: `GET https://shop.example.com/cart?x=1`.
+//! A request as a user types it: `GET https://shop.example.com/cart?x=1`.
 //!
 //! Owns: its parts, and reading them from a text. Flows in: a text, headers. Flows out: [`Request`]. Must not know:
 //! listeners, routes.
@@ -68,7 +68,7 @@ pub struct NoRequest {
     pub help: &'static str,
 }
 
-/// Whether somebody means a request, and not an object.
+/// Whether a text is a request, and not an object.
 #[must_use]
 pub fn is_request(text: &str) -> bool {
     text.contains("://")
@@ -78,7 +78,7 @@ impl Request {
     /// Reads `[METHOD ]SCHEME://HOST[:PORT][/PATH][?QUERY]` and headers of the form `NAME=VALUE` or `NAME: VALUE`.
     ///
     /// # Errors
-    /// What is none of this.
+    /// What is not one of this.
     pub fn parse(text: &str, headers: &[String]) -> Result<Self, NoRequest> {
         let (method, url) = match text.trim().split_once(char::is_whitespace) {
             Some((method, url)) => (Some(method), url.trim()),
@@ -162,7 +162,7 @@ fn no_request(reason: String) -> NoRequest {
 
 fn host_and_port(authority: &str) -> Result<(String, Option<i64>), NoRequest> {
     let (host, port) = match authority.rsplit_once(':') {
-        // The colons of an IPv6 address stand in brackets.
+        // The colons of an IPv6 address are in brackets.
         Some((host, port)) if !port.contains(']') => (host, Some(port)),
         _ => (authority, None),
     };

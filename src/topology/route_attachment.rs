@@ -1,7 +1,7 @@
 //! Which listeners take a route through one of its parentRefs.
 //!
-//! Owns: the four conditions of Gateway API together (section and port, kind, namespace, hostname), default Gateways, and
-//! why no listener takes a route.
+//! Owns: the four conditions of Gateway API together (section and port, kind, namespace, hostname), default Gateways,
+//! and why no listener takes a route.
 //! Flows in: routes as read, Gateways with their listeners. Flows out: listeners, or a [`Refusal`].
 //! Must not know: policies, and what the routes forward to.
 
@@ -17,8 +17,8 @@ use crate::api::route::{ParentRef, Route};
 use crate::diagnostic::Place;
 use apimachinery::Identity;
 
-/// So many parents a route may have (`maxItems` of `parentRefs` in the CRDs of Gateway API): of so many is asked why a route
-/// hangs on none.
+/// So many parents a route may have (`maxItems` of `parentRefs` in the CRDs of Gateway API): of so many is asked why a
+/// route is attached to none.
 pub(super) const MOST_PARENTS: usize = 32;
 
 /// Why no listener takes a route through one of its parents.
@@ -26,7 +26,7 @@ pub(super) const MOST_PARENTS: usize = 32;
 pub(crate) enum Refusal {
     /// The parent is no Gateway and no ListenerSet.
     OtherKind,
-    /// The parent is not there, or is a ListenerSet that hangs on nothing.
+    /// The parent is not there, or is a ListenerSet that is attached to nothing.
     NotFound,
     /// No listener has the name.
     Section,
@@ -126,7 +126,7 @@ impl<'a> Topology<'a> {
         Ok((gateway, left.into_iter().map(|(id, _)| id).collect()))
     }
 
-    /// Where it is said why a parent takes no route, if that is said of the parent.
+    /// Where it is said why a parent takes no route, if that is reported about the parent.
     pub(super) fn said_of_refusal(
         &self,
         own: &str,
@@ -172,8 +172,8 @@ impl<'a> Topology<'a> {
             .collect()
     }
 
-    /// Why an object hangs on nothing, in words, one for each parent that does not take it; none where it is no ListenerSet
-    /// and no route, or is not there.
+    /// Why an object is attached to nothing, in words, one for each parent that does not take it; none where it is no
+    /// ListenerSet and no route, or is not there.
     #[must_use]
     pub(crate) fn why_not_attached(&self, identity: &Identity, route: Option<&Route<'a>>) -> Vec<String> {
         if let Some(why) = self.why_detached(identity) {
@@ -201,8 +201,8 @@ impl<'a> Topology<'a> {
     }
 }
 
-/// The namespace of a Gateway as a route sees it. Nobody knows how a route reaches the clusters that is not synced: it
-/// hangs there on what it hangs on here.
+/// The namespace of a Gateway as a route sees it. It is unknown how a route that is not synced reaches the clusters: it
+/// hangs there on what it is attached to here.
 fn gateway_home<'a>(gateway: &GatewayNode<'a>, assumed: bool) -> &'a str {
     let original = gateway.original.filter(|_| assumed);
     original.unwrap_or(gateway.object).namespace_or_empty()

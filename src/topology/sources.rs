@@ -1,7 +1,7 @@
 //! Where the things of the hierarchy come from: the hub, or a cluster with what is synced to it and what lives there.
 //!
-//! Owns: [`Sources`], and [`Original`], what a copy on a cluster was made from. Flows in: objects. Flows out: objects of a
-//! kind, marked by where they live. Must not know: what becomes of them.
+//! Owns: [`Sources`], and [`Original`], what a copy on a cluster was made from. Flows in: objects. Flows out: objects
+//! of a kind, marked by where they live. Must not know: what becomes of them.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub(crate) struct Sources<'a> {
     pub objects: &'a Objects,
     /// Of a cluster, what lives there.
     pub local: Option<&'a Objects>,
-    /// Of a cluster, the hub: its Namespaces, backends and CRDs are taken to be there, too, as nobody says otherwise.
+    /// Of a cluster, the hub: its Namespaces, backends and CRDs are assumed to be there, too.
     pub hub: Option<&'a Objects>,
     /// Of a cluster, what the synced objects were made from, by their identity there.
     pub originals: Option<&'a Originals<'a>>,
@@ -28,7 +28,7 @@ pub(crate) struct Sources<'a> {
 pub(crate) struct Original<'a> {
     /// The object of the hub.
     pub object: &'a Object,
-    /// Whether it is not synced, but a route of the hub that somebody else is taken to deliver.
+    /// Whether it is not synced, but a route of the hub that another tool is assumed to deliver.
     pub assumed: bool,
 }
 
@@ -40,8 +40,8 @@ pub(crate) type Originals<'a> = HashMap<Identity, Original<'a>>;
 pub(crate) struct Seniority {
     /// Of what is looked at.
     pub ages: Ages,
-    /// Of the hub's objects, which those that were synced to a cluster were made from. When a copy was created there nobody
-    /// here knows: the older one on the hub is the likelier to have come first.
+    /// Of the hub's objects, which those that were synced to a cluster were made from. When a copy was created there
+    /// nobody here knows: the older one on the hub is the likelier to have come first.
     pub of_originals: Ages,
 }
 
@@ -57,8 +57,8 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// Objects of a kind, those that live on the cluster last, and marked. Copies that were synced there by an earlier run
-    /// are not counted twice.
+    /// Objects of a kind, those that live on the cluster last, and marked. Copies that were synced there by an earlier
+    /// run are not counted twice.
     pub(crate) fn of_kind(self, group: &str, kind: &str) -> impl Iterator<Item = (&'a Object, bool)> {
         let local = self.local.map(|objects| objects.of_kind(group, kind));
         let local = local.unwrap_or_default().iter();

@@ -21,9 +21,9 @@ use apimachinery::{Field, PatternError, Spent, Work};
 pub(crate) struct Taken {
     /// The listener that takes it.
     pub(crate) listener: ListenerId,
-    /// The rules that match it, the one that takes it first. None: nobody answers, which clients see as 404.
+    /// The rules that match it, the one that takes it first. Without one, clients get 404.
     pub(crate) rules: Vec<Candidate>,
-    /// Rules of which nobody here knows whether they match, so that each of `rules` may be wrong.
+    /// Rules that may or may not match, so that each of `rules` may be wrong.
     pub(crate) unknown: Vec<Unknown>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Candidate {
     rank: Rank,
 }
 
-/// How specific a match is: the smaller, the earlier. The fields stand in the order in which they decide.
+/// How specific a match is: the smaller, the earlier. The fields are in the order in which they decide.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     /// Characters of the route's hostname that is the host itself.
@@ -254,7 +254,7 @@ struct Asked<'q> {
     matches: Match,
     request: &'q Request,
     work: &'q Work,
-    /// How well the hostnames fit of the route that hangs on the listener.
+    /// How well the hostnames fit of the route that is attached to the listener.
     hostname: &'q Rank,
 }
 

@@ -212,7 +212,7 @@ mod listener_sets {
         )
     }
 
-    /// Whether two listeners cannot stand beside each other.
+    /// Whether two listeners cannot be beside each other.
     fn clash(one: ListenerOf, other: ListenerOf) -> bool {
         let (udp, tcp) = (3, 2);
         if one.0 != other.0 || (one.1 == udp) != (other.1 == udp) {

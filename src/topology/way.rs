@@ -56,7 +56,7 @@ impl Topology<'_> {
             .collect()
     }
 
-    /// The route of a path that hangs on its listener.
+    /// The route of a path that is attached to its listener.
     #[must_use]
     pub(crate) fn hanging(&self, path: &Path) -> Option<RouteId> {
         let first = self.chain(path.via).first().map(|delegation| delegation.from.0);

@@ -26,13 +26,13 @@ fn one_line_of_a_policy_is_one_hunk_for_all_clusters() {
     2 of 2 clusters change; over all, 0 objects added, 2 changed, 0 removed
 
     changed
-      RateLimitPolicy gateways/global sets something else on all 2 clusters (per-client.rates[0].limit: 100 -> 200)
+      RateLimitPolicy gateways/global changes per-client on all 2 clusters (per-client.rates[0].limit: 100 -> 200)
 
     objects on each of  added  changed  removed
     all 2 clusters          0        1        0
 
     effective settings that change
-      RateLimitPolicy gateways/global sets something else on all 2 clusters
+      RateLimitPolicy gateways/global changes per-client on all 2 clusters
         Gateway gateways/prod-web > listener api > any route
           per-client.rates[0].limit: 100 -> 200
 
@@ -150,7 +150,7 @@ fn a_comment_on_a_pull_request_is_a_table_and_folded_hunks() {
 
     **Changed**
 
-    - RateLimitPolicy gateways/global sets something else on eu-1 (<code>per-client.rates&#91;0].limit: 100 -&gt; 200</code>)
+    - RateLimitPolicy gateways/global changes per-client on eu-1 (<code>per-client.rates&#91;0].limit: 100 -&gt; 200</code>)
 
     <details><summary>objects on each cluster</summary>
 
@@ -173,7 +173,7 @@ fn a_comment_on_a_pull_request_is_a_table_and_folded_hunks() {
 
     </details>
 
-    <details><summary>effective: RateLimitPolicy gateways/global sets something else on eu-1</summary>
+    <details><summary>effective: RateLimitPolicy gateways/global changes per-client on eu-1</summary>
 
     ```text
     Gateway gateways/prod-web > listener api > any route

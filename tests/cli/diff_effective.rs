@@ -76,7 +76,7 @@ fn a_policy_that_lives_on_a_cluster_counts_there_and_nowhere_else() {
     let against = ["--base-dir", "before"];
     let text = effective(&scratch, &against);
     assert!(
-        text.starts_with("  RateLimitPolicy kuadrant-shop/maintenance sets something else on eu-1\n"),
+        text.starts_with("  RateLimitPolicy kuadrant-shop/maintenance changes everything on eu-1\n"),
         "{text}"
     );
     assert!(text.contains("everything.rates[0].limit: 5 -> 6"), "{text}");

@@ -300,7 +300,10 @@ fn a_route_says_which_part_of_its_set_is_missing() {
     );
     has(
         &finding(&check(&scratch), "route/parent-not-found"),
-        &["ListenerSet shop/extra has no listener `plian`", "it has: plain"],
+        &[
+            "ListenerSet shop/extra has no listener `plian`",
+            "did you mean `plain`?",
+        ],
     );
     let scratch = hub("from: All", SYNC_ROUTES, &(set("extra", PLAIN) + &route("extra")));
     has(

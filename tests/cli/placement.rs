@@ -171,6 +171,32 @@ fn json_and_yaml_are_one_document_of_the_same_kind() {
 
 /// Each bad input of placements: an error or the condition that OCM would set, never a crash.
 #[test]
+fn a_misconfigured_placement_that_is_a_warning_still_makes_the_result_empty() {
+    let scratch = Scratch::new();
+    scratch.run(&["init", "."]).exits(0);
+    scratch.edit(
+        "hub/placement.yaml",
+        "  clusterSets: [edge]\n",
+        "  clusterSets: [edge]\n  prioritizerPolicy: {configurations: [{scoreCoordinate: {builtIn: Spread}}]}\n",
+    );
+    let configuration = scratch.read("spokewright.yaml");
+    scratch.write(
+        "spokewright.yaml",
+        &format!("{configuration}\nfindings: {{placement/misconfigured: warning}}\n"),
+    );
+    let run = scratch.run(&["render"]);
+    run.exits(4)
+        .says("error[empty/nothing-rendered]: no cluster would receive anything")
+        .says("warning[placement/misconfigured]: OCM would call Placement shop/everywhere misconfigured")
+        .says("correct the Placement")
+        .does_not_say("place a Gateway");
+    assert!(!scratch.exists("rendered"), "{run:?}");
+    // Where it is meant, the warning is all that is left.
+    let run = scratch.run(&["render", "--allow-empty"]);
+    run.exits(0).says("warning[placement/misconfigured]");
+}
+
+#[test]
 fn bad_placements_are_errors_or_conditions() {
     let spec = |text: &str| {
         let scratch = undecided();

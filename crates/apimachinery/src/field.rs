@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::pointer;
 
-/// A value and where it stands in its object.
+/// A value and where it is in its object.
 ///
 /// ```
 /// use serde_json::json;
@@ -71,7 +71,7 @@ impl<'a> Way<'a> {
 /// A value of another type than the reader expects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Where it stands.
+    /// Where it is.
     pub pointer: String,
     /// What was expected, such as `a string`.
     pub expected: &'static str,
@@ -151,7 +151,7 @@ impl<'a> Field<'a> {
         self.value.and_then(Value::as_str)
     }
 
-    /// The string here, or what stands in its way; `Ok(None)` when absent.
+    /// The string here, or what is in its way; `Ok(None)` when absent.
     ///
     /// # Errors
     /// [`Mismatch`] when the value is no string.

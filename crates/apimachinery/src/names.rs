@@ -22,7 +22,7 @@ pub enum NameRule {
     Rfc1123Label,
     /// As an RFC 1123 label, but starting with a letter: Services.
     Rfc1035Label,
-    /// Anything that may stand between two slashes of a URL: RBAC kinds.
+    /// Anything that may be between two slashes of a URL: RBAC kinds.
     PathSegment,
     /// `prefix/name`, where the prefix is an optional subdomain.
     LabelKey,
@@ -35,8 +35,8 @@ pub enum NameRule {
 impl NameRule {
     /// The rule for `metadata.name` of a kind.
     ///
-    /// Custom resources obey [`NameRule::Rfc1123Subdomain`], ManagedClusters too, although a cluster of another name than a
-    /// Namespace can have holds nothing: [`check_cluster_name`].
+    /// Custom resources obey [`NameRule::Rfc1123Subdomain`], ManagedClusters too, although a cluster of another name
+    /// than a Namespace can have holds nothing: [`check_cluster_name`].
     #[must_use]
     pub fn of_kind(group: &str, kind: &str) -> Self {
         match (group, kind) {

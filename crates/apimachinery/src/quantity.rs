@@ -31,7 +31,7 @@ pub enum QuantityError {
         "quantities are a sign, digits with an optional decimal point, and a suffix such as m, k, Mi or e3"
     )]
     Format,
-    /// The suffix is none of Kubernetes'.
+    /// The suffix is not one of Kubernetes'.
     #[error(
         "the suffix of a quantity is one of n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei, or an exponent such as e3"
     )]

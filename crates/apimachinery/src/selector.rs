@@ -128,7 +128,7 @@ impl RequirementOrigin {
 pub enum Operator {
     /// The key is there and its value is one of the values.
     In,
-    /// The key is missing, or its value is none of the values.
+    /// The key is missing, or its value is not one of the values.
     NotIn,
     /// The key is there.
     Exists,

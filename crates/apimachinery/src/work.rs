@@ -1,12 +1,12 @@
 //! How much work a run spends on what its input says: rules, expressions and patterns that a stranger wrote.
 //!
-//! Owns: [`Work`], which a run shares, and [`Allowance`], what one object brings along. Flows in: steps, patterns. Flows
-//! out: whether there is work left. Must not know: what the work is.
+//! Owns: [`Work`], which a run shares, and [`Allowance`], what one object brings along. Flows in: steps, patterns.
+//! Flows out: whether there is work left. Must not know: what the work is.
 //!
-//! An API server has a budget for each object and bears the objects as they come; a run gets all at once. So each object
-//! brings an allowance by its own size, and what exceeds it is taken from one stock. Whether the stock suffices depends
-//! on sums alone: not on threads, nor on any order. So whoever reports that it did not must say nothing of the objects
-//! that were still judged, which do.
+//! An API server has a budget for each object and bears the objects as they come; a run gets all at once. So each
+//! object brings an allowance by its own size, and what exceeds it is taken from one stock. Whether the stock suffices
+//! depends on sums alone: not on threads, nor on any order. So a caller that reports that it did not suffice must say
+//! nothing about the objects that were still judged, which do.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -44,8 +44,8 @@ pub type Compiled = Arc<Result<Pattern, PatternError>>;
 pub struct Work {
     limit: u64,
     spent: AtomicU64,
-    /// A name, a hostname or a group is asked for in a hundred places with the same text, and to compile it takes longer
-    /// than to check an object.
+    /// A name, a hostname or a group is asked for in a hundred places with the same text, and to compile it takes
+    /// longer than to check an object.
     patterns: RwLock<HashMap<String, Compiled>>,
 }
 

@@ -1,7 +1,7 @@
 //! Looking into values: fields, keys, positions; optional ones, too.
 //!
-//! Owns: what is there, what is not, and what cannot be asked. Flows in: a value and a key. Flows out: a part of it. Must
-//! not know: expressions.
+//! Owns: what is there, what is not, and what cannot be asked. Flows in: a value and a key. Flows out: a part of it.
+//! Must not know: expressions.
 //!
 //! Source: google/cel-go interpreter/attributes.go@v0.26.0 `refQualify`, `applyQualifiers`.
 
@@ -13,7 +13,7 @@ use kube_cel::cel::{ExecutionError, Value};
 /// What is found.
 enum Found {
     Here(Value),
-    /// What is said where a part must be there.
+    /// What is reported where a part must be there.
     Missing(ExecutionError),
 }
 

@@ -1,12 +1,12 @@
 //! Going through an expression.
 //!
 //! Owns: the order of evaluation, what is absorbed, loops, operators, and what each part costs. Flows in: a parsed
-//! expression, variables, functions of whoever asks. Flows out: a value, or why there is none, and what it cost. Must not
-//! know: what an expression is for.
+//! expression, variables, functions of the caller. Flows out: a value, or why there is none, and what it cost. Must
+//! not know: what an expression is for.
 //!
-//! As in cel-go (google/cel-go interpreter/interpretable.go@v0.26.0), a loop goes on where a step has no value: its result
-//! is then what the next steps make of that. What a map holds is gone through in the order of its keys, so that the same
-//! input has the same answer and the same cost.
+//! As in cel-go (google/cel-go interpreter/interpretable.go@v0.26.0), a loop goes on where a step has no value: its
+//! result is then what the next steps make of that. What a map holds is gone through in the order of its keys, so that
+//! the same input has the same answer and the same cost.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,10 +29,10 @@ use crate::sizes::{ENTRY, ITEM, TEXT};
 /// The name that the parser gives to what a loop gathers. No expression can write it.
 const GATHERED: &str = "@result";
 
-/// Functions that whoever asks adds, or puts in the place of others.
+/// Functions that the caller adds, or that replace others.
 pub trait Functions: Sync {
-    /// The value of a call; `None` where it is none of these functions. A result larger than what was there before is paid
-    /// for first.
+    /// The value of a call; `None` where it is not one of these functions. A result larger than what was there before
+    /// is paid for first.
     fn call(&self, call: Call<'_>, meter: &mut Meter<'_, '_>) -> Option<Result<Value, Failure>>;
 
     /// What such a call costs besides its operands; `None` where that is nothing special.
@@ -102,7 +102,7 @@ struct Evaluation<'e, 'm, 'w> {
     functions: &'e dyn Functions,
     /// What names stand for, the inner ones last. What a loop gathers may be an error.
     names: Vec<(&'e str, Result<Value, ExecutionError>)>,
-    /// Texts and bytes of the expression, by where they stand: a loop meets them often.
+    /// Texts and bytes of the expression, by where they are: a loop meets them often.
     texts: HashMap<*const LiteralValue, Value>,
 }
 
@@ -301,8 +301,8 @@ impl<'e> Evaluation<'e, '_, '_> {
         self.names.iter().any(|(known, _)| *known == name)
     }
 
-    /// A value; where it is a name with fields, these are not counted: cel-go counts but some of them in a choice and as a
-    /// key.
+    /// A value; where it is a name with fields, these are not counted: cel-go counts but some of them in a choice and
+    /// as a key.
     fn uncounted_name(&mut self, expression: &'e IdedExpr) -> Answer {
         if !matches!(expression.expr, Expr::Ident(_) | Expr::Select(_)) {
             return self.value(expression);
@@ -344,8 +344,8 @@ impl<'e> Evaluation<'e, '_, '_> {
         }
     }
 
-    /// `left + right`. What a loop gathers is taken from its name for that time: so nothing is copied, and only the loop
-    /// itself can ask for it.
+    /// `left + right`. What a loop gathers is taken from its name for that time: so nothing is copied, and only the
+    /// loop itself can ask for it.
     fn sum(&mut self, left: &'e IdedExpr, right: &'e IdedExpr) -> Answer {
         let gathers = matches!(&left.expr, Expr::Ident(name) if name == GATHERED);
         let place = self

@@ -1,8 +1,8 @@
 //! Functions: those whose result can be larger than their arguments, those that take longer than they must, and those
 //! that other engines lack or evaluate otherwise than cel-go; and what the remaining ones may hold.
 //!
-//! Owns: all of them, each paid for before it runs. Flows in: a call with its operands. Flows out: a value. Must not know:
-//! expressions.
+//! Owns: all of them, each paid for before it runs. Flows in: a call with its operands. Flows out: a value. Must not
+//! know: expressions.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub const TYPES: [&str; 10] = [
     "uint",
 ];
 
-/// Names that functions stand behind, as `optional.none()`.
+/// Names that functions are behind, as `optional.none()`.
 const SPACES: [&str; 9] = [
     "base64",
     "format",
@@ -47,7 +47,7 @@ const SPACES: [&str; 9] = [
 /// A call whose operands have been evaluated.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'c> {
-    /// The function, with the name that it stands behind.
+    /// The function, with the name that it is behind.
     pub name: &'c str,
     /// What it is a method of.
     pub target: Option<&'c Value>,
@@ -203,7 +203,7 @@ fn remaining(call: Call<'_>, operands: &[&Value], meter: &mut Meter<'_, '_>) -> 
         _ => {}
     }
     let value = match (call.name, operands) {
-        // Of what is none of a conversion's types, the crate would say all that it holds.
+        // Of what is not one of a conversion's types, the crate would say all that it holds.
         ("string" | "double" | "int" | "uint" | "bytes", [Value::List(_) | Value::Map(_)]) => {
             return no_overload();
         }
@@ -219,8 +219,8 @@ fn remaining(call: Call<'_>, operands: &[&Value], meter: &mut Meter<'_, '_>) -> 
     Ok(value)
 }
 
-/// A list or a map as the text that a format makes of it, its entries in the order of their keys: the crate has that of a
-/// hash map.
+/// A list or a map as the text that a format makes of it, its entries in the order of their keys: the crate has that of
+/// a hash map.
 fn shown(value: &Value) -> Result<Value, ExecutionError> {
     match value {
         Value::List(_) | Value::Map(_) => text_of(value).map(Value::from),

@@ -1,7 +1,7 @@
 //! Reading expressions that a stranger wrote.
 //!
-//! Owns: [`Expression`]; what is too long or too deep to be one, and the stack that a deep one needs. Flows in: text. Flows
-//! out: an expression, or why not. Must not know: what an expression means.
+//! Owns: [`Expression`]; what is too long or too deep to be one, and the stack that a deep one needs. Flows in: text.
+//! Flows out: an expression, or why not. Must not know: what an expression means.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
@@ -145,7 +145,7 @@ fn measure(text: &str) -> Result<usize, Unparsed> {
     Ok(signs)
 }
 
-/// Whether parts stand in more than `depth` parts.
+/// Whether parts are in more than `depth` parts.
 fn is_deeper(expression: &IdedExpr, depth: usize) -> bool {
     let Some(depth) = depth.checked_sub(1) else {
         return true;

@@ -9,7 +9,7 @@ use crate::meter::{BYTES_MAX, Failure, Meter, Stop};
 
 /// A value in a list.
 pub(crate) const ITEM: usize = size_of::<Value>();
-/// What stands around a text of its own.
+/// What is around a text of its own.
 pub(crate) const TEXT: usize = 48;
 /// An entry of a map, without its key's text and its value's parts.
 pub(crate) const ENTRY: usize = ITEM + size_of::<Key>() + 16;
@@ -41,7 +41,7 @@ pub(crate) fn traversal(value: &Value) -> u64 {
     }
 }
 
-/// The bytes of a value with all its parts. What stands in two places counts twice: whoever copies it makes two of it.
+/// The bytes of a value with all its parts. What is in two places counts twice, because a copy makes two of it.
 pub(crate) fn deep(value: &Value, meter: &mut Meter<'_, '_>) -> Result<usize, Failure> {
     let mut bytes = 0;
     add(value, &mut bytes, meter)?;

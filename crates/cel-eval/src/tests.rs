@@ -188,7 +188,7 @@ fn a_run_ends_where_its_work_is_spent() {
     assert_eq!(answers.first(), Some(&Ok(Value::Bool(true))));
     assert_eq!(answers.last(), Some(&Err(Failure::Stop(Stop::Work))));
     assert!(work.is_spent());
-    // Comparing what stands in many places goes to all of them.
+    // Comparing what is in many places goes to all of them.
     let twice = ".map(x, [x, x])".repeat(20);
     let answer = ask_within(&format!("[1]{twice} == [1]{twice}"), &Work::with_limit(50_000));
     assert_eq!(answer.value, Err(Failure::Stop(Stop::Work)));
@@ -449,7 +449,7 @@ fn what_is_too_long_or_too_deep_is_refused_and_overflows_no_stack() {
     assert_eq!(answer.value, Ok(Value::Int(241)));
 }
 
-/// What a value holds, each part that stands in several places once.
+/// What a value holds, each part that is in several places once.
 fn unique(value: &Value, seen: &mut HashSet<usize>) -> usize {
     let mut first = |at: *const ()| seen.insert(at as usize);
     match value {
@@ -517,7 +517,8 @@ fn expression() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Whatever it does, what it returns was paid for, and is no larger than it may be; and the same again costs the same.
+    /// Whatever it does, what it returns was paid for, and is no larger than it may be; and the same again costs the
+    /// same.
     #[test]
     fn an_expression_never_holds_more_than_it_may(text in expression()) {
         let Ok(expression) = parse(&text) else { return Ok(()) };

@@ -1,12 +1,12 @@
-//! What a CEL rule asks of the value that it stands at.
+//! What a CEL rule asks of the value that it is at.
 //!
-//! Owns: telling which fields of `self` an expression reads. Flows in: an expression. Flows out: yes or no. Must not know:
-//! any value.
+//! Owns: telling which fields of `self` an expression reads. Flows in: an expression. Flows out: yes or no. Must not
+//! know: any value.
 
 use kube_cel::cel::IdedExpr;
 use kube_cel::cel::common::ast::{EntryExpr, Expr, LiteralValue};
 
-/// The value that a rule stands at.
+/// The value that a rule is at.
 const SELF: &str = "self";
 /// `self.?field`.
 const OPTIONAL_SELECT: &str = "_?._";

@@ -19,11 +19,11 @@ use crate::metadata;
 use crate::node::{Additional, Below, ListType, Node, Type};
 use crate::violation::{Path, Violation, ViolationKind};
 
-/// More violations of one value are not collected: nobody reads them, and a hostile file could ask for many.
+/// More violations of one value are not collected: more are never read, and a hostile file could ask for many.
 const VIOLATIONS_MAX: usize = 200;
 /// Nor are more once their pointers have so many bytes: each repeats the keys above it, of which one may be a megabyte.
 const POINTERS_MAX: usize = 64 << 10;
-/// Steps that it takes to say what is wrong: in a trial it is said to nobody, as often as there are choices.
+/// Steps that it takes to say what is wrong: a trial reports nothing, and there are as many trials as choices.
 const STEPS_PER_VIOLATION: u64 = 64;
 /// Values longer than this are cut in messages, in characters.
 const SHOWN_MAX: usize = 80;
@@ -66,8 +66,8 @@ pub(crate) fn trusted() -> &'static Work {
     &TRUSTED
 }
 
-/// What is wrong with the metadata of an object, whatever its kind: each of them is [`ViolationKind::Metadata`]. A field
-/// that ObjectMeta does not have is left to the schema of the kind.
+/// What is wrong with the metadata of an object, regardless of its kind: each of them is [`ViolationKind::Metadata`]. A
+/// field that ObjectMeta does not have is left to the schema of the kind.
 #[must_use]
 pub fn check_metadata(object: &Value) -> Vec<Violation> {
     static ANY: LazyLock<Node> = LazyLock::new(|| {
@@ -96,7 +96,7 @@ struct Walk<'s, 'w> {
     limit: usize,
     /// Bytes of the pointers of the violations.
     pointers: usize,
-    /// Whether a failed choice is tried again to say why. Not inside a trial, where nobody reads it and nested
+    /// Whether a failed choice is tried again to say why. Not inside a trial, where it is never read and nested
     /// choices would double the work at every level.
     explains: bool,
 }
@@ -350,7 +350,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    // The API server says these of no field, and shows no value: `<nil>: Invalid value: "": ` stands in front there.
+    // The API server says these of no field, and shows no value: `<nil>: Invalid value: "": ` is in front there.
     // A structural schema's choices narrow values and name no fields, so none of them makes a field known:
     // docs/systems/kubernetes.md#structural-schemas.
     fn combinators(&mut self, node: &Node, value: &Value, path: &Path<'_>) {
@@ -439,8 +439,8 @@ fn has_type(value: &Value, kind: Type) -> bool {
     }
 }
 
-/// Go's decoder makes an integer of what an int64 holds, and a float of anything else. A float without a fraction, or with
-/// next to none, counts, as far as floats hold every integer: go-openapi/swag conv/convert.go@v0.25.1
+/// Go's decoder makes an integer of what an int64 holds, and a float of anything else. A float without a fraction, or
+/// with next to none, counts, as far as floats hold every integer: go-openapi/swag conv/convert.go@v0.25.1
 /// `IsFloat64AJSONInteger`.
 fn is_integer(value: &Value) -> bool {
     const EXACT_MAX: f64 = 9_007_199_254_740_991.0;
@@ -476,7 +476,8 @@ fn format_name(value: &Value) -> &'static str {
 }
 
 /// The format of a level, where the API server does not drop it for belonging to another type:
-/// kubernetes/kubernetes staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/validation/formats.go@03f23ae1d47f4084a6ed11520485ff384e086d30.
+/// kubernetes/kubernetes
+/// staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/validation/formats.go@03f23ae1d47f4084a6ed11520485ff384e086d30.
 fn format_of(node: &Node) -> Option<Format> {
     let is_kept = |format: &Format| match format {
         Format::Int32 | Format::Int64 => node.kind == Some(Type::Integer),

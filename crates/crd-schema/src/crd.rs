@@ -64,7 +64,7 @@ pub struct Crd {
 }
 
 impl Crd {
-    /// Reads a definition, as far as it can be read: broken versions and schemas are left out, and stand in
+    /// Reads a definition, as far as it can be read: broken versions and schemas are left out, and are in
     /// [`Crd::problems`]. Patterns and CEL rules compile when a value first meets them: [`Crd::verify`] compiles
     /// them all.
     ///
@@ -81,8 +81,8 @@ impl Crd {
         }
     }
 
-    /// A definition that is packed, whose schemas are compiled a level at a time, whenever a value meets one. The form is
-    /// that of a CustomResourceDefinition with structural facts alone. `None` where it is not.
+    /// A definition that is packed, whose schemas are compiled a level at a time, whenever a value meets one. The form
+    /// is that of a CustomResourceDefinition with structural facts alone. `None` where it is not.
     #[must_use]
     pub fn of_packed(definition: Packed<'static>) -> Option<Self> {
         let spec = definition.get("spec")?;
@@ -123,8 +123,8 @@ impl Crd {
         })
     }
 
-    /// Compiles every pattern and CEL rule of every version, and says which cannot be used: those are not checked. What a
-    /// stock has no work left for is not compiled.
+    /// Compiles every pattern and CEL rule of every version, and says which cannot be used: those are not checked. What
+    /// a stock has no work left for is not compiled.
     #[must_use]
     pub fn verify(&self, work: &Work) -> Vec<SchemaProblem> {
         let of_version = |version: &CrdVersion| {

@@ -1,8 +1,8 @@
 //! Running the CEL rules of all levels along a value.
 //!
-//! Owns: the walk, and how a value becomes one of CEL: by its schema, which knows times, durations, bytes and maps. Flows
-//! in: a compiled schema, a completed value that is structurally right. Flows out: violations, each at its exact place, in
-//! the order of the fields. Must not know: what a rule says.
+//! Owns: the walk, and how a value becomes one of CEL: by its schema, which knows times, durations, bytes and maps.
+//! Flows in: a compiled schema, a completed value that is structurally right. Flows out: violations, each at its exact
+//! place, in the order of the fields. Must not know: what a rule says.
 //!
 //! Source: kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/cel/common/values.go@v1.34.1.
 
@@ -179,7 +179,7 @@ fn string(text: &str) -> Cel {
     Cel::String(Arc::new(text.to_owned()))
 }
 
-/// A text whose format has a type of its own in CEL; `None` for other formats, and where it is none of that format.
+/// A text whose format has a type of its own in CEL; `None` for other formats, and where it is not one of that format.
 fn typed(format: Format, text: &str) -> Option<Cel> {
     let conversion = match format {
         Format::DateTime => "timestamp",

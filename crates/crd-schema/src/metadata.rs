@@ -96,7 +96,7 @@ impl MetadataProblem {
 /// Whose metadata it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Whose {
-    /// An object's that is created: the API server writes some of it anew, whatever stands there.
+    /// An object's that is created: the API server writes some of it anew, whatever is there.
     Object,
     /// An embedded resource's, which is taken as it stands; its name may be missing, and need only be a path segment.
     Embedded,

@@ -1,9 +1,9 @@
-//! Schemas, packed: what is equal stands there once, and what is not asked for is not read.
+//! Schemas, packed: what is equal is there once, and what is not asked for is not read.
 //!
-//! Owns: the form, reading and writing it. Flows in: JSON values, bytes. Flows out: bytes, [`Packed`] values. Must not know:
-//! what they say, but for one thing: at or below which mappings something stands under `default`.
+//! Owns: the form, reading and writing it. Flows in: JSON values, bytes. Flows out: bytes, [`Packed`] values. Must not
+//! know: what they say, but for one thing: at or below which mappings something is under `default`.
 //!
-//! A value is a tag and its parts. The parts of a list or a mapping are the offsets of values that stand before it, so
+//! A value is a tag and its parts. The parts of a list or a mapping are the offsets of values that are before it, so
 //! that nothing leads in a circle; the keys of a mapping are a list of texts of their own, which mappings of one shape
 //! share. The last four bytes are the offset of the root.
 
@@ -34,7 +34,7 @@ pub struct Packed<'b> {
     at: usize,
 }
 
-/// Where it stands: all the bytes would say nothing.
+/// Where it is: all the bytes would say nothing.
 impl std::fmt::Debug for Packed<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "Packed({})", self.at)
@@ -94,7 +94,7 @@ impl<'b> Packed<'b> {
         (0..count).map_while(move |_| self.part(&mut cursor))
     }
 
-    /// What stands under `key` of the mapping that this is.
+    /// What is under `key` of the mapping that this is.
     #[must_use]
     pub fn get(self, key: &str) -> Option<Packed<'b>> {
         let (keys, mut cursor) = self.keys()?;

@@ -1,7 +1,7 @@
 //! Patterns of a schema.
 //!
-//! Owns: [`Pattern`], which compiles when it is first needed: a schema has hundreds, an object meets a few. Flows in: the
-//! keyword's text, texts to compare. Flows out: whether they match. Must not know: how a pattern is read.
+//! Owns: [`Pattern`], which compiles when it is first needed: a schema has hundreds, an object meets a few. Flows in:
+//! the keyword's text, texts to compare. Flows out: whether they match. Must not know: how a pattern is read.
 
 use std::sync::OnceLock;
 
@@ -27,7 +27,7 @@ impl Pattern {
     }
 
     /// Whether something in `text` matches, as in Go. A pattern that is none is the schema's fault, not the text's:
-    /// [`Pattern::problem`] says so. One that is too large for us is an error here: nobody knows what it refuses.
+    /// [`Pattern::problem`] says so. One that is too large for us is an error here: it is unknown what it refuses.
     pub(crate) fn accepts(&self, text: &str, allowance: &mut Allowance<'_>) -> Result<bool, Unmatched> {
         let compiled = self.compiled(allowance.work())?;
         match &**compiled {
@@ -52,7 +52,7 @@ impl Pattern {
     }
 }
 
-/// Why nobody knows whether a text matches.
+/// Why it is unknown whether a text matches.
 pub(crate) enum Unmatched {
     /// The pattern is too large to be compiled here.
     TooLarge,

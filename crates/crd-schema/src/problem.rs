@@ -52,7 +52,7 @@ impl SchemaProblem {
         }
     }
 
-    /// The same, inside what stands at `at`.
+    /// The same, inside what is at `at`.
     pub(crate) fn below(mut self, at: &str) -> Self {
         self.pointer.insert_str(0, at);
         self

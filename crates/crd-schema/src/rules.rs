@@ -1,8 +1,8 @@
 //! The CEL rules of one level of a schema (`x-kubernetes-validations`).
 //!
-//! Owns: which rules stand there, compiling them, running them on a value, and what an object's rules may cost. Flows in:
-//! a level of a schema as JSON, a value as CEL has it. Flows out: violations, and problems of rules that cannot be used.
-//! Must not know: other levels, or how a value becomes one of CEL. Without the feature `cel` there are no rules.
+//! Owns: which rules are there, compiling them, running them on a value, and what an object's rules may cost. Flows in:
+//! a level of a schema as JSON, a value as CEL has it. Flows out: violations, and problems of rules that cannot be
+//! used. Must not know: other levels, or how a value becomes one of CEL. Without the feature `cel` there are no rules.
 //!
 //! Costs are counted as rules run (docs/systems/kubernetes.md#cel-rules). What they may cost at most an API server
 //! estimates besides, when the definition is created: that is not done here.
@@ -119,7 +119,7 @@ mod with_engine {
 
     #[derive(Debug)]
     struct Rule {
-        /// Where it stands in the list.
+        /// Where it is in the list.
         index: usize,
         text: String,
         message: Option<String>,
@@ -144,7 +144,7 @@ mod with_engine {
     struct Refusal {
         message: String,
         unsupported: bool,
-        /// Why it is too much for us: then nobody knows what it would refuse.
+        /// Why it is too much for us: then it is unknown what it would refuse.
         too_much: Option<String>,
     }
 
@@ -173,7 +173,7 @@ mod with_engine {
             self.0.iter().filter_map(refused).collect()
         }
 
-        /// What is wrong with `value`, which stands at `at`, rule by rule; `cel` is the same as CEL has it.
+        /// What is wrong with `value`, which is at `at`, rule by rule; `cel` is the same as CEL has it.
         pub(crate) fn run(
             &self,
             at: &Level<'_>,
@@ -248,7 +248,7 @@ mod with_engine {
         }
     }
 
-    /// What is said where the rules of an object have cost all that they may.
+    /// What is reported where the rules of an object have cost all that they may.
     const OUT_OF_BUDGET: &str =
         "validation failed due to running out of cost budget, no further validation rules will be run";
 
@@ -345,8 +345,8 @@ mod with_engine {
 
         /// What the rule says of a value; nothing where it holds.
         ///
-        /// That the engine lacks a function or panics, or that the rule does not compile, which the schema's problems say
-        /// once, says nothing about the object. One that is too much for us refuses it.
+        /// That the engine lacks a function or panics, or that the rule does not compile, which the schema's problems
+        /// say once, says nothing about the object. One that is too much for us refuses it.
         fn complaint(&self, cel: &Cel, spending: &mut Spending<'_, '_>) -> Option<Complaint> {
             let program = match self.program(spending.allowance.work()) {
                 Ok(program) => program,
@@ -395,7 +395,8 @@ mod with_engine {
         }
 
         /// What a rule says that does not hold. A computed message of no text, of several lines, or too long is none:
-        /// kubernetes/kubernetes staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go@v1.34.1.
+        /// kubernetes/kubernetes
+        /// staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go@v1.34.1.
         fn broken(
             &self,
             program: &Program,
@@ -441,7 +442,7 @@ mod with_engine {
             }))
         }
 
-        /// What is said where a rule has no answer: the error, and which rule it is. The same file.
+        /// What is reported where a rule has no answer: the error, and which rule it is. The same file.
         fn failure(&self, error: &ExecutionError) -> String {
             let rule = self.fixed_message().unwrap_or_else(|| self.text.trim());
             match failure::words(error) {
@@ -511,8 +512,8 @@ mod with_engine {
             .collect()
     }
 
-    /// Pointer and field of `path` followed by `steps`, of which the first is a property or a map's key; what follows is
-    /// taken for properties.
+    /// Pointer and field of `path` followed by `steps`, of which the first is a property or a map's key; what follows
+    /// is taken for properties.
     fn locate(path: &Path<'_>, steps: &[String], is_property: bool) -> (String, String) {
         match steps.split_first() {
             None => (path.pointer(), path.field()),

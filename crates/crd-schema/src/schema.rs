@@ -1,10 +1,10 @@
 //! A compiled schema and what it does with values.
 //!
-//! Owns: the order of the steps. Flows in: a schema as JSON, values. Flows out: [`Violation`]s, values with their defaults.
-//! Must not know: which kind the schema belongs to, or where a value came from.
+//! Owns: the order of the steps. Flows in: a schema as JSON, values. Flows out: [`Violation`]s, values with their
+//! defaults. Must not know: which kind the schema belongs to, or where a value came from.
 //!
 //! The order is the API server's (docs/systems/kubernetes.md#crd-schemas): defaults, nulls, structural rules, and CEL
-//! rules only when nothing structural stands in their way. A rule that ran before the defaults would refuse what the
+//! rules only when nothing structural is in their way. A rule that ran before the defaults would refuse what the
 //! server accepts; one that ran after a wrong type would report the engine's confusion.
 //!
 //! Every value is judged as newly created. An update that leaves a wrong value as it was passes an API server
@@ -89,9 +89,9 @@ impl Schema {
         self.validate_defaulted(&self.defaulted(value))
     }
 
-    /// As [`Schema::validate`], for a schema that a stranger wrote: as long as the stock has work left. Where it has none,
-    /// [`Work::is_spent`] says so, and what is returned is not all: whoever asked must refuse the value, or say nothing of
-    /// any.
+    /// As [`Schema::validate`], for a schema that a stranger wrote: as long as the stock has work left. Where it has
+    /// none, [`Work::is_spent`] says so, and what is returned is not all: the caller must refuse the value, or say
+    /// nothing of any.
     #[must_use]
     pub fn validate_within(&self, value: &Value, work: &Work) -> Vec<Violation> {
         let mut allowance = work.allowance(value);
@@ -115,7 +115,7 @@ impl Schema {
         self.violations(value, &mut check::trusted().allowance_of(0), self.counted())
     }
 
-    /// What is said of a new value.
+    /// What is reported about a new value.
     fn counted(&self) -> impl Fn(&Violation) -> bool {
         let status_is_separate = self.status_is_separate;
         move |violation| {
@@ -141,13 +141,14 @@ impl Schema {
         violations
     }
 
-    /// What is wrong with some fields of the mapping `holder` of an object, whatever else stands there: `value` is that
-    /// mapping with these fields alone. Of its rules those count that ask for nothing else. Pointers begin in the mapping.
+    /// What is wrong with some fields of the mapping `holder` of an object, whatever else is there: `value` is that
+    /// mapping with these fields alone. Of its rules those count that ask for nothing else. Pointers begin in the
+    /// mapping.
     ///
-    /// So one can ask what a kind lets somebody write there, without an object of the kind.
+    /// So one can ask what a kind accepts there, without an object of the kind.
     ///
-    /// Nobody wrote such a value, so it brings no work along: each costs something of the `allowance`. Where that has nothing
-    /// left, nothing is said.
+    /// Such a value is not in the input, so it brings no work along: each costs something of the `allowance`. Where
+    /// that has nothing left, nothing is said.
     #[must_use]
     pub fn validate_part(
         &self,

@@ -323,7 +323,7 @@ fn metadata_is_refused_in_the_words_of_an_api_server() {
           references for A/a and A/b"
         ]
     );
-    // Of a wrong type: nothing more is said of any of it.
+    // Of a wrong type: nothing more is reported about any of it.
     for wrong in [
         json!({"ownerReferences": {}}),
         json!({"ownerReferences": [[]]}),

@@ -21,9 +21,9 @@ pub enum ViolationKind {
     },
     /// A field that must be there and is not. The pointer is the field's own.
     Required,
-    /// A value that is none of an enum's.
+    /// A value that is not one of an enum's.
     NotSupported {
-        /// What stands there.
+        /// What is there.
         value: Value,
         /// The enum.
         supported: Vec<Value>,
@@ -138,7 +138,8 @@ impl<'p> Path<'p> {
     }
 
     /// As the validator of structural schemas writes it: a dot before every name, also before a map's key and whatever
-    /// the name holds. kubernetes/kube-openapi pkg/validation/validate/object_validator.go@b70ca82be4d0238f92e45b618ddfff8c8381c8c8.
+    /// the name holds. kubernetes/kube-openapi
+    /// pkg/validation/validate/object_validator.go@b70ca82be4d0238f92e45b618ddfff8c8381c8c8.
     pub(crate) fn dotted(&self) -> String {
         self.written(joined)
     }

@@ -101,7 +101,7 @@ fn is_clean(block: &[u8; BLOCK]) -> bool {
 /// What the text is made of.
 ///
 /// # Errors
-/// The first character that may not stand there raw, with its position.
+/// The first character that may not be there raw, with its position.
 pub(super) fn check(text: &str) -> Result<Charset, (usize, char)> {
     let mut ascii = true;
     let mut carriage_return = false;

@@ -3,7 +3,7 @@
 //! Owns: where a complete value or key goes. Flows in: values and keys, from `compose` and `alias`. Flows out: the one
 //! value in the end. Must not know: events.
 //!
-//! What is open stands on a stack of its own, so the depth of a document costs no machine stack.
+//! What is open is on a stack of its own, so the depth of a document costs no machine stack.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

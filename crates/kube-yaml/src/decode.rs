@@ -14,7 +14,7 @@ use super::error::{Error, ErrorKind};
 pub struct Undecodable {
     /// What is wrong; its range counts the bytes of [`text`](Self::text).
     pub error: Error,
-    /// The text as far as it can be read, for whoever shows the place; U+FFFD stands for what cannot.
+    /// The text as far as it can be read, to show the place; U+FFFD stands for what cannot.
     pub text: String,
     /// The first byte at fault, counted from 0 in the file.
     pub byte: usize,
@@ -88,7 +88,7 @@ pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Box<Undecodable>> {
                 } else {
                     "save the file as UTF-8 (`iconv -f ISO-8859-1 -t UTF-8` converts Latin-1), or exclude it if it is not text"
                 };
-                // What is read before the first such byte is the same, so it stands at the same place there.
+                // What is read before the first such byte is the same, so it is at the same place there.
                 let text = String::from_utf8_lossy(bytes).into_owned();
                 let message = format!("the byte 0x{byte:02X} at offset {start} is not UTF-8");
                 Err(Undecodable::new(text, start, start, message, help))

@@ -93,7 +93,7 @@ pub struct Error {
 pub struct Related {
     /// The bytes of the same text.
     pub range: Range<usize>,
-    /// What stands there.
+    /// What is there.
     pub text: Cow<'static, str>,
 }
 

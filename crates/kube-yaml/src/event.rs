@@ -8,14 +8,14 @@ use std::ops::Range;
 
 use super::error::Outcome;
 
-/// What stands in front of a node.
+/// What is in front of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Properties<'t> {
     /// The name behind `&`.
     pub(super) anchor: Option<&'t str>,
     /// The whole tag, handle resolved.
     pub(super) tag: Option<String>,
-    /// Where they stand.
+    /// Where they are.
     pub(super) range: Range<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Which token stands at a place in the text.
+//! Which token is at a place in the text.
 //!
 //! Owns: the choice by the first byte, what lies between tokens, and what each token does to keys and indentation.
 //! Flows in: the scanner behind the last token. Flows out: at least one more token in its queue. Must not know:

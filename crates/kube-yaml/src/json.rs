@@ -369,7 +369,7 @@ impl<'t> Events<'t> for JsonParser<'t> {
 /// The objects at the start of a text, one after the other.
 #[derive(Debug)]
 pub(super) struct Objects {
-    /// Where they stand.
+    /// Where they are.
     pub(super) ranges: Vec<Range<usize>>,
     /// Why they do not reach to the end of the text.
     pub(super) stopped: Option<Box<Error>>,

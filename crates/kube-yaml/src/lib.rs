@@ -1,7 +1,7 @@
 //! The Kubernetes dialect of YAML: reading, writing, positions.
 //!
 //! Owns: how text becomes a [`serde_json::Value`] exactly as an API server's clients read it, where every key
-//! and value stands in the text, and how a value becomes canonical text that every reader takes for the same
+//! and value is in the text, and how a value becomes canonical text that every reader takes for the same
 //! value. Flows in: bytes, text. Flows out: values, positions, text.
 //! Must not know: anything else of this crate.
 //!

@@ -1,6 +1,6 @@
 //! What reading a document may cost.
 //!
-//! Owns: the limits, and what they are unless somebody says otherwise. Flows in: nothing. Flows out: numbers.
+//! Owns: the limits, and what they are by default. Flows in: nothing. Flows out: numbers.
 //! Must not know: who keeps them.
 
 /// What a document may cost at most.
@@ -19,7 +19,7 @@ impl Limits {
     /// No depth beyond this is allowed, whatever [`Limits::depth`] says: values are dropped and cloned by
     /// recursion.
     pub const GREATEST_DEPTH: usize = 1000;
-    /// [`Limits::document_bytes`] unless somebody says otherwise.
+    /// [`Limits::document_bytes`] by default.
     pub const DEFAULT_DOCUMENT_BYTES: usize = 64 << 20;
 }
 

@@ -50,7 +50,7 @@ fn read_inner_sign(text: &str) -> Option<Scalar<'static>> {
     i64::from_str_radix(signed, 2).ok().map(Scalar::Integer)
 }
 
-/// A number that starts with a dot. Underscores must stand between digits here.
+/// A number that starts with a dot. Underscores must be between digits here.
 fn read_leading_dot(text: &str) -> Option<Scalar<'static>> {
     match text {
         ".inf" | ".Inf" | ".INF" => return Some(Scalar::Float(f64::INFINITY)),

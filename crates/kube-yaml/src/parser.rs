@@ -3,7 +3,7 @@
 //! Owns: which token may follow which, what an absent node is, and the refusal of a second document. Flows in:
 //! tokens. Flows out: events. Must not know: indentation, values, anchors' meaning.
 //!
-//! No recursion: what is open stands on a stack of states, so deep nesting costs memory only.
+//! No recursion: what is open is on a stack of states, so deep nesting costs memory only.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -42,7 +42,7 @@ pub(super) enum State {
     },
 }
 
-/// Which nodes may stand at a place.
+/// Which nodes may be at a place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Allowed {
     /// Scalars and flow collections.

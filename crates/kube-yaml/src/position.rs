@@ -1,4 +1,4 @@
-//! Where each key and each value of a document stands in its text.
+//! Where each key and each value of a document is in its text.
 //!
 //! Owns: the tree of places beside the tree of values, and the two ways of composing: with and without it.
 //! Flows in: places, from the composer. Flows out: [`Positions`]. Must not know: values, files, lines.

@@ -25,8 +25,8 @@ pub fn read(chunk: &Chunk<'_>, limits: &Limits) -> Result<Value, Error> {
     read_counting(chunk, limits).0
 }
 
-/// The same as [`read`], and how much of [`Limits::alias_nodes`] it took, also when it fails: who reads many documents
-/// can give all of them one budget.
+/// The same as [`read`], and how much of [`Limits::alias_nodes`] it took, also when it fails: a reader of many
+/// documents can give all of them one budget.
 pub fn read_counting(chunk: &Chunk<'_>, limits: &Limits) -> (Result<Value, Error>, usize) {
     let mut copied = 0;
     let settle = |error: Box<Error>| error.settled(chunk.text);
@@ -37,7 +37,7 @@ pub fn read_counting(chunk: &Chunk<'_>, limits: &Limits) -> (Result<Value, Error
     (value, copied)
 }
 
-/// The same as [`read`], and where everything stands in the chunk's text.
+/// The same as [`read`], and where everything is in the chunk's text.
 ///
 /// # Errors
 /// The same as [`read`].
@@ -47,7 +47,7 @@ pub fn read_located(chunk: &Chunk<'_>, limits: &Limits) -> Result<(Value, Positi
         .map_err(|error| error.settled(chunk.text))
 }
 
-/// The value of a text that is one YAML document, without splitting it first: a separator may stand in front of
+/// The value of a text that is one YAML document, without splitting it first: a separator may be in front of
 /// it, a second document is an error. For text that comes from inside other documents; files go through
 /// [`split()`].
 ///
@@ -60,7 +60,7 @@ pub fn read_document(text: &str, limits: &Limits) -> Result<Value, Error> {
         .map_err(|error| error.settled(text))
 }
 
-/// The same as [`read_document`], and where everything stands in the text.
+/// The same as [`read_document`], and where everything is in the text.
 ///
 /// # Errors
 /// The same as [`read`].

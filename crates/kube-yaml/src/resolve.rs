@@ -1,7 +1,7 @@
 //! What the text of a scalar means: null, a boolean, a number or a string.
 //!
-//! Owns: the words and number forms of docs/systems/kubernetes.md#scalars, and the tags. Flows in: the text of one scalar, and its tag. Flows out: the scalar.
-//! Must not know: where it stands in the document, what it is in JSON.
+//! Owns: the words and number forms of docs/systems/kubernetes.md#scalars, and the tags. Flows in: the text of one
+//! scalar, and its tag. Flows out: the scalar. Must not know: where it is in the document, what it is in JSON.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! Scalars without quotes.
 //!
 //! Owns: where a plain scalar ends and how its lines fold. Flows in: the scanner at its first character. Flows
-//! out: one token, borrowed from the text when it stands on one line. Must not know: what the text means.
+//! out: one token, borrowed from the text when it is on one line. Must not know: what the text means.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ struct Line {
     end: usize,
     /// Where looking stopped: at a line break, or at what ends the scalar.
     stop: usize,
-    /// Whether a line break stands there.
+    /// Whether a line break is there.
     at_break: bool,
 }
 

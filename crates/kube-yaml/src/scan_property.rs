@@ -1,4 +1,4 @@
-//! What stands in front of a node: anchors, aliases, tags; and the directives in front of a document.
+//! What is in front of a node: anchors, aliases, tags; and the directives in front of a document.
 //!
 //! Owns: their spelling. Flows in: the scanner at `*`, `&`, `!` or `%`. Flows out: one token. Must not know:
 //! what an alias or a tag stands for.

@@ -2,7 +2,7 @@
 //!
 //! Owns: escapes, folding, and the rule that continuation lines need no indentation
 //! (docs/systems/kubernetes.md#structure-and-characters). Flows in: the scanner at the opening quote. Flows
-//! out: one token, borrowed from the text when it stands there verbatim. Must not know: what the text means.
+//! out: one token, borrowed from the text when it is there verbatim. Must not know: what the text means.
 
 use std::borrow::Cow;
 

@@ -26,7 +26,7 @@ pub(super) struct Scanner<'t> {
     pub(super) bytes: &'t [u8],
     /// The next byte to look at.
     pub(super) pos: usize,
-    /// Where the line of `pos` starts; what stands between them is the column.
+    /// Where the line of `pos` starts; what is between them is the column.
     pub(super) line_start: usize,
     /// Whether the splitter has joined the lines of this text (see [`break_length`]).
     pub(super) joined_lines: bool,
@@ -53,7 +53,7 @@ pub(super) struct Scanner<'t> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PossibleKey {
     pub(super) possible: bool,
-    /// It stands where only a key can stand: at the indentation of the mapping around it.
+    /// It is where only a key can stand: at the indentation of the mapping around it.
     required: bool,
     pub(super) token: usize,
     pub(super) pos: usize,
@@ -142,7 +142,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Whether a blank, a line break or the end of the text stands at `at`.
+    /// Whether a blank, a line break or the end of the text is at `at`.
     #[inline]
     pub(super) fn is_gap(&self, at: usize) -> bool {
         match self.at(at) {
@@ -359,7 +359,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// A scalar that stands in the text as it is.
+    /// A scalar that is in the text as it is.
     pub(super) fn verbatim(&self, start: usize, end: usize) -> Cow<'t, str> {
         Cow::Borrowed(self.slice(start, end))
     }

@@ -101,7 +101,7 @@ fn newlines(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
-/// The documents from `start` on. A separator with nothing in front of it ends nothing and stays where it stands, as
+/// The documents from `start` on. A separator with nothing in front of it ends nothing and stays where it is, as
 /// the first line of the document below it: its comment may end at a character that breaks lines in YAML alone, and a
 /// byte order mark below it does not begin the text.
 fn yaml_chunks(text: &str, start: usize) -> Outcome<Vec<Chunk<'_>>> {

@@ -191,7 +191,7 @@ fn looks_like_number(text: &str) -> bool {
     dots < 2
 }
 
-/// Whether the text can stand behind `|`: more than one line, no line with blanks at its end, nothing that
+/// Whether the text can be behind `|`: more than one line, no line with blanks at its end, nothing that
 /// needs an escape, and a first line that shows the indentation.
 fn is_literal(text: &str) -> bool {
     if !text.contains('\n') || text.starts_with([' ', '\t', '\n']) {

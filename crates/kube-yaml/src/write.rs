@@ -63,14 +63,14 @@ pub fn append_value(out: &mut String, value: &Value, indent: usize, order: KeyOr
     Writer { out }.node(value, indent, order);
 }
 
-/// Appends a value as an entry of a list whose dashes stand behind `indent` spaces.
+/// Appends a value as an entry of a list whose dashes are behind `indent` spaces.
 pub fn append_item(out: &mut String, value: &Value, indent: usize, order: KeyOrder) {
     spaces(out, indent);
     out.push_str("- ");
     Writer { out }.node(value, indent + 2, order);
 }
 
-/// Appends a field of a mapping whose keys stand behind `indent` spaces; `order` is that of the value's keys.
+/// Appends a field of a mapping whose keys are behind `indent` spaces; `order` is that of the value's keys.
 pub fn append_entry(out: &mut String, key: &str, value: &Value, indent: usize, order: KeyOrder) {
     spaces(out, indent);
     Writer { out }.entry(key, value, indent, order);
@@ -174,7 +174,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A scalar or an empty collection; `indent` is that of the line it stands on.
+    /// A scalar or an empty collection; `indent` is that of the line it is on.
     fn scalar(&mut self, value: &Value, indent: usize) {
         match value {
             Value::Null => self.out.push_str("null"),

@@ -29,7 +29,7 @@ pub(crate) struct BuiltSelector {
 
 /// Builds a selector: labels, then claims, then CEL, as OCM does, whose first error is the message
 /// (`NewClusterSelector` in open-cluster-management-io/ocm
-/// pkg/placement/helpers/clusters.go@805fa6103d8bc1761dbc9cb4e420def42703ec53); `pointer` is where it stands in the
+/// pkg/placement/helpers/clusters.go@805fa6103d8bc1761dbc9cb4e420def42703ec53); `pointer` is where it is in the
 /// Placement.
 pub(crate) fn build(selector: &ClusterSelector<'_>, pointer: &str) -> Result<BuiltSelector, SelectorFault> {
     let labels = selector.labels.compile().map_err(|error| SelectorFault {

@@ -13,7 +13,7 @@ pub enum ConditionStatus {
     True,
     /// It is not so.
     False,
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 
@@ -86,7 +86,7 @@ fn misconfigured(facts: &Facts<'_>) -> Condition {
 
 /// The first case that holds decides, in the order of `newSatisfiedCondition` (open-cluster-management-io/ocm
 /// pkg/placement/controllers/scheduling/scheduling_controller.go@805fa6103d8bc1761dbc9cb4e420def42703ec53). A
-/// misconfiguration is none of them: such a Placement reads NoManagedClusterMatched, because it selected nothing.
+/// misconfiguration is not one of them: such a Placement reads NoManagedClusterMatched, because it selected nothing.
 fn satisfied(facts: &Facts<'_>) -> Condition {
     let (status, reason, message) = if !facts.bound {
         let message = "No valid ManagedClusterSetBindings found in placement namespace".to_owned();

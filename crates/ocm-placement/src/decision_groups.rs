@@ -54,7 +54,7 @@ impl GroupSelectors {
         }
     }
 
-    /// The clusters of each of a Placement's `decisionGroups`, whoever is selected.
+    /// The clusters of each of a Placement's `decisionGroups`, regardless of which are selected.
     pub(crate) fn of(&self, placement: PlacementId) -> impl Iterator<Item = &Result<Bits, SelectorFault>> {
         let selectors = self.of_placement[placement].iter();
         selectors.map(|selector| &self.results[*selector])
@@ -165,7 +165,7 @@ impl Groups {
         self.order.get(start..end).unwrap_or_default()
     }
 
-    /// Cuts what stands in the order from `start` on into runs of `size`.
+    /// Cuts what is in the order from `start` on into runs of `size`.
     fn cut(&mut self, named: Option<usize>, start: usize, size: usize) {
         let mut start = start;
         while start < self.order.len() {

@@ -22,7 +22,7 @@ pub(crate) const MOST_ROUNDS: usize = 100;
 #[derive(Clone)]
 pub(crate) struct State {
     pub(crate) own: Column<PlacementId, Existing>,
-    /// How often each name stands in any decision.
+    /// How often each name is in any decision.
     pub(crate) counts: Column<NameId, u32>,
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn snapshot<'a>(plan: &Plan<'a>, state: &State, detail: Detail) -> Ru
     }
 }
 
-/// How often each name stands in any decision, once Placements have others than before.
+/// How often each name is in any decision, once Placements have others than before.
 fn counts_after(before: &State, own: &Column<PlacementId, Existing>) -> Column<NameId, u32> {
     let mut counts = before.counts.clone();
     for name in before.own.values().flat_map(|existing| &*existing.clusters) {

@@ -90,7 +90,7 @@ pub(crate) fn given_labels(inventory: &Inventory<'_>, decision: DecisionId) -> B
         .collect()
 }
 
-/// The decisions of the input: what each Placement has, and how often each name stands in any decision.
+/// The decisions of the input: what each Placement has, and how often each name is in any decision.
 pub(crate) fn given(
     inventory: &Inventory<'_>,
     fleet: &Fleet<'_>,
@@ -136,10 +136,11 @@ pub(crate) fn given(
 impl Existing {
     /// What a Placement has once its groups are written, and whether that is something else.
     ///
-    /// OCM writes the clusters of an object that is there already, and then leaves its labels for the next run, lest the
-    /// second write meet the first one's conflict (`createOrUpdatePlacementDecision` in open-cluster-management-io/ocm
-    /// pkg/placement/controllers/scheduling/scheduling_controller.go@805fa6103d8bc1761dbc9cb4e420def42703ec53). So labels
-    /// are written only where the clusters were right before, and may be a run late.
+    /// OCM writes the clusters of an object that is there already, and then leaves its labels for the next run, lest
+    /// the second write meet the first one's conflict (`createOrUpdatePlacementDecision` in
+    /// open-cluster-management-io/ocm
+    /// pkg/placement/controllers/scheduling/scheduling_controller.go@805fa6103d8bc1761dbc9cb4e420def42703ec53). So
+    /// labels are written only where the clusters were right before, and may be a run late.
     pub(crate) fn after(
         &self,
         groups: &Groups,

@@ -20,7 +20,7 @@ pub(crate) struct Filtered {
     pub(crate) if_selected: Arc<[ClusterId]>,
     /// Of the predicate's, those about which a toleration's expiry decides.
     pub(crate) unsure: Vec<ClusterId>,
-    /// ResourceAllocatableCPU's and -Memory's scores of `tolerated`, once somebody asks.
+    /// ResourceAllocatableCPU's and -Memory's scores of `tolerated`, computed when needed.
     pub(crate) resources: [OnceLock<Arc<[i64]>>; 2],
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Owns: a type for each kind of number, so that none is taken for another; [`Column`], a list with such numbers as
 //! indices; [`Distinct`], which hands them out. Flows in: lists. Flows out: total lookups.
-//! Must not know: what stands in a column.
+//! Must not know: what is in a column.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -37,7 +37,7 @@ macro_rules! ids {
 ids! {
     /// A ManagedCluster, in the order of the names: comparing numbers compares names.
     ClusterId;
-    /// A name that stands in decisions; those of clusters come first and have their numbers.
+    /// A name that is in decisions; those of clusters come first and have their numbers.
     NameId;
     /// A ManagedClusterSet, in the order of the names.
     SetId;

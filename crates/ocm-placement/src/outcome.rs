@@ -129,6 +129,6 @@ pub(crate) struct Scores<'a> {
     pub(crate) prioritizer: Prioritizer<'a>,
     /// Aligned with the candidates.
     pub(crate) scores: Arc<[i64]>,
-    /// Balance: how often each candidate stands in the decisions of others, and the largest such count of all.
+    /// Balance: how often each candidate is in the decisions of others, and the largest such count of all.
     pub(crate) counts: Option<(Arc<[u32]>, u32)>,
 }

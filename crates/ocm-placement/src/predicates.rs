@@ -21,7 +21,7 @@ pub(crate) struct Predicates {
     pub(crate) of_placement: Column<PlacementId, Option<PredicatesId>>,
 }
 
-/// One distinct selector, and the clusters about which somebody asks.
+/// One distinct selector, and the requested clusters.
 struct Asked {
     built: Result<BuiltSelector, SelectorFault>,
     needed: Bits,
@@ -99,12 +99,12 @@ fn any_of(
     Ok(any)
 }
 
-/// Where a predicate's selector stands in its Placement.
+/// Where a predicate's selector is in its Placement.
 pub(crate) fn predicate_pointer(index: usize) -> String {
     format!("/spec/predicates/{index}/requiredClusterSelector")
 }
 
-/// The clusters that fit each selector, among those about which somebody asks. A selector of which that cannot be said
+/// The clusters that fit each selector, among the requested ones. A selector of which that cannot be said
 /// becomes one that cannot be built: it must select nothing.
 fn answers(
     asked: &mut Column<SelectorId, Asked>,

@@ -26,7 +26,7 @@ use crate::weights::{self, Kind, Prioritizer};
 /// Where a worker keeps what changes from Placement to Placement.
 #[derive(Debug, Clone)]
 pub(crate) struct Scratch {
-    /// How often each name stands in any decision.
+    /// How often each name is in any decision.
     counts: Column<NameId, u32>,
     /// The clusters of this Placement's existing decisions.
     mine: Bits,
@@ -40,7 +40,7 @@ impl Scratch {
         }
     }
 
-    /// How often each name stands in any decision.
+    /// How often each name is in any decision.
     pub(crate) fn into_counts(self) -> Column<NameId, u32> {
         self.counts
     }
@@ -319,7 +319,7 @@ impl<'r, 'a> Run<'r, 'a> {
         scores.collect()
     }
 
-    /// How often a cluster stands in the decisions of other Placements.
+    /// How often a cluster is in the decisions of other Placements.
     fn count(&self, cluster: ClusterId) -> u32 {
         self.scratch.counts[cluster.into()]
     }

@@ -87,7 +87,7 @@ pub(crate) enum Tolerated {
         toleration: usize,
         /// Nanoseconds of Unix time; `None`: for ever.
         expires: Option<i128>,
-        /// It has an expiry and nobody gave the time, and no other toleration covers the taint.
+        /// It has an expiry and the time is not given, and no other toleration covers the taint.
         unsure: bool,
     },
     /// Not tolerated.
@@ -149,7 +149,7 @@ pub(crate) struct Verdict {
     pub(crate) for_new: bool,
     /// Every taint is tolerated for a cluster that is in an existing decision.
     pub(crate) for_selected: bool,
-    /// The toleration whose expiry decides, when nobody gave the time: for a new cluster, for a selected one.
+    /// The toleration whose expiry decides, if the time is not given: for a new cluster, for a selected one.
     pub(crate) unsure: [Option<usize>; 2],
     /// The first expiry of the tolerations in use on a selected cluster.
     pub(crate) expires: Option<i128>,

@@ -68,7 +68,7 @@ pub enum HubObjects {
     Annotated,
 }
 
-/// How much one change may do before somebody says that it is meant; without a limit, anything goes.
+/// How much one change may do before a user allows it; without a limit, anything goes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Budget {
@@ -151,8 +151,8 @@ struct ConfigFile {
     /// Directory of what already lives on each spoke, one directory per cluster; read, never rendered.
     #[schemars(length(min = 1), default = "spokes")]
     spokes: String,
-    /// Files and directories of CustomResourceDefinitions, relative to this file. They teach kinds and validate objects, and
-    /// are no part of the hub.
+    /// Files and directories of CustomResourceDefinitions, relative to this file. They teach kinds and validate
+    /// objects, and are no part of the hub.
     #[schemars(inner(length(min = 1)), default)]
     crds: Vec<String>,
     /// Output directory, relative to this file and in its repository. Every command skips it when it reads.

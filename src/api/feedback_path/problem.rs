@@ -74,7 +74,7 @@ pub(crate) enum PathProblem {
     /// A character that means nothing here.
     #[error("unrecognized character {0:?}")]
     Character(char),
-    /// What stands between brackets is no index, slice, name or union.
+    /// What is between brackets is no index, slice, name or union.
     #[error("invalid array index {0}")]
     Index(String),
     /// A comparison that does not exist.

@@ -1,7 +1,7 @@
 //! What an API server would refuse of OCM's cluster kinds.
 //!
-//! Owns: which kinds those are, what of their schemas counts, and the rules of OCM's webhooks, which are asked where the
-//! schema has nothing to say. Flows in: dynamic objects. Flows out: findings for what was refused.
+//! Owns: which kinds those are, what of their schemas counts, and the rules of OCM's webhooks, which are asked where
+//! the schema has nothing to say. Flows in: dynamic objects. Flows out: findings for what was refused.
 //! Must not know: what the scheduler makes of it.
 
 mod webhooks;
@@ -65,7 +65,7 @@ pub(crate) fn validate(object: &Object) -> Vec<Finding> {
     violation::findings(&violations, object)
 }
 
-/// The CRD wants a reason in every decision, which nobody reads, and people who write decisions leave out.
+/// The CRD wants a reason in every decision, which is never read, and people who write decisions leave it out.
 fn is_a_reason_left_out(violation: &Violation) -> bool {
     violation.kind == ViolationKind::Required
         && violation.pointer.starts_with("/status/decisions/")

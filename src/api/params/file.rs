@@ -69,15 +69,15 @@ struct ParamsFile {
     /// Older name of policiesToSync. Both together are an error.
     #[schemars(default)]
     experimental_policy_sync: Option<Vec<ResourceFile>>,
-    /// What else to sync: resources that attach to Gateways by spec.parentRefs, such as httproutes; of any other namespaced
-    /// resource, the objects that the entry chooses.
+    /// What else to sync: resources that attach to Gateways by spec.parentRefs, such as httproutes; of any other
+    /// namespaced resource, the objects that the entry chooses.
     #[schemars(default)]
     resources_to_sync: Option<Vec<ChosenFile>>,
     /// Resources that are synced no longer, and whose objects the spokes' work agents may still delete.
     #[schemars(default)]
     retained_resources: Option<Vec<RetainedFile>>,
-    /// Whether the spokes' work agents have the feature gate RawFeedbackJsonString on: addresses are then reported whole, not
-    /// their first entry.
+    /// Whether the spokes' work agents have the feature gate RawFeedbackJsonString on: addresses are then reported
+    /// whole, not their first entry.
     #[schemars(default)]
     raw_feedback: bool,
     /// What one ManifestWork holds.
@@ -160,7 +160,7 @@ struct RetainedFile {
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "read through its schema only")]
 struct ServerSideApplyFile {
-    /// Take fields over that somebody else wrote; without it, one of them keeps the whole object from being applied.
+    /// Take over fields of other managers; without it, one such field keeps the whole object from being applied.
     #[schemars(default = "force")]
     force: bool,
     /// Fields that the spokes may have otherwise, each condition once.
@@ -222,7 +222,7 @@ struct FeedbackFile {
     /// Name of the value in the ManifestWork's status.
     #[schemars(length(min = 1))]
     name: String,
-    /// Where it stands on the object, in client-go's JSONPath dialect without braces: .status.phase
+    /// Where it is on the object, in client-go's JSONPath dialect without braces: .status.phase
     #[schemars(length(min = 1))]
     path: String,
 }

@@ -1,8 +1,8 @@
 //! The resources that parameters list, checked against what exists.
 //!
 //! Owns: the checks that the RFC promises: the resource exists, serves the version, and has what its list asks for: a
-//! target reference (a policy), parentRefs (a route), or a choice of objects. Flows in: the entries, a [`ResourceCatalog`]. Flows out:
-//! resources, faults. Must not know: where the catalog's kinds come from.
+//! target reference (a policy), parentRefs (a route), or a choice of objects. Flows in: the entries, a
+//! [`ResourceCatalog`]. Flows out: resources, faults. Must not know: where the catalog's kinds come from.
 
 use std::collections::BTreeSet;
 
@@ -117,7 +117,7 @@ impl Check<'_> {
     }
 
     /// Adds the resources that are synced no longer. Of those the definition may be gone from the hub, too: so one that
-    /// nobody knows is taken, unless it is one slip away from one that somebody does.
+    /// nobody knows is taken, unless it is one typo away from one that somebody does.
     pub(super) fn retained(&mut self, value: &Value, catalog: &dyn ResourceCatalog, params: &mut Params) {
         for entry in Field::new(value).get("retainedResources").items() {
             let text = |name: &'static str| entry.get(name).str();
@@ -204,7 +204,7 @@ impl Check<'_> {
         }
         if labels.is_present() {
             match LabelSelector::read(&labels).compile() {
-                // To Kubernetes it means everything: too much to be shipped by a slip.
+                // To Kubernetes it means everything: too much to be shipped by a typo.
                 Ok(selector) if selector.requirements.is_empty() => {
                     let message = "a label selector without requirements would ship every object of the kind";
                     let help = "add `matchLabels` or `matchExpressions`, or name the objects under `names`";
@@ -243,7 +243,7 @@ impl Check<'_> {
                 has_target,
                 has_parents,
             } => {
-                // A ListenerSet hangs on its Gateway by one parent, a route by several.
+                // A ListenerSet is attached to its Gateway by one parent, a route by several.
                 let has_parents = has_parents || is_listener_set(group, kind);
                 let role = match role {
                     Role::Route if !has_parents => Role::Object,

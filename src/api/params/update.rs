@@ -1,7 +1,7 @@
 //! How the work agent writes: `updateStrategy`, and what goes with server-side apply.
 //!
-//! Owns: the checks of `serverSideApply` that its schema cannot say, so that the agent does not stumble over it on every
-//! cluster. Flows in: the text of the parameters. Flows out: an [`UpdateStrategy`], faults. Must not know: works.
+//! Owns: the checks of `serverSideApply` that its schema cannot say, so that the agent does not stumble over it on
+//! every cluster. Flows in: the text of the parameters. Flows out: an [`UpdateStrategy`], faults. Must not know: works.
 //!
 //! What the agent does: docs/systems/ocm-work.md#server-side-apply.
 
@@ -129,7 +129,7 @@ impl Wrong {
     }
 }
 
-/// The agent cuts a path at its last dot, looks for what stands before, and takes the field behind away from mappings; what
+/// The agent cuts a path at its last dot, looks for what is before, and takes the field behind away from mappings; what
 /// does not fit is passed over without a word.
 fn path(text: &str) -> Result<(), Wrong> {
     let Some((parent, field)) = text.rsplit_once('.') else {

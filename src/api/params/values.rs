@@ -47,7 +47,7 @@ pub(crate) enum UpdateStrategy {
 /// How server-side apply settles conflicts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ServerSideApply {
-    /// Whether fields that somebody else wrote are taken over.
+    /// Whether fields of other managers are taken over.
     pub force: bool,
     /// Fields that the spokes may have otherwise, each condition once.
     pub ignore_fields: Vec<IgnoreFields>,
@@ -195,6 +195,6 @@ pub(crate) struct Chosen {
 pub(crate) struct Feedback {
     /// Name in the work's status.
     pub name: String,
-    /// Where it stands.
+    /// Where it is.
     pub path: FeedbackPath,
 }

@@ -1,6 +1,6 @@
 //! Filters of HTTPRoutes and GRPCRoutes.
 //!
-//! Owns: which field belongs to which type of filter, which types stand in a list once, and what the filters say.
+//! Owns: which field belongs to which type of filter, which types are in a list once, and what the filters say.
 //! Flows in: lists of filters. Flows out: complaints. Must not know: what a rule matches.
 
 use super::backend_refs::backend_ref;

@@ -1,7 +1,7 @@
 //! Kuadrant's policies (docs/systems/kuadrant.md#what-crds-say-in-rules).
 //!
 //! Owns: what each must say at least, and which of its fields exclude each other. That `defaults`, `overrides` and bare
-//! settings do is said where settings are read. Flows in: policies. Flows out: complaints. Must not know: targets.
+//! settings do is reported where settings are read. Flows in: policies. Flows out: complaints. Must not know: targets.
 
 use super::choices::at_most_one;
 use super::complaints::{Complaints, says};
@@ -20,8 +20,8 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
     }
 }
 
-/// Calls `check` with the settings of `defaults` and of `overrides`, or with bare ones where it has neither, and with what
-/// holds them.
+/// Calls `check` with the settings of `defaults` and of `overrides`, or with bare ones where it has neither, and with
+/// what holds them.
 fn each_wrapper<'a>(
     complaints: &mut Complaints<'a>,
     field: &'a str,

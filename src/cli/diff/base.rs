@@ -1,7 +1,7 @@
 //! What `diff` compares with: a Git revision, another input or a rendered tree, and reading it.
 //!
-//! Owns: the options for it, one for each, and what is said of a base that is not whole. Flows in: those options.
-//! Flows out: a [`Base`], and what it renders to. Must not know: how sides are compared.
+//! Owns: the options for it, one for each, and what is reported about a base that is not whole. Flows in: those
+//! options. Flows out: a [`Base`], and what it renders to. Must not know: how sides are compared.
 //!
 //! The option alone says which of the three a word means, never what happens to lie on the disk: whoever opens a pull
 //! request chooses the names in its checkout, also that of a directory called like the base.
@@ -24,7 +24,7 @@ use crate::cli::show;
 use crate::cli::speech::Speech;
 use crate::cli::status::Status;
 
-/// Which base somebody means. At most one of them is there.
+/// The base that is meant. At most one of them is present.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct BaseOptions {
     /// Compare with this Git revision [default: HEAD]
@@ -140,7 +140,7 @@ impl Input {
         }
     }
 
-    /// What stands in front of its paths.
+    /// What is in front of its paths.
     fn prefix(&self) -> String {
         match self {
             Self::Directory(_) => String::new(),
@@ -365,7 +365,7 @@ pub(in crate::cli) fn judge_base(input: &Input, base: &Evaluated, speech: Speech
     Ok(())
 }
 
-/// The findings with the side in front of a path that stands for itself, as it stands in front of all others.
+/// The findings with the side in front of a path that stands for itself, as it is in front of all others.
 fn prefixed(findings: Findings, prefix: &str) -> Findings {
     let mut all = Findings::new();
     all.extend(findings.into_iter().map(|mut finding| {

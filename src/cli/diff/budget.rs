@@ -1,7 +1,7 @@
 //! The options of `diff` about change budgets.
 //!
-//! Owns: these options, and that they win over the configuration. Flows in: arguments. Flows out: a [`Budget`]. Must not
-//! know: what is counted.
+//! Owns: these options, and that they win over the configuration. Flows in: arguments. Flows out: a [`Budget`]. Must
+//! not know: what is counted.
 
 use clap::{Args, ValueEnum};
 use spokewright::pipeline::Budget;
@@ -97,7 +97,7 @@ impl BudgetOptions {
         })
     }
 
-    /// What somebody said is meant.
+    /// What the user allowed.
     pub(super) fn allowed(&self) -> Vec<Limit> {
         let limit = |allowed: &Allowed| match allowed {
             Allowed::Removed => Limit::Removed,

@@ -1,4 +1,4 @@
-//! `diff --without`: which object somebody means, and the input without it.
+//! `diff --without`: which object is meant, and the input without it.
 //!
 //! Owns: that choice. Flows in: the input, `KIND/[NS/]NAME`. Flows out: the input without the object. Must not
 //! know: what is compared.

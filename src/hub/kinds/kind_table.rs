@@ -79,7 +79,7 @@ impl KindTable {
         self.kinds.get(*index)
     }
 
-    /// Every kind of this name, whatever its group.
+    /// Every kind of this name, regardless of its group.
     pub fn of_name(&self, kind: &str) -> impl Iterator<Item = &KindInfo> {
         self.kinds.iter().filter(move |info| info.kind == kind)
     }

@@ -62,7 +62,7 @@ impl Tree for Files {
     }
 }
 
-/// What stands on disk under one name.
+/// What is on disk under one name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Node {
     Directory,
@@ -98,7 +98,7 @@ pub(super) fn snapshot(root: &Path) -> Snapshot {
     found
 }
 
-/// Exactly what should stand on disk: the tree, its inventory, the foreign files, and the directories of all.
+/// Exactly what should be on disk: the tree, its inventory, the foreign files, and the directories of all.
 pub(super) fn expected(tree: &Files, foreign: &Files) -> Snapshot {
     let mut wanted = Snapshot::new();
     let mut inventory = Vec::new();

@@ -39,7 +39,7 @@ const WITH: &str = "\
 pub enum Discovery {
     /// Those that name it.
     Off,
-    /// Also those that name no plugin, where a configuration stands in their directory.
+    /// Also those that name no plugin, where a configuration is in their directory.
     ByConfiguration,
 }
 

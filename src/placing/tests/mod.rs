@@ -1,4 +1,4 @@
-//! Objects of a hub, and what is said about them.
+//! Objects of a hub, and what is reported about them.
 
 mod refused;
 

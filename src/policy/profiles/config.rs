@@ -24,7 +24,7 @@ use crate::topology::Level;
 use apimachinery::GroupKind;
 use crd_schema::Schema;
 
-/// Where somebody finds what a profile may say.
+/// Where the fields of a profile are documented.
 const HELP: &str = "`spokewright schema config` has the fields of a profile, the README an example";
 
 /// Adds a policy kind or corrects one. What is left out stays as it is built in or, for a kind that is not, as
@@ -57,7 +57,7 @@ pub(crate) struct ProfileEntry {
     /// Whether its controller serves routes of a mesh, whose parent is a Service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_mesh: Option<bool>,
-    /// Where the settings stand in the spec.
+    /// Where the settings are in the spec.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wrappers: Option<Wrappers>,
     /// Fields that choose the strategy.
@@ -183,7 +183,7 @@ pub(crate) fn entry_schema() -> Value {
         .to_value()
 }
 
-/// Adds every entry of the configuration's `profiles` list, which stands in `document`. What is wrong with one is a
+/// Adds every entry of the configuration's `profiles` list, which is in `document`. What is wrong with one is a
 /// finding at its place, and the entry is left out.
 pub(crate) fn configure(
     profiles: &mut Profiles,
@@ -236,7 +236,7 @@ fn refused_fields(schema: &Schema, entry: &Value, position: usize, document: Doc
         .collect()
 }
 
-/// What a value of `precedence` is called today, where somebody writes an earlier word for it.
+/// What a value of `precedence` is called today, if a configuration has an earlier word for it.
 fn renamed(entry: &Value, pointer: &str) -> Option<String> {
     let (old, new) = match (pointer, entry.pointer(pointer)?.as_str()?) {
         ("/precedence", "Seed") => ("Seed", Precedence::OldestWins),

@@ -11,7 +11,7 @@ use crate::topology::Level;
 
 const GROUP: &str = "gateway.envoyproxy.io";
 
-/// The fields of a SecurityPolicy that ask who somebody is.
+/// The fields of a SecurityPolicy that authenticate.
 const IDENTITIES: [&str; 5] = ["/apiKeyAuth", "/basicAuth", "/extAuth", "/jwt", "/oidc"];
 
 pub(super) fn profiles() -> Vec<Profile> {

@@ -1,4 +1,4 @@
-//! What is said of a policy that many clusters receive.
+//! What is reported about a policy that many clusters receive.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -12,7 +12,7 @@ use super::super::merge_patch::patch;
 use super::super::profile::MergeUnit;
 use crate::hub::RowId as _;
 
-/// RFC 7386, section 2, as it stands there.
+/// RFC 7386, section 2, as it is there.
 fn reference(target: &Value, patch: &Value) -> Value {
     let Value::Object(patch) = patch else {
         return patch.clone();

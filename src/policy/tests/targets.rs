@@ -1,4 +1,5 @@
-//! Which targets a policy may name, and who says so: the definition in the input, the catalog, a controller, documentation.
+//! Which targets a policy may name, and who says so: the definition in the input, the catalog, a controller,
+//! documentation.
 
 use serde_json::json;
 
@@ -13,7 +14,7 @@ fn policy(api_version: &str, kind: &str, spec: &str) -> String {
     )
 }
 
-/// What is said of a hub, with its definitions.
+/// What is reported about a hub, with its definitions.
 fn said(hub: &Hub) -> Vec<String> {
     let mut profiles = Profiles::built_in();
     learn_targets(&mut profiles, hub, &mut crate::diagnostic::Findings::new());
@@ -400,8 +401,8 @@ mod by_the_projects {
             spec,
             &mut Work::unlimited().allowance_of(0),
         );
-        // The whole object lacks whatever else its kind needs: no rule runs then. So the structure is asked of it, and the
-        // rules of the part.
+        // The whole object lacks whatever else its kind needs: no rule runs then. So the structure is asked of it, and
+        // the rules of the part.
         let structural = crd::check(crd, &policy, &Work::unlimited());
         let about_target = |finding: &crate::diagnostic::Finding| {
             finding.message.contains("spec.target")

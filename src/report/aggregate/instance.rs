@@ -1,7 +1,7 @@
 //! One hub object on one cluster: what its work and its feedback say.
 //!
-//! Owns: what is wrong with a planned work, when a cluster counts, and what it says against a condition. Flows in: a planned
-//! work, the exported one. Flows out: words of one cluster. Must not know: other clusters.
+//! Owns: what is wrong with a planned work, when a cluster counts, and what it says against a condition. Flows in: a
+//! planned work, the exported one. Flows out: words of one cluster. Must not know: other clusters.
 
 use super::planned::{AskedFeedback, PlannedWork};
 use crate::render::WorkId;
@@ -210,7 +210,7 @@ impl<'x> Instance<'x> {
         }
     }
 
-    /// Why a condition is not True on this cluster; `None` where it is. Nobody but the cluster knows, so silence is no
+    /// Why a condition is not True on this cluster; `None` where it is. Only the cluster knows, so silence is no
     /// True.
     pub(super) fn against(&self, kind: &str) -> Option<String> {
         self.obstacle()

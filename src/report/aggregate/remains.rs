@@ -1,8 +1,9 @@
 //! What stays on a cluster though nothing ships it any more, and why it stays.
 //!
-//! Owns: which applied resources are in no work (docs/systems/ocm-work.md#appliedmanifestwork), and which deletions the works
-//! of a cluster no longer grant (docs/systems/ocm-work.md#the-agents-rights). Flows in: exported works, AppliedManifestWorks
-//! of clusters, resources of the parameters. Flows out: [`ManifestProblem`]s, words. Must not know: what is planned.
+//! Owns: which applied resources are in no work (docs/systems/ocm-work.md#appliedmanifestwork), and which deletions the
+//! works of a cluster no longer grant (docs/systems/ocm-work.md#the-agents-rights). Flows in: exported works,
+//! AppliedManifestWorks of clusters, resources of the parameters. Flows out: [`ManifestProblem`]s, words. Must not
+//! know: what is planned.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -99,8 +100,8 @@ impl<'x> Rights<'x> {
         rights
     }
 
-    /// The wanted resources that the works of a cluster do not let its agent delete, in words; `None` where that is none,
-    /// or where no work there grants anything: then nobody relies on them.
+    /// The wanted resources that the works of a cluster do not let its agent delete, in words; `None` where that is
+    /// none, or where no work there grants anything: then nothing relies on them.
     pub(super) fn lacking(&self, cluster: &str, wanted: &Resources<'_>) -> Option<String> {
         let granted = self.deletions.get(cluster)?;
         let allows = |(group, resource): &&(&str, &str)| {
@@ -140,8 +141,8 @@ fn list<'v>(value: &'v Value, pointer: &str) -> &'v [Value] {
     items.map(Vec::as_slice).unwrap_or_default()
 }
 
-/// The AppliedManifestWorks of each cluster: those of its folder, and those among the exported works that can only be of
-/// one cluster. `left_over` are the others.
+/// The AppliedManifestWorks of each cluster: those of its folder, and those among the exported works that can only be
+/// of one cluster. `left_over` are the others.
 pub(super) fn applied_works<'x>(
     works: &'x Objects,
     spokes: &'x BTreeMap<String, Objects>,

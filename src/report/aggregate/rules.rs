@@ -1,7 +1,7 @@
 //! The rules by which many clusters' words become one status (docs/systems/mgc.md#status-aggregation).
 //!
-//! Owns: conditions, addresses, listeners and feedback over all clusters. Flows in: the instances of one object, by cluster.
-//! Flows out: parts of an [`ObjectStatus`]. Must not know: which work carries what.
+//! Owns: conditions, addresses, listeners and feedback over all clusters. Flows in: the instances of one object, by
+//! cluster. Flows out: parts of an [`ObjectStatus`]. Must not know: which work carries what.
 
 use std::collections::{HashMap, HashSet};
 
@@ -161,7 +161,7 @@ fn raw_addresses(raw: Option<&str>) -> Result<Vec<(Option<String>, String)>, Str
         .collect())
 }
 
-/// The listeners on all clusters: by listener in the Gateway's order, then by cluster; those that nobody reports are
+/// The listeners on all clusters: by listener in the Gateway's order, then by cluster; those without a report are
 /// left out (docs/systems/mgc.md#status-aggregation).
 pub(super) fn listeners(
     gateway: &Gateway<'_>,

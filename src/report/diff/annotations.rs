@@ -1,6 +1,6 @@
 //! The forms for machines that annotate files: one finding for each hub object whose rendering changes.
 //!
-//! Owns: which finding stands where, and how many there may be. Flows in: a [`DiffReport`], the texts of both
+//! Owns: which finding is where, and how many there may be. Flows in: a [`DiffReport`], the texts of both
 //! sides. Flows out: findings. Must not know: how findings are written.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,16 +24,16 @@ const LISTED_FIELDS: usize = 10;
 /// How many changes of one object its message lists at most.
 const LISTED_CHANGES: usize = 3;
 
-/// So many annotations of one severity GitHub shows for a step of a job; the others stand in its log only
+/// So many annotations of one severity GitHub shows for a step of a job; the others are in its log only
 /// (docs/systems/gitops.md#github).
 pub const MOST_ON_GITHUB: usize = 10;
 
-/// The differences as findings: first the code `diff/over-budget` for what goes beyond the budget, then `diff/changed`, of
-/// which what is lost comes first. The others are one for each hub object, on the first of its lines that the change
-/// touched, and one without a place for each object that has no origin (what spokewright adds itself, or an output tree).
-/// An object that is rendered differently because of a line elsewhere is named there, if the change is in one file.
-/// Works around objects are left out where something inside changes, and so is what clusters receive that come or go as a
-/// whole. Where no object changes, effective settings are said instead.
+/// The differences as findings: first the code `diff/over-budget` for what goes beyond the budget, then `diff/changed`,
+/// of which what is lost comes first. The others are one for each hub object, on the first of its lines that the change
+/// touched, and one without a place for each object that has no origin (what spokewright adds itself, or an output
+/// tree). An object that is rendered differently because of a line elsewhere is named there, if the change is in one
+/// file. Works around objects are left out where something inside changes, and so is what clusters receive that come or
+/// go as a whole. Where no object changes, effective settings are reported instead.
 ///
 /// The places count the files of `locate`. Beyond `most`, the last one counts and names the rest.
 #[must_use]
@@ -84,7 +84,7 @@ fn changed(place: Place, message: String) -> Finding {
     Finding::new(Code::DIFF_CHANGED, place, message).severity(Severity::Warning)
 }
 
-/// Policies that hold no more, and clusters that come or go: no line says so, so they stand where the change is.
+/// Policies that hold no more, and clusters that come or go: no line says so, so they are where the change is.
 fn lost(report: &DiffReport, locate: &BothSides<'_>) -> Findings {
     let place = locate.only_touched().unwrap_or(Place::Run);
     let mut findings = Findings::new();
@@ -199,8 +199,8 @@ fn finding(
     finding
 }
 
-/// A line of the object that the change touched; else the line of an object that it was made from as well; else wherever
-/// the change is. Where nobody knows what was touched, the field that changes, or the object.
+/// A line of the object that the change touched; else the line of an object that it was made from as well; else
+/// wherever the change is. If it is unknown what was touched, the field that changes, or the object.
 fn touched_place(change: &ObjectChange, locate: &BothSides<'_>, place: Place) -> Place {
     let line = changed_line(change, locate);
     let origins = change.origins.iter().filter(|sided| sided.side == Which::New);
@@ -218,7 +218,7 @@ fn touched_place(change: &ObjectChange, locate: &BothSides<'_>, place: Place) ->
     line.unwrap_or_else(|| locate.for_readers_of_new(place))
 }
 
-/// Where the hub object says what changed, as far as that can be told from what is shipped: most of it stands there at
+/// Where the hub object says what changed, as far as that can be told from what is shipped: most of it is there at
 /// the same pointer.
 fn changed_line(change: &ObjectChange, locate: &BothSides<'_>) -> Option<Place> {
     let sided = change.origins.first().filter(|sided| sided.side == Which::New)?;

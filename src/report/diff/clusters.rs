@@ -25,7 +25,7 @@ pub(crate) fn describe(all: &[String], members: &[u32]) -> String {
     describe_names(all, &names)
 }
 
-/// The same for `names`, which are sorted and stand in `all`.
+/// The same for `names`, which are sorted and are in `all`.
 pub(super) fn describe_names(all: &[String], names: &[&str]) -> String {
     let [first, .., last] = names else {
         return names.first().copied().unwrap_or("no cluster").to_owned();

@@ -56,7 +56,8 @@ pub enum Effect {
     Real,
     /// Nothing: another work of the cluster has the object too, or the same happens there.
     OtherWork,
-    /// The object leaves its work, whose `deleteOption` leaves it on the cluster (docs/systems/ocm-work.md#orphaning-rules).
+    /// The object leaves its work, whose `deleteOption` leaves it on the cluster
+    /// (docs/systems/ocm-work.md#orphaning-rules).
     Orphaned,
 }
 
@@ -242,8 +243,8 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
     Ok(comparison)
 }
 
-/// What is lost is read first, then what is new, then what changes. What only moves between works follows, then the works
-/// around the objects.
+/// What is lost is read first, then what is new, then what changes. What only moves between works follows, then the
+/// works around the objects.
 fn reading_order(change: &ObjectChange) -> impl Ord + '_ {
     let rank = match change.change {
         Change::Removed => 0,
@@ -392,8 +393,8 @@ impl Comparing<'_> {
         Ok(outcome)
     }
 
-    /// What was found in the works of a cluster, as changes with what they come to there. An object that another work of the
-    /// cluster has too neither comes nor goes, and what two works say in the same way happens once.
+    /// What was found in the works of a cluster, as changes with what they come to there. An object that another work
+    /// of the cluster has too neither comes nor goes, and what two works say in the same way happens once.
     fn on_cluster(
         &mut self,
         (before, after): (&Works<'_>, &Works<'_>),
@@ -501,8 +502,8 @@ fn is_about(summary: &ManifestSummary, key: &ObjectKey) -> bool {
         && summary.group == key.group
 }
 
-/// What a work leaves on its clusters, by its `deleteOption`: the agent has taken itself off the owners of these objects,
-/// so what counts is the work that was applied last.
+/// What a work leaves on its clusters, by its `deleteOption`: the agent has taken itself off the owners of these
+/// objects, so what counts is the work that was applied last.
 struct Orphans<'o> {
     all: bool,
     rules: Vec<&'o Value>,
@@ -525,7 +526,8 @@ impl<'o> Orphans<'o> {
         }
     }
 
-    /// A rule names the plural; of a text that nobody wrote down the plurals of, Namespaces alone are known by their kind.
+    /// A rule names the plural; of a text without a list of plurals, Namespaces alone are known by their
+    /// kind.
     fn hold(&self, key: &ObjectKey, summaries: &[ManifestSummary]) -> bool {
         if key.is_work {
             return false;
@@ -600,7 +602,7 @@ impl<'a> Parsed<'a> {
                 continue;
             };
             let holds = if body.summaries.is_empty() {
-                // The name of the cluster only stands in a message about a text that has been read before.
+                // The name of the cluster only is in a message about a text that has been read before.
                 self.objects(Some(*position), "", work)?.contains_key(key)
             } else {
                 body.summaries.iter().any(|summary| is_about(summary, key))

@@ -75,7 +75,8 @@ struct Setting {
 const HUB: &str = "";
 
 impl EffectiveSettings {
-    /// The settings of one side, on the clusters that are asked for, and of what only a mesh leads to, which nobody ships.
+    /// The settings of one side, on the clusters that are asked for, and of what only a mesh leads to, which is not
+    /// shipped.
     #[must_use]
     pub fn new(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Self {
         Self::of_side(view, admits, true)
@@ -126,8 +127,8 @@ impl EffectiveSettings {
         settings
     }
 
-    /// Of some groups of clusters that are alike, on which policies held on a path: those where traffic still takes it and
-    /// none of the kind holds any more. A class of clusters is asked once.
+    /// Of some groups of clusters that are alike, on which policies held on a path: those where traffic still takes it
+    /// and none of the kind holds any more. A class of clusters is asked once.
     fn lost(&self, key: &PathKey, levels: &[Level], groups: &[usize], alike: &Alike<'_>) -> Vec<usize> {
         let mut lost = BTreeSet::new();
         let steps = Steps::new(levels, &key.2);

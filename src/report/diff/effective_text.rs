@@ -11,17 +11,20 @@ use super::clusters::describe_names;
 use super::field_line::field_line;
 use super::fields::{FieldChange, field_changes};
 use super::report::{DiffReport, EffectiveChange, SettingChange};
-use crate::diagnostic::and_more;
+use crate::diagnostic::{and_more, first_names};
 use apimachinery::pointer;
 
 /// At most so many paths with one change are listed, the rest is counted.
 const MOST_PATHS: usize = 8;
 
+/// At most so many settings are named in a title.
+const MOST_SETTINGS: usize = 3;
+
 /// What changes in the same way on some paths.
 pub(super) struct EffectiveGroup {
     /// Kind of the policies.
     pub kind: String,
-    /// Whether policies come to hold, hold no longer, or set something else.
+    /// Whether policies take effect, are no longer in effect, or change settings.
     pub change: Change,
     /// `RateLimitPolicy shop/per-client instead of shop/api-burst`.
     pub title: String,
@@ -138,7 +141,15 @@ fn title(change: &EffectiveChange) -> String {
         change.new_names.join(", "),
     );
     if old == new {
-        format!("{kind} {new} sets something else")
+        let settings = change.settings.iter().map(|change| dotted(&change.setting));
+        // A policy of an unknown form is one setting without a name.
+        let settings: Vec<String> = settings.filter(|name| !name.is_empty()).collect();
+        let changed = if settings.is_empty() {
+            "its spec".to_owned()
+        } else {
+            first_names(&settings, MOST_SETTINGS)
+        };
+        format!("{kind} {new} changes {changed}")
     } else if new.is_empty() {
         format!("{kind} {old} is lost")
     } else if old.is_empty() {

@@ -90,7 +90,7 @@ struct LostPolicy<'a> {
 #[serde(rename_all = "camelCase")]
 struct NewClusters<'a> {
     names: Vec<&'a str>,
-    /// Clusters that were there before and receive the same; none where nobody does.
+    /// Clusters that were there before and receive the same; none if no cluster does.
     like: Vec<&'a str>,
 }
 

@@ -1,4 +1,4 @@
-//! What a change budget counts, and what is said of a change that goes beyond it.
+//! What a change budget counts, and what is reported about a change that goes beyond it.
 //!
 //! Owns: the words. Flows in: counts. Flows out: [`Limit`], [`Exceeded`]. Must not know: how anything is counted.
 
@@ -30,7 +30,7 @@ pub struct Exceeded {
     pub most: usize,
     /// What there is.
     pub count: usize,
-    /// Whether somebody said that this is meant.
+    /// Whether the user allowed it.
     pub allowed: bool,
     /// What is counted, in words.
     pub offenders: Vec<String>,

@@ -1,8 +1,8 @@
 //! The form for a comment on a pull request: what is lost, new, and changed, then folded details, and never more bytes
 //! than asked for.
 //!
-//! Owns: this form, the line that a comment is found by, and what is left out of it. Flows in: a [`DiffReport`], a budget.
-//! Flows out: text. Must not know: who posts it.
+//! Owns: this form, the line that a comment is found by, and what is left out of it. Flows in: a [`DiffReport`], a
+//! budget. Flows out: text. Must not know: who posts it.
 //!
 //! GitHub takes comments of up to 65,536 characters (docs/systems/gitops.md#github). What does not fit is left out
 //! whole, never cut inside an object: a fence or a folded section without its end would swallow all that follows. The
@@ -22,8 +22,8 @@ use super::side::BothSides;
 use super::summary::{Point, Word, remaining, remaining_groups, summary, told_at_once};
 use crate::diagnostic::{Lines, and_more, one_line};
 
-/// Bytes of a comment unless somebody asks for another number: safely below GitHub's limit, which counts characters, and
-/// no character is less than a byte.
+/// Bytes of a comment by default: safely below GitHub's limit, which counts characters,
+/// and no character is less than a byte.
 pub const DEFAULT_BUDGET: usize = 60_000;
 
 /// The report as GitHub's Markdown, at most `budget` bytes.
@@ -85,7 +85,8 @@ pub fn markdown(report: &DiffReport, locate: &BothSides<'_>, budget: usize) -> S
     text
 }
 
-/// The first line, which nobody sees: whoever updates a comment finds it by this, and those of two fleets by their titles.
+/// The first line, which is hidden: a workflow finds its comment by this, and those of two fleets by their
+/// titles.
 fn marker(report: &DiffReport) -> String {
     let mut name = String::new();
     if let Some(title) = &report.titles.fleet {
@@ -313,7 +314,7 @@ fn effective_section(group: &EffectiveGroup) -> String {
     section(&effective_title(group), "", "text", &body.into_text())
 }
 
-/// One folded section. `body` stands in a fence that nothing inside it can end.
+/// One folded section. `body` is in a fence that nothing inside it can end.
 fn section(title: &str, above: &str, language: &str, body: &str) -> String {
     let mut longest = 0_usize;
     let mut run = 0_usize;

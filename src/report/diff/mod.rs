@@ -3,7 +3,7 @@
 //! Owns: pairing the works and objects of two [`Side`]s, comparing them as values, merging what is the same on
 //! many clusters, and the forms people and machines read ([`human()`], [`semantic()`], [`markdown()`], [`json()`],
 //! [`annotations()`]).
-//! Flows in: two plans, or rendered files that somebody read. Flows out: a [`DiffReport`] and its texts.
+//! Flows in: two plans, or rendered files that were read. Flows out: a [`DiffReport`] and its texts.
 //! Must not know: files, Git, terminals, or how a side came to be.
 //!
 //! Two rules hold everywhere. Nothing is done once per cluster that could be done once per distinct text: a

@@ -1,4 +1,4 @@
-//! The report: what was compared, what differs, and what is to be said about it.
+//! The report: what was compared, what differs, and what is to be reported about it.
 //!
 //! Owns: what belongs to a report, and its headline. Flows in: a [`Comparison`], effective changes. Flows out: a
 //! [`DiffReport`]. Must not know: forms.
@@ -21,10 +21,10 @@ pub struct Titles {
     pub old: String,
     /// Such as `work tree`.
     pub new: String,
-    /// The command that shows everything, for whoever reads a part.
+    /// The command that shows everything, for readers of a part.
     #[serde(skip)]
     pub command: String,
-    /// What the fleet is called, where somebody said.
+    /// The name of the fleet, if it has one.
     #[serde(rename = "title", skip_serializing_if = "Option::is_none")]
     pub fleet: Option<String>,
 }

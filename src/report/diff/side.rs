@@ -143,8 +143,8 @@ impl<'a> Side<'a> {
     /// Whether the file at a path of an output tree would hold exactly these bytes, so that its text need not be kept.
     /// A list for kustomize is not compared, whatever it holds.
     ///
-    /// Whoever reads a tree asks this file by file: a tree of 100,000 files is gigabytes, nearly all of it as expected,
-    /// and never stands in memory.
+    /// A reader of a tree asks this file by file: a tree of 100,000 files is gigabytes, nearly all of it as expected,
+    /// and never is in memory.
     #[must_use]
     pub fn expects(&self, path: &str, bytes: &[u8]) -> bool {
         let Some((cluster, work)) = cluster_and_work(path) else {
@@ -221,16 +221,16 @@ pub struct BothSides<'a> {
     /// How many files the new side has: the old side's numbers start here.
     offset: u32,
     old_files: u32,
-    /// Paths and texts of the new side, once somebody asks.
+    /// Paths and texts of the new side, computed when needed.
     new_texts: OnceCell<BTreeMap<&'a str, &'a str>>,
     /// The lines of the new side that the old one does not have, by path, from 1; likewise.
     touched: OnceCell<BTreeMap<&'a str, BTreeSet<usize>>>,
 }
 
-/// Whether a change touched what stands at a place.
+/// Whether a change touched what is at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Touched {
-    /// Nobody knows: one side has no texts, or all of them are the same.
+    /// Unknown: one side has no texts, or all of them are the same.
     Unknown,
     /// No.
     No,
@@ -253,7 +253,8 @@ impl<'a> BothSides<'a> {
         }
     }
 
-    /// Whether the change touched what stands at a place of the new side, as a whole or, if `line` is given, best on that line.
+    /// Whether the change touched what is at a place of the new side, as a whole or, if `line` is given, best on that
+    /// line.
     pub(super) fn touched(&self, place: &Place, line: Option<&Place>) -> Touched {
         let (
             Place::Field {

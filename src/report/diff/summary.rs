@@ -1,7 +1,7 @@
 //! What matters of a difference, the risk first: what is lost, what is new, what changes.
 //!
-//! Owns: which of these something is, and in which words. Flows in: a [`DiffReport`]. Flows out: a [`Summary`]. Must not
-//! know: forms.
+//! Owns: which of these something is, and in which words. Flows in: a [`DiffReport`]. Flows out: a [`Summary`]. Must
+//! not know: forms.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ const MOST_OBJECTS: usize = 10;
 /// So many paths that lose a policy are named at once.
 const MOST_PATHS: usize = 4;
 
-/// A line, and what stands below it.
+/// A line, and what is below it.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Point {
     pub text: Vec<Word>,
@@ -35,7 +35,7 @@ pub(super) enum Word {
     Name(String),
 }
 
-/// All of it. Clusters that come or go as a whole are told in a line each, and nothing else is said of them.
+/// All of it. Clusters that come or go as a whole are told in a line each, and nothing else is reported about them.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
     pub lost: Vec<Point>,
@@ -78,7 +78,7 @@ impl Point {
     }
 }
 
-/// The clusters that come like others, or go: what happens to them is told once.
+/// The clusters that come like others, or go: what happens to them is reported once.
 pub(super) fn told_at_once(comparison: &Comparison) -> BTreeSet<u32> {
     let leaving = comparison
         .rows
@@ -497,7 +497,7 @@ fn group_point(group: &EffectiveGroup) -> Point {
     one_or_count(point, &group.lines, "setting")
 }
 
-/// One line stands behind, and more are counted.
+/// One line is behind, and more are counted.
 fn one_or_count(point: Point, lines: &[String], noun: &str) -> Point {
     match lines {
         [] => point,

@@ -23,7 +23,7 @@ pub struct ObjectExplanation {
     /// For people: `Gateway shop/storefront`.
     #[serde(skip)]
     pub title: String,
-    /// Where it stands.
+    /// Where it is.
     #[serde(flatten)]
     pub place: Option<SourceLine>,
     /// The cluster that was looked at.
@@ -34,10 +34,10 @@ pub struct ObjectExplanation {
     /// Of a route whose kind is synced: the clusters that it is shipped to, sorted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shipped_to: Option<Vec<String>>,
-    /// Of a route of the hub that is not synced: it counts wherever its Gateways go, as if somebody else delivered it.
+    /// Of a route of the hub that is not synced: it counts wherever its Gateways go, as if another tool delivered it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub assumed: bool,
-    /// Of a ListenerSet that hangs on no Gateway, and of each parent that does not take a route: why.
+    /// Of a ListenerSet that is attached to no Gateway, and of each parent that does not take a route: why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_attached: Vec<String>,
     /// The policies that target it, or a section of it.
@@ -67,7 +67,7 @@ pub struct AttachedPolicy {
     pub place: Option<SourceLine>,
 }
 
-/// What is said of a policy.
+/// What is reported about a policy.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

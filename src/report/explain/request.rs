@@ -1,7 +1,7 @@
 //! `explain` of a request: which listener takes it, which rule, which would be next, and what holds on its way.
 //!
-//! Owns: the document `RequestExplanation`, and which paths of policies a request goes. Flows in: the evaluated policies of
-//! an input, a request. Flows out: serializable data with places. Must not know: how rules are compared.
+//! Owns: the document `RequestExplanation`, and which paths of policies a request goes. Flows in: the evaluated
+//! policies of an input, a request. Flows out: serializable data with places. Must not know: how rules are compared.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub struct Answer {
     /// Whether these are all clusters of the Gateway.
     #[serde(skip)]
     pub everywhere: bool,
-    /// The rule that takes it; none: nobody answers (404).
+    /// The rule that serves it; without one, the answer is 404.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleLine>,
     /// The rule that would take it if that one did not.
@@ -76,7 +76,7 @@ pub struct RuleLine {
     /// The same for people.
     #[serde(skip)]
     pub title: String,
-    /// Where it stands.
+    /// Where it is.
     #[serde(flatten)]
     pub place: Option<SourceLine>,
 }
@@ -200,8 +200,8 @@ impl Explainer<'_, '_> {
     }
 }
 
-/// What holds where the request goes: of each kind of policy the paths that end deepest on its way, and those to each of
-/// the backends that the rule may choose.
+/// What holds where the request goes: of each kind of policy the paths that end deepest on its way, and those to each
+/// of the backends that the rule may choose.
 fn on_its_way<'e>(seen: Seen<'e>, gateway: GatewayId, taken: &Taken) -> Vec<Found<'e>> {
     let topology = &seen.attachments.topology;
     let rule = taken.rules.first();

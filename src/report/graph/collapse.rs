@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use super::{Graph, Layer, Link, State};
 
-/// More nodes than this nobody reads.
+/// A graph with more nodes is too large to read.
 pub(super) const MOST_NODES: usize = 60;
 
-/// More edges than this nobody follows. Mermaid by itself refuses more than 500.
+/// A graph with more edges is too large to follow. Mermaid by itself refuses more than 500.
 pub(super) const MOST_EDGES: usize = 200;
 
 /// What is counted, one after the other, until the rest can be read.
@@ -50,7 +50,7 @@ impl Graph {
         self.nodes() < self.things()
     }
 
-    /// One node for those of a part that hang on, or receive, the same Gateways.
+    /// One node for those of a part that are attached to, or receive, the same Gateways.
     fn fold_by_gateways(&mut self, layers: &[Layer]) {
         for layer in layers {
             let mut gateways = self.gateways();
@@ -157,7 +157,7 @@ impl Graph {
         above
     }
 
-    /// One node for those of a part that have the same key. It stands where the first of them stood.
+    /// One node for those of a part that have the same key. It is where the first of them stood.
     fn fold(&mut self, part: Layer, mut key: impl FnMut(&Self, usize) -> Key) {
         let mut first_of: BTreeMap<Key, usize> = BTreeMap::new();
         let mut moved: Vec<usize> = Vec::with_capacity(self.vertices.len());

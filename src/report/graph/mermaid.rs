@@ -64,7 +64,7 @@ const fn shape(part: Layer) -> (&'static str, &'static str) {
     }
 }
 
-/// Everything but letters, digits and what stands in ordinary names is written by its number: `#34;` is `"`.
+/// Everything but letters, digits and what is in ordinary names is written by its number: `#34;` is `"`.
 /// Mermaid knows no other escape.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());

@@ -1,14 +1,15 @@
-//! A picture of a part: what hangs on a Gateway, a route, a policy, what lives in a namespace, what goes to a cluster.
+//! A picture of a part: what is attached to a Gateway, a route, a policy, what lives in a namespace, what goes to a
+//! cluster.
 //!
-//! Owns: which nodes belong to what somebody asks for. Flows in: a [`Graph`] of everything. Flows out: a smaller one. Must
-//! not know: how it was built, or how it is written.
+//! Owns: which nodes belong to the requested part. Flows in: a [`Graph`] of everything. Flows out: a smaller one.
+//! Must not know: how it was built, or how it is written.
 
 use std::collections::BTreeSet;
 
 use super::{Edge, Graph, Layer, Link, Vertex};
 
-/// What a picture is narrowed to: `kind/name` or `kind/namespace/name`, without case in the kind. A namespace stands for all
-/// that is in it.
+/// What a picture is narrowed to: `kind/name` or `kind/namespace/name`, without case in the kind. A namespace stands
+/// for all that is in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Only {
     kind: String,
@@ -43,8 +44,8 @@ impl Only {
 }
 
 impl Graph {
-    /// Keeps what belongs to any of these: it, what it hangs on, what hangs on it, and the policies there. Whether there is
-    /// any such thing.
+    /// Keeps what belongs to any of these: it, what it is attached to, what is attached to it, and the policies there.
+    /// Whether there is any such thing.
     pub fn narrow(&mut self, wanted: &[Only]) -> bool {
         let meant = self.vertices.iter().enumerate();
         let meant = meant.filter(|(_, vertex)| wanted.iter().any(|only| only.means(vertex)));

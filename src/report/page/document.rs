@@ -3,8 +3,8 @@
 //! Owns: its shape. Flows in: what the other files of this folder find out. Flows out: serializable data. Must not
 //! know: where it comes from, or how a page is drawn.
 //!
-//! A page of a thousand clusters must stay small, so nothing is said twice: values, sets of clusters and outcomes
-//! stand in lists of their own, and rows are arrays, whose fields the types below name.
+//! A page of a thousand clusters must stay small, so nothing is reported twice: values, sets of clusters and outcomes
+//! are in lists of their own, and rows are arrays, whose fields the types below name.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub struct FleetPage {
     pub(super) kind: &'static str,
     /// What the page is called.
     pub(super) title: String,
-    /// What stands before the path of a file in a link to it.
+    /// What is before the path of a file in a link to it.
     pub(super) source_url: Option<String>,
     /// Paths relative to the root of the input, with forward slashes.
     pub(super) files: Vec<String>,

@@ -1,7 +1,7 @@
 //! Text of the input inside of markup, and data inside of a script.
 //!
-//! Owns: what is written instead of characters that would end either, or hide. Flows in: text. Flows out: text that stays
-//! what it is. Must not know: where it stands.
+//! Owns: what is written instead of characters that would end either, or hide. Flows in: text. Flows out: text that
+//! stays what it is. Must not know: where it is.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ pub(super) fn escape_markup(text: &str, page: &mut String) {
             '>' => page.push_str("&gt;"),
             '"' => page.push_str("&quot;"),
             '\'' => page.push_str("&#39;"),
-            // What could hide or turn around what stands beside it.
+            // What could hide or turn around what is beside it.
             other if is_hidden(other) => {
                 let _ = write!(page, "&lt;U+{:04X}&gt;", u32::from(other));
             }
@@ -41,7 +41,8 @@ fn is_hidden(character: char) -> bool {
     )
 }
 
-/// JSON inside of a script element, which markup would end, whatever it is in JSON. These characters stand in strings only.
+/// JSON inside of a script element, which markup would end, whatever it is in JSON. These characters are in strings
+/// only.
 pub(super) fn escape_data(json: &str, page: &mut String) {
     for character in json.chars() {
         match character {

@@ -1,6 +1,6 @@
 //! What a page shows policies on: Gateways, their listeners, routes with their rules, backends.
 //!
-//! Owns: their order and positions, where each stands in every place that was evaluated, and what a rule matches in
+//! Owns: their order and positions, where each is in every place that was evaluated, and what a rule matches in
 //! words. Flows in: the topologies of a view. Flows out: rows, and a [`Map`] of each topology. Must not know: policies.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -38,7 +38,7 @@ pub(super) struct RouteEntry<'p> {
     pub(super) local: bool,
     pub(super) hosts: Vec<String>,
     pub(super) rules: Vec<RuleRow>,
-    /// The Gateways and listeners that it hangs on, and the clusters where it does.
+    /// The Gateways and listeners that it is attached to, and the clusters where it does.
     pub(super) on: Vec<((usize, i32), BTreeSet<usize>)>,
     known: HashMap<(usize, i32), usize>,
 }
@@ -66,7 +66,7 @@ impl Spot {
     }
 }
 
-/// Where the things of one topology stand on the page.
+/// Where the things of one topology are on the page.
 #[derive(Default)]
 pub(super) struct Map {
     pub(super) starts: BTreeMap<Start, usize>,
@@ -155,7 +155,7 @@ impl<'p> Hierarchy<'p> {
                 }
             }
         }
-        // Those that hang on nothing are a row, too.
+        // Those that are attached to nothing are a row, too.
         if seen.clusters.is_empty() {
             for (id, _) in topology.routes.iter() {
                 let mut starts = topology.starts_of(Node::Route(id)).into_iter().peekable();
@@ -429,8 +429,8 @@ pub(super) fn rule_name(rule: &RuleRow, position: usize) -> String {
     }
 }
 
-/// A match in words: `/cart`, `= /cart` where it is the whole path, `~ ^/cart` where it is an expression; then the method,
-/// headers and query parameters.
+/// A match in words: `/cart`, `= /cart` where it is the whole path, `~ ^/cart` where it is an expression; then the
+/// method, headers and query parameters.
 fn matched(rule: &Value) -> String {
     let text = |pointer: &str| rule.pointer(pointer).and_then(Value::as_str);
     let mut words = Vec::new();

@@ -26,7 +26,7 @@ const MOST_BYTES: usize = 5_000_000;
 /// So many paths of what a deletion changes stay on a page that is too large.
 const FEW_PATHS: usize = 50;
 
-/// Style and script as they are sent: without the indentation, which is for whoever reads the source, and is a fifth of
+/// Style and script as they are sent: without the indentation, which is for readers of the source, and is a fifth of
 /// them.
 static PIECES: LazyLock<[String; 2]> = LazyLock::new(|| [STYLE, SCRIPT].map(flush_left));
 
@@ -108,7 +108,8 @@ impl FleetPage {
     }
 }
 
-/// What the page may do: run this script, use this style, and nothing else. A file has no headers, so it says so itself.
+/// What the page may do: run this script, use this style, and nothing else. A file has no headers, so it says so
+/// itself.
 fn policy(style: &str, script: &str) -> String {
     let hash = |text: &str| base64(&Sha256::digest(text.as_bytes()));
     format!(

@@ -138,7 +138,7 @@ impl<'p> Tables<'p> {
         })
     }
 
-    /// File and line of a field of an object: of its name, which is where somebody looks.
+    /// File and line of a field of an object: of its name, where a reader looks.
     pub(super) fn field(&mut self, object: &Object, pointer: &str) -> Option<At> {
         self.at(object.origin.place(pointer, Part::Key))
     }

@@ -1,7 +1,7 @@
 //! The page: one HTML file that shows a fleet to people who would rather look than read.
 //!
-//! Owns: the document `FleetPage`, and the file around it. Flows in: what other reports are made from, a [`Page`]. Flows
-//! out: HTML. Must not know: the command line, files, or how anything was decided.
+//! Owns: the document `FleetPage`, and the file around it. Flows in: what other reports are made from, a [`Page`].
+//! Flows out: HTML. Must not know: the command line, files, or how anything was decided.
 //!
 //! Everything that needs a rule of precedence is decided before the page is made: its script groups, counts, and draws.
 //! `document` has the shape of the data, `interned` the lists that it consists of; `hierarchy`, `outcomes`, `policies`,
@@ -81,13 +81,13 @@ pub(crate) struct Page<'p> {
     pub(crate) works: Option<&'p Aggregated>,
 }
 
-/// What somebody says of a page.
+/// What the user says about a page.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct PageOptions {
     /// What it is called.
     pub title: String,
-    /// What stands before the path of a file in a link to it: `http` or `https`.
+    /// What is before the path of a file in a link to it: `http` or `https`.
     pub source_url: Option<String>,
 }
 

@@ -33,7 +33,7 @@ struct Kept<'p> {
     policy: AuthoredId,
     winner: usize,
     rule: Rule,
-    /// As it stands on the hub.
+    /// As it is on the hub.
     withheld: &'p Withheld<'p>,
 }
 
@@ -459,7 +459,7 @@ impl<'p> Finding<'_, 'p> {
         }
     }
 
-    /// The position of a policy as somebody wrote it.
+    /// The position of a policy as written.
     fn number(&self, seen: Seen<'_>, author: AuthoredId, cluster: Option<&str>) -> Option<usize> {
         let authored = seen.attachments.authored(author);
         let local = seen.attachments.policy(author.policy).local;

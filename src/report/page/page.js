@@ -2936,6 +2936,12 @@
         D.values.push(v);
         return D.values.length - 1;
       };
+    // The settings that differ, by name; none for a policy whose form is not known
+    const settingNames = ch => {
+      const text = i => JSON.stringify(i >= 0 ? D.values[i] : null),
+        names = ch.filter(([, o, w]) => text(o) !== text(w)).map(([k]) => k.replace(/^\//, '').replaceAll('/', '.'));
+      return names.slice(0, 3).join(', ') + (names.length > 3 ? ` and ${names.length - 3} more` : '');
+    };
     const card = e => {
       const o = e.old >= 0 ? D.values[e.old] : {},
         w = e.new >= 0 ? D.values[e.new] : {},
@@ -2966,7 +2972,7 @@
               : e.old < 0
                 ? [h('span', { class: 'tag add' }, 'new'), ' ', pol(e.newPolicies)]
                 : same
-                  ? [pol(e.newPolicies), ' sets something else']
+                  ? [pol(e.newPolicies), ' changes ' + (settingNames(ch) || 'its spec')]
                   : [pol(e.newPolicies), ' instead of ', e.oldPolicies.map(x => x[0]).join(', ')],
           ),
           h('span', { class: 'tag' }, `on ${clusterText(all)}`),

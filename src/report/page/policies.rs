@@ -55,7 +55,7 @@ impl<'p> Rows<'_, 'p> {
         tables: &mut Tables<'p>,
     ) -> Vec<PolicyRow> {
         let places: Vec<Seen<'p>> = self.view.seen().collect();
-        // What is found out about the hierarchy further down must not move what stands in it.
+        // What is found out about the hierarchy further down must not move what is in it.
         let paths = Paths::of(hierarchy);
         let mut rows = Vec::new();
         for entry in &numbers.entries {

@@ -193,7 +193,7 @@ const CASES: &[Case] = &[
             ("hub/team/e", Link("/etc")),
             ("hub/team/f.json", Link("missing.json")),
             ("hub/team/g", Link("../../elsewhere")),
-            // What is no longer anchored where it stands is not meant.
+            // What is no longer anchored where it is is not meant.
             ("hub/team/gone.yaml", Link("missing.yaml")),
         ],
         expected: &[

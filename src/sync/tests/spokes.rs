@@ -193,7 +193,7 @@ fn what_lives_on_clusters_that_receive_the_same_makes_no_copy_of_it() {
     });
 }
 
-/// A route that names no Gateway may hang on one all the same.
+/// A route that names no Gateway may be attached to one all the same.
 #[test]
 fn a_local_policy_touches_the_gateway_of_a_listener_set_that_its_route_names() {
     let set = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: ListenerSet\nmetadata: {name: set, namespace: infra}\n\

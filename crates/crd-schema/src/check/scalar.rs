@@ -177,8 +177,8 @@ fn range_help(node: &Node) -> Option<String> {
     (!both.is_empty()).then(|| format!("write a number of {}", both.join(" and ")))
 }
 
-/// A text that is accepted and that a slip makes of this one: other letters' case, blanks, signs that are no letters, or a
-/// unit of time written out.
+/// A text that is accepted and that a typo makes of this one: other letters' case, blanks, signs that are no letters,
+/// or a unit of time written out.
 fn near_text(text: &str, accepts: impl Fn(&str) -> bool) -> Option<String> {
     let trimmed = text.trim();
     let lower = trimmed.to_ascii_lowercase();

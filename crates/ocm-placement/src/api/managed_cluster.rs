@@ -14,7 +14,7 @@ use super::reading::Reading;
 /// A ManagedCluster (cluster.open-cluster-management.io/v1).
 #[derive(Debug, Clone)]
 pub(crate) struct ManagedCluster<'a> {
-    /// The object: where it stands, and the whole of it for CEL.
+    /// The object: where it is, and the whole of it for CEL.
     pub(crate) object: Object<'a>,
     /// `metadata.name`; also the cluster's namespace on the hub.
     pub(crate) name: &'a str,

@@ -2,7 +2,7 @@
 //!
 //! Owns: the fields that the scheduler reads, with the defaults of the CRD
 //! (docs/systems/ocm-placement.md#kinds-and-defaults). `spreadPolicy`, `sortBy` and `scoreRateLimit` are not among
-//! them: they stand in the API, and no scheduler implements them (docs/systems/ocm-placement.md#ignored-fields).
+//! them: they are in the API, and no scheduler implements them (docs/systems/ocm-placement.md#ignored-fields).
 //! Flows in: objects. Flows out: views. Must not know: whether a Placement makes sense to the scheduler.
 
 use std::collections::BTreeMap;
@@ -39,7 +39,8 @@ pub(crate) struct Placement<'a> {
     pub(crate) left_alone: Option<LeftAlone>,
 }
 
-/// Why the scheduler leaves a Placement alone (docs/systems/ocm-placement.md#placements-left-alone): decisions and status stay as they were.
+/// Why the scheduler leaves a Placement alone (docs/systems/ocm-placement.md#placements-left-alone): decisions and
+/// status stay as they were.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LeftAlone {
     /// `metadata.deletionTimestamp` is set.

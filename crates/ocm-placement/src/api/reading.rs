@@ -15,7 +15,7 @@ use super::time::parse_time;
 
 /// A field that OCM's API server would refuse; its object is left out.
 ///
-/// Only what the scheduler reads is looked at: whoever wants every rule of the CRDs validates against them first.
+/// Only what the scheduler reads is looked at: to check every rule of the CRDs, validate against them first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InvalidField {
@@ -36,7 +36,7 @@ pub enum FieldProblem {
     },
     /// A required field is missing.
     Required,
-    /// A text that is none of those allowed.
+    /// A text that is not one of those allowed.
     NotOneOf(&'static [&'static str]),
     /// A number below zero. OCM's scheduler panics on a negative `numberOfClusters`.
     Negative,
@@ -167,7 +167,7 @@ impl<'f, 'a> Reading<'f, 'a> {
         time
     }
 
-    /// The value whose text stands in `field`; `None` when it is absent.
+    /// The value whose text is in `field`; `None` when it is absent.
     pub(crate) fn one_of<T: Copy>(
         &mut self,
         field: &Field<'a>,

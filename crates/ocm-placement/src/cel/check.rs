@@ -189,7 +189,7 @@ fn result(overload: &Overload, receiver: Option<&Type>, arguments: &[Type]) -> O
     fit.then(|| substitute(&overload.result, &bound))
 }
 
-/// Whether a value of the given type may stand where one of the wanted type is expected.
+/// Whether a value of the given type may be where one of the wanted type is expected.
 fn fits(wanted: &Type, given: &Type, bound: &mut HashMap<char, Type>) -> bool {
     match (wanted, given) {
         (Type::Parameter(parameter), given) => match bound.get(parameter).cloned() {

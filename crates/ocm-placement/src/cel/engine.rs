@@ -1,7 +1,7 @@
 //! Compiling and running.
 //!
-//! Owns: the threads with large stacks, what all expressions may cost, what counts as a match. Flows in: questions. Flows
-//! out: answers. Must not know: what a function does.
+//! Owns: the threads with large stacks, what all expressions may cost, what counts as a match. Flows in: questions.
+//! Flows out: answers. Must not know: what a function does.
 
 use std::thread;
 
@@ -19,10 +19,10 @@ use crate::input::Input;
 /// What is evaluated gets a stack that no expression that compiles exhausts.
 const STACK: usize = 64 << 20;
 
-/// What is said of a selector where the clusters of a run ask for more than is spent on them.
+/// What is reported about a selector where the clusters of a run ask for more than is spent on them.
 const SPENT: &str = "its expressions, with those of the other Placements, take more work than a run allows";
 
-/// What is said of an expression that would hold more than it gets.
+/// What is reported about an expression that would hold more than it gets.
 const TOO_LARGE: &str = "an expression uses more memory than allowed";
 
 /// The expressions of one selector, ANDed.
@@ -176,8 +176,9 @@ fn matches(
     matches
 }
 
-/// Whether every expression is true within its limit and all of them within the budget. An error, or anything that is no
-/// boolean, is no match: open-cluster-management-io/ocm pkg/placement/helpers/cel.go@v1.3.1 `evaluateAllExpressions`.
+/// Whether every expression is true within its limit and all of them within the budget. An error, or anything that is
+/// no boolean, is no match: open-cluster-management-io/ocm pkg/placement/helpers/cel.go@v1.3.1
+/// `evaluateAllExpressions`.
 fn all_hold(
     expressions: &[Compiled],
     cluster: &Value,

@@ -1,6 +1,6 @@
 //! CEL selectors (docs/systems/ocm-placement.md#cel-selectors).
 //!
-//! Owns: compiling an expression once a run, evaluating it once for each cluster that somebody asks about, the
+//! Owns: compiling an expression once a run, evaluating it once for each requested cluster, the
 //! limits of cost. Flows in: expressions, the fleet, add-on scores. Flows out: the clusters that match, or the
 //! complaint that makes a Placement misconfigured. Must not know: Placements.
 //!

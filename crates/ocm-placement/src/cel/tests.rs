@@ -192,7 +192,7 @@ fn a_chain_of_macros_that_copies_itself_too_often_is_refused_before_it_is_copied
         let refused = chain(link, 200).expect_err(link);
         assert!(refused.starts_with("expression too complex: "), "{refused}");
     }
-    // What stands in an argument is not copied.
+    // What is in an argument is not copied.
     let (open, close) = ("optional.of(1).optMap(x, ".repeat(20), ")".repeat(20));
     assert_eq!(run(&format!("{open}x{close}.hasValue()")), Ok(true));
 }

@@ -1,6 +1,6 @@
-//! What stands in the place of the engine without the feature `cel`: nothing compiles.
+//! What is in the place of the engine without the feature `cel`: nothing compiles.
 //!
-//! Owns: what is said of an expression then. Flows in: expressions. Flows out: an error. Must not know: CEL.
+//! Owns: what is reported about an expression then. Flows in: expressions. Flows out: an error. Must not know: CEL.
 
 use std::convert::Infallible;
 
@@ -29,7 +29,7 @@ impl Expressions {
     }
 }
 
-/// Nobody can ask.
+/// It cannot be asked.
 pub(crate) fn ask(
     questions: &[Question<'_>],
     _input: &Input<'_>,

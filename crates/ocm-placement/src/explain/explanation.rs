@@ -44,7 +44,7 @@ pub enum Bearing {
     For,
     /// The cluster is dropped here.
     Against,
-    /// Something to know that drops nobody: a score, a requirement of another predicate.
+    /// Information that drops no cluster: a score, a requirement of another predicate.
     Neutral,
 }
 

@@ -1,7 +1,7 @@
 //! AddOn: the value that an AddOnPlacementScore gives.
 //!
 //! Owns: which value counts, and until when (docs/systems/ocm-placement.md#add-on-scores). Flows in: the scores of the
-//! input, the clock. Flows out: a column for each score that somebody asks for. Must not know: weights.
+//! input, the clock. Flows out: a column for each requested score. Must not know: weights.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,7 +18,7 @@ pub(crate) struct AddOnColumn {
     values: Column<ClusterId, i32>,
     /// Whose object has expired: 0, and the run ends in a Warning.
     pub(crate) expired: Bits,
-    /// Whose object has an expiry and a value, and nobody gave the time.
+    /// Whose object has an expiry and a value, and the time is not given.
     pub(crate) unsure: Bits,
 }
 

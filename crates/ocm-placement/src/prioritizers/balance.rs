@@ -1,7 +1,7 @@
-//! Balance: fewer decisions of others, more points. The nearest that OCM has to spreading: `spreadPolicy` stands in
+//! Balance: fewer decisions of others, more points. The nearest that OCM has to spreading: `spreadPolicy` is in
 //! the API only.
 //!
-//! Owns: the formula (docs/systems/ocm-placement.md#balance). Flows in: how often each name stands in decisions.
+//! Owns: the formula (docs/systems/ocm-placement.md#balance). Flows in: how often each name is in decisions.
 //! Flows out: scores. Must not know: weights.
 
 use crate::ids::{Column, NameId};
@@ -37,7 +37,7 @@ impl Balance {
     }
 }
 
-/// 100 for a cluster that nobody else has; otherwise `2 * trunc(100 * (0.5 - count / max))`: OCM converts to an
+/// 100 for a cluster that no other Placement has; otherwise `2 * trunc(100 * (0.5 - count / max))`: OCM converts to an
 /// integer, toward zero, before it doubles, so 98 down to -100 in even steps. Doubling first would give 33 for one of
 /// three instead of 32.
 #[allow(clippy::cast_possible_truncation)]

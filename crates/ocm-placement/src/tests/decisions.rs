@@ -226,7 +226,7 @@ fn what_is_wrong_becomes_problems_with_places() {
     );
 }
 
-/// What is said of Placements that a live hub does not decide once and for all.
+/// What is reported about Placements that a live hub does not decide once and for all.
 fn unsettled(specs: &[(&str, &str)], given: &str, mode: Mode) -> Vec<(String, String, crate::ProblemKind)> {
     let placements: Vec<String> = specs.iter().map(|(name, spec)| placement(name, spec)).collect();
     let yaml = [BOUND, &clusters(&["a", "b", "c"]), &placements.concat(), given].concat();

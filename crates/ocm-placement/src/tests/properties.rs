@@ -138,7 +138,7 @@ proptest! {
     fn an_ineligible_cluster_changes_nothing(fleet in fleet(), mode in mode()) {
         let text = yaml(&fleet);
         let before = run(&objects(&text), mode);
-        // It stands in no eligible set and in no decision.
+        // It is in no eligible set and in no decision.
         let stranger = cluster_of(50, (0, 3, 9, 1));
         let after = run(&objects(&[text, stranger].concat()), mode);
         prop_assert_eq!(before, after);

@@ -23,7 +23,7 @@ fn gateway_api(kind: &str, spec: &Value) -> crate::object::Object {
     made("gateway.networking.k8s.io/v1", kind, spec)
 }
 
-/// What is said about one object: message, pointer of the place, help, severity.
+/// What is reported about one object: message, pointer of the place, help, severity.
 fn said(object: &crate::object::Object) -> Vec<String> {
     let said = |finding: &Finding| {
         let crate::diagnostic::Place::Field { pointer, .. } = &finding.place else {

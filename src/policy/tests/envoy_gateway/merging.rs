@@ -500,7 +500,7 @@ proptest! {
             if merges(draft) {
                 settings.insert("mergeType".to_owned(), json!(["", "JSONMerge", "StrategicMerge"][draft.merge]));
             }
-            // JSON is YAML, and its braces stand around the whole spec.
+            // JSON is YAML, and its braces are around the whole spec.
             let settings = serde_json::to_string(&settings).unwrap();
             traffic(&format!("p{number}"), TARGETS[draft.target], &settings[1..settings.len() - 1])
         }).collect();

@@ -195,8 +195,8 @@ fn a_security_policy_with_http_settings_is_refused_on_a_tcp_route() {
     }
 }
 
-/// `envoyproxy/gateway internal/gatewayapi/securitypolicy.go`: a TCP route has no requests, so nothing but `authorization`
-/// holds there; where a policy is refused, what stands above it is still filled in.
+/// `envoyproxy/gateway internal/gatewayapi/securitypolicy.go`: a TCP route has no requests, so nothing but
+/// `authorization` holds there; where a policy is refused, what is above it is still filled in.
 #[test]
 fn on_a_tcp_route_authorization_holds_alone_and_a_refused_policy_lifts_nothing() {
     let tcp = "---\napiVersion: gateway.networking.k8s.io/v1alpha2\nkind: TCPRoute\nmetadata: {name: db, namespace: infra}\n\
@@ -430,8 +430,8 @@ fn a_backend_tls_policy_has_an_ancestor_for_each_parent_with_its_section() {
     assert_eq!(sections("example.com/another"), [None]);
 }
 
-/// A class that merges its Gateways, or not, and two of them: `a` with listeners `one` and `two`, `b` with `three`, all on one
-/// port.
+/// A class that merges its Gateways, or not, and two of them: `a` with listeners `one` and `two`, `b` with `three`, all
+/// on one port.
 fn on_one_port(merges: bool) -> String {
     let gateway = |name: &str, listeners: &[&str]| {
         let listeners = listeners.iter().map(|listener| {

@@ -1,0 +1,227 @@
+//! Typos in the keys of a CustomResourceDefinition.
+//!
+//! Owns: the keys that a definition and its schemas have, and the finding about a key that is near to one of them. Flows
+//! in: a definition. Flows out: findings. Must not know: what a schema means.
+//!
+//! An API server drops an unknown key, or refuses the definition with strict field validation
+//! (docs/systems/kubernetes.md#pruning). Either way, the rule that was meant is not in effect. A key that is near to no
+//! known one is not reported, because a later release may know it.
+
+use serde_json::{Map, Value};
+use strsim::damerau_levenshtein;
+
+use crate::diagnostic::{Code, Finding, nearest};
+use crate::object::Object;
+use apimachinery::pointer::child;
+
+const ROOT: &[&str] = &["apiVersion", "kind", "metadata", "spec", "status"];
+const SPEC: &[&str] = &[
+    "conversion",
+    "group",
+    "names",
+    "preserveUnknownFields",
+    "scope",
+    "versions",
+];
+const NAMES: &[&str] = &[
+    "categories",
+    "kind",
+    "listKind",
+    "plural",
+    "shortNames",
+    "singular",
+];
+const VERSION: &[&str] = &[
+    "additionalPrinterColumns",
+    "deprecated",
+    "deprecationWarning",
+    "name",
+    "schema",
+    "selectableFields",
+    "served",
+    "storage",
+    "subresources",
+];
+const VALIDATION: &[&str] = &["openAPIV3Schema"];
+const SUBRESOURCES: &[&str] = &["scale", "status"];
+const SCHEMA: &[&str] = &[
+    "$ref",
+    "$schema",
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "default",
+    "definitions",
+    "dependencies",
+    "description",
+    "enum",
+    "example",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "externalDocs",
+    "format",
+    "id",
+    "items",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "not",
+    "nullable",
+    "oneOf",
+    "pattern",
+    "patternProperties",
+    "properties",
+    "required",
+    "title",
+    "type",
+    "uniqueItems",
+    "x-kubernetes-embedded-resource",
+    "x-kubernetes-int-or-string",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-list-type",
+    "x-kubernetes-map-type",
+    "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-validations",
+];
+
+/// Fields of every object, and those by which policies name their targets: properties that a schema does not invent.
+const OBJECT_FIELDS: &[&str] = &["apiVersion", "kind", "metadata", "spec", "status"];
+const SPEC_FIELDS: &[&str] = &["targetRef", "targetRefs", "targetSelectors"];
+
+/// The keys of a definition that have a typo.
+pub(super) fn misspelled(object: &Object) -> Vec<Finding> {
+    let mut speller = Speller {
+        object,
+        found: Vec::new(),
+    };
+    let Some(root) = speller.mapping(&object.value, "", ROOT) else {
+        return speller.found;
+    };
+    let spec = root
+        .get("spec")
+        .and_then(|spec| speller.mapping(spec, "/spec", SPEC));
+    if let Some(spec) = spec {
+        if let Some(names) = spec.get("names") {
+            speller.mapping(names, "/spec/names", NAMES);
+        }
+        let versions = spec.get("versions").and_then(Value::as_array);
+        for (index, version) in versions.into_iter().flatten().enumerate() {
+            speller.version(version, &format!("/spec/versions/{index}"));
+        }
+    }
+    speller.found
+}
+
+struct Speller<'o> {
+    object: &'o Object,
+    found: Vec<Finding>,
+}
+
+impl<'o> Speller<'o> {
+    /// The mapping at a pointer, whose keys are these.
+    fn mapping(&mut self, value: &'o Value, at: &str, known: &[&str]) -> Option<&'o Map<String, Value>> {
+        let mapping = value.as_object()?;
+        let unknown: Vec<&String> = mapping
+            .keys()
+            .filter(|key| !known.contains(&key.as_str()))
+            .collect();
+        if unknown.is_empty() {
+            return Some(mapping);
+        }
+        let missing: Vec<&str> = known
+            .iter()
+            .copied()
+            .filter(|key| !mapping.contains_key(*key))
+            .collect();
+        for key in unknown {
+            let Some(near) = nearest(key, missing.iter().copied()) else {
+                continue;
+            };
+            self.report(at, key, near);
+        }
+        Some(mapping)
+    }
+
+    fn report(&mut self, at: &str, key: &str, near: &str) {
+        let mut finding = Finding::new(
+            Code::OBJECT_UNKNOWN_FIELD,
+            self.object.key_place(&child(at, key)),
+            format!("{}: unknown field {key:?}", self.object.identity()),
+        )
+        .help(format!("did you mean `{near}`?"));
+        finding.misspells = Some(self.object.place(&child(at, near)));
+        self.found.push(finding);
+    }
+
+    /// Properties of a schema that are one edit away from a field that it does not have.
+    fn properties(&mut self, schema: &'o Value, at: &str, fields: &[&str]) {
+        let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+            return;
+        };
+        let own = properties.keys().filter(|key| !fields.contains(&key.as_str()));
+        for key in own {
+            let mut near = fields.iter().filter(|field| damerau_levenshtein(key, field) == 1);
+            // Which of two is meant, nothing says: `targetRef` and `targetRefs`.
+            if fields
+                .iter()
+                .any(|field| properties.contains_key(*field) && damerau_levenshtein(key, field) <= 1)
+            {
+                continue;
+            }
+            if let Some(near) = near.find(|field| !properties.contains_key(**field)) {
+                self.report(&child(at, "properties"), key, near);
+            }
+        }
+    }
+
+    fn version(&mut self, version: &'o Value, at: &str) {
+        let Some(version) = self.mapping(version, at, VERSION) else {
+            return;
+        };
+        if let Some(subresources) = version.get("subresources") {
+            self.mapping(subresources, &child(at, "subresources"), SUBRESOURCES);
+        }
+        let at = child(at, "schema");
+        let schema = version
+            .get("schema")
+            .and_then(|schema| self.mapping(schema, &at, VALIDATION));
+        if let Some(schema) = schema.and_then(|schema| schema.get("openAPIV3Schema")) {
+            let at = child(&at, "openAPIV3Schema");
+            self.properties(schema, &at, OBJECT_FIELDS);
+            if let Some(spec) = schema.pointer("/properties/spec") {
+                self.properties(spec, &format!("{at}/properties/spec"), SPEC_FIELDS);
+            }
+            self.schema(schema, &at);
+        }
+    }
+
+    fn schema(&mut self, schema: &'o Value, at: &str) {
+        let Some(schema) = self.mapping(schema, at, SCHEMA) else {
+            return;
+        };
+        for (key, value) in schema {
+            let at = child(at, key);
+            match (key.as_str(), value) {
+                ("properties" | "patternProperties" | "definitions", Value::Object(schemas)) => {
+                    for (name, schema) in schemas {
+                        self.schema(schema, &child(&at, name));
+                    }
+                }
+                ("allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => {
+                    for (index, schema) in schemas.iter().enumerate() {
+                        self.schema(schema, &child(&at, &index.to_string()));
+                    }
+                }
+                ("items" | "additionalProperties" | "not", Value::Object(_)) => self.schema(value, &at),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Typos in what ties the objects of OCM together: keys of its labels, and the Placements that decisions are for.
+//!
+//! Owns: the findings about them. Flows in: the hub. Flows out: findings. Must not know: what an evaluation makes of it.
+//!
+//! OCM accepts them all: a cluster whose label has a typo is in no set, and decisions for no Placement place nothing.
+
+use std::collections::BTreeSet;
+
+use crate::api::ocm::GROUP;
+use crate::diagnostic::{Code, Finding, Severity, nearest};
+use crate::hub::Hub;
+use crate::object::Object;
+use crate::object::well_known::PLACEMENT_LABEL;
+use ocm_placement::CLUSTER_SET_LABEL;
+
+/// Kinds with the labels that OCM reads on them
+/// (docs/systems/ocm-placement.md#placementdecisions).
+const LABELS: [(&str, &[&str]); 2] = [
+    ("ManagedCluster", &[CLUSTER_SET_LABEL]),
+    (
+        "PlacementDecision",
+        &[
+            PLACEMENT_LABEL,
+            "cluster.open-cluster-management.io/decision-group-index",
+            "cluster.open-cluster-management.io/decision-group-name",
+        ],
+    ),
+];
+
+/// Labels whose keys are near to one that OCM reads, which the object lacks.
+pub(super) fn misspelled_labels(hub: &Hub) -> Vec<Finding> {
+    let of_kind = |kind: &str| hub.objects.of_kind(GROUP, kind).iter();
+    let all = LABELS
+        .iter()
+        .flat_map(|(kind, known)| of_kind(kind).map(|object| (object, *known)));
+    let misspelled = |(object, known): (&Object, &[&str])| {
+        let labels = object.root().get("metadata").get("labels");
+        let is_missing = |label: &&str| !labels.get(label).is_present();
+        let missing: Vec<&str> = known.iter().copied().filter(is_missing).collect();
+        let unknown = labels.entries().filter(|(key, _)| !known.contains(key));
+        let findings = unknown.filter_map(|(key, value)| {
+            let near = nearest(key, missing.iter().copied())?;
+            let mut finding = Finding::new(
+                Code::OBJECT_UNKNOWN_FIELD,
+                object.key_place(value.pointer()),
+                format!("{}: OCM does not read the label `{key}`", object.identity()),
+            )
+            .help(format!("did you mean `{near}`?"));
+            // Only the scheduler labels decisions. A cluster may have labels that OCM does not read.
+            if object.kind == "ManagedCluster" {
+                finding.severity = Severity::Warning;
+            }
+            finding.misspells = Some(object.place(labels.get(near).pointer()));
+            Some(finding)
+        });
+        findings.collect::<Vec<_>>()
+    };
+    all.flat_map(misspelled).collect()
+}
+
+/// Decisions for a Placement that is not in the input, where one without decisions is near it. Without a near one, the
+/// input has the decisions alone, which is usual.
+pub(super) fn stray_decisions(hub: &Hub) -> Vec<Finding> {
+    let of_kind = |kind: &str| hub.objects.of_kind(GROUP, kind).iter();
+    let decisions: Vec<(&Object, &str)> = of_kind("PlacementDecision")
+        .filter_map(|decision| Some((decision, decision.label(PLACEMENT_LABEL)?)))
+        .collect();
+    let decided: BTreeSet<(&str, &str)> = decisions
+        .iter()
+        .map(|(decision, placement)| (decision.namespace_or_empty(), *placement))
+        .collect();
+    let placements: BTreeSet<(&str, &str)> = of_kind("Placement")
+        .map(|placement| (placement.namespace_or_empty(), placement.name.as_str()))
+        .collect();
+    let undecided = || placements.iter().filter(|key| !decided.contains(*key));
+    let stray = decisions.iter().filter_map(|(decision, placement)| {
+        let own = decision.namespace_or_empty();
+        if placements.contains(&(own, *placement)) {
+            return None;
+        }
+        let here = undecided().filter(|(namespace, _)| *namespace == own);
+        let named = undecided().filter(|(_, name)| name == placement);
+        let label = decision.root().get("metadata").get("labels").get(PLACEMENT_LABEL);
+        let finding = |pointer: &str, help: String| {
+            Finding::new(
+                Code::PLACEMENT_NOT_FOUND,
+                decision.place(pointer),
+                format!(
+                    "{} is for Placement {own}/{placement}, which is not in the input",
+                    decision.identity()
+                ),
+            )
+            .severity(Severity::Warning)
+            .help(help)
+        };
+        let (finding, key, field) = if let Some(near) = nearest(placement, here.map(|(_, name)| *name)) {
+            let finding = finding(label.pointer(), format!("did you mean `{near}`?"));
+            (finding, (own, near), "/metadata/name")
+        } else {
+            let near = nearest(own, named.map(|(namespace, _)| *namespace))?;
+            let finding = finding("/metadata/namespace", format!("did you mean namespace `{near}`?"));
+            (finding, (near, *placement), "/metadata/namespace")
+        };
+        let near = hub.objects.find(GROUP, "Placement", Some(key.0), key.1)?;
+        Some(finding.lacks(format!("Placement {own}/{placement}"), near.place(field)))
+    });
+    stray.collect()
+}
