@@ -48,7 +48,7 @@ fn misspelled_key(object: &Object) -> Option<Finding> {
         let near = nearest(key, unknown.filter(|key| !KNOWN.contains(key)))?;
         let finding = Finding::new(
             Code::OBJECT_UNKNOWN_FIELD,
-            object.key_place(metadata.get(near).pointer()),
+            object.key_place(&metadata.get(near).pointer()),
             format!("{}: unknown field \"metadata.{near}\"", object.identity()),
         );
         Some(finding.help(format!("did you mean `{key}`?")))

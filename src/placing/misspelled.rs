@@ -42,7 +42,7 @@ pub(super) fn misspelled_labels(hub: &Hub) -> Vec<Finding> {
             let near = nearest(key, missing.iter().copied())?;
             let mut finding = Finding::new(
                 Code::OBJECT_UNKNOWN_FIELD,
-                object.key_place(value.pointer()),
+                object.key_place(&value.pointer()),
                 format!("{}: OCM does not read the label `{key}`", object.identity()),
             )
             .help(format!("did you mean `{near}`?"));
@@ -50,7 +50,7 @@ pub(super) fn misspelled_labels(hub: &Hub) -> Vec<Finding> {
             if object.kind == "ManagedCluster" {
                 finding.severity = Severity::Warning;
             }
-            finding.misspells = Some(object.place(labels.get(near).pointer()));
+            finding.misspells = Some(object.place(&labels.get(near).pointer()));
             Some(finding)
         });
         findings.collect::<Vec<_>>()
@@ -94,7 +94,7 @@ pub(super) fn stray_decisions(hub: &Hub) -> Vec<Finding> {
             .help(help)
         };
         let (finding, key, field) = if let Some(near) = nearest(placement, here.map(|(_, name)| *name)) {
-            let finding = finding(label.pointer(), format!("did you mean `{near}`?"));
+            let finding = finding(&label.pointer(), format!("did you mean `{near}`?"));
             (finding, (own, near), "/metadata/name")
         } else {
             let near = nearest(own, named.map(|(namespace, _)| *namespace))?;

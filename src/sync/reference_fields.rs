@@ -196,7 +196,7 @@ pub(super) fn needed_by(object: &Object, own: Option<&str>) -> Vec<(Needed, Stri
                     field.clone()
                 };
                 let pointer = pointer.pointer();
-                found.extend(needed(own, field, *holds).map(|needed| (needed, pointer.to_owned())));
+                found.extend(needed(own, field, *holds).map(|needed| (needed, pointer.clone())));
             });
         }
     }

@@ -31,7 +31,7 @@ impl Near<'_> {
         let names: Vec<_> = names.filter(|name| name.str().is_some()).collect();
         let near = nearest(section, names.iter().filter_map(|name| name.str()))?;
         let at = names.iter().find(|name| name.str() == Some(near))?;
-        Some(Self::Section(near.to_owned(), object.place(at.pointer())))
+        Some(Self::Section(near.to_owned(), object.place(&at.pointer())))
     }
 
     /// The finding with this as its help; `what` does not exist. A wrong namespace is at `namespace`: where the reference
