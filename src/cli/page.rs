@@ -52,7 +52,7 @@ pub(crate) struct PageCommand {
     #[command(flatten)]
     works: WorksOption,
 
-    /// Make places in files links: this, the path, and the line
+    /// Link places in files, below this URL
     #[arg(long, value_name = "URL", value_parser = source_url)]
     source_url: Option<String>,
 

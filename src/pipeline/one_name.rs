@@ -57,7 +57,8 @@ pub(super) fn gather(hub: &Hub, sources: &Sources, findings: &mut Findings) {
     for (lacks, found) in gathered {
         let near = value_at(&lacks.near, sources);
         let is_unused = near.is_some_and(|near| mentions.get(near).is_none_or(|count| *count <= 1));
-        let of_near = object_of(&lacks.near);
+        // That an object leads nowhere says nothing about the names inside it, such as those of listeners.
+        let of_near = is_of_object(&lacks.near).then(|| object_of(&lacks.near)).flatten();
         let is_lost = of_near.as_ref().is_some_and(|object| lost.contains(object));
         if is_unused && (found.len() > 1 || is_lost) {
             misnamed.extend(of_near);
@@ -77,6 +78,13 @@ pub(super) fn gather(hub: &Hub, sources: &Sources, findings: &mut Findings) {
     };
     findings.extend(others.into_iter().chain(kept).filter(|finding| !follows(finding)));
     findings.order_by_position(sources);
+}
+
+/// Whether a place is the name of an object.
+fn is_of_object(place: &Place) -> bool {
+    place
+        .field()
+        .is_some_and(|(_, pointer)| pointer.ends_with("/metadata/name"))
 }
 
 /// Counts the values that are one of these names.

@@ -321,6 +321,7 @@ pub struct Profile {
     pub open: Vec<Open>,
     /// Whether each policy permits or denies requests by its rules (Istio's AuthorizationPolicy): then these say whether
     /// everybody is let in.
+    #[serde(skip)]
     pub authorizes: bool,
 }
 

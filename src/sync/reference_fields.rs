@@ -190,13 +190,9 @@ pub(super) fn needed_by(object: &Object, own: Option<&str>) -> Vec<(Needed, Stri
         for (path, holds) in *fields {
             let spec = object.root().get("spec");
             walk(&spec, path, &mut |field| {
-                let pointer = if field.get("name").is_present() {
-                    field.get("name")
-                } else {
-                    field.clone()
-                };
-                let pointer = pointer.pointer();
-                found.extend(needed(own, field, *holds).map(|needed| (needed, pointer.clone())));
+                let name = field.get("name");
+                let named = if name.is_present() { &name } else { field };
+                found.extend(needed(own, field, *holds).map(|needed| (needed, named.pointer())));
             });
         }
     }
