@@ -6,7 +6,6 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::instance::{Fault, Instance, PlacedWork, judged};
-use super::planned::PlannedWork;
 use super::rules::{addresses, gateway_status, listeners, policy_condition};
 use crate::api::fixture::object;
 use crate::api::gateway::{Gateway, GatewayClass};
@@ -15,7 +14,7 @@ use crate::hub::{OurClass, Table};
 use crate::object::Object;
 use crate::policy::Condition;
 use crate::render::{ManifestSummary, WorkId};
-use crate::report::exported::ExportedWork;
+use crate::report::exported::{ExportedWork, Shared, SpecDigest};
 use crate::report::status::{ListenerOnCluster, WorkState};
 
 fn gateway_object(listeners: &[&str]) -> Object {
@@ -76,9 +75,12 @@ fn planned() -> ManifestSummary {
 fn with<T>(works: &[(&str, Option<Object>)], check: impl FnOnce(&[Instance<'_>]) -> T) -> (T, Findings) {
     let mut findings = Findings::new();
     let planned = planned();
-    let exported: Vec<Option<ExportedWork<'_>>> = works
+    let exported: Vec<Option<ExportedWork>> = works
         .iter()
-        .map(|(_, work)| work.as_ref().map(|work| ExportedWork::read(work, &mut findings)))
+        .map(|(_, work)| {
+            work.as_ref()
+                .map(|work| ExportedWork::read(work, &Shared::default(), &mut findings))
+        })
         .collect();
     let mut clusters: Table<WorkId, &str> = Table::of(Vec::new());
     let placed: Vec<PlacedWork<'_>> = works
@@ -465,8 +467,7 @@ fn what_an_outdated_work_reports_is_shown_and_makes_nothing_true() {
 
 /// What an exported spec has otherwise than the plan's.
 fn difference(planned: &Value, exported: &Value) -> Option<String> {
-    let planned = PlannedWork::of_spec(planned.clone(), &[]);
-    planned.difference(&json!({"spec": exported}))
+    SpecDigest::of(planned).difference(&SpecDigest::of(exported))
 }
 
 fn spec() -> Value {
