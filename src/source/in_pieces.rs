@@ -73,6 +73,7 @@ pub(crate) fn read_in_pieces<T: Send>(
         findings,
         made: Vec::new(),
         kept: 0,
+        most: kube_yaml::Limits::default().document_bytes,
     };
     for Found { file, at } in &walked.files {
         match disk.open(at) {
@@ -100,39 +101,28 @@ struct Reading<'r, 'm, T> {
     made: Vec<T>,
     /// Bytes of texts that are kept.
     kept: usize,
+    /// A file of so many bytes may be read as a whole.
+    most: usize,
 }
 
 impl<T: Send> Reading<'_, '_, T> {
     fn file(&mut self, file: &Discovered, reader: &mut dyn Read) {
-        let most = kube_yaml::Limits::default().document_bytes;
         let mut start = Vec::new();
-        let beyond = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+        let beyond = u64::try_from(self.most).unwrap_or(u64::MAX).saturating_add(1);
         if let Err(error) = Read::take(&mut *reader, beyond).read_to_end(&mut start) {
             self.findings.push(unreadable(file, &error));
             return;
         }
-        let is_whole = start.len() <= most;
+        let is_whole = start.len() <= self.most;
         if start.starts_with(LFS_POINTER.as_bytes()) {
             return self.as_a_whole(file, Content::Known(start.into()));
         }
         let is_json = file.path.extension().is_some_and(|extension| extension == "json");
-        let mut batch = Batch {
-            make: self.make,
-            source: SourceId(u32::try_from(self.sources.files().len()).unwrap_or(u32::MAX)),
-            is_whole,
-            room_for_texts: MOST_KEPT.saturating_sub(self.kept),
-            pieces: Vec::new(),
-            bytes: 0,
-            made: Vec::new(),
-            list: 0,
-            documents: Vec::new(),
-            parts: Vec::new(),
-            findings: Vec::new(),
-        };
+        let source = SourceId(u32::try_from(self.sources.files().len()).unwrap_or(u32::MAX));
+        let mut batch = Batch::new(self.make, source, is_whole, MOST_KEPT.saturating_sub(self.kept));
         let text = Cursor::new(&start).chain(reader);
         let stopped = cut(text, is_json, &mut |piece| batch.take(piece)).and_then(|()| batch.read());
         let Batch {
-            source,
             room_for_texts,
             made,
             documents,
@@ -158,7 +148,7 @@ impl<T: Send> Reading<'_, '_, T> {
             match stop {
                 Stop::Uncut(offset, line) => {
                     parts.push(PartOfText::nothing(offset, line));
-                    self.findings.push(uncut(file, source, offset));
+                    self.findings.push(uncut(file, source, offset, self.most));
                 }
                 Stop::TooMany => self.findings.push(too_many(file)),
                 Stop::Unreadable(error) => self.findings.push(unreadable(file, &error)),
@@ -222,7 +212,23 @@ enum Outcome<T> {
     Wrong(Option<kube_yaml::Error>),
 }
 
-impl<T: Send> Batch<'_, '_, T> {
+impl<'b, 'm, T: Send> Batch<'b, 'm, T> {
+    const fn new(make: &'b Make<'m, T>, source: SourceId, is_whole: bool, room_for_texts: usize) -> Self {
+        Self {
+            make,
+            source,
+            is_whole,
+            room_for_texts,
+            pieces: Vec::new(),
+            bytes: 0,
+            made: Vec::new(),
+            list: 0,
+            documents: Vec::new(),
+            parts: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
     fn take(&mut self, piece: Piece) -> Result<(), Stop> {
         self.bytes = self.bytes.saturating_add(piece.text.len());
         self.pieces.push(piece);
@@ -414,8 +420,7 @@ fn too_large(piece: &Piece, source: SourceId) -> Finding {
     .help("an API server takes no request above 3 MiB: export the objects again")
 }
 
-fn uncut(file: &Discovered, source: SourceId, offset: usize) -> Finding {
-    let most = kube_yaml::Limits::default().document_bytes;
+fn uncut(file: &Discovered, source: SourceId, offset: usize, most: usize) -> Finding {
     let message = format!(
         "`{}` has more than {most} bytes, and cannot be read in parts from here on",
         show(&file.path)
@@ -437,3 +442,6 @@ fn unreadable(file: &Discovered, error: &std::io::Error) -> Finding {
     let message = format!("cannot read `{shown}`: {}", reason(error));
     Finding::new(Code::INPUT_UNREADABLE, Place::Path(shown), message).help(help_for(error))
 }
+
+#[cfg(test)]
+mod tests;
