@@ -120,11 +120,16 @@ impl<T: Send> Reading<'_, '_, T> {
         let is_json = file.path.extension().is_some_and(|extension| extension == "json");
         let source = SourceId(u32::try_from(self.sources.files().len()).unwrap_or(u32::MAX));
         let mut batch = Batch::new(self.make, source, is_whole, MOST_KEPT.saturating_sub(self.kept));
-        let text = Cursor::new(&start).chain(reader);
-        let stopped = cut(text, is_json, &mut |piece| batch.take(piece)).and_then(|()| batch.read());
+        let begin: Box<dyn Read> = if is_whole {
+            Box::new(&*start)
+        } else {
+            Box::new(Once(Cursor::new(std::mem::take(&mut start))))
+        };
+        let stopped =
+            cut(begin.chain(reader), is_json, &mut |piece| batch.take(piece)).and_then(|()| batch.read());
         let Batch {
             room_for_texts,
-            made,
+            mut made,
             documents,
             mut parts,
             findings,
@@ -133,7 +138,6 @@ impl<T: Send> Reading<'_, '_, T> {
         if is_whole && !matches!(stopped, Ok(()) | Err(Stop::TooMany)) {
             return self.as_a_whole(file, Content::Known(start.into()));
         }
-        self.made.extend(made);
         self.findings.extend(findings);
         let keeps_all = is_whole && start.len() <= room_for_texts;
         let text = if keeps_all {
@@ -144,6 +148,8 @@ impl<T: Send> Reading<'_, '_, T> {
         };
         drop(start);
         if let Err(stop) = stopped {
+            // What the rest would have said is unknown, so the beginning says nothing.
+            made.clear();
             self.sources.note_unread(source);
             match stop {
                 Stop::Uncut(offset, line) => {
@@ -154,6 +160,7 @@ impl<T: Send> Reading<'_, '_, T> {
                 Stop::Unreadable(error) => self.findings.push(unreadable(file, &error)),
             }
         }
+        self.made.extend(made);
         if !keeps_all {
             let kept = parts.iter().filter_map(|part| part.text.as_ref());
             self.kept = kept.fold(self.kept, |kept, text| kept.saturating_add(text.len()));
@@ -181,6 +188,19 @@ impl<T: Send> Reading<'_, '_, T> {
         };
         let made: Vec<T> = documents.into_par_iter().map(make).collect();
         self.made.extend(made);
+    }
+}
+
+/// Bytes that are left as soon as all of them were read.
+struct Once(Cursor<Vec<u8>>);
+
+impl Read for Once {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.0.read(buffer)?;
+        if read == 0 {
+            self.0 = Cursor::default();
+        }
+        Ok(read)
     }
 }
 

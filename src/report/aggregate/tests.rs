@@ -409,7 +409,7 @@ fn a_manifest_counts_by_its_own_condition_whatever_its_work_says() {
         ["False NotTrueOnAllClusters c2 not applied: no CRD", UNKNOWN]
     );
     let mut findings = Findings::new();
-    let read = ExportedWork::read(&failed, &mut findings);
+    let read = ExportedWork::read(&failed, &Shared::default(), &mut findings);
     let faults = judged(Some(&read), None);
     let words: Vec<(WorkState, &str, &str)> = faults
         .iter()
@@ -678,7 +678,7 @@ fn a_status_of_the_wrong_shape_is_a_finding_and_the_work_is_not_applied() {
         let mut broken = work("c1", &json!([]), &json!([]));
         Arc::make_mut(&mut broken.value)["status"] = status.clone();
         let mut wrong = Findings::new();
-        let read = ExportedWork::read(&broken, &mut wrong);
+        let read = ExportedWork::read(&broken, &Shared::default(), &mut wrong);
         assert_eq!(
             judged(Some(&read), None),
             vec![Fault::whole(WorkState::NotApplied, None)],
