@@ -154,7 +154,7 @@ impl Canonical {
             Value::String(text) => self.text(b's', text),
             Value::Array(items) => self.list(items, Self::value),
             Value::Object(entries) => {
-                self.entries(entries, |_, _| true, |canonical, _, value| canonical.value(value))
+                self.entries(entries, |_, _| true, |canonical, _, value| canonical.value(value));
             }
         }
     }
