@@ -131,7 +131,7 @@ impl ExportedObject {
             return (Self::Work(Box::new(work)), is_odd);
         }
         if object.is(GROUP, APPLIED_MANIFEST_WORK)
-            && let Some(applied) = AppliedWork::read(object, shared)
+            && let Some(applied) = AppliedWork::read(object, |text| shared.text(text))
         {
             return (Self::Applied(Box::new(applied)), false);
         }
@@ -152,7 +152,8 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    fn text(&self, text: &str) -> Arc<str> {
+    /// A text, or the equal one that was there before.
+    pub(super) fn text(&self, text: &str) -> Arc<str> {
         self.texts.share(text)
     }
 }

@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use super::Shared;
 use crate::object::Object;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL};
 
@@ -23,13 +22,13 @@ pub(crate) struct AppliedWork {
 }
 
 impl AppliedWork {
-    /// Reads an AppliedManifestWork; `None` where it does not say of which work.
-    pub(in crate::report) fn read(object: &Object, shared: &Shared) -> Option<Self> {
+    /// Reads an AppliedManifestWork; `None` where it does not say of which work. `text` keeps a text, equal ones once.
+    pub(in crate::report) fn read(object: &Object, text: impl Fn(&str) -> Arc<str>) -> Option<Self> {
         let root = object.root();
         let resources = root.get("status").get("appliedResources");
         let resources = resources.items().map(|resource| {
             ["group", "resource", "namespace", "name"]
-                .map(|name| shared.text(resource.get(name).str().unwrap_or_default()))
+                .map(|name| text(resource.get(name).str().unwrap_or_default()))
         });
         Some(Self {
             work: root.get("spec").get("manifestWorkName").str()?.to_owned(),
