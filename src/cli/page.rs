@@ -118,17 +118,14 @@ impl PageCommand {
         let mut findings = Findings::new();
         let loaded = self.options.load(request, EmptyResult::Allowed);
         let mut loaded = kept(loaded.map_err(Stop::Failed)?);
-        let exported = self
-            .works
-            .read(&mut loaded, &mut findings)
-            .map_err(Stop::Failed)?;
+        let exported = self.works.works(&mut loaded, &mut findings);
         show::read(&loaded, self.options.speech);
         let analysis = kept(Analysis::new(&loaded, &mut findings));
         let (rendered, spokes) = analysis.render_and_spokes(EmptyResult::Allowed, &mut findings);
         let (rendered, spokes) = (kept(rendered), kept(spokes));
         let mut view = kept(analysis.policies(&spokes, &mut findings));
         view.retain_clusters(|cluster| loaded.admits(cluster));
-        let works = exported.map(|(_, exported)| kept(analysis.aggregate(&exported.objects, &mut findings)));
+        let works = exported.map(|(_, exported)| kept(analysis.aggregate(&exported, &mut findings)));
         loaded.finish(&mut findings);
         let side = Side::of_plan(&rendered.plan);
         let old = if self.base.is_given() && !findings.has_errors() {

@@ -66,9 +66,9 @@ impl PruneListCommand {
         self.works.keep_out_of(&mut request, &self.options)?;
         let mut findings = Findings::new();
         let mut loaded = kept(self.options.load(&request, empty_result(self.allow_empty))?);
-        let exported = self.works.read(&mut loaded, &mut findings)?;
+        let exported = self.works.prunable(&mut loaded, &mut findings);
         let options = PruneOptions {
-            exported: exported.as_ref().map(|(_, exported)| &exported.objects),
+            exported: exported.as_deref(),
             is_sole: self.sole,
             empty: empty_result(self.allow_empty),
         };

@@ -8,11 +8,12 @@ use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use clap::Args;
+use spokewright::Object;
 use spokewright::diagnostic::{Findings, Locate as _, nearest};
 use spokewright::pipeline::{Analysis, EmptyResult, Loaded};
-use spokewright::render::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK};
-use spokewright::report::{Aggregated, ObjectStatus, Required, StatusReport, status_text, works_in_the_way};
-use spokewright::{Hub, Object};
+use spokewright::report::{
+    Aggregated, ExportedWorks, ObjectStatus, Required, StatusReport, status_text, works_in_the_way,
+};
 
 use super::named::of_kind;
 use super::next;
@@ -116,7 +117,7 @@ impl StatusCommand {
         self.works.keep_out_of(&mut request, &self.options)?;
         let mut findings = Findings::new();
         let mut loaded = kept(self.options.load(&request, EmptyResult::Refused)?);
-        let outcome = match self.works.read(&mut loaded, &mut findings)? {
+        let outcome = match self.works.works(&mut loaded, &mut findings) {
             Some((path, exported)) => self.aggregated(loaded, path, &exported, &mut findings),
             None => self.predicted(loaded, &mut findings),
         };
@@ -194,11 +195,10 @@ impl StatusCommand {
         &self,
         loaded: ManuallyDrop<Loaded>,
         path: &Path,
-        exported: &Hub,
+        exported: &ExportedWorks,
         findings: &mut Findings,
     ) -> Outcome {
-        let none = exported.objects.of_kind(GROUP, MANIFEST_WORK).is_empty();
-        if none && findings.has_errors() {
+        if exported.has_no_work() && findings.has_errors() {
             // That every work is missing would be a lie: nobody could read them.
             return Outcome {
                 loaded,
@@ -208,7 +208,7 @@ impl StatusCommand {
             };
         }
         self.say_what_was_skipped(exported, &loaded, path);
-        let aggregated = Analysis::new(&loaded, findings).aggregate(&exported.objects, findings);
+        let aggregated = Analysis::new(&loaded, findings).aggregate(exported, findings);
         let in_the_way = if self.exit_code {
             works_in_the_way(&aggregated.works)
         } else {
@@ -261,25 +261,23 @@ impl StatusCommand {
         Ok(unmet)
     }
 
-    fn say_what_was_skipped(&self, exported: &Hub, loaded: &Loaded, path: &Path) {
+    fn say_what_was_skipped(&self, exported: &ExportedWorks, loaded: &Loaded, path: &Path) {
         let speech = self.options.speech;
-        if exported.objects.of_kind(GROUP, MANIFEST_WORK).is_empty() && !speech.quiet {
+        if exported.has_no_work() && !speech.quiet {
             show::line(&format!("note: there is no ManifestWork in `{}`", path.display()));
         }
         if !speech.verbose {
             return;
         }
-        for object in &exported.objects {
-            if !object.is(GROUP, MANIFEST_WORK) && !object.is(GROUP, APPLIED_MANIFEST_WORK) {
-                let place = object.place("/kind");
-                let at = loaded.sources.locate(&place);
-                let at = at.map_or_else(String::new, |span| format!("{}:{}: ", span.path, span.line));
-                let identity = object.identity();
-                show::line(&format!("note: {at}{identity} is not a ManifestWork; skipped"));
-            }
+        for object in exported.skipped() {
+            let place = object.place("/kind");
+            let at = loaded.sources.locate(&place);
+            let at = at.map_or_else(String::new, |span| format!("{}:{}: ", span.path, span.line));
+            let identity = object.identity();
+            show::line(&format!("note: {at}{identity} is not a ManifestWork; skipped"));
         }
-        if !exported.passed_over.is_empty() {
-            let count = exported.passed_over.len();
+        if exported.passed_over() > 0 {
+            let count = exported.passed_over();
             show::line(&format!("note: documents that are not objects, skipped: {count}"));
         }
     }

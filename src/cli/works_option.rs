@@ -3,15 +3,17 @@
 //! Owns: the option, and reading what it names: once, and never as input. Flows in: arguments. Flows out: the exported
 //! works. Must not know: what a command makes of them.
 
+use std::io::{self, Read};
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use spokewright::Hub;
+use spokewright::Objects;
 use spokewright::diagnostic::Findings;
 use spokewright::pipeline::{self, Loaded, Request};
+use spokewright::report::ExportedWorks;
 
-use super::options::{ReadOptions, read_stdin};
+use super::options::ReadOptions;
 use super::reporting::kept;
 use super::status::{Refusal, Status};
 
@@ -50,20 +52,32 @@ impl WorksOption {
         Ok(())
     }
 
-    /// Reads the export; `None` where none was named.
-    ///
-    /// # Errors
-    /// When standard input cannot be read.
-    pub(crate) fn read(
+    /// Reads the works of the export; `None` where none was named.
+    pub(crate) fn works(
         &self,
         loaded: &mut Loaded,
         findings: &mut Findings,
-    ) -> anyhow::Result<Option<(&Path, ManuallyDrop<Hub>)>> {
-        let Some(path) = self.path() else {
-            return Ok(None);
-        };
-        let stdin = self.is_stdin().then(read_stdin).transpose()?;
-        let exported = pipeline::load_works(loaded, path, stdin.as_deref(), findings);
-        Ok(Some((path, kept(exported))))
+    ) -> Option<(&Path, ManuallyDrop<ExportedWorks>)> {
+        self.read(|path, stdin| pipeline::load_works(loaded, path, stdin, findings))
+    }
+
+    /// Reads what of the export may be pruned; `None` where none was named.
+    pub(crate) fn prunable(
+        &self,
+        loaded: &mut Loaded,
+        findings: &mut Findings,
+    ) -> Option<ManuallyDrop<Objects>> {
+        let read = self.read(|path, stdin| pipeline::load_prunable(loaded, path, stdin, findings));
+        read.map(|(_, objects)| objects)
+    }
+
+    fn read<T>(
+        &self,
+        read: impl FnOnce(&Path, Option<&mut dyn Read>) -> T,
+    ) -> Option<(&Path, ManuallyDrop<T>)> {
+        let path = self.path()?;
+        let mut stdin = io::stdin().lock();
+        let stdin: Option<&mut dyn Read> = if self.is_stdin() { Some(&mut stdin) } else { None };
+        Some((path, kept(read(path, stdin))))
     }
 }

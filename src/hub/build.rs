@@ -24,7 +24,7 @@ use crate::diagnostic::{Code, Finding, Findings, Part};
 use crate::object::{Object, Origin};
 use crate::progress::{Progress, Stage};
 use crate::source::{Document, Room, Sources};
-use apimachinery::{ApiVersion, GroupKind, Identity, Work};
+use apimachinery::{ApiVersion, GroupKind, Work};
 
 /// What the user said about the input.
 #[derive(Debug, Clone, Default)]
@@ -122,9 +122,7 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options<'_>, findings: &
         if !work.is_spent() {
             wrong.extend(by_definition);
         }
-        let is_refused = wrong
-            .iter()
-            .any(|finding| !finding.code.is_configurable() && finding.code != Code::OBJECT_UNKNOWN_KIND);
+        let is_refused = refuses(&wrong);
         // What lives on a cluster is served there.
         if room == Room::Hub && !is_refused {
             wrong.extend(unknown_version_of_read(&object, &kinds));
@@ -161,6 +159,56 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options<'_>, findings: &
         }
     }
     hub
+}
+
+/// Whether an API server would refuse the object that these findings are about.
+fn refuses(wrong: &[Finding]) -> bool {
+    wrong
+        .iter()
+        .any(|finding| !finding.code.is_configurable() && finding.code != Code::OBJECT_UNKNOWN_KIND)
+}
+
+/// The objects of a document that a cluster exported, each by itself: CRDs among them teach nothing, because their API
+/// server has checked the objects.
+pub(crate) struct Exported {
+    /// Those that an API server would take.
+    pub objects: Vec<Object>,
+    /// What is no object.
+    pub passed_over: usize,
+    /// What is wrong.
+    pub wrong: Vec<Finding>,
+}
+
+/// Takes an exported document, or an item of its list, apart.
+pub(crate) fn exported(value: Value, origin: Origin, kinds: &KindTable) -> Exported {
+    let mut drafts = Drafts::default();
+    drafts.flatten(value, origin, &Room::Hub);
+    let mut wrong = Findings::new();
+    let passed_over = drafts.unfinished(kinds, &mut wrong).len();
+    let options = Options::default();
+    let mut objects = Vec::with_capacity(drafts.objects.len());
+    for (_, object) in drafts.objects {
+        let (object, mut found) = check_alone(object, kinds, &options);
+        let is_refused = refuses(&found);
+        if !is_refused {
+            found.extend(unknown_version_of_read(&object, kinds));
+            objects.push(object);
+        }
+        wrong.extend(found);
+    }
+    Exported {
+        objects,
+        passed_over,
+        wrong: wrong.into_iter().collect(),
+    }
+}
+
+/// Whether a document with `items` stands for them and says nothing of its own (docs/reference/what-is-read.md).
+pub(crate) fn is_list(value: &Value) -> bool {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
+    !text("apiVersion").is_empty()
+        && text("kind").ends_with("List")
+        && value.get("items").is_some_and(Value::is_array)
 }
 
 /// Objects that have a kind and a name, and nothing more is known of them yet.
@@ -204,7 +252,7 @@ impl Drafts {
             self.others.push((room.clone(), other(value, false)));
             return;
         }
-        if kind.ends_with("List") && value.get("items").is_some_and(Value::is_array) {
+        if is_list(&value) {
             let items = value.get_mut("items").map(Value::take).unwrap_or_default();
             let Value::Array(items) = items else { return };
             for (index, item) in items.into_iter().enumerate() {
@@ -411,18 +459,24 @@ struct Checked {
     by_definition: Vec<Finding>,
 }
 
-/// Names, namespace and schema of one object.
+/// Names and namespace of one object.
+fn check_alone(mut object: Object, kinds: &KindTable, options: &Options<'_>) -> (Object, Vec<Finding>) {
+    let mut wrong = Vec::from_iter(correct_kind(&mut object, kinds, &options.taught));
+    wrong.extend(metadata_findings(&object));
+    wrong.extend(settle_namespace(&mut object, kinds, options.namespace.as_deref()));
+    wrong.extend(plain_secret(&object));
+    (object, wrong)
+}
+
+/// The same, and by the definition of its kind.
 fn check(
-    mut object: Object,
+    object: Object,
     kinds: &KindTable,
     crds: &HashMap<GroupKind, Crd>,
     options: &Options<'_>,
     work: &Work,
 ) -> Checked {
-    let mut wrong = Vec::from_iter(correct_kind(&mut object, kinds, &options.taught));
-    wrong.extend(metadata_findings(&object));
-    wrong.extend(settle_namespace(&mut object, kinds, options.namespace.as_deref()));
-    wrong.extend(plain_secret(&object));
+    let (object, wrong) = check_alone(object, kinds, options);
     let by_definition = crds
         .get(&object.group_kind())
         .map(|crd| crd::check(crd, &object, work));
@@ -433,33 +487,31 @@ fn check(
     }
 }
 
-/// Keeps the first object of each identity, in the order of the input, and reports the others, which come second.
-fn without_duplicates(objects: Vec<Object>, findings: &mut Findings) -> (Vec<Object>, Vec<Object>) {
-    let mut first: HashMap<Identity, Origin> = HashMap::with_capacity(objects.len());
-    let mut kept = Vec::with_capacity(objects.len());
-    let mut again = Vec::new();
-    for object in objects {
-        let identity = object.identity();
-        match first.get(&identity) {
-            Some(origin) => {
-                findings.push(
-                    Finding::new(
-                        Code::OBJECT_DUPLICATE,
-                        object.place("/metadata/name"),
-                        format!("{identity} is defined twice"),
-                    )
-                    .label("again here")
-                    .related(origin.place("/metadata/name", Part::Value), "first here")
-                    .help("remove one of the two, or rename it"),
-                );
-                again.push(object);
-            }
-            None => {
-                first.insert(identity, object.origin.clone());
-                kept.push(object);
-            }
+/// Keeps the first object of each identity, in the order of the input, and reports the others, which come second. The
+/// objects may be parts of something else.
+pub(crate) fn without_duplicates<T: AsRef<Object>>(all: Vec<T>, findings: &mut Findings) -> (Vec<T>, Vec<T>) {
+    let mut first: HashMap<[&str; 4], &Object> = HashMap::with_capacity(all.len());
+    let mut is_again = Vec::with_capacity(all.len());
+    for object in all.iter().map(AsRef::as_ref) {
+        let group = object.api_version.group.as_str();
+        let key = [group, &object.kind, object.namespace_or_empty(), &object.name];
+        let known = *first.entry(key).or_insert(object);
+        is_again.push(!std::ptr::eq(known, object));
+        if !std::ptr::eq(known, object) {
+            findings.push(
+                Finding::new(
+                    Code::OBJECT_DUPLICATE,
+                    object.place("/metadata/name"),
+                    format!("{} is defined twice", object.identity()),
+                )
+                .label("again here")
+                .related(known.place("/metadata/name"), "first here")
+                .help("remove one of the two, or rename it"),
+            );
         }
     }
+    let mut is_again = is_again.into_iter();
+    let (again, kept) = all.into_iter().partition(|_| is_again.next().unwrap_or_default());
     (kept, again)
 }
 

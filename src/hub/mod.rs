@@ -21,7 +21,7 @@ mod plain_secrets;
 mod table;
 mod versions;
 
-pub(crate) use build::{Options, build};
+pub(crate) use build::{Exported, Options, build, exported, is_list, without_duplicates};
 pub(crate) use chain::{changed_by_kustomize, soften, soften_unreadable, unused};
 pub(crate) use class_params::params_place;
 pub(crate) use grants::Grants;

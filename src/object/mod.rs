@@ -75,6 +75,12 @@ pub struct Object {
     pub origin: Origin,
 }
 
+impl AsRef<Self> for Object {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
 impl Object {
     /// The object that a value says it is, regardless of its kind's scope: `hub` checks names and settles namespaces of
     /// what is read. Missing parts are empty.

@@ -4,6 +4,7 @@
 //! input with all that is wrong so far. Must not know: what is made of it.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use ocm_placement::{self as placement, Inventory, Mode};
@@ -16,12 +17,14 @@ use crate::diagnostic::{
     Code, DocumentId, Finding, Findings, Locate as _, Place, SeverityOverride, SourceId, Warnings, nearest,
     shell_path,
 };
+use crate::hub::kinds::KindTable;
 use crate::hub::{self, Hub, Objects};
-use crate::object::Object;
+use crate::object::{Object, Origin};
 use crate::output::{INVENTORY, RootFault, misplaced, same_or_inside};
 use crate::placing::decided_clusters;
 use crate::progress::Progress;
 use crate::render::{ClusterNames, Selection, Shard, WorkKind};
+use crate::report::{ExportedObject, ExportedWorks, Shared, prunable};
 use crate::source::{self, Checkout, FileTree, Files, Sources, Watched};
 use apimachinery::{GroupKind, Identity};
 
@@ -529,9 +532,43 @@ pub fn configuration(
     config.map(|(config, _)| config).unwrap_or_default()
 }
 
-/// Reads exported objects: a file, a directory, or what came from standard input. Their texts join those of the input,
-/// so that findings about them have lines.
-pub fn load_works(loaded: &mut Loaded, path: &Path, stdin: Option<&[u8]>, findings: &mut Findings) -> Hub {
+/// Reads exported works: a file, a directory, or standard input, of any size, because each object is left as soon as it is
+/// read. What findings need of their texts joins those of the input.
+pub fn load_works(
+    loaded: &mut Loaded,
+    path: &Path,
+    stdin: Option<&mut dyn Read>,
+    findings: &mut Findings,
+) -> ExportedWorks {
+    let shared = Shared::default();
+    let (objects, passed_over) = load_exported(loaded, path, stdin, findings, |loaded, object, findings| {
+        ExportedObject::read(&object, |cluster| loaded.admits(cluster), &shared, findings)
+    });
+    ExportedWorks::new(objects, passed_over)
+}
+
+/// The same for works and sets of which one may want to know all that [`prunable`] leaves.
+pub fn load_prunable(
+    loaded: &mut Loaded,
+    path: &Path,
+    stdin: Option<&mut dyn Read>,
+    findings: &mut Findings,
+) -> Objects {
+    let (objects, _) = load_exported(loaded, path, stdin, findings, |_, object, _| {
+        (prunable(object), false)
+    });
+    Objects::new(objects)
+}
+
+/// What is made of each exported object, and how many documents are none. `make` also says whether somebody may ask where
+/// something stands in it.
+fn load_exported<T: AsRef<Object> + Send>(
+    loaded: &mut Loaded,
+    path: &Path,
+    stdin: Option<&mut dyn Read>,
+    findings: &mut Findings,
+    make: impl Fn(&Loaded, Object, &mut Findings) -> (T, bool) + Sync,
+) -> (Vec<T>, usize) {
     let wanted = source::Request {
         hub: if stdin.is_some() {
             Vec::new()
@@ -543,12 +580,39 @@ pub fn load_works(loaded: &mut Loaded, path: &Path, stdin: Option<&[u8]>, findin
         progress: loaded.progress.clone(),
         ..source::Request::default()
     };
-    let options = hub::Options {
-        progress: loaded.progress.clone(),
-        ..hub::Options::default()
+    let kinds = KindTable::built_in();
+    let mut sources = std::mem::take(&mut loaded.sources);
+    let of_part = |part: source::Part| {
+        let origin = Origin {
+            document: part.id,
+            pointer: part.pointer,
+        };
+        let hub::Exported {
+            objects,
+            passed_over,
+            wrong,
+        } = hub::exported(part.value, origin, &kinds);
+        let mut found = Findings::new();
+        found.extend(wrong);
+        let made = objects.into_iter().map(|object| make(loaded, object, &mut found));
+        let (made, asks): (Vec<T>, Vec<bool>) = made.unzip();
+        let asks = asks.contains(&true) || !found.is_empty();
+        ((made, passed_over, found), asks)
     };
-    let documents = Files::Disk.documents(&wanted, stdin, &mut loaded.sources, findings);
-    hub::build(documents, &options, findings)
+    let make = source::Make {
+        is_list: hub::is_list,
+        make: &of_part,
+    };
+    let read = source::read_in_pieces(&wanted, stdin, &mut sources, findings, &make);
+    loaded.sources = sources;
+    let mut passed_over = 0_usize;
+    let mut all = Vec::with_capacity(read.len());
+    for (made, passed, found) in read {
+        all.extend(made);
+        passed_over = passed_over.saturating_add(passed);
+        findings.extend(found);
+    }
+    (hub::without_duplicates(all, findings).0, passed_over)
 }
 
 fn whereabouts(request: &Request, files: Files<'_>) -> Whereabouts {

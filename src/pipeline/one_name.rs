@@ -58,7 +58,9 @@ pub(super) fn gather(hub: &Hub, sources: &Sources, findings: &mut Findings) {
         let near = value_at(&lacks.near, sources);
         let is_unused = near.is_some_and(|near| mentions.get(near).is_none_or(|count| *count <= 1));
         // That an object leads nowhere says nothing about the names inside it, such as those of listeners.
-        let of_near = is_of_object(&lacks.near).then(|| object_of(&lacks.near)).flatten();
+        let of_near = is_of_object(&lacks.near)
+            .then(|| object_of(&lacks.near))
+            .flatten();
         let is_lost = of_near.as_ref().is_some_and(|object| lost.contains(object));
         if is_unused && (found.len() > 1 || is_lost) {
             misnamed.extend(of_near);

@@ -19,8 +19,8 @@ use crate::object::{Object, Origin};
 use crate::output::{Earlier, OutputError, Tree as _, position, read_tree};
 use crate::render::{self, Layout, Plan, Settings};
 use crate::report::{
-    Aggregated, Aggregation, ObjectStatus, PolicyView, Prediction, PruneList, Pruning, StatusGroup,
-    WithheldPolicy,
+    Aggregated, Aggregation, ExportedWorks, ObjectStatus, PolicyView, Prediction, PruneList, Pruning,
+    StatusGroup, WithheldPolicy,
 };
 use crate::sync::{
     OnSpokes, Withheld, check_admission, report_misspelled_backends, report_not_permitted, report_references,
@@ -195,7 +195,7 @@ impl Analysis<'_> {
     }
 
     /// Aggregates the statuses of hub objects from exported ManifestWorks, as far as the clusters are asked for.
-    pub fn aggregate(&self, works: &Objects, findings: &mut Findings) -> Aggregated {
+    pub fn aggregate(&self, works: &ExportedWorks, findings: &mut Findings) -> Aggregated {
         // What is not rendered has no status: that is for `render` to report.
         let (rendered, spokes) = self.render_and_spokes(EmptyResult::Allowed, findings);
         let view = self.policies(&spokes, findings);

@@ -19,17 +19,17 @@ use serde::Serialize;
 
 use self::instance::{Instance, PlacedWork, judged};
 use self::planned::PlannedWork;
-use self::remains::{Resources, Rights, applied_works};
+use self::remains::{Resources, Rights, applied_works, of_folders, remains};
 use self::rules::{feedback, gateway_status, policy_condition, unknown};
-use super::exported::{ExportedWork, RBAC_WORK};
+use super::exported::{ExportedWork, ExportedWorks, RBAC_WORK};
 use super::policies::exception;
 use super::policy_view::PolicyView;
 use super::predicted::class_status;
 use super::status::{ManifestProblem, ObjectStatus, StatusGroup, WorkState};
 use super::whose::{Parents, Whose};
-use crate::api::ocm_work::{GROUP, MANIFEST_WORK, REPLICA_SET_LABEL};
+use crate::api::ocm_work::REPLICA_SET_LABEL;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings};
-use crate::hub::{Hub, Objects, OurGatewayId, Ours, Table};
+use crate::hub::{Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::policy::{Condition, Outcome, PolicyId};
 use crate::render::{MANIFEST_KEY_LABEL, Plan, WorkId, is_agents_own, manifest_key, policy_conditions};
@@ -40,8 +40,8 @@ use crate::topology::RouteId;
 pub(crate) struct Aggregation<'p, 'a> {
     /// What should be on each cluster.
     pub plan: &'p Plan,
-    /// The exported objects; those that are no ManifestWorks do not count.
-    pub works: &'p Objects,
+    /// The exported works.
+    pub works: &'p ExportedWorks,
     /// The hub.
     pub hub: &'p Hub,
     /// What is ours.
@@ -104,7 +104,7 @@ pub struct WorkProblem {
 }
 
 /// The exported works by cluster and by their names in the plan.
-type Exported<'x> = BTreeMap<(&'x str, &'x str), ExportedWork<'x>>;
+type Exported<'x> = BTreeMap<(&'x str, &'x str), &'x ExportedWork>;
 
 /// What of the hub a manifest was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -124,20 +124,19 @@ impl Aggregation<'_, '_> {
             .map(|work| (manifest_key(&work.name), work.name.as_str()))
             .collect();
         let mut exported: Exported<'_> = BTreeMap::new();
-        for object in self.works.of_kind(GROUP, MANIFEST_WORK) {
-            if !admits(object.namespace_or_empty()) {
-                continue;
-            }
-            let key = (object.namespace_or_empty(), planned_name(object, &by_key));
-            let read = ExportedWork::read(object, findings);
+        for work in &self.works.works {
+            let key = (
+                work.object.namespace_or_empty(),
+                planned_name(&work.object, &by_key),
+            );
             match exported.entry(key) {
                 Entry::Vacant(entry) => {
-                    entry.insert(read);
+                    entry.insert(work);
                 }
                 // Several sets may make one: then the one that is further from done counts.
                 Entry::Occupied(mut entry) => {
-                    if progress(&read) < progress(entry.get()) {
-                        entry.insert(read);
+                    if progress(work) < progress(entry.get()) {
+                        entry.insert(work);
                     }
                 }
             }
@@ -173,7 +172,7 @@ impl Aggregation<'_, '_> {
         for (cluster, works) in &self.plan.clusters {
             for id in works {
                 let work = self.plan.works.get(*id);
-                let exported = exported.get(&(cluster.as_str(), work.name.as_str()));
+                let exported = exported.get(&(cluster.as_str(), work.name.as_str())).copied();
                 let planned = exported.map(|_| planned.get(*id).get_or_init(|| PlannedWork::read(work)));
                 // What a set's own RBAC grants is not what a cluster's would (docs/guides/replica-sets.md).
                 let of_set = exported.is_some_and(|work| work.object.label(REPLICA_SET_LABEL).is_some());
@@ -200,7 +199,7 @@ impl Aggregation<'_, '_> {
         admits: &impl Fn(&str) -> bool,
         findings: &mut Findings,
     ) -> Vec<WorkProblem> {
-        let mut by_cluster: BTreeMap<&str, Vec<&ExportedWork<'_>>> = BTreeMap::new();
+        let mut by_cluster: BTreeMap<&str, Vec<&ExportedWork>> = BTreeMap::new();
         for ((cluster, _), work) in exported {
             by_cluster.entry(cluster).or_default().push(work);
         }
@@ -210,7 +209,8 @@ impl Aggregation<'_, '_> {
             there.map(|(cluster, _)| *cluster).collect()
         };
         let mut of_nobody = Vec::new();
-        let applied = applied_works(self.works, &self.hub.spokes, called, &mut of_nobody);
+        let of_folders = of_folders(&self.hub.spokes);
+        let applied = applied_works(&self.works.applied, &of_folders, called, &mut of_nobody);
         findings.extend(of_nobody.into_iter().map(of_unknown_cluster));
         let mut gone = Vec::new();
         for (cluster, applied) in applied.into_iter().filter(|(cluster, _)| admits(cluster)) {
@@ -219,7 +219,7 @@ impl Aggregation<'_, '_> {
             let has = |resource: [&str; 4]| {
                 there.iter().any(|work| work.has(resource)) || self.plans(cluster, resource)
             };
-            let remains = applied.remains(has);
+            let remains = remains(applied, has);
             // An agent that has not seen the newest spec has had no reason to delete anything.
             let waits = of_work.is_some_and(|work| work.unobserved.is_some() || work.is_deleting);
             if remains.is_empty() || waits {
@@ -233,7 +233,7 @@ impl Aggregation<'_, '_> {
                 Some(work) => work.add(WorkState::LeftBehind, None, remains),
                 None if applied.is_managed => gone.push(WorkProblem {
                     manifests: remains,
-                    ..problem(cluster, applied.work, WorkState::LeftBehind)
+                    ..problem(cluster, &applied.work, WorkState::LeftBehind)
                 }),
                 None => {}
             }
@@ -255,7 +255,7 @@ impl Aggregation<'_, '_> {
 
     /// Adds to the works of RBAC which deletions they lack: of what the parameters of the Gateways there list.
     fn deletable(&self, placed: &mut [PlacedWork<'_>]) {
-        let rights = Rights::read(self.works);
+        let rights = Rights::read(&self.works.works);
         let subjects = self.subjects();
         let mut wanted: BTreeMap<&str, Resources<'_>> = BTreeMap::new();
         for work in placed.iter() {
@@ -359,9 +359,9 @@ impl Aggregation<'_, '_> {
         let parents = OnceCell::new();
         let problems = others.filter_map(|((cluster, name), work)| {
             let parents = parents.get_or_init(|| Parents::new(self.hub));
-            let state = match parents.whose(work.object) {
+            let state = match parents.whose(&work.object) {
                 Whose::Ours => WorkState::Stale,
-                Whose::OfSet if parents.knows_key(work.object) => WorkState::Stale,
+                Whose::OfSet if parents.knows_key(&work.object) => WorkState::Stale,
                 Whose::Unclaimed | Whose::OfSet => WorkState::Unclaimed,
                 Whose::Foreign => return None,
             };
@@ -501,7 +501,7 @@ fn of_unknown_cluster(object: &Object) -> Finding {
 }
 
 /// How far a work is, by itself: the less, the further from done.
-fn progress(work: &ExportedWork<'_>) -> WorkState {
+fn progress(work: &ExportedWork) -> WorkState {
     judged(Some(work), None)
         .first()
         .map_or(WorkState::Applied, |fault| fault.state)

@@ -1,20 +1,32 @@
-//! Exported ManifestWorks: what the hub knows of each cluster.
+//! Exported works: what the hub knows of each cluster.
 //!
 //! Owns: reading a work's conditions, those of its manifests, and their status feedback
-//! (docs/systems/ocm-work.md#feedback, docs/systems/ocm-work.md#what-a-work-says). Flows in: objects of kind
-//! ManifestWork with their status. Flows out: [`ExportedWork`]. Must not know: what is planned, what the feedback means
-//! for a status.
+//! (docs/systems/ocm-work.md#feedback, docs/systems/ocm-work.md#what-a-work-says). Flows in: objects, one after the other.
+//! Flows out: [`ExportedWorks`], which keep of each object what a report needs, and equal parts once. Must not know: what
+//! is planned, what the feedback means for a status.
 
-use std::collections::{HashMap, HashSet};
+mod applied;
+mod grants;
+mod shared;
+mod spec;
 
-use serde_json::Value;
+use std::collections::HashSet;
+use std::sync::Arc;
 
+use serde_json::{Map, Value, json};
+
+use self::shared::Pool;
 use super::status::{ManifestProblem, WorkState};
+use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK, REPLICA_SET_LABEL};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
-use crate::object::well_known::PARENT_ANNOTATION;
-use crate::render::ManifestSummary;
+use crate::object::well_known::{MANAGED_WORK_LABEL, PARENT_ANNOTATION};
+use crate::render::{MANIFEST_KEY_LABEL, ManifestSummary};
 use apimachinery::Field;
+
+pub(crate) use self::applied::AppliedWork;
+pub(super) use self::grants::Grant;
+pub(super) use self::spec::{SpecDigest, list};
 
 /// The work that all Gateways of a cluster share; MGC's carries no label.
 pub(super) const RBAC_WORK: &str = "gateway-rbac";
@@ -27,71 +39,222 @@ const CONFLICT_WORDS: &str = "Apply failed with ";
 /// How the reason of a condition begins that a rule of the work made.
 const BY_RULE: &str = "ConditionRule";
 
+/// What somebody exported from a hub.
+#[derive(Debug, Default)]
+pub struct ExportedWorks {
+    /// ManifestWorks of the clusters that are asked for, by namespace and name.
+    pub(super) works: Vec<ExportedWork>,
+    pub(super) applied: Vec<AppliedWork>,
+    /// All other objects, in their order, without what they say.
+    others: Vec<Object>,
+    /// How many documents are no objects.
+    passed_over: usize,
+}
+
+impl ExportedWorks {
+    /// Of objects whose identities are unique.
+    pub(crate) fn new(objects: Vec<ExportedObject>, passed_over: usize) -> Self {
+        let mut exported = Self {
+            passed_over,
+            ..Self::default()
+        };
+        for object in objects {
+            match object {
+                ExportedObject::Work(work) => exported.works.push(*work),
+                ExportedObject::Applied(applied) => exported.applied.push(*applied),
+                ExportedObject::Other(object) => exported.others.push(object),
+            }
+        }
+        let key = |object: &Object| (object.namespace.clone(), object.name.clone());
+        exported.works.sort_by_cached_key(|work| key(&work.object));
+        exported
+            .applied
+            .sort_by_cached_key(|applied| key(&applied.object));
+        exported.others.sort_by_cached_key(Object::identity);
+        exported
+    }
+
+    /// Whether there is no ManifestWork, of any cluster.
+    #[must_use]
+    pub fn has_no_work(&self) -> bool {
+        let mut others = self.others.iter();
+        self.works.is_empty() && !others.any(|object| object.is(GROUP, MANIFEST_WORK))
+    }
+
+    /// The objects that are no works.
+    pub fn skipped(&self) -> impl Iterator<Item = &Object> {
+        let is_work =
+            |object: &&Object| object.is(GROUP, MANIFEST_WORK) || object.is(GROUP, APPLIED_MANIFEST_WORK);
+        self.others.iter().filter(move |object| !is_work(object))
+    }
+
+    /// How many documents are no objects.
+    #[must_use]
+    pub const fn passed_over(&self) -> usize {
+        self.passed_over
+    }
+}
+
+/// An exported object, as far as anybody asks for it.
+#[derive(Debug)]
+pub(crate) enum ExportedObject {
+    /// A ManifestWork.
+    Work(Box<ExportedWork>),
+    /// An AppliedManifestWork.
+    Applied(Box<AppliedWork>),
+    /// Any other, and a work of a cluster that nobody asks for.
+    Other(Object),
+}
+
+impl AsRef<Object> for ExportedObject {
+    fn as_ref(&self) -> &Object {
+        match self {
+            Self::Work(work) => &work.object,
+            Self::Applied(applied) => &applied.object,
+            Self::Other(object) => object,
+        }
+    }
+}
+
+impl ExportedObject {
+    /// Reads an object. `admits` says which clusters are looked at. Also returns whether a report may find something wrong
+    /// with what it says.
+    pub(crate) fn read(
+        object: &Object,
+        admits: impl Fn(&str) -> bool,
+        shared: &Shared,
+        findings: &mut Findings,
+    ) -> (Self, bool) {
+        if object.is(GROUP, MANIFEST_WORK) && admits(object.namespace_or_empty()) {
+            let work = ExportedWork::read(object, shared, findings);
+            let is_odd = work.manifests.iter().any(|(_, manifest)| manifest.is_odd());
+            return (Self::Work(Box::new(work)), is_odd);
+        }
+        if object.is(GROUP, APPLIED_MANIFEST_WORK)
+            && let Some(applied) = AppliedWork::read(object, |text| shared.text(text))
+        {
+            return (Self::Applied(Box::new(applied)), false);
+        }
+        (Self::Other(object.clone_without_value()), false)
+    }
+}
+
+/// What many works say alike.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    texts: Pool<str>,
+    marks: Pool<Value>,
+    names: Pool<ManifestName>,
+    feedback: Pool<Feedback>,
+    statuses: Pool<ManifestStatus>,
+    specs: Pool<SpecDigest>,
+    grants: Pool<Vec<Grant>>,
+}
+
+impl Shared {
+    /// A text, or the equal one that was there before.
+    pub(super) fn text(&self, text: &str) -> Arc<str> {
+        self.texts.share(text)
+    }
+}
+
 /// A ManifestWork as the hub holds it.
 #[derive(Debug)]
-pub(super) struct ExportedWork<'w> {
-    /// The work.
-    pub(super) object: &'w Object,
+pub(crate) struct ExportedWork {
+    /// The work. Of its value, there is only what says whose it is.
+    pub(super) object: Object,
     /// Its condition Applied; `None` if it is not written yet.
-    pub(super) applied: Option<Verdict<'w>>,
+    pub(super) applied: Option<Verdict>,
     /// Whether it is being deleted.
     pub(super) is_deleting: bool,
     /// Generations of the spec and of what the agent has looked at, where they differ.
     pub(super) unobserved: Option<(i64, i64)>,
     /// Why it is not available, where none of its manifests says so.
-    pub(super) unavailable: Option<String>,
+    pub(super) unavailable: Option<Arc<str>>,
     /// What is wrong with its manifests: in each state in their order.
     pub(super) wrong: Vec<(WorkState, ManifestProblem)>,
-    /// Conditions Applied by group, kind, namespace and name.
-    kinds: HashMap<[&'w str; 4], Option<Verdict<'w>>>,
-    /// By group, resource (the kind where that is missing), namespace and name.
-    manifests: HashMap<[&'w str; 4], ManifestStatus<'w>>,
+    /// Its spec, where it was exported.
+    pub(super) spec: Option<Arc<SpecDigest>>,
+    /// What its ClusterRoles grant; `None` where it has none.
+    pub(super) grants: Option<Arc<Vec<Grant>>>,
+    /// By name.
+    manifests: Vec<(Arc<ManifestName>, Arc<ManifestStatus>)>,
+}
+
+/// The names of a manifest.
+#[derive(Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct ManifestName {
+    /// Group, resource (the kind where that is missing), namespace and name.
+    resource: [Box<str>; 4],
+    kind: Box<str>,
+}
+
+impl ManifestName {
+    fn resource(&self) -> [&str; 4] {
+        self.resource.each_ref().map(|part| &**part)
+    }
 }
 
 /// What a condition says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict<'w> {
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Verdict {
     /// It is True.
     Yes,
     /// It is not.
     No {
         /// Its reason.
-        reason: &'w str,
+        reason: Arc<str>,
         /// Its message, or its reason where it has none.
-        because: &'w str,
+        because: Arc<str>,
     },
 }
 
 /// What a cluster says of one manifest.
-#[derive(Debug, Default)]
-pub(super) struct ManifestStatus<'w> {
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct ManifestStatus {
     /// Its own condition Applied.
-    pub(super) applied: Option<Verdict<'w>>,
+    pub(super) applied: Option<Verdict>,
     /// Its own condition Available.
-    pub(super) available: Option<Verdict<'w>>,
+    pub(super) available: Option<Verdict>,
     /// Why the agent could not read a value that it was asked for.
-    pub(super) unreadable: Option<&'w str>,
-    feedback: Vec<Feedback<'w>>,
+    pub(super) unreadable: Option<Arc<str>>,
+    feedback: Vec<Arc<Feedback>>,
 }
 
 /// One value of status feedback.
-#[derive(Debug)]
-pub(super) struct Feedback<'w> {
-    name: &'w str,
-    value: &'w Value,
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Feedback {
+    name: Arc<str>,
+    /// `jsonRaw`.
+    raw: Option<Arc<str>>,
+    /// The first of `string`, `integer` and `boolean`.
+    plain: Option<Value>,
+    integer: Option<i64>,
+    boolean: Option<bool>,
     /// Position of the manifest and of the value: a pointer is needed only where something is wrong.
     at: (usize, usize),
 }
 
-impl<'w> ExportedWork<'w> {
+impl ExportedWork {
     /// Reads a work. What has no sense is a finding, and the rest is read all the same.
-    pub(super) fn read(object: &'w Object, findings: &mut Findings) -> Self {
+    pub(super) fn read(object: &Object, shared: &Shared, findings: &mut Findings) -> Self {
+        let spec = object.value.get("spec").filter(|spec| !spec.is_null());
+        Self {
+            spec: spec.map(|spec| shared.specs.share(SpecDigest::of(spec))),
+            grants: spec
+                .and_then(Grant::of_spec)
+                .map(|grants| shared.grants.share(grants)),
+            ..Self::read_status(object, shared, findings)
+        }
+    }
+
+    /// The same without the spec.
+    pub(super) fn read_status(object: &Object, shared: &Shared, findings: &mut Findings) -> Self {
         let root = object.root();
         let status = root.get("status");
         let conditions = items(object, &status.get("conditions"), findings);
         let applied = condition(&conditions, "Applied");
-        let mut manifests = HashMap::new();
-        let mut kinds = HashMap::new();
+        let mut manifests = Vec::new();
         let mut is_any_unavailable = false;
         let mut wrong = Vec::new();
         let mut observed = applied.and_then(|applied| integer(&applied.get("observedGeneration")));
@@ -100,34 +263,29 @@ impl<'w> ExportedWork<'w> {
         for (position, manifest) in items(object, &statuses, findings).into_iter().enumerate() {
             let meta = manifest.get("resourceMeta");
             let text = |name: &'static str| meta.get(name).str().unwrap_or_default();
-            let resource = match text("resource") {
-                "" => text("kind"),
-                resource => resource,
-            };
             let conditions = items(object, &manifest.get("conditions"), findings);
             let values = items(object, &manifest.get("statusFeedback").get("values"), findings);
             let of_manifest = condition(&conditions, "Applied");
             // The oldest counts: what one of them says of an older spec says nothing of this one.
             let seen = of_manifest.and_then(|applied| integer(&applied.get("observedGeneration")));
             observed = observed.map(|observed| seen.unwrap_or(observed).min(observed));
-            let synced = condition(&conditions, "StatusFeedbackSynced").map(Verdict::of);
-            let available = condition(&conditions, "Available").map(Verdict::of);
+            let verdict = |kind: &str| {
+                let condition = condition(&conditions, kind);
+                condition.map(|condition| Verdict::of(condition, shared))
+            };
+            let synced = verdict("StatusFeedbackSynced");
+            let available = verdict("Available");
             is_any_unavailable |= matches!(available, Some(Verdict::No { .. }));
             let read = ManifestStatus {
-                applied: of_manifest.map(Verdict::of),
+                applied: verdict("Applied"),
                 // What a rule of the work makes of the object's conditions, those say better.
                 available: available.filter(|available| !available.is_of_rule()),
-                unreadable: synced.and_then(Verdict::problem),
+                unreadable: synced.as_ref().and_then(Verdict::problem).cloned(),
                 feedback: values
                     .into_iter()
                     .enumerate()
-                    .filter_map(|(index, value)| {
-                        Some(Feedback {
-                            name: value.get("name").str()?,
-                            value: value.get("fieldValue").value()?,
-                            at: (position, index),
-                        })
-                    })
+                    .filter_map(|(index, value)| Feedback::read(&value, (position, index), shared))
+                    .map(|feedback| shared.feedback.share(feedback))
                     .collect(),
             };
             let mut report = |state: WorkState, reason: &str, message: &str| {
@@ -141,7 +299,7 @@ impl<'w> ExportedWork<'w> {
                 wrong.push((state, problem));
             };
             let key = [text("group"), text("kind"), text("namespace"), text("name")];
-            match (read.applied, read.available) {
+            match (&read.applied, &read.available) {
                 _ if in_spec.as_ref().is_some_and(|spec| !spec.contains(&key))
                     && !text("name").is_empty() =>
                 {
@@ -162,12 +320,22 @@ impl<'w> ExportedWork<'w> {
                 (_, Some(Verdict::No { reason, because })) => report(WorkState::Unavailable, reason, because),
                 _ => {}
             }
-            if let Some(Verdict::No { reason, because }) = synced {
+            if let Some(Verdict::No { reason, because }) = &synced {
                 report(WorkState::Unread, reason, because);
             }
-            kinds.insert(key, read.applied);
-            manifests.insert([text("group"), resource, text("namespace"), text("name")], read);
+            let [group, kind, namespace, name] = key;
+            let resource = match text("resource") {
+                "" => kind,
+                resource => resource,
+            };
+            let name = shared.names.share(ManifestName {
+                resource: [group, resource, namespace, name].map(Box::from),
+                kind: kind.into(),
+            });
+            manifests.push((name, shared.statuses.share(read)));
         }
+        // Of those with one name, the last counts.
+        manifests.sort_by(|(a, _), (b, _)| a.resource.cmp(&b.resource));
         wrong.sort_by_key(|(state, _)| *state);
         let generation = integer(&root.get("metadata").get("generation"));
         let unobserved = generation
@@ -179,85 +347,143 @@ impl<'w> ExportedWork<'w> {
         let is_explained = is_any_unavailable || wrong.iter().any(is_failed);
         let available = condition(&conditions, "Available").filter(|_| !is_explained);
         Self {
-            object,
-            applied: applied.map(Verdict::of),
+            object: Object {
+                value: shared.marks.share(marks(object)),
+                ..object.clone_without_value()
+            },
+            applied: applied.map(|applied| Verdict::of(applied, shared)),
             is_deleting: root.get("metadata").get("deletionTimestamp").is_present(),
             unobserved,
-            unavailable: available.and_then(|available| unavailable(available, generation)),
+            unavailable: available.and_then(|available| unavailable(available, generation, shared)),
             wrong,
-            kinds,
+            spec: None,
+            grants: None,
             manifests,
         }
     }
 
     /// Whether its agent says that it has applied an object: group, kind, namespace and name.
-    pub(super) fn applies(&self, object: [&str; 4]) -> bool {
-        self.kinds.get(&object) == Some(&Some(Verdict::Yes))
+    pub(super) fn applies(&self, [group, kind, namespace, name]: [&str; 4]) -> bool {
+        let mut manifests = self.manifests.iter().rev();
+        let found = manifests.find(|(manifest, _)| {
+            let [of_group, _, of_namespace, of_name] = manifest.resource();
+            [of_group, &manifest.kind, of_namespace, of_name] == [group, kind, namespace, name]
+        });
+        found.is_some_and(|(_, status)| status.applied == Some(Verdict::Yes))
+    }
+
+    fn find(&self, resource: [&str; 4]) -> Option<&ManifestStatus> {
+        let after = self
+            .manifests
+            .partition_point(|(name, _)| name.resource() <= resource);
+        let (name, status) = self.manifests.get(after.checked_sub(1)?)?;
+        (name.resource() == resource).then_some(&**status)
     }
 
     /// Whether its agent has it among what it applied: group, plural, namespace and name.
     pub(super) fn has(&self, resource: [&str; 4]) -> bool {
-        self.manifests.contains_key(&resource)
+        self.find(resource).is_some()
     }
 
     /// What the cluster says of a manifest of the plan.
-    pub(super) fn manifest<'s>(&'s self, planned: &'s ManifestSummary) -> Option<&'s ManifestStatus<'w>> {
-        let (group, namespace) = (planned.group.as_str(), planned.namespace.as_str());
-        let key = |resource: &'s str| [group, resource, namespace, planned.name.as_str()];
-        let by_resource = self.manifests.get(&key(&planned.resource));
-        by_resource.or_else(|| self.manifests.get(&key(&planned.kind)))
+    pub(super) fn manifest(&self, planned: &ManifestSummary) -> Option<&ManifestStatus> {
+        let find = |resource: &str| self.find([&planned.group, resource, &planned.namespace, &planned.name]);
+        find(&planned.resource).or_else(|| find(&planned.kind))
     }
 
     /// `namespace/name` of the hub object that it was made for.
-    pub(super) fn parent(&self) -> Option<&'w str> {
+    pub(super) fn parent(&self) -> Option<&str> {
         self.object.annotation(PARENT_ANNOTATION)
     }
 }
 
-impl<'w> ManifestStatus<'w> {
+/// What of a work says whose it is.
+fn marks(object: &Object) -> Value {
+    let mut labels = Map::new();
+    for name in [MANAGED_WORK_LABEL, REPLICA_SET_LABEL, MANIFEST_KEY_LABEL] {
+        labels.extend(object.label(name).map(|label| (name.to_owned(), label.into())));
+    }
+    let mut annotations = Map::new();
+    let parent = object.annotation(PARENT_ANNOTATION);
+    annotations.extend(parent.map(|parent| (PARENT_ANNOTATION.to_owned(), parent.into())));
+    // Who the owners are nobody asks.
+    let owners = object.root().get("metadata").get("ownerReferences");
+    let owners: Vec<Value> = owners.items().take(1).map(|_| Value::Bool(true)).collect();
+    json!({"metadata": {"labels": labels, "annotations": annotations, "ownerReferences": owners}})
+}
+
+impl ManifestStatus {
     /// The feedback of this name; names are compared without case, as MGC does
     /// (docs/systems/mgc.md#gateway-work).
-    pub(super) fn get(&self, name: &str) -> Option<&Feedback<'w>> {
-        self.feedback
-            .iter()
-            .find(|feedback| feedback.name.eq_ignore_ascii_case(name))
+    pub(super) fn get(&self, name: &str) -> Option<&Feedback> {
+        let mut feedback = self.feedback.iter().map(|feedback| &**feedback);
+        feedback.find(|feedback| feedback.name.eq_ignore_ascii_case(name))
     }
 
     /// A text, or raw JSON as text.
-    pub(super) fn text(&self, name: &str) -> Option<&'w str> {
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.get(name)?.text()
     }
 
     /// The status of a condition: fed back as a text, or as a Boolean.
-    pub(super) fn condition(&self, name: &str) -> Option<&'w str> {
+    pub(super) fn condition(&self, name: &str) -> Option<&str> {
         let feedback = self.get(name)?;
-        match feedback.value.get("boolean").and_then(Value::as_bool) {
+        match feedback.boolean {
             Some(true) => Some("True"),
             Some(false) => Some("False"),
             None => feedback.text(),
         }
     }
+
+    /// Whether somebody may find a value that cannot be what its name says ([`Feedback::wrong`]).
+    fn is_odd(&self) -> bool {
+        self.feedback.iter().any(|feedback| {
+            let name = feedback.name.to_ascii_lowercase();
+            match feedback.text() {
+                Some(text) if name == "addresses" => !text.trim_start().starts_with('['),
+                None if name == "addresses" => true,
+                _ => name.ends_with("attachedroutes") && feedback.integer().is_none(),
+            }
+        })
+    }
 }
 
-impl<'w> Feedback<'w> {
-    /// The value as it came; what came as raw JSON, as that.
-    pub(super) fn value(&self) -> Option<Value> {
-        if let Some(raw) = self.value.get("jsonRaw").and_then(Value::as_str) {
-            return Some(serde_json::from_str(raw).unwrap_or_else(|_| raw.into()));
-        }
-        let mut values = ["string", "integer", "boolean"].iter();
-        values.find_map(|kind| self.value.get(kind)).cloned()
+impl Feedback {
+    fn read(value: &Field<'_>, at: (usize, usize), shared: &Shared) -> Option<Self> {
+        let name = shared.text(value.get("name").str()?);
+        let value = value.get("fieldValue").value()?;
+        let plain = ["string", "integer", "boolean"]
+            .iter()
+            .find_map(|kind| value.get(kind));
+        Some(Self {
+            name,
+            raw: value
+                .get("jsonRaw")
+                .and_then(Value::as_str)
+                .map(|raw| shared.text(raw)),
+            plain: plain.cloned(),
+            integer: value.get("integer").and_then(Value::as_i64),
+            boolean: value.get("boolean").and_then(Value::as_bool),
+            at,
+        })
     }
 
-    fn text(&self) -> Option<&'w str> {
-        let text = |name: &str| self.value.get(name).and_then(Value::as_str);
-        text("string").or_else(|| text("jsonRaw"))
+    /// The value as it came; what came as raw JSON, as that.
+    pub(super) fn value(&self) -> Option<Value> {
+        match &self.raw {
+            Some(raw) => Some(serde_json::from_str(raw).unwrap_or_else(|_| (&**raw).into())),
+            None => self.plain.clone(),
+        }
+    }
+
+    fn text(&self) -> Option<&str> {
+        let plain = self.plain.as_ref().and_then(Value::as_str);
+        plain.or(self.raw.as_deref())
     }
 
     /// An integer; one that came as text or raw JSON counts too.
     pub(super) fn integer(&self) -> Option<i64> {
-        let integer = self.value.get("integer").and_then(Value::as_i64);
-        integer.or_else(|| self.text()?.trim().parse().ok())
+        self.integer.or_else(|| self.text()?.trim().parse().ok())
     }
 
     /// A finding about the value.
@@ -317,19 +543,19 @@ fn manifests_of_spec<'w>(root: &Field<'w>) -> Option<HashSet<[&'w str; 4]>> {
 }
 
 /// Why a work is not available by its own condition: it says so, or speaks of an older spec.
-fn unavailable(condition: &Field<'_>, generation: Option<i64>) -> Option<String> {
-    if let Verdict::No { because, .. } = Verdict::of(condition) {
-        return Some(because.to_owned());
+fn unavailable(condition: &Field<'_>, generation: Option<i64>, shared: &Shared) -> Option<Arc<str>> {
+    if let Verdict::No { because, .. } = Verdict::of(condition, shared) {
+        return Some(because);
     }
     let observed = integer(&condition.get("observedGeneration"))?;
     let generation = generation.filter(|generation| observed < *generation)?;
-    Some(format!(
+    Some(shared.text(&format!(
         "Available is about generation {observed}, but the work has generation {generation}"
-    ))
+    )))
 }
 
-impl<'w> Verdict<'w> {
-    fn of(condition: &Field<'w>) -> Self {
+impl Verdict {
+    fn of(condition: &Field<'_>, shared: &Shared) -> Self {
         let words = |name: &'static str| condition.get(name).str().filter(|text| !text.is_empty());
         if condition.get("status").str() == Some("True") {
             return Self::Yes;
@@ -337,13 +563,13 @@ impl<'w> Verdict<'w> {
         let reason = words("reason").unwrap_or_default();
         let because = words("message").or_else(|| words("reason"));
         Self::No {
-            reason,
-            because: because.unwrap_or("its condition is not True"),
+            reason: shared.text(reason),
+            because: shared.text(because.unwrap_or("its condition is not True")),
         }
     }
 
     /// Why not, where it is not.
-    fn problem(self) -> Option<&'w str> {
+    const fn problem(&self) -> Option<&Arc<str>> {
         match self {
             Self::Yes => None,
             Self::No { because, .. } => Some(because),
@@ -351,16 +577,16 @@ impl<'w> Verdict<'w> {
     }
 
     /// Whether a rule of the work said it, and not the agent (docs/systems/ocm-work.md#what-a-work-says).
-    fn is_of_rule(self) -> bool {
+    fn is_of_rule(&self) -> bool {
         matches!(self, Self::No { reason, .. } if reason.starts_with(BY_RULE))
     }
 
     /// Whether another manager owns a field that server-side apply sets.
-    fn is_conflict(self) -> bool {
+    fn is_conflict(&self) -> bool {
         match self {
             Self::Yes => false,
             Self::No { reason, because } => {
-                reason == CONFLICT || (because.contains(CONFLICT_WORDS) && because.contains("conflict"))
+                &**reason == CONFLICT || (because.contains(CONFLICT_WORDS) && because.contains("conflict"))
             }
         }
     }

@@ -53,6 +53,8 @@ pub use explain::{
     Winner, explain, explain_request,
 };
 pub use explain_text::{explanation_text, policies_text, request_text};
+pub use exported::ExportedWorks;
+pub(crate) use exported::{ExportedObject, Shared};
 pub use graph::{Graph, Only};
 pub use page::{Compared, FleetPage, PageOptions};
 pub(crate) use page::{Page, Without, policy_report};
@@ -61,8 +63,8 @@ pub use policies::{EffectiveEntry, EffectiveResult, PolicyEntry, PolicyReport};
 pub use policy_view::PolicyView;
 pub(crate) use policy_view::SpokeView;
 pub(crate) use predicted::{Prediction, placements_not_found};
-pub(crate) use prune::Pruning;
 pub use prune::{Prunable, PruneList};
+pub(crate) use prune::{Pruning, prunable};
 pub use render_report::{RenderReport, WithheldPolicy, kept_by_local_policies};
 pub(crate) use schemas::schema_documents;
 pub use source_line::SourceLine;

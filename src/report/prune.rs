@@ -9,10 +9,11 @@
 //! rights of an agent must outlive what it has to delete. So what must wait is not listed, and listed by a later run.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::exported::ExportedWork;
+use super::exported::{ExportedWork, Shared};
 use super::whose::{Parents, Whose};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, REPLICA_SET_LABEL};
 use crate::diagnostic::Findings;
@@ -305,6 +306,46 @@ impl<'x> There<'x> {
     }
 }
 
+/// An exported object, of whose value only that is left which a list is made from: the names of its manifests, and what
+/// became of them.
+pub(crate) fn prunable(object: Object) -> Object {
+    let mut value = Arc::unwrap_or_clone(object.value);
+    let mut remove = |pointer: &str, key: &str| {
+        let fields = value.pointer_mut(pointer).and_then(Value::as_object_mut);
+        fields.and_then(|fields| fields.remove(key));
+    };
+    remove("/metadata", "managedFields");
+    for spec in ["/spec", "/spec/manifestWorkTemplate"] {
+        remove(spec, "manifestConfigs");
+    }
+    for manifests in [
+        "/spec/workload/manifests",
+        "/spec/manifestWorkTemplate/workload/manifests",
+    ] {
+        let manifests = value.pointer_mut(manifests).and_then(Value::as_array_mut);
+        for manifest in manifests.into_iter().flatten() {
+            *manifest = json!({
+                "apiVersion": manifest.get("apiVersion"),
+                "kind": manifest.get("kind"),
+                "metadata": {
+                    "name": manifest.pointer("/metadata/name"),
+                    "namespace": manifest.pointer("/metadata/namespace"),
+                },
+            });
+        }
+    }
+    let statuses = value
+        .pointer_mut("/status/resourceStatus/manifests")
+        .and_then(Value::as_array_mut);
+    for status in statuses.into_iter().flatten().filter_map(Value::as_object_mut) {
+        status.remove("statusFeedback");
+    }
+    Object {
+        value: Arc::new(value),
+        ..object
+    }
+}
+
 /// Whether the hub made a work from a set.
 fn is_of_set(work: &Object, set: &Object) -> bool {
     let made = work
@@ -362,7 +403,7 @@ fn manifests<'o>(work: &'o Object, spec: &str) -> Vec<Manifest<'o>> {
 /// The objects of a work's spec that its agent has applied, as the spec is now.
 fn applied(work: &Object) -> Vec<Manifest<'_>> {
     // What cannot be read was said when the export was.
-    let read = ExportedWork::read(work, &mut Findings::new());
+    let read = ExportedWork::read_status(work, &Shared::default(), &mut Findings::new());
     if read.is_deleting || read.unobserved.is_some() {
         return Vec::new();
     }

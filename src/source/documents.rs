@@ -99,8 +99,19 @@ pub(super) fn load_tree(
     read_inputs(inputs, progress, sources, findings)
 }
 
+/// The same for one file whose text is known, or that is still to be opened.
+pub(super) fn load_file(
+    file: &Discovered,
+    content: Content<'_>,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Vec<Document> {
+    let silent = Progress::default();
+    read_inputs(vec![input(file, content)], &silent, sources, findings)
+}
+
 /// Where the bytes of an input are.
-enum Content<'a> {
+pub(super) enum Content<'a> {
     /// In memory.
     Known(Cow<'a, [u8]>),
     /// In a file that is still to be opened.
@@ -192,10 +203,10 @@ struct FileRead {
 /// The most bytes of a document that is no list. An API server takes 3 MiB of JSON
 /// (`kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/server/config.go`); YAML is longer, and has comments. A
 /// tree takes twenty times its text, so a file of 64 MiB, which cannot be applied anyway, must not become one.
-const MOST_BYTES_OF_AN_OBJECT: usize = 4 << 20;
+pub(super) const MOST_BYTES_OF_AN_OBJECT: usize = 4 << 20;
 
 /// What aliases may expand to in every document: one value for so many bytes of its text.
-const BYTES_FOR_A_VALUE: usize = 8;
+pub(super) const BYTES_FOR_A_VALUE: usize = 8;
 /// What the aliases of a run may expand to beyond that (docs/reference/limits.md). A value takes up to a quarter of a
 /// kilobyte.
 const MOST_FROM_ALIASES: usize = 500_000;
@@ -416,7 +427,7 @@ fn decode_at_most(bytes: &[u8], shown: &str, limits: &kube_yaml::Limits) -> Resu
 fn decode(bytes: &[u8], shown: &str) -> Result<Arc<str>, Box<Unread>> {
     match kube_yaml::decode(bytes) {
         // Read as YAML, a pointer is a mapping that is no object: what it stands for would be missing without a word.
-        Ok(text) if is_pointer(&text) => Err(Unread::of(
+        Ok(text) if is_pointer(text.as_bytes()) => Err(Unread::of(
             Finding::new(
                 Code::INPUT_UNREADABLE,
                 Place::Path(shown.to_owned()),
@@ -510,7 +521,7 @@ fn read_chunk(chunk: &kube_yaml::Chunk<'_>, limits: &kube_yaml::Limits) -> Chunk
 }
 
 /// Whether a text has `items`, as the exports of `kubectl get` do. What else it is, only reading it would tell.
-fn may_be_a_list(text: &str) -> bool {
+pub(super) fn may_be_a_list(text: &str) -> bool {
     if text.trim_start().starts_with(['{', '[']) {
         text.contains("items")
     } else {
@@ -568,7 +579,7 @@ impl FileRead {
 }
 
 /// A reader's complaint as a finding; one about what may be a Secret quotes nothing.
-fn syntax(source: SourceId, error: kube_yaml::Error, may_be_secret: bool) -> Finding {
+pub(super) fn syntax(source: SourceId, error: kube_yaml::Error, may_be_secret: bool) -> Finding {
     let error = if may_be_secret { error.unquoted() } else { error };
     let at = |range: &std::ops::Range<usize>| Place::Text {
         source,

@@ -6,9 +6,9 @@
 #[cfg(feature = "git")]
 use sha2::{Digest as _, Sha256};
 
-/// Whether a text is a pointer, of any version.
-pub(super) fn is_pointer(text: &str) -> bool {
-    text.starts_with("version https://git-lfs.github.com/spec/")
+/// Whether a file is a pointer, of any version.
+pub(super) fn is_pointer(start: &[u8]) -> bool {
+    start.starts_with(b"version https://git-lfs.github.com/spec/")
 }
 
 /// The pointer that Git LFS puts into the repository for a content. Its keys are sorted and its form is fixed, so one content

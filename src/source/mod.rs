@@ -16,11 +16,13 @@ mod git;
 #[cfg(feature = "git")]
 mod git_index;
 mod ignored;
+mod in_pieces;
 mod lfs;
 mod lookups;
 #[cfg(feature = "git")]
 mod objects;
 mod paths;
+mod pieces;
 mod texts;
 mod tree;
 mod walk;
@@ -39,6 +41,7 @@ pub(crate) use files::{in_repository, repository_around, repository_or};
 pub use git::{GitError, GitTree};
 #[cfg(feature = "git")]
 pub use git_index::{Held, IndexError, IndexTree};
+pub(crate) use in_pieces::{Make, Part, read_in_pieces};
 pub use texts::{RootRelative, SourceFile, Sources};
 pub use tree::{FileTree, Lead, TreeEntry, TreeError};
 pub use walk::{Request, Room};

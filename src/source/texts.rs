@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::Room;
 use super::lookups::{Found, Lookups};
+use super::pieces::{Piece, What};
 use crate::diagnostic::{DocumentId, Locate, Part, Place, SourceId, Span};
 
 /// One input file and the documents found in it.
@@ -51,6 +52,61 @@ impl DocumentRange {
     }
 }
 
+/// A part of a file whose text is not kept as a whole: a document, or an item of its list.
+#[derive(Debug, Clone)]
+pub(super) struct PartOfText {
+    document: u32,
+    /// Of a list, `None` is all but the items; it sorts before them.
+    item: Option<u32>,
+    offset: usize,
+    line: usize,
+    syntax: kube_yaml::Syntax,
+    /// Where somebody may ask for it.
+    pub(super) text: Option<Arc<str>>,
+}
+
+impl PartOfText {
+    /// Where a piece stands.
+    pub(super) const fn of(piece: &Piece) -> Self {
+        Self {
+            document: piece.document,
+            item: match piece.what {
+                What::Item(number) => Some(number),
+                What::Document | What::Frame { .. } => None,
+            },
+            offset: piece.offset,
+            line: piece.line,
+            syntax: piece.syntax,
+            text: None,
+        }
+    }
+
+    /// What nobody has read, at the end of the others.
+    pub(super) const fn nothing(offset: usize, line: usize) -> Self {
+        Self {
+            document: u32::MAX,
+            item: None,
+            offset,
+            line,
+            syntax: kube_yaml::Syntax::Yaml,
+            text: None,
+        }
+    }
+
+    /// The pointer of a field in the text of the part.
+    fn inner(&self, pointer: &str) -> String {
+        let Some(item) = self.item else {
+            return pointer.to_owned();
+        };
+        let inside = pointer.strip_prefix(&format!("/items/{item}"));
+        let list = match self.syntax {
+            kube_yaml::Syntax::Yaml => "/0",
+            kube_yaml::Syntax::Json => "",
+        };
+        format!("{list}{}", inside.unwrap_or_default())
+    }
+}
+
 /// All texts of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
@@ -58,6 +114,8 @@ pub struct Sources {
     charts: Vec<String>,
     /// Files of which a part was not read.
     unread: BTreeSet<SourceId>,
+    /// The parts of files whose text is not kept.
+    parts: BTreeMap<SourceId, Vec<PartOfText>>,
     lookups: Lookups,
     /// The files that generated documents were made from, by numbers of their own, and what is there of which document.
     authored: Option<Box<Sources>>,
@@ -87,6 +145,13 @@ impl Sources {
         self.unread.insert(source);
     }
 
+    /// Keeps only these parts of a file that is added without its text.
+    pub(super) fn keep_parts(&mut self, source: SourceId, mut parts: Vec<PartOfText>) {
+        parts.sort_by_key(|part| (part.document, part.item));
+        parts.shrink_to_fit();
+        self.parts.insert(source, parts);
+    }
+
     /// Whether the content of a part of a file is unknown.
     pub(crate) fn is_unread(&self, source: SourceId) -> bool {
         self.unread.contains(&source)
@@ -104,6 +169,7 @@ impl Sources {
             files: self.files.iter().map(rename).collect(),
             charts: self.charts.clone(),
             unread: self.unread.clone(),
+            parts: self.parts.clone(),
             lookups: Lookups::default(),
             authored: self.authored.clone(),
             redirected: self.redirected.clone(),
@@ -168,7 +234,7 @@ impl Sources {
                 let inside = match pointer.as_str() {
                     // Whole documents are asked for by the thousand: no need to parse them again.
                     "" => None,
-                    pointer => self.locate_field(*document, text, range, pointer, *part),
+                    pointer => self.locate_field((*document, None), text, range, pointer, *part),
                 };
                 let (start, end) = inside.unwrap_or_else(|| first_line(text));
                 let known = Known {
@@ -192,7 +258,7 @@ impl Sources {
                 let (file, range, text) = self.text(*document)?;
                 let (start, end) = self
                     .locate_embedded(*document, text, range, pointer, inner, *part)
-                    .or_else(|| self.locate_field(*document, text, range, pointer, Part::Value))
+                    .or_else(|| self.locate_field((*document, None), text, range, pointer, Part::Value))
                     .unwrap_or_else(|| first_line(text));
                 let known = Known {
                     byte: range.start,
@@ -214,10 +280,10 @@ impl Sources {
         }
     }
 
-    /// The field or its nearest parent: the document is read again, this time with positions.
+    /// The field or its nearest parent: the document, or an item of it, is read again, this time with positions.
     fn locate_field(
         &self,
-        document: DocumentId,
+        (document, item): (DocumentId, Option<&str>),
         text: &str,
         range: DocumentRange,
         pointer: &str,
@@ -225,7 +291,7 @@ impl Sources {
     ) -> Option<(usize, usize)> {
         let found = self
             .lookups
-            .found(document, None, text.len(), || read_again(text, range));
+            .found(document, item, text.len(), || read_again(text, range));
         let nearest = found.positions.as_ref()?.nearest(pointer);
         // Of a field that is missing, the key of its parent is shown: the value may be a whole page.
         let missing = nearest.pointer != pointer;
@@ -248,7 +314,7 @@ impl Sources {
         inner: &str,
         part: Part,
     ) -> Option<(usize, usize)> {
-        let (start, end) = self.locate_field(document, text, range, pointer, Part::Value)?;
+        let (start, end) = self.locate_field((document, None), text, range, pointer, Part::Value)?;
         let found = self
             .lookups
             .found(document, Some(pointer), end.saturating_sub(start), || {
@@ -275,6 +341,14 @@ impl Sources {
         {
             return authored.resolve(&place.clone().in_document(*there), path);
         }
+        let source = match place {
+            Place::Field { document, .. } | Place::Embedded { document, .. } => document.source,
+            Place::Text { source, .. } => *source,
+            Place::Path(_) | Place::Run => return None,
+        };
+        if let Some(parts) = self.parts.get(&source) {
+            return self.resolve_in_parts(parts, place, path(self.file(source)?));
+        }
         let (source, file, start, end, known) = self.range(place)?;
         let text: &str = &file.text;
         let start = floor_char_boundary(text, start);
@@ -289,6 +363,63 @@ impl Sources {
             end,
             line: known.line.saturating_add(lines),
             column,
+        })
+    }
+}
+
+impl Sources {
+    /// A place in a file whose text is not kept: in the text of its part, or, without one, the line where that begins.
+    fn resolve_in_parts<'a>(
+        &self,
+        parts: &'a [PartOfText],
+        place: &Place,
+        path: &'a str,
+    ) -> Option<Span<'a>> {
+        let (part, pointer) = match place {
+            Place::Text { start, .. } => (parts.iter().rev().find(|part| part.offset <= *start)?, None),
+            _ => {
+                let (document, pointer) = place.field()?;
+                let item = pointer.strip_prefix("/items/");
+                let item = item.and_then(|rest| rest.split('/').next()?.parse().ok());
+                let find = |item: Option<u32>| {
+                    let at = parts
+                        .binary_search_by_key(&(document.index, item), |part| (part.document, part.item));
+                    parts.get(at.ok()?)
+                };
+                (find(item).or_else(|| find(None))?, Some((document, pointer)))
+            }
+        };
+        let text = part.text.as_deref().unwrap_or_default();
+        let (start, end) = match (place, pointer) {
+            (Place::Text { start, end, .. }, _) => {
+                (start.saturating_sub(part.offset), end.saturating_sub(part.offset))
+            }
+            (Place::Field { part: half, .. }, Some((document, pointer))) => {
+                let range = DocumentRange {
+                    start: 0,
+                    end: text.len(),
+                    line: part.line,
+                    syntax: part.syntax,
+                };
+                // An item has a name of its own among the texts that were looked up.
+                let item = part.item.map(|item| format!("/items/{item}"));
+                let inner = part.inner(pointer);
+                self.locate_field((document, item.as_deref()), text, range, &inner, *half)
+                    .unwrap_or_else(|| first_line(text))
+            }
+            _ => first_line(text),
+        };
+        let start = floor_char_boundary(text, start);
+        let before = text.get(..start).unwrap_or_default();
+        let line = before.rfind('\n').map_or(0, |newline| newline.saturating_add(1));
+        let lines = before.bytes().filter(|byte| *byte == b'\n').count();
+        Some(Span {
+            path,
+            text,
+            start,
+            end: floor_char_boundary(text, end).max(start),
+            line: part.line.saturating_add(lines),
+            column: before.get(line..)?.chars().count().saturating_add(1),
         })
     }
 }

@@ -466,6 +466,17 @@ fn works_come_as_a_file_a_directory_or_standard_input_in_one_document_or_many() 
     }
     let directory = scratch.run(&["status", "hub", "--works", "dump", "-o", "json"]);
     assert_eq!(directory.stdout, expected.stdout);
+    // As `kubectl get -o yaml` and `-o json` write it.
+    let list =
+        json!({"apiVersion": "v1", "items": works, "kind": "List", "metadata": {"resourceVersion": ""}});
+    for (path, text) in [
+        ("list.yaml", kube_yaml::write_document(&list)),
+        ("list.json", format!("{list:#}\n")),
+    ] {
+        scratch.write(path, &text);
+        let run = scratch.run(&["status", "hub", "--works", path, "-o", "json"]);
+        assert_eq!(run.stdout, expected.stdout, "{path}");
+    }
     let mut command = scratch.command(&["status", "hub", "--works", "-", "-o", "json"]);
     command
         .stdin(Stdio::piped())

@@ -20,7 +20,7 @@ pub(super) struct PlacedWork<'x> {
     /// What it should hold, when it was exported.
     pub(super) planned: Option<&'x PlannedWork>,
     /// That work, when it was exported.
-    pub(super) exported: Option<&'x ExportedWork<'x>>,
+    pub(super) exported: Option<&'x ExportedWork>,
     /// What keeps it from being as it should be, the one that explains the others first.
     pub(super) faults: Vec<Fault>,
 }
@@ -79,7 +79,7 @@ impl Fault {
 }
 
 /// What is wrong with a work; `planned` is what it should hold, where that is known.
-pub(super) fn judged(exported: Option<&ExportedWork<'_>>, planned: Option<&PlannedWork>) -> Vec<Fault> {
+pub(super) fn judged(exported: Option<&ExportedWork>, planned: Option<&PlannedWork>) -> Vec<Fault> {
     let Some(exported) = exported else {
         return vec![Fault::whole(WorkState::Missing, None)];
     };
@@ -87,7 +87,7 @@ pub(super) fn judged(exported: Option<&ExportedWork<'_>>, planned: Option<&Plann
         return vec![Fault::whole(WorkState::Deleting, None)];
     }
     let mut faults = Vec::new();
-    if let Some(difference) = planned.and_then(|planned| planned.difference(&exported.object.value)) {
+    if let Some(difference) = planned.and_then(|planned| planned.difference(exported)) {
         faults.push(Fault::whole(WorkState::Outdated, Some(difference)));
     }
     if let Some((generation, observed)) = exported.unobserved {
@@ -106,22 +106,22 @@ pub(super) fn judged(exported: Option<&ExportedWork<'_>>, planned: Option<&Plann
         }
     }
     let says_why = |fault: &Fault| matches!(fault.state, WorkState::Conflict | WorkState::NotApplied);
-    match exported.applied {
+    match &exported.applied {
         Some(Verdict::Yes) => {}
         // Its manifests say more than the work does.
         Some(Verdict::No { .. }) if faults.iter().any(says_why) => {}
         Some(Verdict::No { because, .. }) => {
-            faults.push(Fault::whole(WorkState::NotApplied, Some(because.to_owned())));
+            faults.push(Fault::whole(WorkState::NotApplied, Some((**because).to_owned())));
         }
         None => faults.push(Fault::whole(WorkState::NotApplied, None)),
     }
     if exported.applied == Some(Verdict::Yes)
         && let Some(because) = exported
             .unavailable
-            .clone()
+            .as_deref()
             .filter(|_| exported.unobserved.is_none())
     {
-        faults.push(Fault::whole(WorkState::Unavailable, Some(because)));
+        faults.push(Fault::whole(WorkState::Unavailable, Some(because.to_owned())));
     }
     faults.sort_by_key(|fault| fault.state);
     faults
@@ -135,7 +135,7 @@ pub(super) struct Instance<'x> {
     /// Its position among the manifests of that work.
     pub(super) position: usize,
     /// What the exported work says of it.
-    pub(super) manifest: Option<&'x ManifestStatus<'x>>,
+    pub(super) manifest: Option<&'x ManifestStatus>,
 }
 
 impl<'x> Instance<'x> {
@@ -145,12 +145,12 @@ impl<'x> Instance<'x> {
 
     /// The feedback of an object that is applied (docs/systems/mgc.md#status-aggregation): one that is not may still
     /// carry what was true before. A manifest without a condition of its own goes by its work's.
-    pub(super) fn feedback(&self) -> Option<&'x ManifestStatus<'x>> {
+    pub(super) fn feedback(&self) -> Option<&'x ManifestStatus> {
         let counts = !matches!(self.work.state(), WorkState::Missing | WorkState::Deleting);
         let manifest = self.manifest.filter(|_| counts)?;
-        let of_work = self.work.exported.and_then(|exported| exported.applied);
-        let applied = manifest.applied.or(of_work);
-        (applied == Some(Verdict::Yes)).then_some(manifest)
+        let of_work = self.work.exported.and_then(|exported| exported.applied.as_ref());
+        let applied = manifest.applied.as_ref().or(of_work);
+        (applied == Some(&Verdict::Yes)).then_some(manifest)
     }
 
     /// Why nothing on this cluster can be True.
@@ -169,10 +169,10 @@ impl<'x> Instance<'x> {
         }
         // Each manifest is judged by itself: one that failed is not in the way of the others of its work.
         let manifest = self.manifest;
-        match manifest.and_then(|manifest| manifest.applied) {
+        match manifest.and_then(|manifest| manifest.applied.as_ref()) {
             Some(Verdict::Yes) => {}
             Some(Verdict::No { because, .. }) => return Some(format!("not applied: {because}")),
-            None => match self.work.exported.and_then(|exported| exported.applied) {
+            None => match self.work.exported.and_then(|exported| exported.applied.as_ref()) {
                 Some(Verdict::Yes) => {}
                 Some(Verdict::No { because, .. }) => {
                     return Some(format!("work `{work}` is not applied: {because}"));
@@ -180,7 +180,7 @@ impl<'x> Instance<'x> {
                 None => return Some(format!("work `{work}` is not applied yet")),
             },
         }
-        match manifest.and_then(|manifest| manifest.available) {
+        match manifest.and_then(|manifest| manifest.available.as_ref()) {
             Some(Verdict::No { because, .. }) => Some(format!("not available: {because}")),
             Some(Verdict::Yes) | None => None,
         }
@@ -189,7 +189,7 @@ impl<'x> Instance<'x> {
     /// The values that its agent could not read, as far as the agent names what it was asked for.
     pub(super) fn unknown(&self) -> Vec<UnknownOnCluster> {
         let manifest = self.feedback();
-        let Some(because) = manifest.and_then(|manifest| manifest.unreadable) else {
+        let Some(because) = manifest.and_then(|manifest| manifest.unreadable.as_deref()) else {
             return Vec::new();
         };
         let unknown = |name: Option<&str>| UnknownOnCluster {
@@ -237,7 +237,7 @@ impl<'x> Instance<'x> {
         if self.reports(kind) {
             return None;
         }
-        let unreadable = self.manifest.and_then(|manifest| manifest.unreadable);
+        let unreadable = self.manifest.and_then(|manifest| manifest.unreadable.as_deref());
         let because = unreadable.map_or_else(String::new, |because| format!(": {because}"));
         Some(format!("has not reported {kind}{because}"))
     }
@@ -273,7 +273,7 @@ impl<'x> Instance<'x> {
     }
 
     /// A value that the cluster reports.
-    pub(super) fn reported(&self, name: &str) -> Option<&'x Feedback<'x>> {
+    pub(super) fn reported(&self, name: &str) -> Option<&'x Feedback> {
         self.feedback()?.get(name)
     }
 

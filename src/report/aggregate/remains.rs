@@ -7,57 +7,30 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use serde_json::Value;
-
-use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK};
+use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP};
 use crate::diagnostic::first_names;
 use crate::hub::Objects;
 use crate::object::Object;
-use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL};
+use crate::report::exported::{AppliedWork, ExportedWork, Grant, Shared};
 use crate::report::status::ManifestProblem;
 
-const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
 /// So many resources are named in one message.
 const MOST_RESOURCES: usize = 5;
 
-/// What a work agent notes of one work.
-#[derive(Debug)]
-pub(super) struct AppliedWork<'x> {
-    /// The work's name.
-    pub(super) work: &'x str,
-    /// Whether MGC, or we, made the work: agents copy its labels.
-    pub(super) is_managed: bool,
-    resources: Vec<[&'x str; 4]>,
-}
-
-impl<'x> AppliedWork<'x> {
-    /// Reads an AppliedManifestWork; `None` where it does not say of which work.
-    pub(super) fn read(object: &'x Object) -> Option<Self> {
-        let root = object.root();
-        let resources = root.get("status").get("appliedResources");
-        let resources = resources.items().map(|resource| {
-            let text = |name: &'static str| resource.get(name).str().unwrap_or_default();
-            [text("group"), text("resource"), text("namespace"), text("name")]
-        });
-        Some(Self {
-            work: root.get("spec").get("manifestWorkName").str()?,
-            is_managed: object.label(MANAGED_WORK_LABEL) == Some(MANAGED),
-            resources: resources.collect(),
-        })
-    }
-
-    /// The applied resources that are in no work of the cluster: `has` says which are.
-    pub(super) fn remains(&self, has: impl Fn([&str; 4]) -> bool) -> Vec<ManifestProblem> {
-        let remains = self.resources.iter().filter(|resource| !has(**resource));
-        let problems = remains.map(|[group, resource, namespace, name]| ManifestProblem {
+/// The applied resources that are in no work of the cluster: `has` says which are.
+pub(super) fn remains(applied: &AppliedWork, has: impl Fn([&str; 4]) -> bool) -> Vec<ManifestProblem> {
+    let resources = applied.resources.iter();
+    let resources = resources.map(|resource| resource.each_ref().map(|part| &**part));
+    let problems = resources
+        .filter(|resource| !has(*resource))
+        .map(|[group, resource, namespace, name]| ManifestProblem {
             kind: called(group, resource),
-            namespace: (*namespace).to_owned(),
-            name: (*name).to_owned(),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
             reason: String::new(),
             message: "its agent applied it, but no work contains it any more".to_owned(),
         });
-        problems.collect()
-    }
+    problems.collect()
 }
 
 /// A resource as `kubectl` spells it.
@@ -69,32 +42,24 @@ fn called(group: &str, resource: &str) -> String {
 /// Group and plural of resources.
 pub(super) type Resources<'x> = BTreeSet<(&'x str, &'x str)>;
 
-/// API groups and plurals of a rule that grants the deletion of all objects of their kinds.
-type Grant<'x> = (Vec<&'x str>, Vec<&'x str>);
-
 /// What the ClusterRoles in the works of each cluster let an agent delete.
 #[derive(Debug, Default)]
 pub(super) struct Rights<'x> {
     /// By cluster.
-    deletions: HashMap<&'x str, Vec<Grant<'x>>>,
+    deletions: HashMap<&'x str, Vec<&'x [Grant]>>,
 }
 
 impl<'x> Rights<'x> {
-    /// Reads the ClusterRoles of all works: another work than `gateway-rbac` may grant it, too.
-    pub(super) fn read(works: &'x Objects) -> Self {
+    /// The ClusterRoles of all works: another work than `gateway-rbac` may grant it, too.
+    pub(super) fn read(works: &'x [ExportedWork]) -> Self {
         let mut rights = Self::default();
-        for work in works.of_kind(GROUP, MANIFEST_WORK) {
-            for role in list(&work.value, "/spec/workload/manifests") {
-                let text = |pointer: &str| role.pointer(pointer).and_then(Value::as_str);
-                let version = text("/apiVersion").unwrap_or_default();
-                let is_rbac = version
-                    .split_once('/')
-                    .is_some_and(|(group, _)| group == RBAC_GROUP);
-                if !is_rbac || text("/kind") != Some("ClusterRole") {
-                    continue;
-                }
-                let granted = rights.deletions.entry(work.namespace_or_empty()).or_default();
-                granted.extend(list(role, "/rules").iter().filter_map(deletion));
+        for work in works {
+            if let Some(grants) = &work.grants {
+                let granted = rights
+                    .deletions
+                    .entry(work.object.namespace_or_empty())
+                    .or_default();
+                granted.push(grants);
             }
         }
         rights
@@ -105,10 +70,8 @@ impl<'x> Rights<'x> {
     pub(super) fn lacking(&self, cluster: &str, wanted: &Resources<'_>) -> Option<String> {
         let granted = self.deletions.get(cluster)?;
         let allows = |(group, resource): &&(&str, &str)| {
-            granted.iter().any(|(groups, resources)| {
-                let has = |all: &[&str], one: &str| all.iter().any(|item| *item == "*" || *item == one);
-                has(groups, group) && has(resources, resource)
-            })
+            let mut granted = granted.iter().copied().flatten();
+            granted.any(|grant| grant.allows(group, resource))
         };
         let lacking: Vec<String> = wanted
             .iter()
@@ -125,43 +88,33 @@ impl<'x> Rights<'x> {
     }
 }
 
-/// What a rule lets an agent delete.
-fn deletion(rule: &Value) -> Option<Grant<'_>> {
-    let texts = |pointer: &str| {
-        let items = list(rule, pointer).iter();
-        items.filter_map(Value::as_str).collect::<Vec<_>>()
-    };
-    let deletes = texts("/verbs").iter().any(|verb| ["*", "delete"].contains(verb));
-    let of_all = list(rule, "/resourceNames").is_empty();
-    (deletes && of_all).then(|| (texts("/apiGroups"), texts("/resources")))
-}
-
-fn list<'v>(value: &'v Value, pointer: &str) -> &'v [Value] {
-    let items = value.pointer(pointer).and_then(Value::as_array);
-    items.map(Vec::as_slice).unwrap_or_default()
-}
-
-/// The AppliedManifestWorks of each cluster: those of its folder, and those among the exported works that can only be
-/// of one cluster. `left_over` are the others.
+/// The AppliedManifestWorks of each cluster: those of its folder, and those among the exported works that can only be of
+/// one cluster. `left_over` are the others.
 pub(super) fn applied_works<'x>(
-    works: &'x Objects,
-    spokes: &'x BTreeMap<String, Objects>,
+    works: &'x [AppliedWork],
+    spokes: &'x [(&'x str, AppliedWork)],
     candidates: impl Fn(&str) -> Vec<&'x str>,
     left_over: &mut Vec<&'x Object>,
-) -> Vec<(&'x str, AppliedWork<'x>)> {
-    let mut found: Vec<(&str, AppliedWork<'_>)> = Vec::new();
+) -> Vec<(&'x str, &'x AppliedWork)> {
+    let mut found: Vec<(&str, &AppliedWork)> = Vec::new();
+    found.extend(spokes.iter().map(|(cluster, applied)| (*cluster, applied)));
+    for applied in works {
+        match candidates(&applied.work).as_slice() {
+            [cluster] => found.push((cluster, applied)),
+            _ => left_over.push(&applied.object),
+        }
+    }
+    found
+}
+
+/// The AppliedManifestWorks of the folders of clusters.
+pub(super) fn of_folders(spokes: &BTreeMap<String, Objects>) -> Vec<(&str, AppliedWork)> {
+    let shared = Shared::default();
+    let mut found = Vec::new();
     for (cluster, objects) in spokes {
         let applied = objects.of_kind(GROUP, APPLIED_MANIFEST_WORK).iter();
-        found.extend(applied.filter_map(|object| Some((cluster.as_str(), AppliedWork::read(object)?))));
-    }
-    for object in works.of_kind(GROUP, APPLIED_MANIFEST_WORK) {
-        let Some(applied) = AppliedWork::read(object) else {
-            continue;
-        };
-        match candidates(applied.work).as_slice() {
-            [cluster] => found.push((cluster, applied)),
-            _ => left_over.push(object),
-        }
+        let applied = applied.filter_map(|object| AppliedWork::read(object, |text| shared.text(text)));
+        found.extend(applied.map(|applied| (cluster.as_str(), applied)));
     }
     found
 }

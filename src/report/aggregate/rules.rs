@@ -117,7 +117,7 @@ pub(super) fn addresses(instances: &[Instance<'_>], findings: &mut Findings) -> 
             Some(raw) => raw_addresses(feedback.text("addresses")).unwrap_or_else(|why| {
                 if let Some(exported) = instance.work.exported {
                     let message = format!("the addresses on {} cannot be read: {why}", instance.cluster());
-                    findings.push(raw.wrong(exported.object, message));
+                    findings.push(raw.wrong(&exported.object, message));
                 }
                 Vec::new()
             }),
@@ -186,7 +186,7 @@ pub(super) fn listeners(
                         listener.name,
                         instance.cluster()
                     );
-                    findings.push(value.wrong(exported.object, message));
+                    findings.push(value.wrong(&exported.object, message));
                 }
                 (None, None) => {}
             }

@@ -1,0 +1,40 @@
+//! Exported AppliedManifestWorks: what a work agent notes of one work.
+//!
+//! Owns: reading one (docs/systems/ocm-work.md#appliedmanifestwork). Flows in: objects. Flows out: [`AppliedWork`]s. Must
+//! not know: which resources still are in a work.
+
+use std::sync::Arc;
+
+use crate::object::Object;
+use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL};
+
+/// What a work agent notes of one work.
+#[derive(Debug)]
+pub(crate) struct AppliedWork {
+    /// The object, without what it says.
+    pub(in crate::report) object: Object,
+    /// The work's name.
+    pub(in crate::report) work: String,
+    /// Whether MGC, or we, made the work: agents copy its labels.
+    pub(in crate::report) is_managed: bool,
+    /// Group, plural, namespace and name of what was applied.
+    pub(in crate::report) resources: Vec<[Arc<str>; 4]>,
+}
+
+impl AppliedWork {
+    /// Reads an AppliedManifestWork; `None` where it does not say of which work. `text` keeps a text, equal ones once.
+    pub(in crate::report) fn read(object: &Object, text: impl Fn(&str) -> Arc<str>) -> Option<Self> {
+        let root = object.root();
+        let resources = root.get("status").get("appliedResources");
+        let resources = resources.items().map(|resource| {
+            ["group", "resource", "namespace", "name"]
+                .map(|name| text(resource.get(name).str().unwrap_or_default()))
+        });
+        Some(Self {
+            work: root.get("spec").get("manifestWorkName").str()?.to_owned(),
+            is_managed: object.label(MANAGED_WORK_LABEL) == Some(MANAGED),
+            resources: resources.collect(),
+            object: object.clone_without_value(),
+        })
+    }
+}
