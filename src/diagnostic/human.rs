@@ -196,8 +196,8 @@ impl Page<'_> {
             (gutter, &arrow),
             (plain, &format!("{path}:{}:{}", span.line, span.column)),
         ]);
-        // Of a file that is too large to be kept, there may be no text.
-        if span.text.is_empty() || Secrecy::new(span.text).covers(span.start) {
+        // Of a file that is too large to be kept, there is no text. At the first line, no text is an empty file.
+        if (span.text.is_empty() && span.line > 1) || Secrecy::new(span.text).covers(span.start) {
             if !label.is_empty() {
                 self.remark("note", &label);
             }

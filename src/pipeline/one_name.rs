@@ -82,11 +82,13 @@ pub(super) fn gather(hub: &Hub, sources: &Sources, findings: &mut Findings) {
     findings.order_by_position(sources);
 }
 
-/// Whether a place is the name of an object.
+/// Whether a place is the name or the namespace of an object.
 fn is_of_object(place: &Place) -> bool {
-    place
-        .field()
-        .is_some_and(|(_, pointer)| pointer.ends_with("/metadata/name"))
+    place.field().is_some_and(|(_, pointer)| {
+        ["/metadata/name", "/metadata/namespace"]
+            .iter()
+            .any(|name| pointer.ends_with(name))
+    })
 }
 
 /// Counts the values that are one of these names.

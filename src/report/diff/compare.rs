@@ -400,21 +400,26 @@ impl Comparing<'_> {
         (before, after): (&Works<'_>, &Works<'_>),
         found: &[usize],
     ) -> Result<Vec<usize>, Unreadable> {
-        let mut by_object: BTreeMap<&ObjectKey, Vec<usize>> = BTreeMap::new();
+        // By the names of the works: of those that say the same, the first counts on every cluster and on both sides.
+        let mut by_object: BTreeMap<&ObjectKey, BTreeSet<(&str, usize)>> = BTreeMap::new();
         for position in found {
-            if let Some(found) = self.found.get(*position) {
-                by_object.entry(&found.change.object).or_default().push(*position);
+            if let Some(Found { change, .. }) = self.found.get(*position) {
+                let of_object = by_object.entry(&change.object).or_default();
+                of_object.insert((&change.work, *position));
             }
         }
         let mut effects: HashMap<usize, Effect> = HashMap::new();
         for (object, positions) in by_object {
             let of = |change: Change| {
                 let found = &self.found;
-                positions.iter().copied().filter(move |position| {
-                    found
-                        .get(*position)
-                        .is_some_and(|found| found.change.change == change)
-                })
+                positions
+                    .iter()
+                    .map(|(_, position)| *position)
+                    .filter(move |position| {
+                        found
+                            .get(*position)
+                            .is_some_and(|found| found.change.change == change)
+                    })
             };
             if let Some(first) = of(Change::Added).next() {
                 let is_there = self.old.any_holds(before, object)?;
