@@ -1,6 +1,6 @@
 //! Pointers of Git LFS: what stands in a repository for a file that is kept elsewhere.
 //!
-//! Owns: how a pointer looks (Git LFS, `docs/spec.md`, "The Pointer"). Flows in: bytes. Flows out: whether they are a pointer,
+//! Owns: how a pointer looks (the specification of Git LFS, "The Pointer"). Flows in: bytes. Flows out: whether they are a pointer,
 //! and the pointer of a content. Must not know: repositories.
 
 #[cfg(feature = "git")]
