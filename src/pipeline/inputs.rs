@@ -547,7 +547,7 @@ pub fn load_works(
     ExportedWorks::new(objects, passed_over)
 }
 
-/// The same for works and sets of which one may want to know all that [`prunable`] leaves.
+/// The same for works and sets of which one may want to know all that `prunable` leaves.
 pub fn load_prunable(
     loaded: &mut Loaded,
     path: &Path,
