@@ -282,7 +282,7 @@ impl<R: Read> Cutter<'_, R> {
             (Some(b'-'), [b'-'] | [b'-', b' ', ..]) if indent == column => Ok(Line::Begins),
             // A key of the document. Anything else may be a part of a text in quotes, or of a list in brackets.
             (Some(first), _) if indent == 0 && first.is_ascii_alphabetic() => Ok(Line::Ends),
-            (Some(first), _) if indent > column && *first != b'\t' => Ok(Line::Inside),
+            (Some(_), _) if indent > column => Ok(Line::Inside),
             _ => Err(self.window.uncut()),
         }
     }
