@@ -330,7 +330,13 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     }
     if let (Some(document), None) = (document, &request.spokes) {
         let spokes = under(&roots_base, &config.spokes);
-        findings.extend(misspelled_spokes(document, &spokes, &config.spokes, files));
+        let written = &config.spokes;
+        findings.extend(misspelled_spokes(
+            document,
+            (&spokes, written),
+            &roots_base,
+            files,
+        ));
     }
     if !is_stream(request) && (purpose != Purpose::Compare || matches!(files, Files::Disk)) {
         match misplaced(&output, output_within.as_deref()) {
@@ -739,13 +745,18 @@ fn no_such_spokes(path: &Path) -> Finding {
 
 /// A configured directory that is not there. It may be absent, because Git keeps no empty directory. With a near one
 /// beside it, its name has a typo, and local objects would be shipped over.
-fn misspelled_spokes(document: DocumentId, path: &Path, written: &str, files: Files<'_>) -> Option<Finding> {
+fn misspelled_spokes(
+    document: DocumentId,
+    (path, written): (&Path, &str),
+    root: &Path,
+    files: Files<'_>,
+) -> Option<Finding> {
     // Another directory may be called nearly as the default, which nobody wrote.
     if written == RenderConfig::default().spokes || files.is_dir(path) {
         return None;
     }
     let name = path.file_name()?.to_str()?;
-    let beside = files.directories_beside(path);
+    let beside = files.directories_beside(path, root);
     let near = nearest(name, beside.iter().map(String::as_str))?;
     let finding = Finding::new(
         Code::CONFIG_INVALID,

@@ -62,18 +62,21 @@ impl Files<'_> {
         .unwrap_or(false)
     }
 
-    /// The directories beside `path`, by name.
+    /// The directories beside `path`, by name; none where that lies neither below `root` nor in its repository.
     #[must_use]
-    pub fn directories_beside(self, path: &Path) -> Vec<String> {
+    pub fn directories_beside(self, path: &Path, root: &Path) -> Vec<String> {
+        let or_here = |path: Option<&'_ Path>| match path {
+            Some(path) if !path.as_os_str().is_empty() => path.to_owned(),
+            _ => PathBuf::from("."),
+        };
         let list = |tree: &dyn FileTree| {
-            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-            let Ok(Lead::To(real, _)) = tree.resolve(&tree.locate(parent.unwrap_or(Path::new(".")))?) else {
+            let Ok(Lead::To(real, _)) = tree.resolve(&tree.locate(&or_here(path.parent()))?) else {
                 return None;
             };
             tree.list(&real).ok()
         };
         let entries = match self {
-            Self::Disk => list(&Disk::default()),
+            Self::Disk => list(&Disk::below([or_here(Some(root)).as_path()])),
             Self::Tree(tree) => list(tree),
         };
         let directories = entries.into_iter().flatten();

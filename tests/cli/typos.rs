@@ -25,6 +25,7 @@ const IN_FLEET: &[Typo] = &[
     ("spokewright.yaml", "kind: RenderConfig", "kid: RenderConfig"),
     ("spokewright.yaml", "secrets: Omit", "secrts: Omit"),
     ("spokewright.yaml", "secrets: Omit", "secrets: Omt"),
+    ("spokewright.yaml", "spokes: spokes", "spokes: spoks"),
     // The class and its parameters.
     ("hub/shop/gateway.yaml", "gatewayClassName: multicluster", "gatewayClassName: multicuster"),
     ("hub/payments/gateway.yaml", "gatewayClassName: multicluster", "gatewayClassName: multicuster"),
