@@ -243,25 +243,19 @@ fn follows_from_wrong(finding: &Finding, missing: &Missing<'_>, wrong: &[(&Objec
 
 /// Whether an object of this kind could change a conclusion.
 fn depends_on(code: Code, kind: &str) -> bool {
-    const PLACES: [&str; 6] = [
-        "AddOnPlacementScore",
-        "ManagedCluster",
-        "ManagedClusterSet",
-        "ManagedClusterSetBinding",
-        "Placement",
-        "PlacementDecision",
-    ];
     let is_any_of = |kinds: &[&str]| nearest(kind, kinds.iter().copied()).is_some();
     match code {
         Code::PLACEMENT_DIFFERS | Code::PLACEMENT_NO_CLUSTERS | Code::SPOKE_UNKNOWN_CLUSTER => {
-            is_any_of(&PLACES)
+            is_any_of(&ocm::KINDS)
         }
         Code::POLICY_REF_NOT_PERMITTED | Code::REFERENCE_NOT_PERMITTED | Code::SECRET_REF_NOT_PERMITTED => {
             is_any_of(&["ReferenceGrant"])
         }
         Code::PARAMS_RESOURCE => is_any_of(&["CustomResourceDefinition"]),
         Code::SECRET_NOT_FOUND => is_any_of(&["Secret"]),
-        Code::POLICY_OVERRIDDEN | Code::POLICY_UNREACHABLE | Code::ROUTE_NOT_ATTACHED => !is_any_of(&PLACES),
+        Code::POLICY_OVERRIDDEN | Code::POLICY_UNREACHABLE | Code::ROUTE_NOT_ATTACHED => {
+            !is_any_of(&ocm::KINDS)
+        }
         // What is placed may be shipped, or make something else be there.
         _ => true,
     }

@@ -18,7 +18,7 @@ use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
 
 /// What placement is worked out from. Each has one version that is served.
-const KINDS: [&str; 6] = [
+pub(crate) const KINDS: [&str; 6] = [
     "AddOnPlacementScore",
     "ManagedCluster",
     "ManagedClusterSet",
