@@ -286,21 +286,7 @@ impl Findings {
             .filter(knows_more)
             .map(|finding| finding.place.clone())
             .collect();
-        let pointer = |finding: &Finding| {
-            let (document, pointer) = finding.place.field()?;
-            Some((document, pointer.to_owned()))
-        };
-        let invalid: BTreeSet<(DocumentId, String)> = self
-            .found
-            .iter()
-            .filter(|finding| finding.code == Code::POLICY_INVALID)
-            .filter_map(pointer)
-            .collect();
         self.found.retain(|finding| {
-            let is_ignored = finding.code == Code::POLICY_IGNORED_FIELD;
-            if is_ignored && pointer(finding).is_some_and(|pointer| invalid.contains(&pointer)) {
-                return false;
-            }
             if !finding.settles.is_empty() {
                 return !meant.contains(&finding.place);
             }
