@@ -298,6 +298,7 @@ impl Drafts {
                 name,
                 value: Arc::new(value),
                 origin,
+                parents: None,
             },
         ));
     }

@@ -73,6 +73,9 @@ pub struct Object {
     pub value: Arc<Value>,
     /// Where it came from.
     pub origin: Origin,
+    /// The `spec.parentRefs` or `spec.parentRef` that count instead of those in `value`, in an object without anything
+    /// else: a route that another tool delivers has other parents on a cluster, and shares the rest with the hub's.
+    pub(crate) parents: Option<Arc<Value>>,
 }
 
 impl AsRef<Self> for Object {
@@ -94,6 +97,7 @@ impl Object {
             name: text("/metadata/name").unwrap_or_default(),
             origin,
             value: Arc::new(value),
+            parents: None,
         }
     }
 
@@ -107,6 +111,7 @@ impl Object {
             name: self.name.clone(),
             value: Arc::default(),
             origin: self.origin.clone(),
+            parents: None,
         }
     }
 
@@ -139,6 +144,11 @@ impl Object {
     #[must_use]
     pub fn root(&self) -> Field<'_> {
         Field::new(&self.value)
+    }
+
+    /// A cursor from which `spec.parentRefs` and `spec.parentRef` are those that count.
+    pub(crate) fn root_of_parents(&self) -> Field<'_> {
+        Field::new(self.parents.as_ref().unwrap_or(&self.value))
     }
 
     /// The effective namespace, or `""` for a cluster-scoped object.

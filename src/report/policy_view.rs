@@ -136,6 +136,7 @@ impl PolicyView<'_> {
             namespace: identity.namespace.clone(),
             name: identity.name.clone(),
             value: Arc::default(),
+            parents: None,
             origin: Origin {
                 document: DocumentId {
                     source: SourceId(0),

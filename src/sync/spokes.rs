@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::gateway::PlacedGateway;
 use super::synced_object::SyncedObject;
 use super::touched::{is_gateway_or_route, touched};
-use super::variants::{Copy, Variant, downstream_route};
+use super::variants::{Copy, Variant, assumed_route};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::policy::target_refs;
 use crate::api::route::Route;
@@ -508,13 +508,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
                 .collect();
             let object = route.object;
             if !parents.is_empty() {
-                let place = (object.name.as_str(), object.namespace_or_empty());
-                let value = downstream_route(&object.value, place, &parents, self.gateways);
-                let copy = Object {
-                    value: Arc::new(value),
-                    ..object.clone_without_value()
-                };
-                making.add(copy, object, true);
+                making.add(assumed_route(object, &parents, self.gateways), object, true);
             }
         }
         Received {

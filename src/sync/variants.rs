@@ -14,7 +14,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::gateway::PlacedGateway;
-use super::metadata::{set_metadata, shipped};
+use super::metadata::{is_shipped_as_is, set_metadata, shipped};
 use super::synced_object::{SyncedObject, SyncedTarget};
 use crate::api::downstream::{POLICY_SYNCED, downstream_name, downstream_namespace};
 use crate::api::gateway::{GROUP, is_listener_set};
@@ -195,13 +195,49 @@ fn copies(
 /// Parents that are no Gateways (a Service, for a mesh; another route) mean the same there and stay.
 ///
 /// `parents` are the pointers of its references to Gateways that are there.
-pub(super) fn downstream_route(
+fn downstream_route(
     content: &Value,
     (name, namespace): (&str, &str),
     parents: &[(&str, OurGatewayId)],
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
 ) -> Value {
     let mut route = shipped(content, name, namespace);
+    move_parents(&mut route, parents, gateways);
+    route
+}
+
+/// The object of the hub as it is on a spoke to which another tool delivers it: where nothing but its parents differs,
+/// with the tree of the hub's.
+pub(super) fn assumed_route(
+    object: &Object,
+    parents: &[(&str, OurGatewayId)],
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+) -> Object {
+    let place = (object.name.as_str(), object.namespace_or_empty());
+    if !is_shipped_as_is(&object.value, place.0, place.1) {
+        return Object {
+            value: Arc::new(downstream_route(&object.value, place, parents, gateways)),
+            ..object.clone_without_value()
+        };
+    }
+    let spec = object.value.get("spec");
+    let references = ["parentRef", "parentRefs"]
+        .into_iter()
+        .filter_map(|key| Some((key.to_owned(), spec?.get(key)?.clone())));
+    let mut moved = json!({"spec": references.collect::<Map<_, _>>()});
+    move_parents(&mut moved, parents, gateways);
+    Object {
+        parents: Some(Arc::new(moved)),
+        ..object.clone()
+    }
+}
+
+/// Makes the references to Gateways those of the spoke.
+fn move_parents(
+    route: &mut Value,
+    parents: &[(&str, OurGatewayId)],
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+) {
     let downstream = |pointer: &str| {
         let (_, gateway) = parents.iter().find(|(parent, _)| *parent == pointer)?;
         let gateway = gateways.get(*gateway).gateway.object;
@@ -217,9 +253,7 @@ pub(super) fn downstream_route(
     let references = route
         .pointer_mut("/spec/parentRefs")
         .and_then(Value::as_array_mut);
-    let Some(references) = references else {
-        return route;
-    };
+    let Some(references) = references else { return };
     // A Gateway that is not on this cluster is no parent there, lest one of its name that somebody made there takes the
     // route.
     let mut index = 0_usize;
@@ -241,7 +275,6 @@ pub(super) fn downstream_route(
         }
         true
     });
-    route
 }
 
 /// The policy as it is on the spoke.

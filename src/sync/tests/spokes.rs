@@ -1,5 +1,7 @@
 //! What is on each cluster, and which clusters are alike.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::{Received, received, state_on};
@@ -344,6 +346,44 @@ fn a_route_that_is_not_synced_counts_where_its_gateway_goes_unless_the_cluster_h
             ["infra/r1: kuadrant-infra/gw", "infra/r2: kuadrant-infra/gw"]
         );
     });
+}
+
+#[test]
+fn a_route_of_another_tool_shares_the_tree_of_the_hub_where_only_its_parents_differ() {
+    let as_written = small_with_params() + OTHER;
+    let both = as_written.replace(
+        "parentRefs: [{name: gw, sectionName: http}]",
+        "parentRefs: [{name: gw, sectionName: http}, {name: other}]",
+    );
+    let gateways: &[(&str, &[&str])] = &[("infra/gw", &["c1"]), ("infra/other", &["c2"])];
+    let shared = |text: &str| {
+        let hub = hub(text, &[]);
+        received(&hub, gateways, |received| {
+            let spokes = received.making.build(Some("c1"));
+            let there = spokes.first().unwrap().sources(&hub.objects);
+            let routes_there = there.of_kind("gateway.networking.k8s.io", "HTTPRoute");
+            let pairs =
+                routes_there.filter_map(|(route, _)| Some((route, hub.objects.get(&route.identity())?)));
+            let shared: Vec<bool> = pairs
+                .filter(|(route, _)| route.name == "r1")
+                .map(|(route, of_hub)| Arc::ptr_eq(&route.value, &of_hub.value))
+                .collect();
+            (shared, routes(received, "c1"), routes(received, "c2"))
+        })
+    };
+    let name = "metadata: {name: r1, namespace: infra";
+    for text in [as_written, both] {
+        let (is_shared, first, second) = shared(&text);
+        assert_eq!(is_shared, [true]);
+        for more in ["uid: u", "labels: {argocd.argoproj.io/instance: i}"] {
+            let live = text.replace(name, &format!("{name}, {more}"));
+            assert_eq!(
+                shared(&live),
+                (vec![false], first.clone(), second.clone()),
+                "{more}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,114 @@
+//! Mutation testing of the whole workspace in one build.
+//!
+//! ```text
+//! git worktree add --detach ../mutated
+//! cargo mutants --workspace --list --json -f 'src/policy/**' > mutants.json
+//! cargo run --example mutants -- ../mutated mutants.json
+//! ```
+//!
+//! cargo-mutants says which mutants there are. It builds each of them alone, which takes a minute in a crate of this
+//! size. Here every mutant is woven into one copy of the tree (`weave`), where `MUTANT=7` in the environment turns one
+//! of them on; what the compiler refuses is taken out again (`build`). Then each test says once which mutants it
+//! reaches, and each mutant meets only the tests that reach it (`run`).
+//!
+//! Prints the mutants that survive, and a line of counts for each directory. The copy is changed: throw it away.
+
+mod build;
+mod run;
+mod weave;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde::Deserialize;
+
+/// A mutant as `cargo mutants --list --json` prints it. Its place in that list, from 1 on, is its number everywhere.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Mutant {
+    pub(crate) name: String,
+    pub(crate) file: String,
+    pub(crate) genre: String,
+    pub(crate) replacement: String,
+    pub(crate) span: Span,
+    function: Option<Function>,
+}
+
+impl Mutant {
+    /// Where the function begins in which it is.
+    pub(crate) fn function_line(&self) -> Option<usize> {
+        self.function.as_ref().map(|function| function.span.start.line)
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Function {
+    span: Span,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Span {
+    pub(crate) start: Place,
+}
+
+/// Line and column in characters, both from 1 on.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct Place {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+}
+
+/// What became of a mutant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Fate {
+    /// There is no place for it in the one build, or the compiler refuses it.
+    NotViable,
+    Detected,
+    /// No test reaches it.
+    NotReached,
+    Survived,
+}
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let (Some(tree), Some(list)) = (arguments.next(), arguments.next()) else {
+        eprintln!("usage: mutants TREE LIST");
+        return Ok(ExitCode::from(2));
+    };
+    let tree = Path::new(&tree).canonicalize()?;
+    let mutants: Vec<Mutant> = serde_json::from_slice(&std::fs::read(list)?)?;
+    let viable = build::build(&tree, &mutants)?;
+    eprintln!("{} of {} mutants are in the build", viable.len(), mutants.len());
+    let fates = run::run(&tree, &mutants, &viable)?;
+    print(&mutants, &fates);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(mutants: &[Mutant], fates: &[Fate]) {
+    let mut counts: BTreeMap<&str, BTreeMap<Fate, usize>> = BTreeMap::new();
+    for (mutant, fate) in mutants.iter().zip(fates) {
+        let directory = mutant
+            .file
+            .rsplit_once('/')
+            .map_or("", |(directory, _)| directory);
+        *counts.entry(directory).or_default().entry(*fate).or_default() += 1;
+        match fate {
+            Fate::Survived => println!("survived     {}", mutant.name),
+            Fate::NotReached => println!("not reached  {}", mutant.name),
+            Fate::NotViable | Fate::Detected => {}
+        }
+    }
+    println!("directory: mutants, not viable, detected, not reached, survived");
+    for (directory, counts) in counts {
+        let of = |fate| counts.get(&fate).copied().unwrap_or(0);
+        println!(
+            "{directory}: {}, {}, {}, {}, {}",
+            counts.values().sum::<usize>(),
+            of(Fate::NotViable),
+            of(Fate::Detected),
+            of(Fate::NotReached),
+            of(Fate::Survived),
+        );
+    }
+}
