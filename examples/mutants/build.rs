@@ -43,7 +43,11 @@ pub(crate) fn mutated(number: usize) -> bool {
 "#;
 
 /// The numbers of the mutants that could be built.
-pub(crate) fn build(tree: &Path, mutants: &[Mutant]) -> Result<BTreeSet<usize>, Box<dyn Error>> {
+pub(crate) fn build(
+    tree: &Path,
+    mutants: &[Mutant],
+    state: &Path,
+) -> Result<BTreeSet<usize>, Box<dyn Error>> {
     let mut files: BTreeMap<&str, String> = BTreeMap::new();
     let mut crates = BTreeSet::new();
     for mutant in mutants {
@@ -63,7 +67,9 @@ pub(crate) fn build(tree: &Path, mutants: &[Mutant]) -> Result<BTreeSet<usize>, 
             *known = text;
         }
     }
-    let mut refused = BTreeSet::new();
+    let kept = state.join("refused");
+    let known = fs::read_to_string(&kept).unwrap_or_default();
+    let mut refused: BTreeSet<usize> = known.lines().filter_map(|line| line.parse().ok()).collect();
     loop {
         let mut places: BTreeMap<&str, Vec<(usize, Range<usize>)>> = BTreeMap::new();
         for (file, text) in &files {
@@ -104,6 +110,8 @@ pub(crate) fn build(tree: &Path, mutants: &[Mutant]) -> Result<BTreeSet<usize>, 
             }
         }
         eprintln!("{} errors, {} mutants refused", errors.len(), refused.len());
+        let lines: String = refused.iter().map(|number| format!("{number}\n")).collect();
+        fs::write(&kept, lines)?;
         if errors.is_empty() {
             return Ok(places.into_values().flatten().map(|(number, _)| number).collect());
         }

@@ -3,7 +3,7 @@
 //! ```text
 //! git worktree add --detach ../mutated
 //! cargo mutants --workspace --list --json -f 'src/policy/**' > mutants.json
-//! cargo run --example mutants -- ../mutated mutants.json
+//! cargo run --example mutants -- ../mutated mutants.json state
 //! ```
 //!
 //! cargo-mutants says which mutants there are. It builds each of them alone, which takes a minute in a crate of this
@@ -11,7 +11,8 @@
 //! of them on; what the compiler refuses is taken out again (`build`). Then each test says once which mutants it
 //! reaches, and each mutant meets only the tests that reach it (`run`).
 //!
-//! Prints the mutants that survive, and a line of counts for each directory. The copy is changed: throw it away.
+//! Prints the mutants that survive, and a line of counts for each directory. The copy is changed: throw it away, or
+//! restore it (`git -C ../mutated restore .`) and go on with the same list and state.
 
 mod build;
 mod run;
@@ -72,15 +73,17 @@ pub(crate) enum Fate {
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let (Some(tree), Some(list)) = (arguments.next(), arguments.next()) else {
-        eprintln!("usage: mutants TREE LIST");
+    let (Some(tree), Some(list), Some(state)) = (arguments.next(), arguments.next(), arguments.next()) else {
+        eprintln!("usage: mutants TREE LIST STATE");
         return Ok(ExitCode::from(2));
     };
     let tree = Path::new(&tree).canonicalize()?;
     let mutants: Vec<Mutant> = serde_json::from_slice(&std::fs::read(list)?)?;
-    let viable = build::build(&tree, &mutants)?;
+    let state = Path::new(&state);
+    std::fs::create_dir_all(state)?;
+    let viable = build::build(&tree, &mutants, state)?;
     eprintln!("{} of {} mutants are in the build", viable.len(), mutants.len());
-    let fates = run::run(&tree, &mutants, &viable)?;
+    let fates = run::run(&tree, &mutants, &viable, state)?;
     print(&mutants, &fates);
     Ok(ExitCode::SUCCESS)
 }
