@@ -12,8 +12,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::Mutant;
-use crate::weave::weave;
+use super::mutant::Mutant;
+use super::weave::weave;
 
 /// What a mutant asks: whether it is on. With `MUTANT=reached`, none is, and the first question of each is noted.
 const SWITCH: &str = r#"

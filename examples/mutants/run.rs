@@ -16,10 +16,14 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 use serde_json::Value;
 
-use crate::{Fate, Mutant};
+use super::Fate;
+use super::mutant::Mutant;
 
 /// How long the tests that meet one mutant may take together, without the mutant.
 const ENOUGH: Duration = Duration::from_secs(10);
+
+/// The tests of the command.
+const COMMAND: &str = "cli";
 
 /// A program of tests, and where it runs.
 struct Program {
@@ -36,13 +40,70 @@ struct Test {
 }
 
 /// The fate of every mutant, in their order. `state` keeps what is known, so that a run that was ended goes on.
+///
+/// The tests of the command start processes, and take longer than all others: they meet what the unit tests let live.
 pub(crate) fn run(
     tree: &Path,
     mutants: &[Mutant],
     viable: &BTreeSet<usize>,
     state: &Path,
 ) -> Result<Vec<Fate>, Box<dyn Error>> {
-    let programs = programs(tree)?;
+    let is_viable = |number: usize| {
+        if viable.contains(&number) {
+            Fate::NotReached
+        } else {
+            Fate::NotViable
+        }
+    };
+    let mut fates: Vec<Fate> = (1..=mutants.len()).map(is_viable).collect();
+    for of_command in [false, true] {
+        let mut programs = programs(tree)?;
+        programs.retain(|program| (program.target == COMMAND) == of_command);
+        let tests = tests(&programs, state)?;
+        let mut reached: BTreeMap<usize, Vec<&Test>> = BTreeMap::new();
+        for test in &tests {
+            for number in &test.reaches {
+                reached.entry(*number).or_default().push(test);
+            }
+        }
+        let known = state.join(format!("fates-{of_command}"));
+        let lines = fs::read_to_string(&known).unwrap_or_default();
+        let lines: BTreeSet<&str> = lines.lines().collect();
+        let known = Mutex::new(OpenOptions::new().append(true).create(true).open(known)?);
+        fates
+            .par_iter_mut()
+            .zip(mutants)
+            .enumerate()
+            .for_each(|(index, (fate, mutant))| {
+                let Some(tests) = reached.get(&(index + 1)) else {
+                    return;
+                };
+                if matches!(fate, Fate::NotViable | Fate::Detected) {
+                    return;
+                }
+                let line = |fate: Fate| format!("{fate:?} {}", mutant.name);
+                let before = [Fate::Detected, Fate::Survived]
+                    .into_iter()
+                    .find(|fate| lines.contains(line(*fate).as_str()));
+                *fate = before.unwrap_or_else(|| {
+                    let is_detected = detected(&programs, tests, index + 1);
+                    let fate = if is_detected {
+                        Fate::Detected
+                    } else {
+                        Fate::Survived
+                    };
+                    if let Ok(mut known) = known.lock() {
+                        let _ = writeln!(known, "{}", line(fate));
+                    }
+                    fate
+                });
+            });
+    }
+    Ok(fates)
+}
+
+/// The tests of these programs and what they reach: first those that reach least, which say most about it.
+fn tests(programs: &[Program], state: &Path) -> Result<Vec<Test>, Box<dyn Error>> {
     let mut names = Vec::new();
     for (index, program) in programs.iter().enumerate() {
         let mut list = Command::new(&program.path);
@@ -61,46 +122,8 @@ pub(crate) fn run(
         reach(program, *index, name, &notes)
     });
     let mut tests: Vec<Test> = tests.collect();
-    // Those that reach least say most about what they reach.
     tests.sort_by_key(|test| (test.takes.as_millis() / 200, test.reaches.len()));
-    let mut reached: BTreeMap<usize, Vec<&Test>> = BTreeMap::new();
-    for test in &tests {
-        for number in &test.reaches {
-            reached.entry(*number).or_default().push(test);
-        }
-    }
-    eprintln!("{} mutants are reached", reached.len());
-    let fates = state.join("fates");
-    let known = fs::read_to_string(&fates).unwrap_or_default();
-    let known: BTreeSet<&str> = known.lines().collect();
-    let fates = Mutex::new(OpenOptions::new().append(true).create(true).open(fates)?);
-    let numbers: Vec<usize> = (1..=mutants.len()).collect();
-    let fates = numbers.par_iter().map(|number| {
-        let Some(tests) = reached.get(number).filter(|_| viable.contains(number)) else {
-            return if viable.contains(number) {
-                Fate::NotReached
-            } else {
-                Fate::NotViable
-            };
-        };
-        let line = |fate: Fate| format!("{fate:?} {}", mutants[number - 1].name);
-        for fate in [Fate::Detected, Fate::Survived] {
-            if known.contains(line(fate).as_str()) {
-                return fate;
-            }
-        }
-        let is_detected = detected(&programs, tests, *number);
-        let fate = if is_detected {
-            Fate::Detected
-        } else {
-            Fate::Survived
-        };
-        if let Ok(mut fates) = fates.lock() {
-            let _ = writeln!(fates, "{}", line(fate));
-        }
-        fate
-    });
-    Ok(fates.collect())
+    Ok(tests)
 }
 
 /// Builds the programs of tests: the unit tests of every member, and the tests of the command.
@@ -111,7 +134,7 @@ fn programs(tree: &Path) -> Result<Vec<Program>, Box<dyn Error>> {
             "--workspace",
             "--lib",
             "--test",
-            "cli",
+            COMMAND,
             "--no-run",
             "--message-format=json",
             "--quiet",

@@ -15,7 +15,7 @@ use syn::{
     TraitItemFn,
 };
 
-use crate::{Mutant, Place};
+use super::mutant::{Mutant, Place};
 
 /// A file with its mutants.
 pub(crate) struct Woven {
