@@ -218,7 +218,7 @@ fn detected(programs: &[Program], tests: &[&Test], number: usize) -> bool {
             let names: Vec<&str> = batch.iter().map(|test| test.name.as_str()).collect();
             let mut command = command(program, &names);
             command.env("MUTANT", number.to_string());
-            if !passes(&mut command, usual * 4 + Duration::from_secs(20)) {
+            if !passes(&mut command, usual * 3 + Duration::from_secs(5)) {
                 return true;
             }
         }

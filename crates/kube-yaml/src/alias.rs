@@ -155,7 +155,7 @@ fn alias_names(text: &str) -> HashSet<&str> {
 /// Whether more of a document comes from aliases than Kubernetes' reader takes: so many of its steps inside of what aliases
 /// stand for, of so many in all (docs/systems/kubernetes.md#aliases).
 #[allow(clippy::cast_precision_loss)]
-fn comes_from_aliases(alias_steps: u64, steps: u64) -> bool {
+pub(super) fn comes_from_aliases(alias_steps: u64, steps: u64) -> bool {
     const FEW: u64 = 400_000;
     const MANY: u64 = 4_000_000;
     if alias_steps <= 100 || steps <= 1000 {

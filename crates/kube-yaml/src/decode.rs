@@ -211,6 +211,15 @@ mod tests {
         cut.push(0);
         assert_eq!(refused(&cut), (6, 2, 1));
         assert_eq!(refused(&[0xFE, 0xFF]), (2, 1, 1));
+        // A character of four bytes.
+        assert_eq!(refused(&utf16("a: 😀")), (8, 1, 4));
+        assert_eq!(refused(&utf16("😀a\n---\nc: d\n")), (10, 2, 1));
+    }
+
+    #[test]
+    fn an_odd_number_of_bytes_is_no_utf_16_without_a_mark() {
+        assert_eq!(decode(b"a\0b").unwrap(), "a\0b");
+        assert_eq!(decode(b"\0ab").unwrap(), "\0ab");
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use proptest::prelude::*;
 
+use crate::alias::comes_from_aliases;
 use crate::character::WORK;
 use crate::event::{Event, Events as _};
 use crate::parser::Parser;
 use crate::scanner::Scanner;
 use crate::{
-    ErrorKind, Limits, decode, read, read_all, read_document, read_document_located, read_located, split,
-    split_json,
+    ErrorKind, Limits, decode, read, read_all, read_counting, read_document, read_document_located,
+    read_located, split, split_json,
 };
 
 /// The bytes that scanner and parser look at, whether they accept the text or not.
@@ -187,6 +188,85 @@ fn a_document_nearly_all_of_aliases_is_refused_as_kubernetes_refuses_it() {
         read_document(&text, &Limits::default()).unwrap_err().kind,
         ErrorKind::Limit
     );
+}
+
+#[test]
+fn an_alias_costs_the_values_that_it_stands_for_and_one_more_for_each_64_bytes_of_a_text() {
+    let (long, longer) = ("x".repeat(64), "x".repeat(191));
+    for (text, cost) in [
+        ("a: &a x\nb: *a\n".to_owned(), 1),
+        ("a: &a x\nb: {*a : *a}\n".to_owned(), 2),
+        (format!("a: &a {long}\nb: *a\n"), 2),
+        (format!("a: &a {longer}\nb: *a\n"), 3),
+        // A list or a mapping that an alias may name is kept, which costs as much as one alias.
+        ("a: &a [x, y]\nb: *a\n".to_owned(), 3 + 3),
+        ("a: &a {k: v}\nb: [*a, *a]\n".to_owned(), 3 + 2 * 3),
+        ("a: &a {k: v}\nb: {<<: *a, l: w}\n".to_owned(), 3 + 3),
+        (format!("a: &a [{longer}, {long}]\nb: *a\n"), 6 + 6),
+        (format!("a: &a [!!str {long}, !!str {longer}]\nb: *a\n"), 6 + 6),
+        ("a: &a [[x], {k: [y]}]\nb: *a\n".to_owned(), 7 + 7),
+        ("a: [z, {k: &a [x]}]\nb: *a\n".to_owned(), 2 + 2),
+        ("a: &a [x]\nb: &b [*a, z]\nc: *b\n".to_owned(), 2 + 2 + 4 + 4),
+        ("a: &a [x]\nb: c\n".to_owned(), 0),
+    ] {
+        let chunks = split(&text).unwrap();
+        let read = |alias_nodes| {
+            let limits = Limits {
+                alias_nodes,
+                ..Limits::default()
+            };
+            read_counting(&chunks[0], &limits)
+        };
+        let (value, counted) = read(cost);
+        assert!(value.is_ok(), "{text}");
+        assert_eq!(counted, cost, "{text}");
+        if cost > 0 {
+            let (value, _) = read(cost - 1);
+            assert_eq!(value.map_err(|error| error.kind), Err(ErrorKind::Limit), "{text}");
+        }
+    }
+}
+
+/// Kubernetes' reader takes a step for each value and each key, and none for a merge key.
+#[test]
+fn every_value_and_key_is_a_step_of_the_share_that_may_come_from_aliases() {
+    let repeated = |item: &str, times: usize| vec![item; times].join(", ");
+    // What is named, and its steps; what holds an alias, and the steps of that without the alias.
+    for (named, inner) in [
+        (format!("[{}]", repeated("x", 120)), 121),
+        (format!("[{}]", repeated("!!str x", 120)), 121),
+        (format!("[{}]", repeated("[]", 120)), 121),
+        (format!("{{k: [{}]}}", repeated("{}", 120)), 123),
+        (format!("{{k: [{}]}}", repeated("{l: m}", 50)), 153),
+    ] {
+        for (around, holder) in [("*a", 0), ("{<<: *a}", 1), ("{!!merge <<: *a}", 1), ("[*a]", 1)] {
+            if holder == 1 && around.contains("<<") && named.starts_with('[') {
+                continue;
+            }
+            let document = |aliases| format!("a: &a {named}\nb: [{}]\n", repeated(around, aliases));
+            // The document, the mapping, its two keys, the list; what is named; each alias with what it stands for.
+            let is_taken = |aliases: u64| {
+                let steps = 5 + inner + aliases * (1 + holder + inner);
+                !comes_from_aliases(aliases * inner, steps)
+            };
+            let first = (1..5_000).find(|aliases| !is_taken(*aliases));
+            let Some(first) = first.and_then(|first| usize::try_from(first).ok()) else {
+                let limits = Limits::default();
+                assert!(
+                    read_document(&document(2_000), &limits).is_ok(),
+                    "{named} {around}"
+                );
+                continue;
+            };
+            let read = |aliases| read_document(&document(aliases), &Limits::default());
+            assert!(read(first - 1).is_ok(), "{around} of {named}");
+            assert_eq!(
+                read(first).unwrap_err().kind,
+                ErrorKind::Limit,
+                "{named} {around}"
+            );
+        }
+    }
 }
 
 #[test]
