@@ -292,3 +292,48 @@ fn from_hex(digits: &str) -> Option<Hash> {
     }
     (seen < 16).then_some(hash)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_digit_makes_no_hash_wherever_it_stands() {
+        let whole = "0123456789abcdefABCDEF0000000000ffffffffffffffff0000000000000000";
+        let hash = from_hex(whole).unwrap();
+        assert_eq!(hash[..8], [0x01, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF]);
+        assert_eq!(hash[8..12], [0xAB, 0xCD, 0xEF, 0]);
+        for at in 0..64 {
+            for wrong in ["g", "/", ":", "@", "`", "G"] {
+                let mut digits = whole.to_owned();
+                digits.replace_range(at..=at, wrong);
+                assert_eq!(from_hex(&digits), None, "{digits}");
+            }
+        }
+        assert_eq!(from_hex(&whole[1..]), None);
+    }
+
+    #[test]
+    fn an_inventory_holds_its_lines_and_no_others() {
+        let hash = [7; 32];
+        let mut text = Vec::new();
+        for path in ["a", "b"] {
+            write_line(&mut text, path, &hash).unwrap();
+        }
+        let inventory = Inventory {
+            canonical: true,
+            ..Inventory::of_bytes(&text).unwrap()
+        };
+        let holds = |paths: &[&str]| inventory.holds(paths.iter().map(|path| (*path, hash)));
+        assert!(holds(&["a", "b"]));
+        for others in [&["a"][..], &["a", "c"], &["b", "a"], &["a", "b", "c"], &[]] {
+            assert!(!holds(others), "{others:?}");
+        }
+        assert!(!inventory.holds([("a", hash), ("b", [8; 32])].into_iter()));
+        let in_other_bytes = Inventory {
+            canonical: false,
+            ..inventory
+        };
+        assert!(!in_other_bytes.holds([("a", hash), ("b", hash)].into_iter()));
+    }
+}

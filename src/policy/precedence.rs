@@ -143,3 +143,96 @@ impl Rule {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule_between_levels_has_its_case() {
+        let rank = Rank::default();
+        let standing = |side| Standing { side, rank: &rank };
+        let (defaults, overrides) = (Side::Defaults, Side::Overrides);
+        for (levels, winner, loser, may_prefer, rule) in [
+            (
+                Ordering::Less,
+                overrides,
+                overrides,
+                true,
+                Rule::LessSpecificOverrides,
+            ),
+            (
+                Ordering::Less,
+                overrides,
+                defaults,
+                true,
+                Rule::OverridesBeatDefaults,
+            ),
+            (Ordering::Less, defaults, defaults, true, Rule::ParentPreferred),
+            (Ordering::Less, defaults, defaults, false, Rule::Refused),
+            (
+                Ordering::Greater,
+                defaults,
+                defaults,
+                true,
+                Rule::MoreSpecificDefaults,
+            ),
+            (
+                Ordering::Greater,
+                defaults,
+                overrides,
+                false,
+                Rule::MoreSpecificDefaults,
+            ),
+        ] {
+            let decided = Rule::between(levels, standing(winner), standing(loser), may_prefer);
+            assert_eq!(decided, rule, "{levels:?} {winner:?} {loser:?} {may_prefer}");
+        }
+    }
+
+    #[test]
+    fn each_rule_on_one_level_has_its_case() {
+        let rank = |priority, age: Option<&str>, key: &str| Rank {
+            priority,
+            age: age.map(|age| age.parse().unwrap()),
+            key: key.to_owned(),
+        };
+        let (old, new) = (Some("2026-01-01T00:00:00Z"), Some("2026-02-01T00:00:00Z"));
+        let (defaults, overrides) = (Side::Defaults, Side::Overrides);
+        for (winner, loser, rule) in [
+            (
+                (overrides, rank(1, new, "n/b")),
+                (defaults, rank(0, old, "n/a")),
+                Rule::OverridesBeatDefaults,
+            ),
+            (
+                (overrides, rank(0, new, "n/b")),
+                (overrides, rank(1, old, "n/a")),
+                Rule::Priority,
+            ),
+            (
+                (defaults, rank(0, old, "n/b")),
+                (defaults, rank(0, new, "n/a")),
+                Rule::Older,
+            ),
+            (
+                (defaults, rank(0, new, "n/a")),
+                (defaults, rank(0, old, "n/b")),
+                Rule::NewerChallenger,
+            ),
+            (
+                (defaults, rank(0, None, "n/a")),
+                (defaults, rank(0, None, "n/b")),
+                Rule::FirstByName,
+            ),
+            (
+                (defaults, rank(0, old, "n/b")),
+                (defaults, rank(0, old, "n/a")),
+                Rule::LaterChallenger,
+            ),
+        ] {
+            let [won, lost] = [&winner, &loser].map(|(side, rank)| Standing { side: *side, rank });
+            assert_eq!(Rule::on_one_level(won, lost), rule, "{winner:?} {loser:?}");
+        }
+    }
+}
