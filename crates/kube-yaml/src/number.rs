@@ -83,7 +83,6 @@ fn read_integer(text: &str) -> Option<Scalar<'static>> {
         [b'0', b'x' | b'X', _, ..] => (16, digits.get(2..)?),
         [b'0', b'b' | b'B', _, ..] => (2, digits.get(2..)?),
         [b'0', b'o' | b'O', _, ..] => (8, digits.get(2..)?),
-        [b'0'] => return Some(Scalar::Integer(0)),
         [b'0', ..] => (8, digits.get(1..)?),
         [] => return None,
         _ => (10, digits),

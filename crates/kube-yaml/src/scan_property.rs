@@ -156,11 +156,6 @@ impl<'t> Scanner<'t> {
             }
         };
         self.pos = end;
-        let length = self.break_at(end);
-        if length > 0 {
-            self.pos += length;
-            self.line_start = self.pos;
-        }
         Ok(Some(Token { kind, start, end }))
     }
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::error;
+use super::{error, value};
 use crate::{Limits, read_all};
 
 /// The text at fault, the message, and the help.
@@ -63,6 +63,99 @@ fn indentation_faults_point_at_the_line() {
     assert_eq!(told("a: - b\n").0, "-");
     assert_eq!(told("a:\n- b\n  c: d\n").0, ":");
     assert_eq!(told("- a\nb: c\n").0, "b: c");
+}
+
+#[test]
+fn what_stands_behind_the_mark_of_a_block_text_is_shown() {
+    let (place, message, _) = told("a: |0\n  x\n");
+    assert_eq!(
+        (place.as_str(), message.as_str()),
+        ("0", "a block text cannot be indented by 0")
+    );
+    for (text, wrong) in [
+        ("a: |10\n  x\n", "0"),
+        ("a: |12\n  x\n", "2"),
+        ("a: >+-\n  x\n", "-"),
+        ("a: >é\n  x\n", "é"),
+    ] {
+        let (place, message, _) = told(text);
+        assert_eq!(place, wrong, "{text}");
+        assert!(message.starts_with("only `+`, `-`, a digit"), "{message}");
+    }
+}
+
+#[test]
+fn a_tab_that_indents_is_shown() {
+    for text in ["a: |\n\tx\n", "a: |2\n \tx\n", "a:\n  b\n\tc\n"] {
+        let (place, message, _) = told(text);
+        assert_eq!(place, "\t", "{text:?}");
+        assert!(message.starts_with("a tab cannot indent"), "{message}");
+    }
+}
+
+#[test]
+fn directives_are_told_apart() {
+    let version = "Kubernetes reads YAML 1.1 only";
+    let unknown = "a line that starts with `%` is a directive, but YAML does not have this directive";
+    for (line, expected) in [
+        ("%YAML 1.2", version),
+        ("%YAML", version),
+        ("%YAML 1.1 x", version),
+        ("%TAG !a tag:x,1:", unknown),
+        ("%TAG a! tag:x,1:", unknown),
+        ("%TAG !a.b! tag:x,1:", unknown),
+        ("%TAG !a!", unknown),
+        ("%FOO", unknown),
+    ] {
+        let (place, message, _) = told(&format!("{line} # comment\n---\na: 1\n"));
+        assert_eq!((place.as_str(), message.as_str()), (line, expected));
+    }
+    for handle in ["!", "!!", "!a!", "!a-b_1!"] {
+        let text = format!("%TAG {handle} tag:yaml.org,2002:\r\n---\r\na: {handle}str 1\r\n");
+        assert_eq!(value(&text), serde_json::json!({"a": "1"}), "{handle}");
+    }
+}
+
+#[test]
+fn what_ends_too_early_or_goes_on_in_json_is_told() {
+    let told = |text: &str| {
+        let error = crate::split_json(text).unwrap_err();
+        let bracket = error.related.map(|related| text[related.range].to_owned());
+        (text[error.range].to_owned(), error.message.into_owned(), bracket)
+    };
+    let expected = |place: &str, message: &str, bracket: Option<&str>| {
+        (place.to_owned(), message.to_owned(), bracket.map(str::to_owned))
+    };
+    assert_eq!(
+        told("{\"a\": [1"),
+        expected(
+            "",
+            "the JSON ends too early: `,` or `]` should stand here",
+            Some("[")
+        )
+    );
+    assert_eq!(
+        told("{\"a\": {\"b\": 1 é}}"),
+        expected("é", "`,` or `}` should stand here", Some("{"))
+    );
+    assert_eq!(
+        told("{\"a\": \"b"),
+        expected("\"", "the text that `\"` opens is never closed", None)
+    );
+    for (text, number) in [
+        ("{\"a\": 01.5}", "01.5"),
+        ("{\"a\": 1.}", "1."),
+        ("{\"a\": -}", "-"),
+        ("{\"a\": 1e}", "1e"),
+    ] {
+        let message = format!("`{number}` is not a number in JSON");
+        assert_eq!(told(text), expected(number, &message, None));
+    }
+    assert_eq!(told("[1]").1, "a JSON array is no Kubernetes object");
+    assert_eq!(
+        told("1").1,
+        "only JSON objects can stand at the top of a JSON file"
+    );
 }
 
 #[test]

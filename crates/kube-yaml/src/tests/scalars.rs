@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{kind, value};
+use super::{error, kind, value};
 use crate::{ErrorKind, scalar};
 
 /// What `text` is as a value.
@@ -223,6 +223,7 @@ fn tags_decide_what_a_scalar_is() {
         ("!foo", json!("")),
         ("!!str", json!("")),
         ("!!s%74r 1", json!("1")),
+        ("!!b%6F%6Fl \"yes\"", json!(true)),
         ("!<tag:yaml.org,2002:str> 1", json!("1")),
         ("!!merge <<", json!("<<")),
         ("!!map", json!("")),
@@ -251,6 +252,89 @@ fn tags_decide_what_a_scalar_is() {
         json!({"a": "1"})
     );
     assert_eq!(kind("a: !y!str 1\n"), ErrorKind::Syntax);
+}
+
+#[test]
+fn a_tag_that_the_text_contradicts_is_named() {
+    for (tag, expected) in [
+        ("null", "null"),
+        ("bool", "boolean"),
+        ("int", "integer"),
+        ("float", "float"),
+        ("timestamp", "timestamp"),
+    ] {
+        let message = error(&format!("k: !!{tag} x\n")).message;
+        assert_eq!(message, format!("`x` is no {expected}, which its tag says it is"));
+    }
+}
+
+#[test]
+fn a_timestamp_is_in_the_calendar_and_on_the_clock() {
+    for text in [
+        "2001-1-1",
+        "2001-12-31",
+        "2001-4-30",
+        "2001-2-28",
+        "2004-2-29",
+        "2000-2-29",
+        "2001-1-1T0:0:0Z",
+        "2001-1-1 23:59:59",
+        "2001-1-1 23:59:59,123456789",
+        "2001-1-1t1:2:3.4+24:60",
+    ] {
+        assert_eq!(meaning(&format!("!!timestamp {text}")), json!(text));
+    }
+    for text in [
+        "2001-0-1",
+        "2001-13-1",
+        "2001-1-0",
+        "2001-1-32",
+        "2001-4-31",
+        "2001-2-29",
+        "1900-2-29",
+        "201-1-1",
+        "20011-1-1",
+        "2001-1-1x",
+        "2001-1-1T24:0:0Z",
+        "2001-1-1T0:60:0Z",
+        "2001-1-1T0:0:60Z",
+        "2001-1-1T0:0:0",
+        "2001-1-1T0:0:0.Z",
+        "2001-1-1T0:0:0Zx",
+        "2001-1-1T0:0:0+25:00",
+        "2001-1-1T0:0:0-00:61",
+        "2001-1-1T0:0:0-1:00",
+    ] {
+        assert_eq!(
+            kind(&format!("k: !!timestamp {text}\n")),
+            ErrorKind::Value,
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn binary_is_padded_base64_with_line_breaks_at_most() {
+    for (text, expected) in [
+        ("''", ""),
+        ("aA==", "h"),
+        ("aGk=", "hi"),
+        ("aGkh", "hi!"),
+        ("\"aG\\nk\\r=\\n\"", "hi"),
+        ("PD9+fj8/Pg==", "<?~~??>"),
+    ] {
+        assert_eq!(meaning(&format!("!!binary {text}")), json!(expected), "{text}");
+    }
+    for text in [
+        "a", "aG", "aGk", "aGk==", "aA===", "a===", "====", "=aGk", "aG=k", "aA=k", "aGk=aGk=", "aGk=k",
+        "aA==\\n=", "aG.k", "aG k",
+    ] {
+        assert_eq!(
+            kind(&format!("k: !!binary \"{text}\"\n")),
+            ErrorKind::Value,
+            "{text}"
+        );
+    }
 }
 
 #[test]

@@ -393,6 +393,11 @@ fn json_has_its_own_escapes_and_the_same_strictness() {
         read_json("{\"a\": [1, -2.5, 1e3, 1.0, -0, true, false, null, {}, [], 18446744073709551615]}"),
         Ok(json!({"a": [1, -2.5, 1000, 1, 0, true, false, null, {}, [], u64::MAX]}))
     );
+    // Only a whole escape is the other half of a pair.
+    assert_eq!(
+        read_json("{\"a\": \"\\ud83dAude00\\ud83d\\nde00\"}"),
+        Ok(json!({"a": "\u{fffd}Aude00\u{fffd}\nde00"}))
+    );
     let duplicate = read_json("{\"a\": 1, \"b\": 2, \"a\": 3}").unwrap_err();
     assert_eq!(
         (duplicate.kind, duplicate.range),
