@@ -5,8 +5,9 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use super::super::error::{RootFault, TreeFault};
-use super::super::{ChangeKind, Offender};
+use super::super::{ChangeKind, Offender, misplaced, write_within};
 use super::*;
+use crate::progress::Progress;
 
 fn root() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
@@ -225,6 +226,74 @@ fn a_root_that_is_a_file_or_a_link_or_below_a_file_is_refused() {
         }
     }
     assert_eq!(snapshot(parent.path()), before);
+}
+
+#[test]
+fn an_output_in_a_git_directory_or_out_of_where_it_must_stay_is_refused() {
+    let parent = root();
+    let within = parent.path().join("repository");
+    fs::create_dir_all(within.join(".git")).unwrap();
+    fs::create_dir(parent.path().join("elsewhere")).unwrap();
+    symlink(parent.path().join("elsewhere"), within.join("link")).unwrap();
+    let before = snapshot(parent.path());
+    for (name, wanted) in [
+        ("repository/.git/hooks", RootFault::Git),
+        ("repository/.GIT/hooks", RootFault::Git),
+        ("repository/sub/.git", RootFault::Git),
+        ("elsewhere/rendered", RootFault::Outside),
+        ("repository/link/rendered", RootFault::Outside),
+        ("repository2", RootFault::Outside),
+    ] {
+        let root = parent.path().join(name);
+        for check in [true, false] {
+            let options = Options {
+                check,
+                ..Options::default()
+            };
+            match write_within(&root, Some(&within), &example(), options, &Progress::default()) {
+                Err(OutputError::Root { path, fault }) => {
+                    assert_eq!((path, fault), (root.clone(), wanted), "{name}")
+                }
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+        assert_eq!(misplaced(&root, Some(&within)), Some(wanted), "{name}");
+    }
+    assert_eq!(snapshot(parent.path()), before);
+    let root = within.join("rendered");
+    assert_eq!(misplaced(&root, Some(&within)), None);
+    write_within(
+        &root,
+        Some(&within),
+        &example(),
+        Options::default(),
+        &Progress::default(),
+    )
+    .unwrap();
+    assert_eq!(snapshot(&root), expected(&example(), &Files::default()));
+}
+
+#[test]
+fn a_second_run_in_one_directory_waits_or_is_told() {
+    let root = root();
+    run(root.path(), &example()).unwrap();
+    let lock = File::open(root.path()).unwrap();
+    lock.lock().unwrap();
+    for check in [true, false] {
+        let options = Options {
+            check,
+            no_wait: true,
+            ..Options::default()
+        };
+        let result = write_with(&Unsynced, root.path(), &Files::default(), options);
+        assert!(
+            matches!(result, Err(OutputError::Busy { .. })),
+            "{check}: {result:?}"
+        );
+    }
+    assert_eq!(snapshot(root.path()), expected(&example(), &Files::default()));
+    drop(lock);
+    run(root.path(), &Files::default()).unwrap();
 }
 
 #[test]
