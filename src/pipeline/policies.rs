@@ -13,7 +13,8 @@ use super::inputs::Loaded;
 use super::placed::Placed;
 use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId};
+use crate::api::rules;
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId, Within};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::{Ages, Object};
 use crate::placing::Clusters;
@@ -41,6 +42,9 @@ struct Teaching<'a> {
     routes: Vec<GroupKind>,
     controllers: Controllers,
     root_namespace: Option<String>,
+    loaded: &'a Loaded,
+    /// Where the input breaks its CRDs: the position of the first such finding of its reading.
+    broken: Arc<Within<usize>>,
     without: Option<Identity>,
 }
 
@@ -48,6 +52,7 @@ impl<'a> Teaching<'a> {
     /// Calls `with` with the options that follow.
     fn options<T>(&self, with: impl FnOnce(&Options<'_>) -> T) -> T {
         let interpret = |object: &Object| interpreted(self.hub, object);
+        let refused = |object: &Object| self.refused(object);
         with(&Options {
             profiles: Some(&self.profiles),
             ages: self.ages,
@@ -56,6 +61,7 @@ impl<'a> Teaching<'a> {
             routes: &self.routes,
             controllers: Some(&self.controllers),
             interpret: Some(&interpret),
+            refused: Some(&refused),
             root_namespace: self.root_namespace.as_deref(),
             without: self.without.as_ref(),
         })
@@ -65,6 +71,12 @@ impl<'a> Teaching<'a> {
         let Placed {
             loaded, hub, ours, ..
         } = placed;
+        let mut broken = Within::default();
+        for (position, finding) in loaded.findings.iter().enumerate() {
+            if finding.code == Code::OBJECT_SCHEMA {
+                broken.add(&finding.place, position);
+            }
+        }
         Self {
             hub,
             profiles: profiles(loaded, findings),
@@ -79,8 +91,22 @@ impl<'a> Teaching<'a> {
                 downstream: ours.downstream_classes(),
             },
             root_namespace: loaded.config.istio_root_namespace.clone(),
+            loaded,
+            broken: Arc::new(broken),
             without: None,
         }
+    }
+
+    /// Why an API server refuses a policy: its CRD says so, or, where that is not in the input, the rules of its kind.
+    fn refused(&self, object: &Object) -> Option<String> {
+        if self.hub.crds.contains_key(&object.group_kind()) {
+            let position = self.broken.least(&object.place(""))?;
+            let finding = self.loaded.findings.iter().nth(position)?;
+            return Some(finding.message.clone());
+        }
+        let broken = rules::broken(object);
+        let mut errors = broken.into_iter().filter(|finding| finding.severity == Severity::Error);
+        errors.next().map(|finding| finding.message)
     }
 
     /// The same without a policy.
@@ -93,6 +119,8 @@ impl<'a> Teaching<'a> {
             routes: self.routes.clone(),
             controllers: self.controllers.clone(),
             root_namespace: self.root_namespace.clone(),
+            loaded: self.loaded,
+            broken: Arc::clone(&self.broken),
             without,
         }
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use super::envoy_gateway_fit::{Fit, no_default_host, wants_default_host};
+use super::envoy_gateway_fit::{Fit, no_default_host, wants_default_host, wrong_size};
 use super::ids::{AuthoredId, KindId, PolicyId};
 use super::kinds::policy_kinds;
 use super::layer::{Entry, Leaf};
@@ -17,7 +17,7 @@ use super::merged_gateways::merging_classes;
 use super::one_policy::{Authored, Copied, Policy};
 use super::options::Options;
 use super::per_field::meet;
-use super::placed::{Placed, RefusedThere};
+use super::placed::{AtListener, Placed, RefusedThere};
 use super::precedence::Rule;
 use super::profile::{Profile, SameTarget, StatusShape};
 use super::reading::read_policy;
@@ -151,7 +151,7 @@ impl<'a> Attachments<'a> {
     /// Puts every policy on its nodes, in role order, and refuses what its kind refuses.
     fn place(&mut self) {
         for (id, policy) in self.policies.iter() {
-            if policy.invalid.is_some() {
+            if policy.invalid.is_some() || policy.inadmissible.is_some() {
                 continue;
             }
             let kind = self.kinds.get_mut(policy.kind);
@@ -193,17 +193,16 @@ impl<'a> Attachments<'a> {
     /// what they would have taken the place of does not come back: the controller answers with an error, or leaves its
     /// own defaults (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
     fn void_what_is_refused(&mut self) {
-        let mut fit = Fit::new(&self.topology, &self.merging_classes);
         let policies = &self.policies;
         for kind in self.kinds.rows_mut() {
             if kind.profile.status != StatusShape::EnvoyGateway {
                 continue;
             }
-            for (node, placed) in &mut kind.nodes {
+            for placed in kind.nodes.values_mut() {
                 for entry in &mut placed.accepted {
-                    let object = policies.get(entry.policy).object;
-                    if fit.misfit(object, *node, 1).is_some() {
+                    if wrong_size(policies.get(entry.policy).object).is_some() {
                         entry.layers = Arc::from([]);
+                        placed.refused.insert(entry.policy);
                     }
                 }
             }
@@ -211,9 +210,11 @@ impl<'a> Attachments<'a> {
     }
 
     /// Takes the settings away where the controller refuses a policy at some of the listeners that its target stands for,
-    /// and has none of its own for them.
+    /// and has none of its own for them. Of a ListenerSet's policy nothing is left on a shared port: what the Gateway has
+    /// comes back there (`yuehaii/gateway internal/gatewayapi/clienttrafficpolicy.go@8f1f46847ba5fbe7876e51b7e8199862843cd9b2`).
     fn void_at_listeners(&mut self) {
         let topology = &self.topology;
+        let mut fit = Fit::new(topology, &self.merging_classes);
         for kind in self.kinds.rows_mut() {
             if kind.profile.status != StatusShape::EnvoyGateway {
                 continue;
@@ -223,9 +224,15 @@ impl<'a> Attachments<'a> {
                 let Some(entry) = placed.accepted.first() else {
                     continue;
                 };
-                if !wants_default_host(self.policies.get(entry.policy).object) {
+                let policy = self.policies.get(entry.policy).object;
+                if policy.kind != "ClientTrafficPolicy" {
                     continue;
                 }
+                let nothing = Entry {
+                    policy: entry.policy,
+                    layers: Arc::from([]),
+                };
+                let wants_host = wants_default_host(policy);
                 for (gateway, listener) in topology.listeners_at(*node) {
                     let set = topology.listeners.get(listener).set.map(Node::ListenerSet);
                     let own = [Some(Node::Listener(gateway, listener)), set];
@@ -233,13 +240,17 @@ impl<'a> Attachments<'a> {
                     if closer.into_iter().any(|closer| held.contains(&closer)) {
                         continue;
                     }
-                    if let Some(why) = no_default_host(topology, gateway, listener) {
-                        let entry = Entry {
-                            policy: entry.policy,
-                            layers: Arc::from([]),
-                        };
-                        placed.refused_at.insert(listener, RefusedThere { entry, why });
-                    }
+                    let (keeps_its_place, why) = if fit.shares_port(*node, listener) {
+                        (!matches!(node, Node::ListenerSet(_)), AtListener::SharedPort)
+                    } else {
+                        let host = || no_default_host(topology, gateway, listener);
+                        match wants_host.then(host).flatten() {
+                            Some(why) => (true, AtListener::NoDefaultHost(why)),
+                            None => continue,
+                        }
+                    };
+                    let left = keeps_its_place.then(|| nothing.clone());
+                    placed.refused_at.insert(listener, RefusedThere { left, why });
                 }
             }
         }
@@ -347,6 +358,15 @@ impl<'a> Attachments<'a> {
     /// The same as it counts at a listener, if it is refused there.
     pub(super) fn refused_at(&self, kind: KindId, node: Node, listener: ListenerId) -> Option<&RefusedThere> {
         self.kinds.get(kind).nodes.get(&node)?.refused_at.get(&listener)
+    }
+
+    /// Whether the controller refuses a policy on a node, or at a listener there.
+    pub(super) fn refuses(&self, id: PolicyId, node: Node, listener: Option<ListenerId>) -> bool {
+        let placed = self.kinds.get(self.policy(id).kind).nodes.get(&node);
+        placed.is_some_and(|placed| {
+            let is_there = |listener| placed.refused_at.contains_key(&listener);
+            placed.refused.contains(&id) || listener.is_some_and(is_there)
+        })
     }
 
     /// Policies as they are written, even where their controller refuses them.

@@ -28,15 +28,17 @@ pub(crate) struct Effective {
     steps: HashMap<PolicyId, usize>,
     /// What did not survive.
     pub losses: Vec<Loss>,
+    /// Those of the chain that their controller refuses here: no setting of theirs takes effect.
+    pub refused: BTreeSet<PolicyId>,
 }
 
 impl Effective {
     /// `at` says of each policy of the chain at which step it is.
     pub(super) fn new(
         content: Arc<Content>,
-        chain: Vec<(Level, PolicyId)>,
-        at: &[usize],
+        (chain, at): (Vec<(Level, PolicyId)>, &[usize]),
         losses: Vec<Loss>,
+        refused: BTreeSet<PolicyId>,
     ) -> Self {
         let mut steps = HashMap::new();
         for ((_, policy), step) in chain.iter().zip(at) {
@@ -47,6 +49,7 @@ impl Effective {
             chain,
             steps,
             losses,
+            refused,
         }
     }
 

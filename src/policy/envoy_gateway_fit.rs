@@ -51,36 +51,33 @@ impl<'f, 'a> Fit<'f, 'a> {
         }
     }
 
-    /// Why a policy does not fit what it targets; of listeners that are in its way, at most so many are named.
-    pub(super) fn misfit(&mut self, policy: &Object, node: Node, most: usize) -> Option<Misfit> {
-        match policy.kind.as_str() {
-            "ClientTrafficPolicy" => self.on_shared_port(node, most).or_else(|| wrong_size(policy)),
-            "BackendTrafficPolicy" => wrong_size(policy),
-            _ => None,
-        }
+    /// Whether a listener that a policy on a node is not for shares the port of one that it is for. The settings of a
+    /// connection cannot hold at some of the listeners of a port alone: those that do not end TLS are one to Envoy. A
+    /// policy on a whole Gateway is for all of its own; others come to its ports where Gateways are merged
+    /// (`envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`).
+    pub(super) fn shares_port(&mut self, node: Node, listener: ListenerId) -> bool {
+        let topology = self.topology;
+        let Some(gateway) = topology.gateways_of(node).first().copied() else {
+            return false;
+        };
+        let port = topology.listeners.get(listener).port();
+        let port = port.filter(|_| is_plain(topology, listener));
+        let there = port.and_then(|port| self.there(gateway).get(&port));
+        there.is_some_and(|there| there.iter().any(|one| !is_meant(topology, node, *one)))
     }
 
-    /// Why the settings of a connection cannot hold at some of the listeners of a port alone: those that do not end TLS are one
-    /// to Envoy. A policy on a whole Gateway holds at all of its own; others come to its ports where Gateways are merged
-    /// (`envoyproxy/gateway internal/gatewayapi/clienttrafficpolicy.go@v1.9.0`).
-    fn on_shared_port(&mut self, node: Node, most: usize) -> Option<Misfit> {
+    /// Why a policy is refused at listeners that share their ports; of those in its way, at most so many are named.
+    pub(super) fn shared_port(&mut self, node: Node, refused: &[ListenerId], most: usize) -> Option<Misfit> {
         let topology = self.topology;
         let gateway = topology.gateways_of(node).first().copied()?;
-        let own = &topology.gateways.get(gateway).listeners;
-        let is_meant = |(of, listener): &(GatewayId, ListenerId)| match node {
-            Node::Listener(_, named) => named == *listener,
-            Node::ListenerSet(set) => topology.listeners.get(*listener).set == Some(set),
-            _ => *of == gateway,
-        };
-        let meant = own.iter().map(|listener| (gateway, *listener));
-        let meant = meant.filter(|one| is_meant(one) && is_plain(topology, one.1));
-        let ports: BTreeSet<i64> = meant
-            .filter_map(|(_, listener)| topology.listeners.get(listener).port())
-            .collect();
+        let ports = refused
+            .iter()
+            .filter_map(|listener| topology.listeners.get(*listener).port());
+        let ports: BTreeSet<i64> = ports.collect();
         let there = self.there(gateway);
         let others = ports.iter().filter_map(|port| there.get(port)).flatten();
-        let others: BTreeSet<(GatewayId, ListenerId)> =
-            others.filter(|one| !is_meant(one)).take(most).copied().collect();
+        let others = others.filter(|one| !is_meant(topology, node, **one));
+        let others: BTreeSet<(GatewayId, ListenerId)> = others.take(most).copied().collect();
         let names: Vec<String> = others
             .into_iter()
             .map(|(gateway, listener)| {
@@ -132,7 +129,17 @@ fn is_plain(topology: &Topology<'_>, listener: ListenerId) -> bool {
     listener.protocol() == "HTTP" && listener.gives_way_to.is_none()
 }
 
-fn wrong_size(policy: &Object) -> Option<Misfit> {
+/// Whether a listener is one of those that a policy on a node is for.
+fn is_meant(topology: &Topology<'_>, node: Node, (gateway, listener): (GatewayId, ListenerId)) -> bool {
+    match node {
+        Node::Listener(_, named) => named == listener,
+        Node::ListenerSet(set) => topology.listeners.get(listener).set == Some(set),
+        node => node == Node::Gateway(gateway),
+    }
+}
+
+/// Why a policy is refused for a size.
+pub(super) fn wrong_size(policy: &Object) -> Option<Misfit> {
     let wrong = envoy_gateway_sizes::refused(&policy.kind, |pointer| policy.value.pointer(pointer))?;
     let (least, most) = wrong.bounds;
     Some(Misfit {

@@ -13,12 +13,13 @@ use super::ancestor::{AncestorRef, AncestorStatus, MAX_ANCESTORS, controller_nam
 use super::attachment::{Attachments, Kind};
 use super::condition::Condition;
 use super::declared_target::{Declared, Target};
-use super::envoy_gateway_fit::{Fit, Misfit, wrong_size_merged};
+use super::envoy_gateway_fit::{Fit, Misfit, wrong_size, wrong_size_merged};
 use super::ids::PolicyId;
 use super::one_policy::Policy;
-use super::scopes::{Scopes, merged_with, owner, route_of, whole};
+use super::placed::{AtListener, Placed};
+use super::scopes::{Parent, Scopes, merged_with, owner, route_of, whole};
 use crate::api::gateway::GROUP;
-use crate::topology::{GatewayId, Node, Topology};
+use crate::topology::{GatewayId, ListenerId, Node, Topology};
 
 /// The controller that writes these statuses, by its default name.
 const CONTROLLER: &str = "gateway.envoyproxy.io/gatewayclass-controller";
@@ -42,7 +43,7 @@ pub(super) fn ancestors(attachments: &Attachments<'_>, id: PolicyId) -> Vec<Ance
         scopes: attachments.scopes(policy.kind),
         ancestors: Vec::new(),
     };
-    if policy.invalid.is_none() {
+    if policy.invalid.is_none() && policy.inadmissible.is_none() {
         let mut targets: Vec<&Declared> = policy.targets.iter().collect();
         targets.sort_by_key(|declared| turn(said.topology, policy, declared));
         for declared in targets {
@@ -205,19 +206,11 @@ impl Said<'_, '_> {
                 .get(&with)
                 .and_then(|placed| placed.accepted.first());
             let Some(other) = other else { continue };
-            if let Some(refusal) = has_more(self.attachments, other.policy, node) {
+            if let Some(refusal) = refused_merge(self.attachments, (self.id, other.policy), node) {
                 self.say(
                     parent.gateway,
                     &ancestor,
-                    condition("Accepted", false, "Invalid", sentence(&refusal)),
-                );
-            } else if let Some(wrong) =
-                wrong_size_merged(self.policy.object, self.attachments.policy(other.policy).object)
-            {
-                self.say(
-                    parent.gateway,
-                    &ancestor,
-                    condition("Accepted", false, "Invalid", wrong),
+                    condition("Accepted", false, "Invalid", refusal),
                 );
             } else if has_more(self.attachments, self.id, node).is_none() {
                 let message = format!(
@@ -427,8 +420,8 @@ fn key(topology: &Topology<'_>, node: Node) -> String {
 /// many are named.
 pub(super) fn misfit(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: usize) -> Option<Misfit> {
     let policy = attachments.policy(id).object;
-    let mut fit = Fit::new(&attachments.topology, &attachments.merging_classes);
-    fit.misfit(policy, node, most)
+    on_shared_port(attachments, id, node, most)
+        .or_else(|| wrong_size(policy).filter(|_| attachments.refuses(id, node, None)))
         .or_else(|| without_host(attachments, id, node))
         .or_else(|| {
             let refusal = has_more(attachments, id, node)?;
@@ -443,27 +436,80 @@ pub(super) fn misfit(attachments: &Attachments<'_>, id: PolicyId, node: Node, mo
         })
 }
 
-/// Why a policy is refused at the first listener that has no default host.
-fn without_host(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Misfit> {
+/// The listeners of a node at which a policy is refused, and why.
+fn refused_at<'s>(
+    attachments: &'s Attachments<'_>,
+    id: PolicyId,
+    node: Node,
+) -> impl Iterator<Item = (ListenerId, AtListener)> + 's {
     let placed = attachments
         .kinds
         .get(attachments.policy(id).kind)
         .nodes
-        .get(&node)?;
-    let (listener, refused) = placed
-        .refused_at
-        .iter()
-        .find(|(_, refused)| refused.entry.policy == id)?;
+        .get(&node);
+    let is_it = move |placed: &&Placed| placed.accepted.first().is_some_and(|entry| entry.policy == id);
+    let there = placed.filter(is_it).into_iter().flat_map(|placed| &placed.refused_at);
+    there.map(|(listener, refused)| (*listener, refused.why))
+}
+
+/// Why a policy is refused at listeners that share their ports with others.
+fn on_shared_port(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: usize) -> Option<Misfit> {
+    let refused = refused_at(attachments, id, node);
+    let refused = refused.filter(|(_, why)| matches!(why, AtListener::SharedPort));
+    let refused: Vec<ListenerId> = refused.map(|(listener, _)| listener).collect();
+    let mut fit = Fit::new(&attachments.topology, &attachments.merging_classes);
+    fit.shared_port(node, &refused, most)
+}
+
+/// Why a policy is refused at the first listener that has no default host.
+fn without_host(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Misfit> {
+    let (listener, why) = refused_at(attachments, id, node).find_map(|(listener, why)| match why {
+        AtListener::NoDefaultHost(why) => Some((listener, why)),
+        AtListener::SharedPort => None,
+    })?;
     let topology = &attachments.topology;
     let gateway = topology.gateways_of(node).first().copied()?;
     Some(Misfit {
-        message: format!("HTTP1: {}.", refused.why),
+        message: format!("HTTP1: {why}."),
         pointer: None,
         help: "give the listener a hostname that is no wildcard, let exactly one match of its routes have one, or leave \
                `useDefaultHost` out"
             .to_owned(),
-        at: Some(Node::Listener(gateway, *listener)),
+        at: Some(Node::Listener(gateway, listener)),
     })
+}
+
+/// Why a policy is refused where it merges with another, as what comes of them is no setting of the route, or is of a
+/// wrong size.
+fn refused_merge(
+    attachments: &Attachments<'_>,
+    (own, other): (PolicyId, PolicyId),
+    node: Node,
+) -> Option<String> {
+    let more = has_more(attachments, other, node).map(|refusal| sentence(&refusal));
+    let object = |id| attachments.policy(id).object;
+    more.or_else(|| wrong_size_merged(object(own), object(other)))
+}
+
+/// Why a policy is refused wherever traffic comes to its route, by what it merges with there; with a Gateway, wherever it
+/// comes from that.
+pub(super) fn refused_merges(
+    attachments: &Attachments<'_>,
+    id: PolicyId,
+    (node, gateway): (Node, Option<GatewayId>),
+) -> Option<String> {
+    let (policy, parents) = (attachments.policy(id), attachments.parents());
+    let is_asked = |parent: &Parent| gateway.is_none_or(|gateway| parent.gateway == gateway);
+    let all = parents.of(route_of(Some(node))?).iter().filter(|parent| is_asked(parent));
+    let ways: usize = all.map(|parent| parent.listeners.len()).sum();
+    let nodes = &attachments.kinds.get(policy.kind).nodes;
+    let merged = merged_with(&attachments.topology, parents, nodes, policy, node).into_iter();
+    let refusals = merged.filter(|(parent, ..)| is_asked(parent)).filter_map(|(.., with)| {
+        let other = nodes.get(&with)?.accepted.first()?;
+        refused_merge(attachments, (id, other.policy), node)
+    });
+    let refusals: Vec<String> = refusals.collect();
+    (refusals.len() == ways).then(|| refusals.into_iter().next()).flatten()
 }
 
 /// Why a policy that has settings of which the route takes none is refused there.
@@ -515,10 +561,12 @@ fn plural(kind: &str) -> String {
 }
 
 /// Deprecated fields and what stands for them today, sorted.
-const DEPRECATED: [(&str, &str); 4] = [
+const DEPRECATED: [(&str, &str); 6] = [
     ("spec.compression", "spec.compressor"),
+    ("spec.enableProxyProtocol", "spec.proxyProtocol"),
     ("spec.extAuth.grpc.backendRef", "spec.extAuth.grpc.backendRefs"),
     ("spec.extAuth.http.backendRef", "spec.extAuth.http.backendRefs"),
+    ("spec.headers.preserveXRequestID", "spec.headers.requestID"),
     ("spec.targetRef", "spec.targetRefs"),
 ];
 

@@ -152,7 +152,8 @@ fn beyond(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) 
 /// A policy that its controller refuses where it is attached, though the API server takes it.
 fn refused(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
     let policy = attachments.policy(id);
-    if policy.invalid.is_some() || attachments.profile(id).status != StatusShape::EnvoyGateway {
+    let is_there = policy.invalid.is_none() && policy.inadmissible.is_none();
+    if !is_there || attachments.profile(id).status != StatusShape::EnvoyGateway {
         return;
     }
     let mut said = BTreeSet::new();

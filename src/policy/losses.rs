@@ -94,6 +94,10 @@ impl<'r> Losses<'r> {
                 // A policy that says nothing has no leaf to be known by, and yet takes the place of all others.
                 by.extend(self.dictating.filter(|other| *other != id));
             }
+            // What nobody took the place of is not lost: the route has no such setting.
+            if by.is_empty() {
+                continue;
+            }
             let loss = Loss {
                 policy: id,
                 key: Arc::clone(key),

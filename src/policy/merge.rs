@@ -61,8 +61,12 @@ pub(super) fn fill(content: &mut Content, filled: &Filled, levels: &[&[Entry]]) 
 }
 
 /// The same for routes that take these fields and nothing else, and refuse a policy of theirs that has more, also by what it
-/// was merged with: then nothing of it counts, and what it would have taken the place of holds.
-pub(super) fn fill_alone(merged: &Content, filled: &Filled, levels: &[(Level, &[Entry])]) -> Content {
+/// was merged with: then nothing of it counts, and what it would have taken the place of holds. Also tells who is refused.
+pub(super) fn fill_alone(
+    merged: &Content,
+    filled: &Filled,
+    levels: &[(Level, &[Entry])],
+) -> (Content, Vec<PolicyId>) {
     let fits = |content: &Content| content.keys().all(|key| filled.has(key));
     let merges = |entry: &Entry| entry.layers.iter().any(|layer| layer.strategy.merges());
     let is_refused = |(level, entries): &&(Level, &[Entry])| {
@@ -73,13 +77,16 @@ pub(super) fn fill_alone(merged: &Content, filled: &Filled, levels: &[(Level, &[
     };
     let standing = levels.iter().filter(|level| !is_refused(level));
     let standing: Vec<&[Entry]> = standing.map(|(_, entries)| *entries).collect();
+    let refused = levels.iter().filter(is_refused);
+    let refused = refused.flat_map(|(_, entries)| entries.iter().map(|entry| entry.policy));
+    let refused = refused.collect();
     let is_merged = standing.len() == levels.len()
         && levels
             .last()
             .is_some_and(|(_, entries)| entries.iter().any(merges));
     let mut content = if is_merged { merged.clone() } else { Content::new() };
     fill(&mut content, filled, &standing);
-    content
+    (content, refused)
 }
 
 /// Every policy applies: one entry each, under its locator.

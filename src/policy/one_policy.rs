@@ -30,6 +30,8 @@ pub struct Policy<'a> {
     pub targets: Vec<Declared>,
     /// Why nothing of it counts.
     pub invalid: Option<String>,
+    /// Why no API server admits it: it is on no cluster, whatever it targets.
+    pub inadmissible: Option<String>,
     /// What it stands for, the one that has its name first: never nothing.
     pub(super) authored: Vec<Authored<'a>>,
     /// Of a merged policy, which of those each setting comes from; what is not listed comes from the first.

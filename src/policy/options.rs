@@ -13,6 +13,9 @@ use apimachinery::{GroupKind, Identity};
 /// `None` leaves the spec as it is, less its nulls.
 pub(crate) type Interpret<'i> = &'i (dyn Fn(&Object) -> Option<Value> + Sync);
 
+/// Why an API server refuses an object, if it does.
+pub(crate) type Refused<'i> = &'i (dyn Fn(&Object) -> Option<String> + Sync);
+
 /// What the configuration and the parameters say.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Options<'o> {
@@ -30,6 +33,8 @@ pub(crate) struct Options<'o> {
     pub controllers: Option<&'o Controllers>,
     /// Schema defaults, where a CRD is in the input.
     pub interpret: Option<Interpret<'o>>,
+    /// What an API server refuses, by its CRD or by the rules of its kind.
+    pub refused: Option<Refused<'o>>,
     /// The root namespace of Istio's mesh; `None`: `istio-system`.
     pub root_namespace: Option<&'o str>,
     /// A policy that is taken not to be there.

@@ -166,9 +166,7 @@ impl<'l> Walk<'l, '_> {
     fn at_listener(&self, stop: Stop<'l>, listener: ListenerId) -> Stop<'l> {
         let (level, node, _) = stop;
         let refused = self.attachments.refused_at(self.kind, node, listener);
-        refused.map_or(stop, |refused| {
-            (level, node, std::slice::from_ref(&refused.entry))
-        })
+        refused.map_or(stop, |refused| (level, node, refused.left.as_slice()))
     }
 
     /// What holds at the waypoint of a Service, of kinds that hold for workloads.
@@ -511,7 +509,7 @@ impl<'l> Walk<'l, '_> {
                 let effective = Arc::new(combine(
                     (self.profile, filled),
                     self.attachments,
-                    (path.start.node(), &occupied),
+                    (path.start.node(), listener, &occupied),
                     self.budget.most_winners(),
                 ));
                 self.budget.take_settings(&effective);
@@ -535,9 +533,18 @@ fn join<'l>(above: &[Stop<'l>], more: &[Stop<'l>]) -> Vec<Stop<'l>> {
 fn combine(
     (profile, filled): (&Profile, Option<&Filled>),
     attachments: &Attachments<'_>,
-    (start, stops): (Node, &[&Stop<'_>]),
+    (start, listener, stops): (Node, Option<ListenerId>, &[&Stop<'_>]),
     most_winners: usize,
 ) -> Effective {
+    let chain: Vec<(Level, PolicyId)> = stops
+        .iter()
+        .flat_map(|(level, _, entries)| entries.iter().map(move |entry| (*level, entry.policy)))
+        .collect();
+    let placed = stops
+        .iter()
+        .flat_map(|(_, node, entries)| entries.iter().map(move |entry| (*node, entry.policy)));
+    let refused = placed.filter(|(node, id)| attachments.refuses(*id, *node, listener));
+    let mut refused: BTreeSet<PolicyId> = refused.map(|(_, id)| id).collect();
     // What a policy is merged with is read as it is written; what comes of it may be refused
     // (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
     let merges = |entry: &Entry| entry.layers.iter().any(|layer| layer.strategy.merges());
@@ -565,7 +572,10 @@ fn combine(
             Some(leaf.value.as_ref())
         };
         match envoy_gateway_sizes::refused(&profile.kind, value_at) {
-            Some(_) => Arc::default(),
+            Some(_) => {
+                refused.extend(chain.last().map(|(_, id)| *id));
+                Arc::default()
+            }
             None => content,
         }
     } else if generations.iter().all(|(inherited, _)| inherited.is_default()) {
@@ -582,7 +592,9 @@ fn combine(
                 .iter()
                 .map(|(level, _, entries)| (*level, *entries))
                 .collect();
-            content = Arc::new(fill_alone(&content, filled, &levels));
+            let (alone, wrong) = fill_alone(&content, filled, &levels);
+            content = Arc::new(alone);
+            refused.extend(wrong);
         }
         Some(filled) => {
             let every: Vec<&[Entry]> = stops.iter().map(|(_, _, entries)| *entries).collect();
@@ -590,10 +602,6 @@ fn combine(
         }
         None => {}
     }
-    let chain: Vec<(Level, PolicyId)> = stops
-        .iter()
-        .flat_map(|(level, _, entries)| entries.iter().map(move |entry| (*level, entry.policy)))
-        .collect();
     let mut losses = Vec::new();
     let author_of = |key: &str, leaf: &Leaf| attachments.author_of(key, leaf);
     let stands_for_many = || {
@@ -601,8 +609,10 @@ fn combine(
             .iter()
             .any(|(_, id)| attachments.policy(*id).authored.len() > 1)
     };
-    // Elsewhere an empty policy takes no other's place merely by being the most specific one.
-    let dictating = (profile.dictates == Dictates::Challenger)
+    // Elsewhere an empty policy takes no other's place merely by being the most specific one, nor where routes take some
+    // fields of each.
+    let takes_all = filled.is_none_or(|filled| !filled.only);
+    let dictating = (profile.dictates == Dictates::Challenger && takes_all)
         .then(|| chain.last())
         .flatten();
     let dictating = dictating.map(|(_, policy)| AuthoredId {
@@ -611,7 +621,8 @@ fn combine(
     });
     if profile.same_target != SameTarget::AddUp && (chain.len() > 1 || stands_for_many()) {
         let mut noting = Losses::of(profile, &content, &author_of, dictating, most_winners);
-        let mut seen = BTreeSet::new();
+        // What is refused would have had no effect anyway.
+        let mut seen = refused.clone();
         for (_, id) in chain.iter().filter(|(_, id)| seen.insert(*id)) {
             for (author, authored) in attachments.policy(*id).authors(*id) {
                 noting.note(author, &authored.layers);
@@ -619,7 +630,7 @@ fn combine(
         }
         losses = noting.all();
     }
-    Effective::new(content, chain, &steps_of(stops), losses)
+    Effective::new(content, (chain, &steps_of(stops)), losses, refused)
 }
 
 /// What an owner says of how its policies meet those below, and its policies, level by level.

@@ -2,7 +2,7 @@
 //!
 //! Owns: [`Placed`]. Flows in: who is attached there. Flows out: the same, in role order. Must not know: other nodes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ids::PolicyId;
 use super::layer::Entry;
@@ -21,15 +21,26 @@ pub struct Placed {
     pub(super) at_waypoint: Vec<Entry>,
     /// Of the same kinds, those that select what is behind a Service: they hold at the pods.
     pub(super) at_workloads: Vec<Entry>,
-    /// Of a Gateway or a ListenerSet, the listeners at which the accepted policy is refused (Envoy Gateway).
+    /// Those of the accepted ones that their controller refuses here: they have their place, and no settings.
+    pub(super) refused: BTreeSet<PolicyId>,
+    /// The listeners at which the accepted policy is refused (Envoy Gateway).
     pub(super) refused_at: BTreeMap<ListenerId, RefusedThere>,
 }
 
 /// A policy that its controller refuses at one listener.
 #[derive(Debug, Clone)]
 pub(super) struct RefusedThere {
-    /// What is left of it there: no settings.
-    pub(super) entry: Entry,
-    /// Why, in the controller's words.
-    pub(super) why: &'static str,
+    /// What is left of it there: no settings, or not even its place.
+    pub(super) left: Option<Entry>,
+    /// Why.
+    pub(super) why: AtListener,
+}
+
+/// Why a policy is refused at one listener.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum AtListener {
+    /// Listeners that it is not for share the port.
+    SharedPort,
+    /// There is no default host, in the controller's words.
+    NoDefaultHost(&'static str),
 }

@@ -34,7 +34,8 @@ impl Reach {
         let kind = attachments.policy(policy).kind;
         let paths = effective.iter().filter(|(of_kind, _)| *of_kind == kind);
         for (_, path) in paths {
-            if path.effective.chain.iter().any(|(_, on_it)| *on_it == policy) {
+            let mut chain = path.effective.chain.iter();
+            if chain.any(|(_, on_it)| *on_it == policy) && !path.effective.refused.contains(&policy) {
                 self.add_path(attachments, &path.path);
             }
         }

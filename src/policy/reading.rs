@@ -47,6 +47,8 @@ pub(crate) fn read_policy<'a>(
         layers: Arc::from(Vec::new()),
         targets: Vec::new(),
         invalid: None,
+        // What lives on a cluster was admitted there.
+        inadmissible: options.refused.filter(|_| !local).and_then(|refused| refused(object)),
         authored: Vec::new(),
         settings: BTreeMap::new(),
     };

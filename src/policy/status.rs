@@ -10,7 +10,7 @@ use super::ancestor::{AncestorRef, AncestorStatus, MAX_ANCESTORS, controller_nam
 use super::attachment::Attachments;
 use super::condition::Condition;
 use super::declared_target::Target;
-use super::envoy_gateway_status::{self, ACCEPTED, conflicted, misfit};
+use super::envoy_gateway_status::{self, ACCEPTED, conflicted, misfit, refused_merges};
 use super::ids::PolicyId;
 use super::profile::StatusShape;
 use crate::api::gateway::GROUP;
@@ -88,7 +88,7 @@ pub(crate) fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Opt
     let kind = policy.object.kind.as_str();
     let shape = attachments.profile(id).status;
     let refused = |reason: &str, message: String| Condition::new(shape.acceptance(), false, reason, message);
-    if let Some(why) = &policy.invalid {
+    if let Some(why) = policy.invalid.as_ref().or(policy.inadmissible.as_ref()) {
         return refused("Invalid", format!("{kind} is invalid: {why}"));
     }
     let mut first = None;
@@ -114,7 +114,9 @@ pub(crate) fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Opt
                         refused("Conflicted", message)
                     })
                     .or_else(|| {
-                        misfit(attachments, id, *node, usize::MAX).map(|why| refused("Invalid", why.message))
+                        let misfit = misfit(attachments, id, *node, usize::MAX).map(|why| why.message);
+                        let why = misfit.or_else(|| refused_merges(attachments, id, (*node, gateway)));
+                        why.map(|why| refused("Invalid", why))
                     })
             }
             Target::Virtual | Target::Unresolved => None,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 pub use document::{
     AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting,
-    ObjectExplanation, PolicyPart, ReachPart, SettingIfDeleted, Winner,
+    ObjectExplanation, PolicyPart, ReachPart, RefusedPolicy, SettingIfDeleted, Winner,
 };
 pub use request::{Answer, RequestExplanation, RuleLine, UnknownRule, explain_request};
 
@@ -360,6 +360,16 @@ impl<'e, 'a> Explainer<'e, 'a> {
                 .losses
                 .iter()
                 .map(|loss| self.loss(seen, effective, loss))
+                .collect(),
+            refused: effective
+                .refused
+                .iter()
+                .flat_map(|id| seen.attachments.policy(*id).authors(*id))
+                .map(|(_, authored)| RefusedPolicy {
+                    policy: authored.locator.to_string(),
+                    title: authored.object.identity().to_string(),
+                    place: self.place(authored.object, ""),
+                })
                 .collect(),
         }
     }

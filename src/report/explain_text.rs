@@ -237,6 +237,14 @@ fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: usize) {
             .unwrap_or_default();
         text.push(format_args!("      from {}{at}", setting.key));
     }
+    for refused in &paths.refused {
+        let at = refused.place.as_ref().map(|place| format!("  {}", line_of(place)));
+        text.push(format_args!(
+            "    refused: {}{}",
+            refused.title,
+            at.unwrap_or_default()
+        ));
+    }
     for loss in &paths.overridden {
         text.push(format_args!("    overridden: {} of {}", loss.setting, loss.key));
         let win = if loss.by_keys.len() == 1 { "wins" } else { "win" };
@@ -352,6 +360,9 @@ fn effective_entry(text: &mut Lines, entry: &EffectiveEntry, width: usize) {
                 text.push(format_args!("    from {}", short(source)));
             }
         }
+    }
+    for refused in &entry.result.refused {
+        text.push(format_args!("  refused: {}", short(refused)));
     }
 }
 

@@ -49,8 +49,8 @@ pub(crate) use aggregate::Aggregation;
 pub use aggregate::{Aggregated, WorkProblem, WorkSummary};
 pub use explain::{
     Answer, AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting,
-    ObjectExplanation, PolicyPart, ReachPart, RequestExplanation, RuleLine, SettingIfDeleted, UnknownRule,
-    Winner, explain, explain_request,
+    ObjectExplanation, PolicyPart, ReachPart, RefusedPolicy, RequestExplanation, RuleLine, SettingIfDeleted,
+    UnknownRule, Winner, explain, explain_request,
 };
 pub use explain_text::{explanation_text, policies_text, request_text};
 pub use exported::ExportedWorks;

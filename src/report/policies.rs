@@ -110,6 +110,9 @@ pub struct EffectiveResult {
     pub spec: Option<Value>,
     /// JSON pointer in `spec` to the policy that the value comes from.
     pub sources: BTreeMap<String, String>,
+    /// Policies on the path that their controller refuses: no setting of theirs takes effect.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
 }
 
 impl EffectiveResult {
@@ -161,6 +164,11 @@ impl EffectiveResult {
                 .collect(),
             spec,
             sources,
+            refused: effective
+                .refused
+                .iter()
+                .map(|id| attachments.locator(*id).to_string())
+                .collect(),
         }
     }
 }

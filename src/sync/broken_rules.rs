@@ -1,6 +1,6 @@
-//! Gateways, ListenerSets, routes and policies in our chain that break a rule of their kind.
+//! Gateways, ListenerSets and routes in our chain that break a rule of their kind, and policies that do.
 //!
-//! Owns: which objects are in the chain: our Gateways, what is attached to them, what targets them. Flows in: the
+//! Owns: which objects those are: our Gateways, what is attached to them, what targets any Gateway. Flows in: the
 //! topology with its policies, which of them are synced, the hub, what was reported about the input before. Flows out:
 //! findings. Must not know: the rules.
 
@@ -16,8 +16,9 @@ use crate::policy::{Attachments, KindId};
 use crate::topology::{GatewayId, Node, Topology};
 
 /// Reports what an API server would refuse of the objects in our chain: all of it where their CRD is not in the input,
-/// and where it is, which part of a value its rules refuse. A policy that is not `synced` stops no run. `said` are the
-/// findings of reading: what is wrong by its structure is not told again.
+/// and where it is, which part of a value its rules refuse. Of policies also those of other Gateways, as reports leave out
+/// what is refused. A policy that is not `synced` stops no run. `said` are the findings of reading: what is wrong by its
+/// structure is not told again.
 pub(crate) fn report_broken_rules(
     attachments: &Attachments<'_>,
     hub: &Hub,
@@ -91,12 +92,7 @@ impl<'a> Chain<'_, 'a> {
         let routes = routes.filter(|route| self.is_child(topology, route.object));
         let policies = self.attachments.policies.rows().iter().filter(|policy| {
             let mut nodes = policy.nodes().into_iter();
-            nodes.any(|node| {
-                topology
-                    .gateways_of(node)
-                    .into_iter()
-                    .any(|gateway| self.is_ours(gateway))
-            })
+            nodes.any(|node| !topology.gateways_of(node).is_empty())
         });
         let policies = policies.map(|policy| {
             let mut nodes = policy.nodes().into_iter();

@@ -9,8 +9,8 @@ use super::sources::Sources;
 use crate::api::gateway::GROUP;
 use apimachinery::Identity;
 
-/// The groups of the controllers that hand requests on: kgateway, what was split off from it, and what is built on it
-/// (docs/systems/other-policies.md#route-delegation).
+/// The groups of the controllers that hand requests on: kgateway, agentgateway, which was split off from it, and Gloo
+/// Gateway, which it was split off from (docs/systems/other-policies.md#route-delegation).
 const DELEGATING: [&str; 3] = ["kgateway.dev", "agentgateway.dev", "solo.io"];
 
 /// The classes that Istio makes itself, with their controllers: they are known without a GatewayClass in the input

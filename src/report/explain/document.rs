@@ -197,6 +197,24 @@ pub struct ExplainedPaths {
     pub settings: Vec<ExplainedSetting>,
     /// What does not, and why.
     pub overridden: Vec<ExplainedLoss>,
+    /// Policies on the paths that their controller refuses: no setting of theirs takes effect.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedPolicy>,
+}
+
+/// A policy that its controller refuses.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RefusedPolicy {
+    /// Locator.
+    pub policy: String,
+    /// For people.
+    #[serde(skip)]
+    pub title: String,
+    /// File and line.
+    #[serde(flatten)]
+    pub place: Option<SourceLine>,
 }
 
 /// A setting with its origin.

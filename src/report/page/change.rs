@@ -116,7 +116,7 @@ fn effective(
     let mut rows: Vec<EffectiveRow> = Vec::new();
     let mut known: HashMap<Key, usize> = HashMap::new();
     for change in changes {
-        // Those settings that differ; a side that has none of the kind is no empty one.
+        // Those settings that differ; a side on which nothing of the kind holds has none.
         let side = |is_there: bool, value: fn(&SettingChange) -> &Option<Arc<Value>>| {
             let values = change.settings.iter().filter_map(|setting| {
                 let value = value(setting).as_deref()?.clone();
@@ -124,8 +124,8 @@ fn effective(
             });
             is_there.then(|| Value::Object(values.collect()))
         };
-        let old = side(change.old.is_some(), |setting| &setting.old);
-        let new = side(change.new.is_some(), |setting| &setting.new);
+        let old = side(!change.old_policies.is_empty(), |setting| &setting.old);
+        let new = side(!change.new_policies.is_empty(), |setting| &setting.new);
         let (old, new) = (
             tables.value_or_none(old.as_ref()),
             tables.value_or_none(new.as_ref()),

@@ -167,7 +167,8 @@
     return there;
   }
   // A policy that lets everybody in on purpose holds, and covers nothing.
-  const covers = o => o >= 0 && !O[o].open;
+  // No setting holds where a policy is empty, or its controller refuses it.
+  const covers = o => o >= 0 && !O[o].open && O[o].set.length > 0;
   const onClusters = on => members(on[4] == null ? G[on[0]].clusters : on[4]);
   const exc = new Map(),
     excGw = new Map();
@@ -661,7 +662,7 @@
             all++;
             if (o < 0) continue;
             if (covers(o)) have++;
-            else open++;
+            else if (O[o].open) open++;
             for (const s of O[o].set) if (!ps.has(s[2])) ps.set(s[2], levelOf(s[2], on[0]));
           }
         });
@@ -1169,8 +1170,8 @@
       const xs = [...excOfRoute(r, k)].map(i => D.exceptions[i]);
       if (!xs.length) return null;
       const cl = z => [...new Set(z.flatMap(x => members(x.clusters)))],
-        no = xs.filter(x => x.new < 0),
-        yes = xs.filter(x => x.new >= 0);
+        no = xs.filter(x => x.new < 0 || !O[x.new].set.length),
+        yes = xs.filter(x => !no.includes(x));
       return [
         [no, 'bad', 'none on '],
         [yes, 'local', 'differs on '],
@@ -1459,7 +1460,7 @@
           o >= 0 && O[o].open && h('span', { class: 'tag warn' }, 'lets everybody in, on purpose'),
           nothing
             ? h('span', { class: 'tag' }, 'forwards to nothing')
-            : o < 0
+            : o < 0 || !O[o].set.length
               ? h('span', { class: 'tag bad' }, 'none holds here')
               : h('span', { class: 'muted small' }, n(O[o].set.length, 'setting')),
           mine && h('span', { class: 'tag local' }, 'differs from the other clusters'),

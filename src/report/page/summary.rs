@@ -113,7 +113,7 @@ fn is_covered(page: &FleetPage, route: &RouteRow, column: usize) -> bool {
         let outcome = outcome.and_then(|outcome| usize::try_from(*outcome).ok());
         outcome
             .and_then(|outcome| page.outcomes.get(outcome))
-            .is_some_and(|outcome| !outcome.open)
+            .is_some_and(|outcome| !outcome.open && !outcome.set.is_empty())
     };
     route.on.iter().all(|on| match &on.2 {
         Profiled::All(profile) => holds(profile),
