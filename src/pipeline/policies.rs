@@ -105,7 +105,9 @@ impl<'a> Teaching<'a> {
             return Some(finding.message.clone());
         }
         let broken = rules::broken(object);
-        let mut errors = broken.into_iter().filter(|finding| finding.severity == Severity::Error);
+        let mut errors = broken
+            .into_iter()
+            .filter(|finding| finding.severity == Severity::Error);
         errors.next().map(|finding| finding.message)
     }
 

@@ -448,7 +448,10 @@ fn refused_at<'s>(
         .nodes
         .get(&node);
     let is_it = move |placed: &&Placed| placed.accepted.first().is_some_and(|entry| entry.policy == id);
-    let there = placed.filter(is_it).into_iter().flat_map(|placed| &placed.refused_at);
+    let there = placed
+        .filter(is_it)
+        .into_iter()
+        .flat_map(|placed| &placed.refused_at);
     there.map(|(listener, refused)| (*listener, refused.why))
 }
 
@@ -500,16 +503,23 @@ pub(super) fn refused_merges(
 ) -> Option<String> {
     let (policy, parents) = (attachments.policy(id), attachments.parents());
     let is_asked = |parent: &Parent| gateway.is_none_or(|gateway| parent.gateway == gateway);
-    let all = parents.of(route_of(Some(node))?).iter().filter(|parent| is_asked(parent));
+    let all = parents
+        .of(route_of(Some(node))?)
+        .iter()
+        .filter(|parent| is_asked(parent));
     let ways: usize = all.map(|parent| parent.listeners.len()).sum();
     let nodes = &attachments.kinds.get(policy.kind).nodes;
     let merged = merged_with(&attachments.topology, parents, nodes, policy, node).into_iter();
-    let refusals = merged.filter(|(parent, ..)| is_asked(parent)).filter_map(|(.., with)| {
-        let other = nodes.get(&with)?.accepted.first()?;
-        refused_merge(attachments, (id, other.policy), node)
-    });
+    let refusals = merged
+        .filter(|(parent, ..)| is_asked(parent))
+        .filter_map(|(.., with)| {
+            let other = nodes.get(&with)?.accepted.first()?;
+            refused_merge(attachments, (id, other.policy), node)
+        });
     let refusals: Vec<String> = refusals.collect();
-    (refusals.len() == ways).then(|| refusals.into_iter().next()).flatten()
+    (refusals.len() == ways)
+        .then(|| refusals.into_iter().next())
+        .flatten()
 }
 
 /// Why a policy that has settings of which the route takes none is refused there.

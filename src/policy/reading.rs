@@ -48,7 +48,10 @@ pub(crate) fn read_policy<'a>(
         targets: Vec::new(),
         invalid: None,
         // What lives on a cluster was admitted there.
-        inadmissible: options.refused.filter(|_| !local).and_then(|refused| refused(object)),
+        inadmissible: options
+            .refused
+            .filter(|_| !local)
+            .and_then(|refused| refused(object)),
         authored: Vec::new(),
         settings: BTreeMap::new(),
     };

@@ -238,7 +238,10 @@ fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: usize) {
         text.push(format_args!("      from {}{at}", setting.key));
     }
     for refused in &paths.refused {
-        let at = refused.place.as_ref().map(|place| format!("  {}", line_of(place)));
+        let at = refused
+            .place
+            .as_ref()
+            .map(|place| format!("  {}", line_of(place)));
         text.push(format_args!(
             "    refused: {}{}",
             refused.title,

@@ -143,3 +143,74 @@ fn a_listener_twice_and_two_protocols_on_a_port_are_one_error_each() {
     );
     assert_eq!(run.stdout.matches("error[").count(), 1, "{}", run.stdout);
 }
+
+/// A SecurityPolicy that asks for a merge where there is nothing to merge with.
+const MERGING: &str = "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: SecurityPolicy\nmetadata: {name: p, namespace: \
+                       gateways}\nspec:\n  targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: prod-web, \
+                       sectionName: api}]\n  mergeType: StrategicMerge\n  basicAuth: {users: {name: s}}\n";
+
+#[test]
+fn a_policy_that_no_api_server_admits_is_reported_and_covers_nothing_whoever_owns_its_gateway() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write(
+        "hub/route.yaml",
+        &ROUTE.replace("filters: [{type: RequestRedirect}]", "name: all"),
+    );
+    scratch.write("hub/policy.yaml", MERGING);
+    let expected =
+        "warning[policy/invalid]: SecurityPolicy gateways/p: a policy on a Gateway cannot have a `mergeType`";
+    // Of a kind that is not synced, and then of a Gateway of others.
+    says(&scratch.run(&["check", "hub"]), &[expected]);
+    scratch.edit("hub/class.yaml", "kuadrant.io/mgc-gw-controller", "x.org/y");
+    says(&scratch.run(&["check", "hub"]), &[expected]);
+    let covers = || {
+        let policies = scratch.run(&["policies", "hub"]);
+        let explained = scratch.run(&["explain", "httproute/gateways/r", "hub"]);
+        let covers = policies.stdout.contains("\nSecurityPolicy > ");
+        assert_eq!(
+            explained.stdout.contains("/basicAuth"),
+            covers,
+            "{}",
+            explained.stdout
+        );
+        covers
+    };
+    assert!(!covers());
+    says(
+        &scratch.run(&["policies", "hub"]),
+        &[
+            "Accepted=False (Invalid): SecurityPolicy is invalid: SecurityPolicy gateways/p: a policy on a Gateway cannot have",
+        ],
+    );
+    scratch.edit("hub/policy.yaml", "  mergeType: StrategicMerge\n", "");
+    assert!(covers());
+}
+
+#[test]
+fn what_breaks_its_crd_covers_nothing_either_and_a_crd_that_takes_it_is_believed() {
+    let definition = |rule: &str| {
+        format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: \
+             securitypolicies.gateway.envoyproxy.io}}\nspec: {{group: gateway.envoyproxy.io, scope: Namespaced, names: {{kind: \
+             SecurityPolicy, listKind: SecurityPolicyList, plural: securitypolicies, singular: securitypolicy}}, versions: \
+             [{{name: v1alpha1, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: \
+             object, x-kubernetes-preserve-unknown-fields: true, properties: {{mergeType: {{type: string{rule}}}}}}}}}}}}}}}]}}\n"
+        )
+    };
+    let scratch = Scratch::with_worked_example();
+    scratch.write(
+        "hub/route.yaml",
+        &ROUTE.replace("filters: [{type: RequestRedirect}]", "name: all"),
+    );
+    scratch.write("hub/policy.yaml", MERGING);
+    scratch.edit("hub/class.yaml", "kuadrant.io/mgc-gw-controller", "x.org/y");
+    let covers = |rule: &str| {
+        scratch.write("hub/crd.yaml", &definition(rule));
+        scratch
+            .run(&["policies", "hub"])
+            .stdout
+            .contains("\nSecurityPolicy > ")
+    };
+    assert!(covers(""));
+    assert!(!covers(", enum: [JSONMerge]"));
+}

@@ -377,6 +377,38 @@ fn its_secrets_are_expected_beside_it_or_copied_there() {
 }
 
 #[test]
+fn secrets_that_are_copied_for_listeners_are_there_for_everything_else() {
+    let policy = "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: SecurityPolicy\nmetadata: {name: users, namespace: \
+                  shop}\nspec: {targetRefs: [{group: gateway.networking.k8s.io, kind: ListenerSet, name: extra}], \
+                  basicAuth: {users: {name: own}}}\n";
+    let listener = ENCRYPTED.replace(", {name: shared, namespace: certs}", "");
+    let objects = set("extra", &listener) + &secret("shop", "own") + &secret("gateways", "wildcard") + policy;
+    let scratch = hub("from: All", SYNC_SETS, &objects);
+    scratch.edit(
+        "hub/class.yaml",
+        "\"policiesToSync\": [",
+        "\"policiesToSync\": [{\"group\": \"gateway.envoyproxy.io\", \"version\": \"v1alpha1\", \"resource\": \
+         \"securitypolicies\"}, ",
+    );
+    scratch.edit(
+        "hub/gateway.yaml",
+        "  listeners:\n",
+        "  tls: {backend: {clientCertificateRef: {name: wildcard}}}\n  listeners:\n",
+    );
+    let missing = [
+        "Secret shop/own is needed on",
+        "Secret kuadrant-gateways/wildcard is needed on",
+    ];
+    has(&check(&scratch).stdout, &missing);
+    let config = "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhub: [hub]\nsecrets: Copy\n";
+    scratch.write("spokewright.yaml", config);
+    let run = scratch.run(&["check"]);
+    for secret in missing {
+        assert!(!run.stdout.contains(secret), "{}", run.stdout);
+    }
+}
+
+#[test]
 fn a_policy_on_a_set_goes_where_the_set_goes() {
     let policy = "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: ClientTrafficPolicy\nmetadata: {name: limits, namespace: \
                   shop}\nspec: {targetRefs: [{group: gateway.networking.k8s.io, kind: ListenerSet, name: extra}], \

@@ -465,3 +465,42 @@ fn explain_as_json_has_values_and_places_of_what_is_overridden_and_what_would_be
         "ratelimitpolicy.kuadrant.io:shop/per-client"
     );
 }
+
+#[test]
+fn a_policy_that_its_controller_refuses_is_said_to_be_refused_and_covers_nothing() {
+    let scratch = Scratch::with_worked_example();
+    // Its Gateway is one of others: nothing of it is rendered, so nothing of it stops a run.
+    scratch.edit("hub/class.yaml", "kuadrant.io/mgc-gw-controller", "x.org/y");
+    let route = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r, namespace: gateways}\n\
+                 spec: {parentRefs: [{name: prod-web}], rules: [{name: all}]}\n";
+    let policy = "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\nmetadata: {name: p, namespace: \
+                  gateways}\nspec:\n  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: r}]\n  \
+                  connection: {bufferLimit: 8Gi}\n";
+    scratch
+        .write("hub/route.yaml", route)
+        .write("hub/policy.yaml", policy);
+    let path = "BackendTrafficPolicy > multicluster > gateways/prod-web > gateways/r > gateways/r#all\n";
+    scratch
+        .run(&["policies", "hub"])
+        .prints(&format!("{path}  refused: gateways/p\n"));
+    let refused = "    refused: BackendTrafficPolicy gateways/p  hub/policy.yaml:1\n";
+    for asked in ["httproute/gateways/r", "GET https://a.example.com/"] {
+        scratch.run(&["explain", asked, "hub"]).prints(refused);
+    }
+    let own = scratch.run(&["explain", "backendtrafficpolicy/gateways/p", "hub"]);
+    assert!(
+        own.stdout.contains("  reaches nothing\n") && own.stdout.contains(refused),
+        "{}",
+        own.stdout
+    );
+    let report: serde_json::Value =
+        serde_json::from_str(&scratch.run(&["policies", "hub", "-o", "json"]).stdout).expect("a report");
+    let entries = report["effective"].as_array().expect("entries").iter();
+    let refused: Vec<&serde_json::Value> = entries.filter_map(|entry| entry.get("refused")).collect();
+    assert_eq!(
+        refused,
+        [&serde_json::json!([
+            "backendtrafficpolicy.gateway.envoyproxy.io:gateways/p"
+        ])]
+    );
+}

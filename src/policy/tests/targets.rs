@@ -303,18 +303,19 @@ fn a_definition_of_the_input_counts_before_the_catalog_whether_it_is_newer_or_ol
 #[cfg(feature = "cel")]
 #[test]
 fn a_target_below_where_the_paths_of_its_kind_end_is_said_not_to_be_evaluated() {
+    // Its definition takes Services since 1.10, and its paths end at rules.
+    let definition = definition("'HTTPRoute', 'Service'", "required: [targetRef]")
+        .replace("SecurityPolicy", "BackendTrafficPolicy")
+        .replace("securitypolic", "backendtrafficpolic")
+        .replace("cors", "useClientProtocol")
+        .replace(
+            "{type: object, x-kubernetes-preserve-unknown-fields: true}",
+            "{type: boolean}",
+        );
     let on = |target: &str| {
-        let text = SMALL.to_owned()
-            + &definition("'HTTPRoute', 'Service'", "required: [targetRef]")
-            + &policy(
-                EG,
-                "SecurityPolicy",
-                &format!("{{targetRef: {target}, cors: {{}}}}"),
-            );
-        let mut findings = crate::diagnostic::Findings::new();
-        let documents = super::super::testing::documents(&[(crate::source::Room::Hub, &text)]);
-        let hub = crate::hub::build(documents, &crate::hub::Options::default(), &mut findings);
-        let mut said = said(&hub);
+        let settings = format!("{{targetRef: {target}, useClientProtocol: true}}");
+        let text = SMALL.to_owned() + &definition + &policy(EG, "BackendTrafficPolicy", &settings);
+        let mut said = said(&hub(&text, &[]));
         said.retain(|said| said.starts_with("policy/not-evaluated"));
         said
     };
@@ -324,8 +325,8 @@ fn a_target_below_where_the_paths_of_its_kind_end_is_said_not_to_be_evaluated() 
     };
     assert!(
         one.starts_with(
-            "policy/not-evaluated: SecurityPolicy infra/p targets Service infra/s: what a SecurityPolicy comes to there is not \
-             evaluated, and left out of what is said about paths to it"
+            "policy/not-evaluated: BackendTrafficPolicy infra/p targets Service infra/s: what a BackendTrafficPolicy comes to \
+             there is not evaluated, and left out of what is said about paths to it"
         ),
         "{one}"
     );

@@ -849,3 +849,164 @@ fn a_wrong_size_of_a_gateway_is_refused_where_a_route_merges_with_it_unless_the_
     // Elsewhere the Gateway's policy takes no effect.
     assert_eq!(spec(&own, &["gw", "both", "both#only"]), Some(json!({})));
 }
+
+/// The listeners and routes on whose paths a policy is refused, and what a policy of its kind sets there.
+fn refused_on(seen: &Seen<'_>, policy: &str) -> Vec<(String, String)> {
+    let id = seen.id(policy);
+    let (attachments, kind) = (&seen.attachments, seen.attachments.policy(id).kind);
+    let paths = seen.effective.iter().filter(|(of_kind, _)| *of_kind == kind);
+    let refused = paths.filter(|(_, path)| path.effective.refused.contains(&id));
+    refused
+        .map(|(kind, path)| {
+            let spec = path.effective.spec(&attachments.kinds.get(kind).profile);
+            (
+                attachments.path_label(kind, &path.path),
+                spec.unwrap_or_default().to_string(),
+            )
+        })
+        .collect()
+}
+
+fn reach(seen: &Seen<'_>, policy: &str) -> crate::policy::Reach {
+    let mut reach = crate::policy::Reach::default();
+    reach.add(&seen.attachments, &seen.effective, seen.id(policy));
+    reach
+}
+
+#[test]
+fn a_refused_policy_is_named_on_its_paths_reaches_nothing_and_loses_to_nobody() {
+    let client = of_kind(
+        "ClientTrafficPolicy",
+        "p",
+        "kind: Gateway, name: a, sectionName: one",
+        "tls: {}",
+    );
+    let hub_of_ports = hub(&(on_one_port(false) + &client), &[]);
+    let seen = Seen::hub(&hub_of_ports);
+    let policy = "ClientTrafficPolicy infra/p";
+    let path = "Gateway infra/a > listener one".to_owned();
+    assert_eq!(refused_on(&seen, policy), [(path, "{}".to_owned())]);
+    assert_eq!(reach(&seen, policy), crate::policy::Reach::default());
+
+    let text = with(&[
+        traffic("g", GW, "timeout: {http: {requestTimeout: 1s}}"),
+        traffic(
+            "r",
+            PLAIN,
+            "connection: {bufferLimit: 8Gi}, tcpKeepalive: {probes: 3}",
+        ),
+    ]);
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let refused = refused_on(&seen, "BackendTrafficPolicy infra/r");
+    let rule = |name: &str| format!("Gateway infra/gw > HTTPRoute infra/plain > {name}");
+    assert_eq!(
+        refused,
+        [
+            (rule("first"), "{}".to_owned()),
+            (rule("second"), "{}".to_owned())
+        ]
+    );
+    assert_eq!(
+        reach(&seen, "BackendTrafficPolicy infra/r"),
+        crate::policy::Reach::default()
+    );
+    assert!(!reach(&seen, "BackendTrafficPolicy infra/g").routes.is_empty());
+    let id = seen.id("BackendTrafficPolicy infra/r");
+    let losses = seen.effective.iter().flat_map(|(_, path)| &path.effective.losses);
+    let losses: Vec<_> = losses.map(|loss| (loss.policy.policy, loss.by.len())).collect();
+    assert!(
+        losses.iter().all(|(loser, winners)| *loser != id && *winners > 0),
+        "{losses:?}"
+    );
+}
+
+#[test]
+fn of_merged_gateways_a_policy_is_refused_at_shared_ports_alone_and_one_of_a_set_gives_its_place_back() {
+    let another =
+        "{name: one, port: 80, protocol: HTTP, hostname: one.example}, {name: own, port: 81, protocol: HTTP}";
+    let text = on_one_port(true).replace(
+        "{name: one, port: 80, protocol: HTTP, hostname: one.example}",
+        another,
+    );
+    let policy = of_kind(
+        "ClientTrafficPolicy",
+        "p",
+        "kind: Gateway, name: a",
+        "connection: {bufferLimit: 1Mi}",
+    );
+    let hub_of_class = hub(&(text + &policy), &[]);
+    let seen = Seen::hub(&hub_of_class);
+    let labels: Vec<String> = refused_on(&seen, "ClientTrafficPolicy infra/p")
+        .into_iter()
+        .map(|(label, _)| label)
+        .collect();
+    assert_eq!(
+        labels,
+        ["Gateway infra/a > listener one", "Gateway infra/a > listener two"]
+    );
+    let listeners = reach(&seen, "ClientTrafficPolicy infra/p").listeners;
+    assert_eq!(listeners.len(), 1, "{listeners:?}");
+
+    // The listener `one` of the set and the Gateway's `http` are one to Envoy.
+    let client = |name: &str, target: &str, size: &str| {
+        of_kind(
+            "ClientTrafficPolicy",
+            name,
+            target,
+            &format!("connection: {{bufferLimit: {size}}}"),
+        )
+    };
+    let text = with(&[client("g", GW, "1Mi"), client("s", SET, "2Mi")]).replace(
+        "{name: one, port: 8081, protocol: HTTP",
+        "{name: one, port: 80, protocol: HTTP, hostname: one.example",
+    );
+    let size = |listener: &str| spec(&text, &["gw", listener]);
+    assert_eq!(
+        size("set#one"),
+        Some(json!({"connection": {"bufferLimit": "1Mi"}}))
+    );
+    assert_eq!(
+        size("set#two"),
+        Some(json!({"connection": {"bufferLimit": "2Mi"}}))
+    );
+    let hub = hub(&text, &[]);
+    let said = ancestors(&Seen::hub(&hub), "ClientTrafficPolicy infra/s");
+    assert!(
+        said[0].contains("Accepted=False Invalid: ClientTrafficPolicy is being applied"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_policy_is_accepted_as_a_whole_unless_every_merge_is_refused() {
+    let accepted = |policies: &[String], policy: &str| {
+        let hub = hub(&with(policies), &[]);
+        let seen = Seen::hub(&hub);
+        let entry = seen.view(|view| PolicyEntry::of_hub(view, seen.id(policy)));
+        (entry.accepted.is_true(), entry.accepted.message)
+    };
+    let merging = |target: &str| traffic("r", target, "mergeType: StrategicMerge, useClientProtocol: true");
+    let wrong = traffic("g", GW, "connection: {bufferLimit: 8Gi}");
+    let policy = "BackendTrafficPolicy infra/r";
+    let (is_accepted, why) = accepted(&[wrong.clone(), merging(BOTH)], policy);
+    assert!(!is_accepted && why.contains("BufferLimit value 8Gi"), "{why}");
+    // At one listener there is another policy to merge with.
+    let fitting = traffic("h", HTTP, "retry: {numRetries: 1}");
+    assert!(accepted(&[wrong.clone(), fitting, merging(BOTH)], policy).0);
+    // Nothing of it is merged.
+    let alone = traffic("r", BOTH, "useClientProtocol: true");
+    assert!(accepted(&[wrong, alone], policy).0);
+}
+
+#[test]
+fn old_names_of_client_traffic_are_a_warning() {
+    let old = "enableProxyProtocol: true, headers: {preserveXRequestID: true}";
+    let hub = hub(&with(&[of_kind("ClientTrafficPolicy", "p", GW, old)]), &[]);
+    let said = ancestors(&Seen::hub(&hub), "ClientTrafficPolicy infra/p");
+    assert_eq!(
+        said[1],
+        "Gateway infra/gw: Warning=True DeprecatedField: spec.enableProxyProtocol is deprecated, use spec.proxyProtocol \
+         instead; spec.headers.preserveXRequestID is deprecated, use spec.headers.requestID instead"
+    );
+}
