@@ -868,6 +868,30 @@ fn a_policy_that_lets_everybody_in_is_no_coverage() {
 }
 
 #[test]
+fn a_policy_that_its_controller_refuses_is_no_coverage() {
+    let scratch = Scratch::with_worked_example();
+    scratch.edit("hub/class.yaml", "kuadrant.io/mgc-gw-controller", "x.org/y");
+    let on = |name: &str, limit: &str| {
+        format!(
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: {name}, namespace: gateways}}\nspec: \
+             {{parentRefs: [{{name: prod-web}}], rules: [{{name: all}}]}}\n---\napiVersion: gateway.envoyproxy.io/v1alpha1\nkind: \
+             BackendTrafficPolicy\nmetadata: {{name: {name}, namespace: gateways}}\nspec: {{targetRefs: [{{group: \
+             gateway.networking.k8s.io, kind: HTTPRoute, name: {name}}}], connection: {{bufferLimit: {limit}}}}}\n"
+        )
+    };
+    scratch.write("hub/good.yaml", &on("good", "1Mi"));
+    scratch.write("hub/bad.yaml", &on("bad", "8Gi"));
+    let gap = "routes without BackendTrafficPolicy: 1 of 2";
+    assert!(page(&scratch, &["hub"]).0.contains(gap));
+    scratch.write("hub/bad.yaml", &on("bad", "8Mi"));
+    assert!(
+        !page(&scratch, &["hub"])
+            .0
+            .contains("routes without BackendTrafficPolicy")
+    );
+}
+
+#[test]
 fn what_clusters_report_is_on_the_page() {
     let scratch = Scratch::with_worked_example();
     scratch.write("works.yaml", "apiVersion: v1\nkind: List\nitems: []\n");
