@@ -89,6 +89,9 @@ pub(crate) fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Opt
     let shape = attachments.profile(id).status;
     let refused = |reason: &str, message: String| Condition::new(shape.acceptance(), false, reason, message);
     if let Some(why) = policy.invalid.as_ref().or(policy.inadmissible.as_ref()) {
+        // Of what a finding says, only what is wrong.
+        let name = format!("{}: ", policy.object.identity());
+        let why = why.strip_prefix(&name).unwrap_or(why);
         return refused("Invalid", format!("{kind} is invalid: {why}"));
     }
     let mut first = None;

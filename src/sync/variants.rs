@@ -287,7 +287,8 @@ fn downstream_policy(
 ) -> Value {
     let mut policy = shipped(content, name, namespace);
     if let Some(spec) = policy.get_mut("spec").and_then(Value::as_object_mut) {
-        keep_targets(spec, targets);
+        let is_at_home = synced.object.namespace.as_deref() == Some(namespace);
+        keep_targets(spec, targets, is_at_home);
     }
     set_metadata(&mut policy, "annotations", POLICY_SYNCED, "true");
     // The spoke gives the policy a new creation time, by which it would lose against whatever is older there.
@@ -317,24 +318,32 @@ fn downstream_policy(
     policy
 }
 
-/// Keeps the references to the Gateways and routes that this variant is for.
+/// Keeps the references to the Gateways and routes that this variant is for, and the selectors that select them.
 ///
 /// The others go, as a target that is not on the cluster would make the whole policy not accepted there
-/// (docs/systems/kuadrant.md#accepted). The namespace goes too: the policy is put into its target's, and a reference
-/// with one is refused by kinds that have no such field.
-fn keep_targets(spec: &mut Map<String, Value>, targets: &[&SyncedTarget<'_>]) {
+/// (docs/systems/kuadrant.md#accepted), and a selector of its own namespace would select in another one what it was not
+/// meant for. The namespaces go too: the policy is put into its target's, a reference with one is refused by kinds that
+/// have no such field, and a selector with some would select what the copy beside it selects.
+fn keep_targets(spec: &mut Map<String, Value>, targets: &[&SyncedTarget<'_>], is_at_home: bool) {
     if let Some(reference) = spec.get_mut("targetRef").and_then(Value::as_object_mut) {
         reference.remove("namespace");
     }
-    if let Some(Value::Array(references)) = spec.get_mut("targetRefs") {
+    // At home a selector may well select what lives on the cluster alone.
+    for (field, scope, keeps_all) in [
+        ("targetRefs", "namespace", false),
+        ("targetSelectors", "namespaces", is_at_home),
+    ] {
+        let Some(Value::Array(references)) = spec.get_mut(field) else {
+            continue;
+        };
         let mut index = 0_usize;
         references.retain(|_| {
-            let pointer = format!("/spec/targetRefs/{index}");
+            let pointer = format!("/spec/{field}/{index}");
             index = index.saturating_add(1);
-            targets.iter().any(|target| target.pointer == pointer)
+            keeps_all || targets.iter().any(|target| target.pointer == pointer)
         });
         for reference in references.iter_mut().filter_map(Value::as_object_mut) {
-            reference.remove("namespace");
+            reference.remove(scope);
         }
     }
 }

@@ -286,3 +286,73 @@ fn an_error_in_a_policy_that_may_be_ours_stops_the_run() {
     scratch.write("hub/policy.yaml", &limit(THEIRS, EXCLUSIVE));
     scratch.run(&["render", "hub", "--output", "out"]).exits(3);
 }
+
+#[test]
+fn the_copy_of_a_policy_in_a_namespace_selects_there_alone_and_only_by_what_selected_something_there() {
+    let scratch = Scratch::with_worked_example();
+    let resource = |group: &str, version: &str, name: &str| {
+        format!("{{\"group\": \"{group}\", \"version\": \"{version}\", \"resource\": \"{name}\"}}")
+    };
+    let traffic = resource("gateway.envoyproxy.io", "v1alpha1", "backendtrafficpolicies");
+    let routes = resource(GATEWAY_API, "v1", "httproutes");
+    scratch.edit(
+        "hub/class.yaml",
+        "\"policiesToSync\": [",
+        &format!("\"resourcesToSync\": [{routes}], \"policiesToSync\": [{traffic}, "),
+    );
+    scratch.edit(
+        "hub/gateway.yaml",
+        "    port: 443\n",
+        "    port: 443\n    allowedRoutes: {namespaces: {from: All}}\n",
+    );
+    let route = |namespace: &str, label: &str| {
+        format!(
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: {label}, namespace: {namespace}, labels: \
+             {{app: {label}}}}}\nspec: {{parentRefs: [{{name: prod-web, namespace: gateways}}], hostnames: \
+             [{label}.example.com], rules: [{{name: all}}]}}\n---\n"
+        )
+    };
+    let selector =
+        |label: &str, more: &str| format!("{{kind: HTTPRoute, matchLabels: {{app: {label}}}{more}}}");
+    let policy = format!(
+        "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\nmetadata: {{name: p, namespace: gateways}}\nspec: \
+         {{targetSelectors: [{}, {}], tcpKeepalive: {{probes: 3}}}}\n---\n",
+        selector("near", ""),
+        selector("far", ", namespaces: {from: All}")
+    );
+    let grant = format!(
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: ReferenceGrant\nmetadata: {{name: g, namespace: shop}}\nspec: {{from: \
+         [{{group: gateway.envoyproxy.io, kind: BackendTrafficPolicy, namespace: gateways}}], to: [{{group: {GATEWAY_API}, kind: \
+         HTTPRoute}}]}}\n"
+    );
+    scratch.write(
+        "hub/selected.yaml",
+        &(route("gateways", "near") + &route("shop", "far") + &policy + &grant),
+    );
+    scratch.run(&["render", "hub", "-q", "-o", "rendered"]).exits(0);
+    let work = scratch.read("rendered/eu-1/gateway-gateways-prod-web.yaml");
+    let copies: Vec<&str> = work.split("kind: BackendTrafficPolicy").skip(1).collect();
+    let copies: Vec<&str> = copies
+        .iter()
+        .map(|copy| copy.split("tcpKeepalive").next().unwrap_or_default())
+        .collect();
+    let [home, other] = copies.as_slice() else {
+        panic!("two copies:\n{work}");
+    };
+    for (copy, metadata, labels) in [
+        (
+            home,
+            "name: p\n        namespace: gateways\n",
+            ["app: near", "app: far"].as_slice(),
+        ),
+        (
+            other,
+            "name: gateways.p\n        namespace: shop\n",
+            &["app: far"],
+        ),
+    ] {
+        assert!(copy.contains(metadata) && !copy.contains("namespaces:"), "{copy}");
+        assert_eq!(copy.matches("app: ").count(), labels.len(), "{copy}");
+        assert!(labels.iter().all(|label| copy.contains(label)), "{copy}");
+    }
+}
