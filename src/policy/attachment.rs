@@ -24,7 +24,7 @@ use super::reading::read_policy;
 use super::scopes::{Parents, Scopes};
 use super::selecting::Selecting;
 use super::targets::Resolver;
-use super::waypoints::Waypoint;
+use super::waypoints::{Waypoint, waypoint_of};
 use super::workloads::Workloads;
 use crate::diagnostic::{Findings, broken};
 use crate::hub::{Grants, Table};
@@ -57,7 +57,7 @@ pub struct Attachments<'a> {
     pub policies: Table<PolicyId, Policy<'a>>,
     /// The root namespace of a mesh for which some policy holds.
     pub(super) mesh: Option<NamespaceId>,
-    /// The Services that Istio's policies name, and that a waypoint serves.
+    /// The Services that a waypoint serves, if Istio's policies are in the input.
     pub(super) waypoints: BTreeMap<BackendId, Waypoint>,
     /// The classes whose Gateways Envoy Gateway is known to run as one.
     pub(super) merging_classes: BTreeSet<ClassId>,
@@ -120,6 +120,7 @@ impl<'a> Attachments<'a> {
             attachments.policy_ids.entry(identity).or_insert(id);
         }
         attachments.resolve_targets(sources, grants, options, findings);
+        attachments.find_waypoints();
         attachments.place();
         attachments
     }
@@ -137,7 +138,6 @@ impl<'a> Attachments<'a> {
             grants,
             selecting: Selecting::default(),
             workloads: Workloads::new(options.root_namespace),
-            waypoints: &mut self.waypoints,
             near: NearObjects::new(sources),
             findings,
         };
@@ -145,6 +145,16 @@ impl<'a> Attachments<'a> {
             if policy.invalid.is_none() {
                 resolver.resolve(policy, &self.kinds.get(policy.kind).profile);
             }
+        }
+    }
+
+    /// Finds the waypoints of Services: what targets a waypoint holds for those that it serves.
+    fn find_waypoints(&mut self) {
+        let mut kinds = self.kinds.rows().iter();
+        if kinds.any(|kind| kind.profile.of_workloads) {
+            let backends = self.topology.backends.ids();
+            let served = backends.filter_map(|id| Some((id, waypoint_of(&self.topology, id).ok()?)));
+            self.waypoints = served.collect();
         }
     }
 

@@ -169,10 +169,20 @@ impl<'l> Walk<'l, '_> {
         refused.map_or(stop, |refused| (level, node, refused.left.as_slice()))
     }
 
-    /// What holds at the waypoint of a Service, of kinds that hold for workloads.
-    fn waypoint(&self, level: Level, service: BackendId) -> Stop<'l> {
+    /// What holds at the waypoint of a Service, of kinds that hold for workloads: for its class, for itself, for the
+    /// Service (docs/systems/other-policies.md#waypoints).
+    fn waypoint(&self, level: Level, service: BackendId) -> Vec<Stop<'l>> {
+        let waypoint = self.attachments.waypoints.get(&service);
+        let nodes = waypoint.map(|waypoint| {
+            let class = self.topology.gateways.get(waypoint.gateway).class;
+            [Node::Class(class), Node::Gateway(waypoint.gateway)]
+        });
+        let targeted = nodes.into_iter().flatten().map(|node| self.stop(level, node));
         let entries = self.attachments.at_waypoint(self.kind, service);
-        (level, Node::Backend(service), entries)
+        targeted
+            .chain([(level, Node::Backend(service), entries)])
+            .filter(|(_, _, entries)| !entries.is_empty())
+            .collect()
     }
 
     /// The stops of what holds for the mesh.
@@ -197,9 +207,9 @@ impl<'l> Walk<'l, '_> {
         let own = if self.profile.of_workloads {
             self.waypoint(Level::Service, service)
         } else {
-            self.stop(Level::Service, Node::Backend(service))
+            vec![self.stop(Level::Service, Node::Backend(service))]
         };
-        let head: Vec<Stop<'l>> = self.mesh().chain([own]).collect();
+        let head: Vec<Stop<'l>> = self.mesh().chain(own).collect();
         for route in &self.topology.backends.get(service).meshed {
             if self.budget.is_exceeded() {
                 return;
@@ -446,7 +456,11 @@ impl<'l> Walk<'l, '_> {
         }
         let waypoint = self.attachments.waypoints.get(&backend);
         let is_passed = path.gateway().is_some() && waypoint.is_some_and(|waypoint| waypoint.takes_ingress);
-        let at_waypoint = is_passed.then(|| self.waypoint(Level::Backend, backend));
+        let at_waypoint = if is_passed {
+            self.waypoint(Level::Backend, backend)
+        } else {
+            Vec::new()
+        };
         let at_workloads = self.attachments.at_workloads(self.kind, backend);
         at_waypoint
             .into_iter()

@@ -5,14 +5,12 @@
 //! Flows in: policies as read. Flows out: their targets, resolved.
 //! Must not know: settings, precedence.
 
-use std::collections::BTreeMap;
-
 use super::declared_target::{Declared, Selects, Target};
 use super::one_policy::Policy;
 use super::profile::Profile;
 use super::selecting::{Counted, MOST_SELECTED, Selecting};
 use super::targeting::{Targeting, Verdict};
-use super::waypoints::{WAYPOINT_CLASS, Waypoint, waypoint_of};
+use super::waypoints::{WAYPOINT_CLASS, waypoint_of};
 use super::workloads::{Holds, Workloads};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::AdmittedNamespaces;
@@ -33,8 +31,6 @@ pub(super) struct Resolver<'r, 'a> {
     pub(super) selecting: Selecting<'a>,
     /// What policies without a target hold for, of kinds that hold for workloads.
     pub(super) workloads: Workloads<'a>,
-    /// The Services that policies name, of kinds that hold for workloads, and that a waypoint serves.
-    pub(super) waypoints: &'r mut BTreeMap<BackendId, Waypoint>,
     /// What a target that is not there was probably meant to be.
     pub(super) near: NearObjects<'a>,
     /// Collector.
@@ -285,7 +281,6 @@ impl<'a> Resolver<'_, 'a> {
         let service = self.topology.described(Node::Backend(backend));
         let (message, help) = match waypoint_of(self.topology, backend) {
             Ok(waypoint) => {
-                self.waypoints.insert(backend, waypoint);
                 let from_gateways = !self.topology.gateways_of(Node::Backend(backend)).is_empty();
                 if waypoint.takes_ingress || !from_gateways {
                     return;

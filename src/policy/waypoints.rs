@@ -21,6 +21,8 @@ const INGRESS_USE_WAYPOINT: &str = "istio.io/ingress-use-waypoint";
 /// What is known of the waypoint of a Service that has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Waypoint {
+    /// The waypoint: what targets it, or its class, holds there, too.
+    pub(super) gateway: GatewayId,
     /// Whether what a Gateway sends to the Service passes it, too.
     pub(super) takes_ingress: bool,
 }
@@ -106,6 +108,7 @@ pub(super) fn waypoint_of(topology: &Topology<'_>, backend: BackendId) -> Result
     let takes = |owner: &Object| owner.label(INGRESS_USE_WAYPOINT).map(|value| value == "true");
     let takes_ingress = takes(object).or_else(|| namespaces.iter().find_map(|owner| takes(owner)));
     Ok(Waypoint {
+        gateway,
         takes_ingress: takes_ingress.unwrap_or(false),
     })
 }

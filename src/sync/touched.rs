@@ -76,7 +76,12 @@ pub(super) fn touched(
                 let namespace = reference.namespace.unwrap_or(object.namespace_or_empty());
                 let (group, kind) = (reference.group, reference.kind);
                 if (group, kind) == (GROUP, "Gateway") {
-                    found.extend(downstream(ours, namespace, reference.name));
+                    let known = downstream(ours, namespace, reference.name);
+                    // It may be the waypoint of a Service that others of ours lead to.
+                    if known.is_none() && object.api_version.group.ends_with("istio.io") {
+                        return None;
+                    }
+                    found.extend(known);
                 } else if topology.is_route(group, kind) {
                     found.extend(behind(
                         attachments,

@@ -267,6 +267,44 @@ fn to_service(name: &str, service: &str) -> String {
 }
 
 #[test]
+fn what_targets_a_waypoint_or_its_class_holds_for_the_services_that_it_serves() {
+    let targeting = |name: &str, namespace: &str, kind: &str, target: &str| {
+        format!(
+            "---\napiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\nmetadata: {{name: {name}, namespace: {namespace}}}\n\
+             spec: {{targetRefs: [{{group: gateway.networking.k8s.io, kind: {kind}, name: {target}}}], action: DENY, rules: [{{}}]}}\n"
+        )
+    };
+    let policies = targeting("itself", "shop", "Gateway", "wp")
+        + &targeting("class", "istio-system", "GatewayClass", "istio-waypoint")
+        + &targeting("another", "shop", "Gateway", "web");
+    let on = |labels: &str| {
+        let text = waypointed(
+            labels,
+            &(waypoint("shop", "istio-waypoint", "", "Same") + &policies),
+        );
+        let hub = hub(&text, &[]);
+        let seen = Seen::hub(&hub);
+        let names = |from_gateway: bool| -> BTreeSet<String> {
+            let paths = seen.effective.iter().filter(|(_, path)| {
+                path.path.backend.is_some() && path.path.gateway().is_some() == from_gateway
+            });
+            let chains = paths.flat_map(|(_, path)| path.effective.chain.iter());
+            chains
+                .map(|(_, policy)| seen.attachments.policy(*policy).object.name.clone())
+                .collect()
+        };
+        (names(false), names(true))
+    };
+    let set = |names: &[&str]| -> BTreeSet<String> { names.iter().map(ToString::to_string).collect() };
+    let (both, own) = (set(&["class", "itself"]), set(&["another"]));
+    assert_eq!(on("istio.io/use-waypoint: wp"), (both.clone(), own.clone()));
+    let ingress = "istio.io/use-waypoint: wp, istio.io/ingress-use-waypoint: \"true\"";
+    let all = set(&["another", "class", "itself"]);
+    assert_eq!(on(ingress), (both, all));
+    assert_eq!(on("istio.io/use-waypoint: none"), (set(&[]), own));
+}
+
+#[test]
 fn what_targets_a_service_holds_only_where_a_waypoint_is_known_to_serve_it() {
     const WP: &str = "istio.io/use-waypoint: wp";
     const ELSEWHERE: &str = "istio.io/use-waypoint: wp, istio.io/use-waypoint-namespace: infra";
