@@ -1,6 +1,7 @@
 //! Tests of the engine as a whole, and the disks and trees they use.
 
 mod bookkeeping;
+mod deleting;
 mod interruption;
 mod meddling;
 mod ownership;
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use super::storage::{Disk, Storage};
 use super::write::write_with;
-use super::{ChangeKind, FileKind, INVENTORY, Obstacle, Options, OutputError, Summary, Tree, write};
+use super::{Action, ChangeKind, FileKind, INVENTORY, Obstacle, Options, OutputError, Summary, Tree, write};
 use crate::beneath::Directory;
 
 /// A tree in memory.
