@@ -107,7 +107,7 @@ fn leave_out_of_misdefined(wrong: &[(&Object, Severity)], findings: &mut Finding
     });
 }
 
-/// Routes and policies that are on no path, or on too few, because a reference of theirs has a typo.
+/// Routes and policies that are on no path, or on too few, because a reference of theirs leads nowhere.
 #[derive(Debug, Default)]
 struct Detached<'h> {
     /// All objects by their places; empty if nothing is detached.
@@ -120,18 +120,16 @@ struct Detached<'h> {
 
 impl<'h> Detached<'h> {
     fn of(hub: &'h Hub, findings: &Findings) -> Self {
-        let is_reference =
-            |code: Code| [Code::POLICY_TARGET_NOT_FOUND, Code::ROUTE_PARENT_NOT_FOUND].contains(&code);
+        let is_reference = |finding: &&Finding| {
+            [Code::POLICY_TARGET_NOT_FOUND, Code::ROUTE_PARENT_NOT_FOUND].contains(&finding.code)
+        };
         let mut detached = Self::default();
-        let mut typos = findings
-            .iter()
-            .filter(|finding| is_reference(finding.code) && finding.lacks.is_some())
-            .peekable();
-        if typos.peek().is_none() {
+        let mut references = findings.iter().filter(is_reference).peekable();
+        if references.peek().is_none() {
             return detached;
         }
         detached.objects = all_objects(hub).map(|object| (key(object), object)).collect();
-        for finding in typos {
+        for finding in references {
             let object = key_of(finding).and_then(|own| detached.objects.get(&own).copied());
             let Some(object) = object else {
                 continue;
