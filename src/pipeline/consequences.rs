@@ -112,8 +112,9 @@ fn leave_out_of_misdefined(wrong: &[(&Object, Severity)], findings: &mut Finding
 struct Detached<'h> {
     /// All objects by their places; empty if nothing is detached.
     objects: HashMap<Key<'h>, &'h Object>,
-    /// Names of what the traffic of such routes passes: Gateways and their classes, namespaces, the routes, backends.
-    passed: BTreeSet<&'h str>,
+    /// Names of what the traffic of such routes passes: Gateways and their classes, namespaces, the routes, backends; and
+    /// whether a reference has a typo.
+    passed: BTreeMap<&'h str, bool>,
     /// The kinds of such policies.
     kinds: BTreeSet<(&'h str, &'h str)>,
 }
@@ -142,20 +143,9 @@ impl<'h> Detached<'h> {
             let near = finding.lacks.as_ref().and_then(|lacks| lacks.near.field());
             let near =
                 near.and_then(|(document, pointer)| detached.objects.get(&(document, object_of(pointer))));
-            for passed in near.copied().into_iter().chain([object]) {
-                let spec = passed.root().get("spec");
-                detached
-                    .passed
-                    .extend([passed.name.as_str(), passed.namespace_or_empty()]);
-                detached.passed.extend(spec.get("gatewayClassName").str());
-                detached.passed.extend(spec.get("parentRef").get("name").str());
-                let rules: Vec<_> = spec.get("rules").items().collect();
-                let backends = rules
-                    .iter()
-                    .flat_map(|rule| rule.get("backendRefs").items().collect::<Vec<_>>());
-                detached
-                    .passed
-                    .extend(backends.filter_map(|backend| backend.get("name").str()));
+            let names = near.copied().into_iter().chain([object]).flat_map(passed_at);
+            for name in names {
+                *detached.passed.entry(name).or_default() |= finding.lacks.is_some();
             }
         }
         detached
@@ -176,10 +166,27 @@ impl<'h> Detached<'h> {
         }
         let mut unreported = Findings::new();
         let targets = target_refs(policy, &mut unreported);
-        let is_passed = |target: &TargetRef<'_>| self.passed.contains(target.name);
+        // That a route leads nowhere, and that a policy of what is behind it does, are two mistakes unless one has a typo.
+        let counts = |is_typo: &bool| *is_typo || finding.code == Code::POLICY_OVERRIDDEN;
+        let is_passed = |target: &TargetRef<'_>| self.passed.get(target.name).is_some_and(counts);
         // Labels may select anything.
-        !self.passed.is_empty() && (targets.is_empty() || targets.iter().any(is_passed))
+        let is_selected = targets.is_empty() && self.passed.values().any(counts);
+        is_selected || targets.iter().any(is_passed)
     }
+}
+
+/// The names that traffic through a route, or a parent of routes, passes.
+fn passed_at(object: &Object) -> BTreeSet<&str> {
+    let spec = object.root().get("spec");
+    let rules: Vec<_> = spec.get("rules").items().collect();
+    let backends = rules
+        .iter()
+        .flat_map(|rule| rule.get("backendRefs").items().collect::<Vec<_>>());
+    let names = [spec.get("gatewayClassName"), spec.get("parentRef").get("name")]
+        .into_iter()
+        .chain(backends.map(|backend| backend.get("name")));
+    let own = [object.name.as_str(), object.namespace_or_empty()];
+    names.filter_map(|name| name.str()).chain(own).collect()
 }
 
 /// What an evaluation says that read something wrong.
