@@ -40,7 +40,7 @@ pub(crate) struct GraphCommand {
     )]
     format: Language,
 
-    /// As seen on one cluster, with what lives there
+    /// Show one cluster, with the policies that live there
     #[arg(long, value_name = "CLUSTER", add = ArgValueCompleter::new(candidates::cluster))]
     cluster: Option<String>,
 

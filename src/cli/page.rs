@@ -37,7 +37,7 @@ With errors in the input it is written all the same, and shows them.";
 /// What a page is called that shows the current directory.
 const TITLE: &str = "fleet";
 
-/// Write one HTML file that shows the fleet, to look at
+/// Write one HTML file that shows the fleet
 #[derive(Debug, Args)]
 // Without a base, `diff` compares with the last commit, and a page with nothing.
 #[command(after_long_help = AFTER_HELP, mut_arg("base", |base| base.help("Compare with this Git revision")))]
@@ -52,11 +52,11 @@ pub(crate) struct PageCommand {
     #[command(flatten)]
     works: WorksOption,
 
-    /// Link places in files, below this URL
+    /// Link each file and line to this URL
     #[arg(long, value_name = "URL", value_parser = source_url)]
     source_url: Option<String>,
 
-    /// What the page is called [default: the PATH]
+    /// Title of the page [default: the PATH]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
 

@@ -73,7 +73,7 @@ pub(crate) struct Explain {
 
 #[derive(Debug, Args)]
 struct ReportOptions {
-    /// As seen on one cluster, with what lives there
+    /// Show one cluster, with the policies that live there
     #[arg(long, value_name = "CLUSTER", add = ArgValueCompleter::new(candidates::cluster))]
     cluster: Option<String>,
 

@@ -4,11 +4,12 @@
 //! with their final severities, texts, the hub. Flows out: the findings without those that follow. Must not know: which
 //! stage found them.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::variables::value_at;
+use crate::api::policy::{TargetRef, target_refs};
 use crate::api::{crd, ocm};
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, Within, nearest};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, KnownNames, Place, Severity, Within, nearest};
 use crate::hub::Hub;
 use crate::object::Object;
 use crate::source::Sources;
@@ -24,8 +25,9 @@ pub(super) fn leave_out(hub: &Hub, sources: &Sources, findings: &mut Findings) {
         return;
     }
     let is_placement_wrong = is_placement_wrong(findings, &wrong);
+    let wrong = Wrong::of(&wrong);
+    let detached = Detached::of(hub, findings);
     let unread = Unread::of(hub, sources, findings);
-    let is_detached = findings.iter().any(is_detached);
     let mut any_of_a_file = false;
     for finding in std::mem::take(findings) {
         if finding.is_about_absence() {
@@ -35,8 +37,8 @@ pub(super) fn leave_out(hub: &Hub, sources: &Sources, findings: &mut Findings) {
             any_of_a_file |= is_in_file;
             if is_in_file
                 || is_placed
-                || (is_detached && PASSED.contains(&finding.code))
-                || follows_from_wrong(&finding, &missing, &wrong)
+                || detached.explain(&finding)
+                || wrong.explain(&finding, &missing)
                 || unread.objects_explain(&finding, &missing)
             {
                 continue;
@@ -54,42 +56,42 @@ pub(super) fn leave_out(hub: &Hub, sources: &Sources, findings: &mut Findings) {
 
 /// Drops what is found in objects whose kind has a definition with an error, or is itself the mistake.
 fn leave_out_of_misdefined(wrong: &[(&Object, Severity)], findings: &mut Findings) {
-    let errors = || wrong.iter().filter(|(_, severity)| *severity == Severity::Error);
-    let definitions: Vec<&Object> = errors()
-        .map(|(object, _)| *object)
-        .filter(|object| crd::is_one(object))
-        .collect();
-    let of_unknown_kind: HashSet<(DocumentId, &str)> = findings
-        .iter()
-        .filter(|finding| finding.code == Code::OBJECT_UNKNOWN_KIND)
-        .filter_map(|finding| finding.place.field())
-        .filter_map(|(document, _)| {
-            let (object, _) = errors().find(|(object, _)| object.origin.document == document)?;
-            Some((document, object.origin.pointer.as_str()))
-        })
-        .collect();
-    let is_misdefined = |object: &Object| {
-        definitions.iter().any(|definition| {
-            let spec = definition.root().get("spec");
-            let is_near =
-                |text: Option<&str>, own: &str| text.is_none_or(|text| nearest(text, [own]).is_some());
-            is_near(spec.get("names").get("kind").str(), &object.kind)
-                && is_near(spec.get("group").str(), &object.api_version.group)
-        })
+    let errors = || with_errors(wrong);
+    let of_unknown_kind: HashSet<Key<'_>> = {
+        let is_one = |finding: &&Finding| finding.code == Code::OBJECT_UNKNOWN_KIND;
+        let unknown: HashSet<Key<'_>> = findings.iter().filter(is_one).filter_map(key_of).collect();
+        errors()
+            .map(key)
+            .filter(|object| unknown.contains(object))
+            .collect()
     };
-    let misdefined: HashSet<(DocumentId, &str)> = errors()
-        .filter(|(object, _)| !definitions.is_empty() && !crd::is_one(object) && is_misdefined(object))
-        .map(|(object, _)| (object.origin.document, object.origin.pointer.as_str()))
-        .collect();
-    let of_definitions: HashSet<(DocumentId, &str)> = definitions
+    let definitions: Vec<&Object> = errors().filter(|object| crd::is_one(object)).collect();
+    // A thousand definitions of one group are asked once for each kind of object.
+    let defined: BTreeSet<(Option<&str>, Option<&str>)> = definitions
         .iter()
-        .map(|object| (object.origin.document, object.origin.pointer.as_str()))
+        .map(|definition| {
+            let spec = definition.root().get("spec");
+            (spec.get("group").str(), spec.get("names").get("kind").str())
+        })
         .collect();
+    let is_near = |text: Option<&str>, own: &str| text.is_none_or(|text| nearest(text, [own]).is_some());
+    let mut is_misdefined: HashMap<(&str, &str), bool> = HashMap::new();
+    let misdefined: HashSet<Key<'_>> = errors()
+        .filter(|object| !crd::is_one(object))
+        .filter(|object| {
+            let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
+            *is_misdefined.entry((group, kind)).or_insert_with(|| {
+                let mut defined = defined.iter();
+                defined.any(|(of_group, of_kind)| is_near(*of_group, group) && is_near(*of_kind, kind))
+            })
+        })
+        .map(key)
+        .collect();
+    let of_definitions: HashSet<Key<'_>> = definitions.into_iter().map(key).collect();
     findings.retain(|finding| {
-        let Some((document, pointer)) = finding.place.field() else {
+        let Some(object) = key_of(finding) else {
             return true;
         };
-        let object = (document, object_of(pointer));
         let is_by_definition = [
             Code::OBJECT_SCHEMA,
             Code::OBJECT_UNKNOWN_FIELD,
@@ -105,14 +107,87 @@ fn leave_out_of_misdefined(wrong: &[(&Object, Severity)], findings: &mut Finding
     });
 }
 
-/// Whether a reference misses a Gateway, a route, or a part of one because of a typo.
-fn is_detached(finding: &Finding) -> bool {
-    let is_reference = [Code::POLICY_TARGET_NOT_FOUND, Code::ROUTE_PARENT_NOT_FOUND].contains(&finding.code);
-    is_reference && finding.lacks.is_some()
+/// Routes and policies that are on no path, or on too few, because a reference of theirs leads nowhere.
+#[derive(Debug, Default)]
+struct Detached<'h> {
+    /// All objects by their places; empty if nothing is detached.
+    objects: HashMap<Key<'h>, &'h Object>,
+    /// Names of what the traffic of such routes passes: Gateways and their classes, namespaces, the routes, backends; and
+    /// whether a reference has a typo.
+    passed: BTreeMap<&'h str, bool>,
+    /// The kinds of such policies.
+    kinds: BTreeSet<(&'h str, &'h str)>,
 }
 
-/// What is reported about traffic, which such a reference would lead.
-const PASSED: [Code; 2] = [Code::POLICY_OVERRIDDEN, Code::POLICY_UNREACHABLE];
+impl<'h> Detached<'h> {
+    fn of(hub: &'h Hub, findings: &Findings) -> Self {
+        let is_reference = |finding: &&Finding| {
+            [Code::POLICY_TARGET_NOT_FOUND, Code::ROUTE_PARENT_NOT_FOUND].contains(&finding.code)
+        };
+        let mut detached = Self::default();
+        let mut references = findings.iter().filter(is_reference).peekable();
+        if references.peek().is_none() {
+            return detached;
+        }
+        detached.objects = all_objects(hub).map(|object| (key(object), object)).collect();
+        for finding in references {
+            let object = key_of(finding).and_then(|own| detached.objects.get(&own).copied());
+            let Some(object) = object else {
+                continue;
+            };
+            if finding.code == Code::POLICY_TARGET_NOT_FOUND {
+                let group = object.api_version.group.as_str();
+                detached.kinds.insert((group, &object.kind));
+                continue;
+            }
+            let near = finding.lacks.as_ref().and_then(|lacks| lacks.near.field());
+            let near =
+                near.and_then(|(document, pointer)| detached.objects.get(&(document, object_of(pointer))));
+            let names = near.copied().into_iter().chain([object]).flat_map(passed_at);
+            for name in names {
+                *detached.passed.entry(name).or_default() |= finding.lacks.is_some();
+            }
+        }
+        detached
+    }
+
+    /// Whether a finding about a policy may be there only because of one of them.
+    fn explain(&self, finding: &Finding) -> bool {
+        if ![Code::POLICY_OVERRIDDEN, Code::POLICY_UNREACHABLE].contains(&finding.code) {
+            return false;
+        }
+        let Some(policy) = key_of(finding).and_then(|own| self.objects.get(&own)) else {
+            return false;
+        };
+        // With it, another policy of its kind may win, and not override this one.
+        let kind = (policy.api_version.group.as_str(), policy.kind.as_str());
+        if finding.code == Code::POLICY_OVERRIDDEN && self.kinds.contains(&kind) {
+            return true;
+        }
+        let mut unreported = Findings::new();
+        let targets = target_refs(policy, &mut unreported);
+        // That a route leads nowhere, and that a policy of what is behind it does, are two mistakes unless one has a typo.
+        let counts = |is_typo: &bool| *is_typo || finding.code == Code::POLICY_OVERRIDDEN;
+        let is_passed = |target: &TargetRef<'_>| self.passed.get(target.name).is_some_and(counts);
+        // Labels may select anything.
+        let is_selected = targets.is_empty() && self.passed.values().any(counts);
+        is_selected || targets.iter().any(is_passed)
+    }
+}
+
+/// The names that traffic through a route, or a parent of routes, passes.
+fn passed_at(object: &Object) -> BTreeSet<&str> {
+    let spec = object.root().get("spec");
+    let rules: Vec<_> = spec.get("rules").items().collect();
+    let backends = rules
+        .iter()
+        .flat_map(|rule| rule.get("backendRefs").items().collect::<Vec<_>>());
+    let names = [spec.get("gatewayClassName"), spec.get("parentRef").get("name")]
+        .into_iter()
+        .chain(backends.map(|backend| backend.get("name")));
+    let own = [object.name.as_str(), object.namespace_or_empty()];
+    names.filter_map(|name| name.str()).chain(own).collect()
+}
 
 /// What an evaluation says that read something wrong.
 const PLACED: [Code; 3] = [
@@ -137,12 +212,6 @@ fn is_placement_wrong(findings: &Findings, wrong: &[(&Object, Severity)]) -> boo
         || wrong
             .iter()
             .any(|(object, severity)| object.api_version.group == ocm::GROUP && *severity == Severity::Error)
-}
-
-fn is_inside(place: &Place, object: &Object) -> bool {
-    place.field().is_some_and(|(document, pointer)| {
-        document == object.origin.document && pointer.starts_with(&object.origin.pointer)
-    })
 }
 
 /// Objects with findings, each with its worst severity.
@@ -193,37 +262,37 @@ impl<'f> Missing<'f> {
         Self { kinds, name }
     }
 
-    /// Whether an object of this kind and name, as far as they are known, may be what is missing, but for a typo.
-    fn may_be(&self, kind: Option<&str>, name: Option<&str>) -> bool {
-        let is_kind = kind.is_none_or(|kind| nearest(kind, self.kinds.iter().copied()).is_some());
-        let is_name = match (name, self.name) {
-            // A label says which Placement a decision is for, and not its name.
-            _ if kind.is_none_or(|kind| kind == "PlacementDecision")
-                && self.kinds.contains(&"PlacementDecision") =>
-            {
-                true
-            }
-            (Some(name), Some(wanted)) => nearest(name, [wanted]).is_some(),
-            _ => true,
-        };
-        is_kind && is_name
+    /// Whether an object of this kind, if it is known, may be what is missing, but for a typo.
+    fn may_be(&self, kind: Option<&str>) -> bool {
+        kind.is_none_or(|kind| nearest(kind, self.kinds.iter().copied()).is_some())
+    }
+
+    /// Whether an object of this kind may be what is missing whatever its name is: a label says which Placement a
+    /// decision is for.
+    fn has_any_name(&self, kind: Option<&str>) -> bool {
+        kind.is_none_or(|kind| kind == "PlacementDecision") && self.kinds.contains(&"PlacementDecision")
     }
 }
 
-/// Whether an object of the hub with a mistake that is as bad explains a finding.
-fn follows_from_wrong(finding: &Finding, missing: &Missing<'_>, wrong: &[(&Object, Severity)]) -> bool {
-    if finding.is_about_a_name() {
-        let is_called = |object: &&&Object| {
-            missing.name == Some(object.name.as_str()) || object.kind == "PlacementDecision"
-        };
-        let as_bad = wrong.iter().filter(|(_, severity)| *severity <= finding.severity);
-        return as_bad
-            .map(|(object, _)| object)
-            .filter(is_called)
-            .any(|object| missing.kinds.contains(&object.kind.as_str()));
-    }
-    // Other conclusions may be drawn from objects beside the one with the error.
-    let is_drawn_from_all = [
+/// The objects with an error.
+fn with_errors<'a, 'h>(
+    wrong: &'a [(&'h Object, Severity)],
+) -> impl Iterator<Item = &'h Object> + use<'a, 'h> {
+    let errors = wrong.iter().filter(|(_, severity)| *severity == Severity::Error);
+    errors.map(|(object, _)| *object)
+}
+
+/// Objects of the hub with a mistake, by what findings ask for: there may be thousands of both.
+struct Wrong<'h> {
+    /// The worst severity by kind and name.
+    worst: HashMap<(&'h str, &'h str), Severity>,
+    /// Those whose error could change a conclusion, by the code of the conclusion.
+    by_code: BTreeMap<Code, HashSet<Key<'h>>>,
+}
+
+impl<'h> Wrong<'h> {
+    /// Conclusions that may be drawn from objects besides the one that they are reported at.
+    const DRAWN_FROM_ALL: [Code; 7] = [
         Code::PARAMS_RESOURCE,
         Code::POLICY_OVERRIDDEN,
         Code::POLICY_REF_NOT_PERMITTED,
@@ -231,14 +300,48 @@ fn follows_from_wrong(finding: &Finding, missing: &Missing<'_>, wrong: &[(&Objec
         Code::REFERENCE_NOT_PERMITTED,
         Code::ROUTE_NOT_ATTACHED,
         Code::SECRET_REF_NOT_PERMITTED,
-    ]
-    .contains(&finding.code);
-    is_drawn_from_all
-        && wrong.iter().any(|(object, severity)| {
-            *severity == Severity::Error
-                && !is_inside(&finding.place, object)
-                && depends_on(finding.code, &object.kind)
+    ];
+
+    fn of(wrong: &[(&'h Object, Severity)]) -> Self {
+        let mut worst = HashMap::new();
+        for (object, severity) in wrong {
+            let known = worst
+                .entry(Self::called(&object.kind, &object.name))
+                .or_insert(*severity);
+            *known = (*known).min(*severity);
+        }
+        let mut by_kind: BTreeMap<&str, Vec<Key<'h>>> = BTreeMap::new();
+        for object in with_errors(wrong) {
+            by_kind.entry(&object.kind).or_default().push(key(object));
+        }
+        let by_code = Self::DRAWN_FROM_ALL.into_iter().map(|code| {
+            let kinds = by_kind.iter().filter(|(kind, _)| depends_on(code, kind));
+            (code, kinds.flat_map(|(_, objects)| objects).copied().collect())
+        });
+        let by_code = by_code.collect();
+        Self { worst, by_code }
+    }
+
+    /// A label says which Placement a decision is for, and not its name.
+    fn called<'n>(kind: &'n str, name: &'n str) -> (&'n str, &'n str) {
+        (kind, if kind == "PlacementDecision" { "" } else { name })
+    }
+
+    /// Whether one of them, with a mistake that is as bad, explains a finding.
+    fn explain(&self, finding: &Finding, missing: &Missing<'_>) -> bool {
+        if finding.is_about_a_name() {
+            let name = missing.name.unwrap_or_default();
+            let mut worst = missing
+                .kinds
+                .iter()
+                .filter_map(|kind| self.worst.get(&Self::called(kind, name)));
+            return worst.any(|severity| *severity <= finding.severity);
+        }
+        self.by_code.get(&finding.code).is_some_and(|objects| {
+            let is_own = key_of(finding).is_some_and(|own| objects.contains(&own));
+            objects.len() > usize::from(is_own)
         })
+    }
 }
 
 /// Whether an object of this kind could change a conclusion.
@@ -261,16 +364,30 @@ fn depends_on(code: Code, kind: &str) -> bool {
     }
 }
 
-/// The kind and the name of an object, as far as they are known.
-type KindAndName<'s> = (Option<&'s str>, Option<&'s str>);
-
-/// What could not be read because of an error in it.
+/// What could not be read because of an error in it, by what findings ask for.
 #[derive(Debug, Default)]
 struct Unread<'s> {
-    /// Objects that are not in the hub, or not as they were meant.
-    objects: Vec<KindAndName<'s>>,
-    /// The texts of files that are not YAML; `None` for one that could not be opened.
-    files: Vec<Option<&'s str>>,
+    /// Names of objects that are not in the hub, or not as they were meant, by their kind if it is known.
+    objects: BTreeMap<Option<&'s str>, Names<'s>>,
+    /// Files that are not YAML.
+    files: Vec<UnreadFile<'s>>,
+    /// Whether there is a file of which nothing is known.
+    is_anything: bool,
+}
+
+/// Names of objects.
+#[derive(Debug)]
+struct Names<'s> {
+    known: KnownNames<'s>,
+    /// Whether the name of one is not known.
+    has_unknown: bool,
+}
+
+/// What the text of a file names that is not YAML.
+#[derive(Debug)]
+struct UnreadFile<'s> {
+    kinds: BTreeSet<&'s str>,
+    words: HashSet<&'s str>,
 }
 
 fn is_unread_file(finding: &Finding) -> bool {
@@ -285,7 +402,7 @@ impl<'s> Unread<'s> {
         let is_misconfigured =
             |finding: &Finding| finding.severity == Severity::Error && finding.code == Code::CONFIG_INVALID;
         if findings.iter().any(is_misconfigured) {
-            unread.files.push(None);
+            unread.is_anything = true;
         }
         for finding in findings.iter().filter(|finding| is_unread_file(finding)) {
             let source = match finding.place {
@@ -293,8 +410,13 @@ impl<'s> Unread<'s> {
                 Place::Field { document, .. } | Place::Embedded { document, .. } => Some(document.source),
                 Place::Path(_) | Place::Run => None,
             };
-            let file = source.and_then(|source| sources.file(source));
-            unread.files.push(file.map(|file| &*file.text));
+            let text = source
+                .and_then(|source| sources.file(source))
+                .map(|file| &*file.text);
+            let kinds: BTreeSet<&str> = text.into_iter().flat_map(kinds_in).collect();
+            unread.is_anything |= kinds.is_empty();
+            let words = text.unwrap_or_default().split(is_between_words).collect();
+            unread.files.push(UnreadFile { kinds, words });
         }
         let errors = findings
             .iter()
@@ -303,13 +425,8 @@ impl<'s> Unread<'s> {
         if errors.peek().is_none() {
             return unread;
         }
-        let read: HashSet<(DocumentId, &str)> = hub
-            .objects
-            .iter()
-            .chain(hub.spokes.values().flat_map(|objects| objects.iter()))
-            .map(|object| (object.origin.document, object.origin.pointer.as_str()))
-            .collect();
-        let mut objects: BTreeMap<(DocumentId, &str), KindAndName<'_>> = BTreeMap::new();
+        let read: HashSet<Key<'_>> = all_objects(hub).map(key).collect();
+        let mut objects: BTreeMap<Key<'_>, (Option<&str>, Option<&str>)> = BTreeMap::new();
         for finding in errors {
             let Some((document, pointer)) = finding.place.field() else {
                 continue;
@@ -328,7 +445,16 @@ impl<'s> Unread<'s> {
             let name = text("/metadata/name").filter(|_| finding.code != Code::OBJECT_NO_NAME);
             objects.insert((document, object), (text("/kind"), name));
         }
-        unread.objects = objects.into_values().collect();
+        let mut by_kind: BTreeMap<Option<&str>, Vec<Option<&str>>> = BTreeMap::new();
+        for (kind, name) in objects.into_values() {
+            by_kind.entry(kind).or_default().push(name);
+        }
+        let names = by_kind.into_iter().map(|(kind, names)| {
+            let has_unknown = names.iter().any(Option::is_none);
+            let known = KnownNames::of(names.into_iter().flatten());
+            (kind, Names { known, has_unknown })
+        });
+        unread.objects = names.collect();
         unread
     }
 
@@ -336,7 +462,14 @@ impl<'s> Unread<'s> {
     fn objects_explain(&self, finding: &Finding, missing: &Missing<'_>) -> bool {
         let mut objects = self.objects.iter();
         if finding.is_about_a_name() {
-            return objects.any(|(kind, name)| missing.may_be(*kind, *name));
+            return objects.any(|(kind, names)| {
+                let is_named = names.has_unknown
+                    || missing.has_any_name(*kind)
+                    || missing
+                        .name
+                        .is_none_or(|name| names.known.nearest(name).is_some());
+                is_named && missing.may_be(*kind)
+            });
         }
         objects.any(|(kind, _)| kind.is_none_or(|kind| depends_on(finding.code, kind)))
     }
@@ -344,22 +477,24 @@ impl<'s> Unread<'s> {
     /// Whether a finding may be there only because one of the files was not read: it has an object of that name or
     /// kind, or nothing is known of it.
     fn files_explain(&self, finding: &Finding, missing: &Missing<'_>) -> bool {
-        self.files.iter().any(|text| {
-            let Some(text) = text else { return true };
-            let mut kinds = kinds_in(text).peekable();
-            if kinds.peek().is_none() {
-                return true;
-            }
-            if finding.is_about_a_name() {
-                let mut kinds = kinds.filter(|kind| missing.may_be(Some(kind), None));
-                let is_named = |kind: &str| {
-                    kind == "PlacementDecision" || missing.name.is_none_or(|name| text.contains(name))
-                };
-                return kinds.any(is_named);
-            }
-            kinds.any(|kind| depends_on(finding.code, kind))
-        })
+        let is_about_a_name = finding.is_about_a_name();
+        let explains = |file: &UnreadFile<'_>| {
+            let is_named = missing.name.is_none_or(|name| file.words.contains(name));
+            file.kinds.iter().any(|kind| {
+                if is_about_a_name {
+                    (is_named || *kind == "PlacementDecision") && missing.may_be(Some(kind))
+                } else {
+                    depends_on(finding.code, kind)
+                }
+            })
+        };
+        self.is_anything || self.files.iter().any(explains)
     }
+}
+
+/// Whether a character is between two words of a text that would be YAML.
+fn is_between_words(character: char) -> bool {
+    character.is_whitespace() || "{}[],\"'".contains(character)
 }
 
 /// The kinds that a text names which is not YAML.
@@ -370,6 +505,25 @@ fn kinds_in(text: &str) -> impl Iterator<Item = &str> {
         let kind = kind.split([' ', ',', '}']).next()?.trim_matches(['"', '\'']);
         (!kind.is_empty()).then_some(kind)
     })
+}
+
+/// Where an object is.
+type Key<'a> = (DocumentId, &'a str);
+
+fn key(object: &Object) -> Key<'_> {
+    (object.origin.document, object.origin.pointer.as_str())
+}
+
+/// The object that a finding is in.
+fn key_of(finding: &Finding) -> Option<Key<'_>> {
+    let (document, pointer) = finding.place.field()?;
+    Some((document, object_of(pointer)))
+}
+
+/// The objects of the hub, and those that live on clusters.
+fn all_objects(hub: &Hub) -> impl Iterator<Item = &Object> {
+    let spokes = hub.spokes.values().flat_map(|objects| objects.iter());
+    hub.objects.iter().chain(spokes)
 }
 
 /// The pointer of the object that a value is in: of an item, where the document is a list.

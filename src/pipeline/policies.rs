@@ -368,10 +368,11 @@ pub(super) fn evaluate<'a>(
     let (mut so_far, wrong) = (
         findings.iter().chain(loaded.findings.iter()),
         |finding: &Finding| {
-            finding.severity == Severity::Error || finding.code == Code::ROUTE_PARENT_NOT_FOUND
+            finding.severity == Severity::Error && finding.code != Code::POLICY_TARGET_NOT_FOUND
         },
     );
-    // What holds where says nothing while something that leads there is wrong.
+    // What holds where says nothing while something that leads there is wrong. What a policy or a route without a target
+    // hides is left out of the findings (`consequences`).
     if !so_far.any(wrong) {
         outcomes(attachments, &fates, cluster, findings);
     }

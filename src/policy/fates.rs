@@ -207,6 +207,20 @@ impl<'a> Fates<'a> {
         self.by_policy.get(locator)
     }
 
+    /// The policies that a policy overrides, wholly or in part, and the clusters where it does; none: the hub as a
+    /// cluster of its own.
+    pub(crate) fn overridden_by(&self, winner: &str) -> impl Iterator<Item = (&Arc<str>, BTreeSet<&str>)> {
+        self.by_policy.iter().filter_map(move |(loser, everywhere)| {
+            let fates = everywhere.fates.iter();
+            let mut lost = fates
+                .filter(|fate| fate.total().by.contains_key(winner))
+                .peekable();
+            lost.peek()?;
+            let clusters = lost.flat_map(|fate| fate.clusters.iter().map(AsRef::as_ref));
+            Some((loser, clusters.collect()))
+        })
+    }
+
     /// Adds what was evaluated on `clusters` that are alike, as far as a start `counts`. Each distinct result of a
     /// start counts once.
     pub(crate) fn add(

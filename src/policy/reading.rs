@@ -19,7 +19,7 @@ use super::settings::{self, Problem, Weight};
 use super::targeting::Targeting;
 use crate::api::policy::{target_refs, target_selectors};
 use crate::api::targeting::TargetField;
-use crate::diagnostic::{Code, Finding, Findings, Severity, with_article};
+use crate::diagnostic::{Code, Finding, Findings, Severity, nearest, with_article};
 use crate::object::{Object, Rank, rank_of};
 
 /// Reads one policy. Its number goes into its settings.
@@ -123,23 +123,40 @@ fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findi
         && !profile.namespace_wide
         && !profile.of_workloads
     {
-        wrong.push(
-            Finding::new(
-                Code::POLICY_INVALID,
-                object.place("/spec"),
-                format!("{} names no target", object.identity()),
-            )
-            .help(format!(
-                "add `{}`",
-                fields.first().map_or("targetRef", |field| field.name())
-            )),
-        );
+        wrong.push(without_target(object, fields));
     }
     policy.invalid = wrong
         .iter()
         .find(|finding| finding.severity == Severity::Error)
         .map(|finding| finding.message.clone());
     findings.extend(wrong.iter().cloned());
+}
+
+/// A policy whose kind must name a target, and that names none: perhaps by a key that is misspelled, which then is no
+/// ignored field beside that.
+fn without_target(object: &Object, fields: &[TargetField]) -> Finding {
+    let finding = |place| {
+        let message = format!("{} names no target", object.identity());
+        Finding::new(Code::POLICY_INVALID, place, message)
+    };
+    let names = || fields.iter().map(|field| field.name());
+    let spec = object.root().get("spec");
+    let mut unknown = spec
+        .entries()
+        .filter(|(key, _)| !names().any(|name| name == *key));
+    let misspelled = unknown.find_map(|(key, field)| Some((field, nearest(key, names())?)));
+    match misspelled {
+        Some((field, meant)) => {
+            let key = object.key_place(&field.pointer());
+            finding(key.clone())
+                .help(format!("did you mean `{meant}`?"))
+                .settles(key)
+        }
+        None => {
+            let field = names().next().unwrap_or("targetRef");
+            finding(object.place("/spec")).help(format!("add `{field}`"))
+        }
+    }
 }
 
 fn report(policy: &mut Policy<'_>, problem: Problem, findings: &mut Findings) {

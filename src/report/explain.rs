@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 pub use document::{
-    AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting,
+    AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, Loser,
     ObjectExplanation, PolicyPart, ReachPart, RefusedPolicy, SettingIfDeleted, Winner,
 };
 pub use request::{Answer, RequestExplanation, RuleLine, UnknownRule, explain_request};
@@ -263,6 +263,32 @@ impl<'e, 'a> Explainer<'e, 'a> {
         .collect()
     }
 
+    /// The policies that it overrides anywhere.
+    fn losers(&self, winner: &str) -> Vec<Loser> {
+        let losers = self.view.fates.overridden_by(winner);
+        let there = |locator: &str| {
+            self.view.seen().find_map(|seen| {
+                let (id, _) = *seen.standing_for(locator).first()?;
+                Some(seen.attachments.policy(id).object)
+            })
+        };
+        losers
+            .map(|(locator, clusters)| {
+                let object = self
+                    .hub_policies(locator)
+                    .next()
+                    .map(|(_, object)| object)
+                    .or_else(|| there(locator));
+                Loser {
+                    policy: locator.to_string(),
+                    title: object.map_or_else(|| locator.to_string(), |object| object.identity().to_string()),
+                    clusters: clusters.into_iter().map(str::to_owned).collect(),
+                    place: object.and_then(|object| self.place(object, "")),
+                }
+            })
+            .collect()
+    }
+
     /// Equal results on the same clusters together, in the order of their first path.
     fn grouped(&self, found: &[Found<'e>]) -> Vec<ExplainedPaths> {
         let mut results: Vec<ExplainedPaths> = Vec::new();
@@ -436,6 +462,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
                 backends: set(reach.backends),
             },
             overridden_by: self.winners(locator),
+            overrides: self.losers(locator),
             on_clusters: on_clusters
                 .iter()
                 .filter_map(|on| {

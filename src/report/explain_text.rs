@@ -175,6 +175,11 @@ fn policy_part(text: &mut Lines, policy: &PolicyPart, width: usize) {
         };
         text.push(format_args!("  {} holds instead{why}{at}", winner.title));
     }
+    for loser in &policy.overrides {
+        let at = loser.place.as_ref().map(line_of).unwrap_or_default();
+        text.push(format_args!("  overrides {}  {at}", loser.title));
+        on_clusters(text, &loser.clusters, width);
+    }
     let there = policy.on_clusters.iter();
     exceptions(
         text,

@@ -48,7 +48,7 @@ pub use crate::topology::{NoRequest, Request, is_request};
 pub(crate) use aggregate::Aggregation;
 pub use aggregate::{Aggregated, WorkProblem, WorkSummary};
 pub use explain::{
-    Answer, AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting,
+    Answer, AttachedPolicy, ChangePart, ClusterPart, ExplainedLoss, ExplainedPaths, ExplainedSetting, Loser,
     ObjectExplanation, PolicyPart, ReachPart, RefusedPolicy, RequestExplanation, RuleLine, SettingIfDeleted,
     UnknownRule, Winner, explain, explain_request,
 };

@@ -334,7 +334,8 @@ struct ExplainedPlacement<'a> {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ExplainedStep<'a> {
-    room: &'static str,
+    /// The step of the scheduler.
+    stage: &'static str,
     bearing: &'static str,
     text: &'a str,
     #[serde(flatten)]
@@ -387,7 +388,7 @@ impl<'a> PlacementExplanation<'a> {
         let decided = Decided::new(hub, source);
         let steps = |explanation: &'a Explanation| {
             let steps = explanation.steps.iter().map(|step| ExplainedStep {
-                room: stage_name(step.stage),
+                stage: stage_name(step.stage),
                 bearing: match step.bearing {
                     Bearing::For => "for",
                     Bearing::Against => "against",

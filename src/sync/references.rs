@@ -4,7 +4,7 @@
 //! in: our Gateways, what is synced with its variants, what is on the clusters. Flows out: findings. Must not know:
 //! works.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::gateway::PlacedGateway;
 use super::on_spokes::{OnSpokes, is_among};
@@ -45,9 +45,10 @@ pub(crate) fn report_references(
     findings: &mut Findings,
 ) {
     let mut all = BTreeMap::new();
-    let managed = hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster");
+    let managed = hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster").iter();
+    let managed: HashSet<&str> = managed.map(|cluster| cluster.name.as_str()).collect();
     // That a cluster is unknown is reported where it is named.
-    let is_known = |cluster: &str| managed.is_empty() || managed.iter().any(|known| known.name == cluster);
+    let is_known = |cluster: &str| managed.is_empty() || managed.contains(cluster);
     for placed in gateways.rows() {
         let object = placed.gateway.object;
         if let Some(namespace) = downstream_namespace(object.namespace_or_empty()) {

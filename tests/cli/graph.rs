@@ -70,7 +70,9 @@ spec: {targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: prod-w
 apiVersion: kuadrant.io/v1
 kind: RateLimitPolicy
 metadata: {name: lost, namespace: gateways}
-spec: {targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: nothing}}
+spec:
+  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: nothing}
+  limits: {a: {rates: [{limit: 1, window: 1s}]}}
 ---
 apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute

@@ -45,6 +45,32 @@ fn explain_a_policy_says_its_reach_and_what_would_change_without_it() {
 }
 
 #[test]
+fn explain_a_policy_of_a_cluster_lists_the_policies_that_it_overrides_and_where() {
+    let scratch = fleet();
+    let maintenance = "ratelimitpolicy/kuadrant-shop/maintenance";
+    let run = scratch.run(&["explain", maintenance, "-o", "json"]);
+    let explained: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let overrides: Vec<(&Value, &Value, &Value)> = explained["policy"]["overrides"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|loser| (&loser["policy"], &loser["clusters"], &loser["path"]))
+        .collect();
+    let (burst, client) = (
+        Value::from("ratelimitpolicy.kuadrant.io:shop/api-burst"),
+        Value::from("ratelimitpolicy.kuadrant.io:shop/per-client"),
+    );
+    let (clusters, path) = (Value::from(vec!["eu-1"]), Value::from("hub/shop/limits.yaml"));
+    assert_eq!(
+        overrides,
+        [(&burst, &clusters, &path), (&client, &clusters, &path)]
+    );
+    let run = scratch.run(&["explain", maintenance, "-q"]);
+    run.prints("  overrides RateLimitPolicy shop/api-burst  hub/shop/limits.yaml:");
+    run.prints("    on eu-1\n");
+}
+
+#[test]
 fn explain_on_a_cluster_shows_what_lives_there() {
     let run = fleet().run(&["explain", "httproute/catalogue", "--cluster", "eu-1", "-q"]);
     run.exits(0);

@@ -68,6 +68,7 @@ const IN_FLEET: &[Typo] = &[
     ("hub/shop/certificates.yaml", "kind: ClusterIssuer", "kind: ClusteIssuer"),
     ("hub/shop/certificates.yaml", "kind: ClusterIssuer", "kid: ClusterIssuer"),
     ("hub/shop/certificates.yaml", "name: letsencrypt", "name: letsencript"),
+    ("spokes/eu-1/limits.yaml", "targetRef:", "targeRef:"),
     ("hub/platform/access-log.yaml", "name: storefront", "name: storeront"),
     ("hub/platform/access-log.yaml", "namespace: shop", "namespace: shp"),
     ("hub/platform/access-log.yaml", "    namespace: shop", "    namepace: shop"),
@@ -205,20 +206,12 @@ const FREE: &[Free] = &[
 ];
 
 /// Words whose typo is a mistake in other places: several findings.
-const SEVERAL: &[Free] = &[
-    (
-        "accesslogpolicy-crd.yaml",
-        "- name: ",
-        &["v1alpha1"],
-        "any version may be meant: each object and each parameter of another one is wrong",
-    ),
-    (
-        "spokes/",
-        "targetRef:",
-        &["targetRef"],
-        "open: of a kind without a schema, the key is also reported as a field that its rules ignore",
-    ),
-];
+const SEVERAL: &[Free] = &[(
+    "accesslogpolicy-crd.yaml",
+    "- name: ",
+    &["v1alpha1"],
+    "any version may be meant: each object and each parameter of another one is wrong",
+)];
 
 /// A word of a file: its line, from 0, and its range in the line.
 #[derive(Debug)]
@@ -378,16 +371,88 @@ fn a_typo_in_a_hub_that_init_wrote_gives_one_finding_at_its_line() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
+/// The codes of what is found.
+fn codes(scratch: &Scratch) -> Vec<String> {
+    let found = findings(scratch).into_iter();
+    let mut codes: Vec<String> = found
+        .filter_map(|finding| Some(finding.split(' ').next()?.trim_matches('"').to_owned()))
+        .collect();
+    codes.sort();
+    codes
+}
+
+#[test]
+fn a_route_with_a_misspelled_parent_hides_only_what_its_traffic_passes() {
+    let anybody = |namespace: &str, target: &str| {
+        format!(
+            "apiVersion: kuadrant.io/v1\nkind: AuthPolicy\nmetadata: {{name: own, namespace: {namespace}}}\nspec:\n  \
+             targetRef: {{group: gateway.networking.k8s.io, {target}}}\n  \
+             rules: {{authentication: {{anybody: {{anonymous: {{}}}}}}}}\n"
+        )
+    };
+    // The policy of the Gateway is in effect nowhere, whatever a route of another team says.
+    let scratch = fleet();
+    let listener = anybody("payments", "kind: Gateway, name: payments, sectionName: https");
+    scratch.write("hub/payments/own.yaml", &listener);
+    assert_eq!(codes(&scratch), ["policy/overridden"]);
+    scratch.edit("hub/shop/routes.yaml", "name: storefront", "name: storeront");
+    assert_eq!(codes(&scratch), ["policy/overridden", "route/parent-not-found"]);
+    // Nor does a policy of another kind; one of its kind might win.
+    let scratch = fleet();
+    scratch.write("hub/payments/own.yaml", &listener);
+    scratch.edit("hub/shop/limits.yaml", "name: storefront", "name: storeront");
+    assert_eq!(codes(&scratch), ["policy/overridden", "policy/target-not-found"]);
+    scratch.edit(
+        "hub/shop/authentication.yaml",
+        "name: storefront",
+        "name: nowhere",
+    );
+    assert_eq!(codes(&scratch), ["policy/target-not-found"; 2]);
+    // That of this Gateway would be in effect on the second route.
+    let scratch = start();
+    scratch.write("hub/own.yaml", &anybody("shop", "kind: HTTPRoute, name: shop"));
+    assert_eq!(codes(&scratch), ["policy/overridden"]);
+    let second = scratch
+        .read("hub/route.yaml")
+        .replace("name: shop\n  n", "name: second\n  n");
+    let second = second.replace("value: /}", "value: /second}");
+    scratch.write("hub/second.yaml", &second);
+    assert_eq!(codes(&scratch), [""; 0]);
+    scratch.edit("hub/second.yaml", "- name: web", "- name: wb");
+    assert_eq!(codes(&scratch), ["route/parent-not-found"]);
+}
+
+#[test]
+fn a_secret_of_a_near_name_on_the_hub_or_on_a_cluster_is_named() {
+    let secret = |namespace: &str| {
+        format!(
+            "apiVersion: v1\nkind: Secret\nmetadata: {{name: payment-tls, namespace: {namespace}}}\n\
+             type: Opaque\n"
+        )
+    };
+    let said = |scratch: &Scratch| {
+        let run = scratch.run(&["check"]);
+        run.stdout + &run.stderr
+    };
+    // Nothing creates the Secret of this Gateway.
+    let scratch = fleet();
+    scratch.remove("hub/payments/certificates.yaml");
+    assert_eq!(codes(&scratch), ["secret/not-rendered"]);
+    assert!(!said(&scratch).contains("did you mean"));
+    scratch.write("spokes/eu-1/secret.yaml", &secret("kuadrant-payments"));
+    assert_eq!(codes(&scratch), ["secret/not-rendered"]);
+    assert!(said(&scratch).contains("did you mean `payment-tls`?"));
+    scratch.write("spokes/eu-1/secret.yaml", &secret("elsewhere"));
+    assert!(!said(&scratch).contains("did you mean"));
+    // What is copied is on the hub.
+    scratch.edit("spokewright.yaml", "secrets: Omit", "secrets: Copy");
+    scratch.write("hub/payments/secret.yaml", &secret("payments"));
+    assert_eq!(codes(&scratch), ["secret/not-found"; 3]);
+    assert!(said(&scratch).contains("did you mean `payment-tls`?"));
+}
+
 #[test]
 fn what_cannot_be_read_hides_only_what_may_depend_on_it() {
-    let codes = |scratch: &Scratch| -> Vec<String> {
-        let found = findings(scratch).into_iter();
-        let mut codes: Vec<String> = found
-            .filter_map(|finding| Some(finding.split(' ').next()?.trim_matches('"').to_owned()))
-            .collect();
-        codes.sort();
-        codes
-    };
     let broken_target = || {
         let scratch = fleet();
         scratch.edit("hub/shop/limits.yaml", "name: storefront", "name: nowhere");

@@ -81,6 +81,9 @@ pub struct PolicyPart {
     /// Where nothing of it holds anywhere: the policies that took its place.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overridden_by: Vec<Winner>,
+    /// The policies that give way to it, wholly or in part.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<Loser>,
     /// Clusters where a spoke-local policy is in the way.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_clusters: Vec<ClusterPart>,
@@ -100,6 +103,24 @@ pub struct Winner {
     pub title: String,
     /// Whether it lives on the cluster.
     pub local: bool,
+    /// File and line.
+    #[serde(flatten)]
+    pub place: Option<SourceLine>,
+}
+
+/// A policy that another one overrides.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Loser {
+    /// Its locator.
+    pub policy: String,
+    /// What it is called.
+    #[serde(skip)]
+    pub title: String,
+    /// The clusters where that is so, sorted; none: a Gateway that goes to none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clusters: Vec<String>,
     /// File and line.
     #[serde(flatten)]
     pub place: Option<SourceLine>,

@@ -865,7 +865,7 @@
           )
         : h('p', { class: 'muted' }, K.length ? 'Nothing.' : 'Nothing: there is no policy.'),
     );
-    out.push(h('h2', null, 'What goes where, under what'), fleetMap(cg));
+    out.push(h('h2', null, 'Gateways, their policies, and their clusters'), fleetMap(cg));
     return out;
   };
   function fleetMap(cg) {
@@ -1442,11 +1442,11 @@
         ),
       );
     out.push(
-      h('h2', { class: 'wide' }, 'Who sets what, from the least to the most specific'),
+      h('h2', { class: 'wide' }, 'Policies, from the least to the most specific level'),
       h('p', { class: 'slim' }),
       ladder(r, v, g, li, cols, ruleLab(v), rulePaths(v), sel.childNodes.length ? sel : null),
     );
-    out.push(h('h2', null, 'What holds'));
+    out.push(h('h2', null, 'Settings in effect'));
     cols.forEach(col => out.push(kindCard(col, url)));
     return out;
     function kindCard({ k, b, o, others, mine, nothing }, url) {
@@ -1654,7 +1654,7 @@
             h(
               'tr',
               { class: 'res' },
-              h('th', { scope: 'row' }, 'Comes to'),
+              h('th', { scope: 'row' }, 'Result'),
               cols.map(({ k, o, nothing }) =>
                 h(
                   'td',
