@@ -121,8 +121,11 @@ pub(crate) fn build(
     }
 }
 
-/// The places of the compiler's errors: file and bytes.
-fn errors(tree: &Path) -> Result<Vec<(String, Range<usize>)>, Box<dyn Error>> {
+/// Where an error of the compiler is: a file, and bytes in it.
+type Fault = (String, Range<usize>);
+
+/// The places of the compiler's errors.
+fn errors(tree: &Path) -> Result<Vec<Fault>, Box<dyn Error>> {
     let output = Command::new("cargo")
         .args([
             "check",

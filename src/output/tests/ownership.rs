@@ -252,7 +252,7 @@ fn an_output_in_a_git_directory_or_out_of_where_it_must_stay_is_refused() {
             };
             match write_within(&root, Some(&within), &example(), options, &Progress::default()) {
                 Err(OutputError::Root { path, fault }) => {
-                    assert_eq!((path, fault), (root.clone(), wanted), "{name}")
+                    assert_eq!((path, fault), (root.clone(), wanted), "{name}");
                 }
                 other => panic!("{name}: {other:?}"),
             }
