@@ -126,6 +126,8 @@ impl Scratch {
             .args(arguments)
             .current_dir(self.directory.path())
             .env_clear()
+            // Which mutant is on (examples/mutants).
+            .envs(std::env::vars().filter(|(name, _)| name.starts_with("MUTANT")))
             .stdin(Stdio::null());
         command
     }
