@@ -3,7 +3,8 @@
 //! Owns: that translation. Flows in: a view, what is kept from clusters, texts. Flows out: a [`PolicyReport`]. Must not
 //! know: pages, how anything was decided.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::document::{Ends, LostRow, Position, RuleRow, SetRow};
 use super::hierarchy::{Hierarchy, rule_name};
@@ -77,9 +78,14 @@ fn inventory(
     tables: &Tables<'_>,
 ) -> (Vec<GatewayEntry>, Vec<RouteEntry>) {
     let locators = Locators::of(hierarchy);
-    let names = |positions: &BTreeSet<usize>| -> Vec<String> {
-        let names = positions.iter().filter_map(|position| clusters.get(*position));
-        names.map(|name| (*name).to_owned()).collect()
+    // A thousand Gateways on ten thousand clusters have one list of names.
+    let mut known: HashMap<&BTreeSet<usize>, Arc<Vec<String>>> = HashMap::new();
+    let mut names = |positions| {
+        let names = known.entry(positions).or_insert_with(|| {
+            let names = positions.iter().filter_map(|position| clusters.get(*position));
+            Arc::new(names.map(|name| (*name).to_owned()).collect())
+        });
+        Arc::clone(names)
     };
     let gateways = hierarchy.gateways.list.iter().zip(&locators.gateways);
     let gateways = gateways.map(|(entry, (gateway, listeners))| GatewayEntry {
@@ -130,7 +136,11 @@ fn inventory(
                 let is_everywhere = all.is_none_or(|gateway| gateway.clusters == *there);
                 AttachedEntry {
                     listener: locators.listener(*gateway, *listener).unwrap_or_default(),
-                    clusters: if is_everywhere { Vec::new() } else { names(there) },
+                    clusters: if is_everywhere {
+                        Arc::default()
+                    } else {
+                        names(there)
+                    },
                 }
             })
             .collect(),

@@ -2,6 +2,8 @@
 //!
 //! Owns: their fields and names. Flows in: nothing. Flows out: types that serialize. Must not know: policies.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -49,8 +51,8 @@ pub(in crate::report) struct GatewayEntry {
     /// Whether it lives on clusters, and comes from no hub.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(in crate::report) local: bool,
-    /// Where it goes, sorted.
-    pub(in crate::report) clusters: Vec<String>,
+    /// Where it goes, sorted; shared by all that are on the same clusters.
+    pub(in crate::report) clusters: Arc<Vec<String>>,
     pub(in crate::report) listeners: Vec<ListenerEntry>,
 }
 
@@ -105,8 +107,12 @@ pub(in crate::report) struct AttachedEntry {
     /// Locator.
     pub(in crate::report) listener: String,
     /// The clusters where it does, sorted; none: all of the Gateway.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(in crate::report) clusters: Vec<String>,
+    #[serde(skip_serializing_if = "is_empty")]
+    pub(in crate::report) clusters: Arc<Vec<String>>,
+}
+
+fn is_empty(names: &Arc<Vec<String>>) -> bool {
+    names.is_empty()
 }
 
 /// What policies of one kind come to.
