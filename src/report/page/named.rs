@@ -78,14 +78,9 @@ fn inventory(
     tables: &Tables<'_>,
 ) -> (Vec<GatewayEntry>, Vec<RouteEntry>) {
     let locators = Locators::of(hierarchy);
-    // A thousand Gateways on ten thousand clusters have one list of names.
-    let mut known: HashMap<&BTreeSet<usize>, Arc<Vec<String>>> = HashMap::new();
-    let mut names = |positions| {
-        let names = known.entry(positions).or_insert_with(|| {
-            let names = positions.iter().filter_map(|position| clusters.get(*position));
-            Arc::new(names.map(|name| (*name).to_owned()).collect())
-        });
-        Arc::clone(names)
+    let mut names = ClusterNames {
+        clusters,
+        known: HashMap::new(),
     };
     let gateways = hierarchy.gateways.list.iter().zip(&locators.gateways);
     let gateways = gateways.map(|(entry, (gateway, listeners))| GatewayEntry {
@@ -97,7 +92,7 @@ fn inventory(
             .as_ref()
             .map(|(namespace, name)| format!("{namespace}/{name}")),
         local: entry.local,
-        clusters: names(&entry.clusters),
+        clusters: names.of(&entry.clusters),
         listeners: entry
             .listeners
             .list
@@ -139,13 +134,31 @@ fn inventory(
                     clusters: if is_everywhere {
                         Arc::default()
                     } else {
-                        names(there)
+                        names.of(there)
                     },
                 }
             })
             .collect(),
     });
     (gateways, routes.collect())
+}
+
+/// The names of clusters by their positions: a thousand Gateways on ten thousand clusters have one list.
+struct ClusterNames<'h> {
+    clusters: &'h [&'h str],
+    known: HashMap<&'h BTreeSet<usize>, Arc<Vec<String>>>,
+}
+
+impl<'h> ClusterNames<'h> {
+    fn of(&mut self, positions: &'h BTreeSet<usize>) -> Arc<Vec<String>> {
+        let names = self.known.entry(positions).or_insert_with(|| {
+            let names = positions
+                .iter()
+                .filter_map(|position| self.clusters.get(*position));
+            Arc::new(names.map(|name| (*name).to_owned()).collect())
+        });
+        Arc::clone(names)
+    }
 }
 
 /// The locators of everything by position.
@@ -326,5 +339,24 @@ impl Naming<'_, '_> {
             }
         });
         exceptions.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_clusters_that_many_gateways_have_are_held_once() {
+        let [both, again, one] =
+            [[0, 1].as_slice(), &[1, 0], &[1]].map(|positions| positions.iter().copied().collect());
+        let mut names = ClusterNames {
+            clusters: &["eu-1", "us-1"],
+            known: HashMap::new(),
+        };
+        let first = names.of(&both);
+        assert_eq!(*first, ["eu-1", "us-1"]);
+        assert!(Arc::ptr_eq(&first, &names.of(&again)));
+        assert_eq!(*names.of(&one), ["us-1"]);
     }
 }
