@@ -1,17 +1,17 @@
-//! Directories that are open, beneath which files are read and changed, and never elsewhere.
+//! Open directories: files are read and changed beneath them, and nowhere else.
 //!
 //! Owns: the only ways in which files are opened, listed, made, renamed and removed below a directory. Flows in: the
 //! directory, once by its path; then names relative to it. Flows out: files, entries, real paths of links. Must not
 //! know: what is read or written.
 //!
 //! A path that is checked and then opened may lead elsewhere by then, and one that is joined to another may leave it.
-//! So the directory is opened, and what follows is relative to the open one: `openat2` with `RESOLVE_BENEATH` where the
-//! system has it, a walk name by name elsewhere (the crate cap-std).
+//! So the directory is opened, and every later step is relative to the open one: `openat2` with `RESOLVE_BENEATH` if
+//! the system has it, otherwise a walk name by name (the crate cap-std).
 //!
 //! | type | a link beneath it | for |
 //! |---|---|---|
-//! | [`Enclosure`] | is followed as long as it stays beneath | input: a hub may hold links to its own files |
-//! | [`Directory`] | is never followed | what we write, or have written: none of it is a link |
+//! | [`Enclosure`] | is followed as long as it stays beneath | input: a hub may contain links to its own files |
+//! | [`Directory`] | is never followed | output: nothing that we write is a link |
 
 use std::collections::HashMap;
 use std::ffi::OsString;

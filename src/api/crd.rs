@@ -1,7 +1,7 @@
-//! CustomResourceDefinitions: what the input teaches about its own kinds.
+//! CustomResourceDefinitions: how the input defines kinds of its own.
 //!
 //! Owns: the findings about a definition and about objects of its kind, and its policy label. Flows in: objects.
-//! Flows out: the view of `crd_schema`, findings. Must not know: built-in kinds; that is the kind table of `hub`.
+//! Flows out: the view of `crd_schema`, findings. Must not know: built-in kinds; those are in the kind table of `hub`.
 
 use crd_schema::SchemaProblem;
 

@@ -1,8 +1,8 @@
 //! GatewayClass, Gateway, its listeners, and ReferenceGrant.
 //!
 //! Owns: their typed views, what a grant permits, and the rules that a view needs (such as unique listener names).
-//! Flows in: objects. Flows out: views; findings at what is wrong. Must not know: which class is ours, which routes
-//! there are.
+//! Flows in: objects. Flows out: views; findings at the fields that are wrong. Must not know: which class is ours,
+//! which routes exist.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! The target references and target selectors of a policy (GEP-713, "Targets").
 //!
 //! Owns: the shapes that policy kinds share. Flows in: objects. Flows out: [`TargetRef`]s and [`TargetSelector`]s;
-//! findings at what is wrong. Must not know: which kinds may be targeted, or what is there.
+//! findings at the fields that are wrong. Must not know: which kinds may be targeted, or which objects exist.
 
 use super::Reading;
 use super::gateway::GROUP;

@@ -1,7 +1,7 @@
-//! Reading a text that is inside an object or is a file of our own: parameters, configuration.
+//! Reads a text that is inside an object or in a file of our own: parameters, configuration.
 //!
-//! Owns: the one place where `api` calls the YAML reader. Flows in: text. Flows out: a value, or why there is
-//! none. Must not know: what the text means.
+//! Owns: the one place where `api` calls the YAML reader. Flows in: text. Flows out: a value, or the reason why there
+//! is none. Must not know: what the text means.
 
 use serde_json::Value;
 

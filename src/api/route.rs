@@ -1,9 +1,9 @@
-//! HTTPRoute, GRPCRoute, TLSRoute, TCPRoute, UDPRoute: parents, hostnames, rules, backends; what a listener
-//! admits; Services and their ports.
+//! HTTPRoute, GRPCRoute, TLSRoute, TCPRoute, UDPRoute: parents, hostnames, rules, backends; what a listener accepts;
+//! Services and their ports.
 //!
-//! Owns: the view of a route, and which kinds and namespaces a listener admits (`allowedRoutes`).
-//! Flows in: objects. Flows out: views; findings at what is wrong.
-//! Must not know: which Gateways exist; `topology` links.
+//! Owns: the view of a route, and which kinds and namespaces a listener accepts (`allowedRoutes`).
+//! Flows in: objects. Flows out: views; findings at the fields that are wrong. Must not know: which Gateways exist;
+//! `topology` links them.
 
 use super::Reading;
 use super::gateway::{GROUP, Listener};

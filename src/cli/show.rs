@@ -1,7 +1,7 @@
-//! Showing things: findings in the chosen form, lines on stderr, colors only where they are wanted.
+//! Prints findings in the chosen format and lines on stderr, with colors only where they are wanted.
 //!
-//! Owns: what is wrapped, what is colored, what silence leaves out. Flows in: findings, lines. Flows out: text on
-//! stderr. Must not know: why something is said.
+//! Owns: what is wrapped, what is colored, what `--quiet` leaves out. Flows in: findings, lines. Flows out: text on
+//! stderr. Must not know: why something is reported.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal as _, Write};

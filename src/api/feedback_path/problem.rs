@@ -1,6 +1,6 @@
 //! Why OCM's work agent would refuse a path, and what to write instead.
 //!
-//! Owns: these words. Flows in: nothing. Flows out: [`PathError`]. Must not know: how a path is read.
+//! Owns: the wording. Flows in: nothing. Flows out: [`PathError`]. Must not know: how a path is read.
 
 /// Longer paths are refused: no status needs them, and parsers recurse.
 pub(crate) const PATH_MAX: usize = 2048;

@@ -1,7 +1,7 @@
-//! Why MGC would not accept a GatewayClass, in its words.
+//! Why MGC would not accept a GatewayClass, in MGC's wording.
 //!
-//! Owns: the messages of the condition `Accepted` (docs/systems/mgc.md#gatewayclass-status). Flows in: what
-//! is wrong. Flows out: the message. Must not know: how it was found out.
+//! Owns: the messages of the condition `Accepted` (docs/systems/mgc.md#gatewayclass-status). Flows in: the mistake.
+//! Flows out: the message. Must not know: how it was found.
 
 use apimachinery::GroupKind;
 

@@ -1,6 +1,6 @@
-//! How the work agent writes: `updateStrategy`, and what goes with server-side apply.
+//! How the work agent writes: `updateStrategy`, and the settings of server-side apply.
 //!
-//! Owns: the checks of `serverSideApply` that its schema cannot say, so that the agent does not stumble over it on
+//! Owns: the checks of `serverSideApply` that its schema cannot express, so that the agent does not fail over it on
 //! every cluster. Flows in: the text of the parameters. Flows out: an [`UpdateStrategy`], faults. Must not know: works.
 //!
 //! What the agent does: docs/systems/ocm-work.md#server-side-apply.

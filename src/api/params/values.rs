@@ -1,6 +1,6 @@
-//! The parameters as values.
+//! The parameters of a class, as values.
 //!
-//! Owns: [`Params`], their defaults, and finding the entry of a kind. Must not know: the text they are read from.
+//! Owns: [`Params`], their defaults, and finding the entry of a kind. Must not know: the text that they are read from.
 
 use super::file::{
     DEFAULT_DOWNSTREAM_CLASS, DEFAULT_FORCE, DEFAULT_MAX_WORK_BYTES, IgnoreCondition, WorkPer,

@@ -1,6 +1,6 @@
-//! What is wrong with one object, as findings.
+//! Complaints about one object, as findings.
 //!
-//! Owns: their form: the object, then what is wrong, at the field. Flows in: fields, words. Flows out: findings.
+//! Owns: their form: the object, then what is wrong, at the field. Flows in: fields, wording. Flows out: findings.
 //! Must not know: rules.
 
 use std::collections::BTreeMap;

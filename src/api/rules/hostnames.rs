@@ -1,6 +1,6 @@
 //! Hostnames of listeners and routes.
 //!
-//! Owns: their form. Flows in: fields. Flows out: complaints. Must not know: who serves them.
+//! Owns: their syntax. Flows in: fields. Flows out: complaints. Must not know: who serves them.
 
 use std::net::IpAddr;
 

@@ -1,6 +1,6 @@
 //! NGINX Gateway Fabric's policies (docs/systems/other-policies.md#nginx-gateway-fabric).
 //!
-//! Owns: which targets go together in one policy, and which settings need or exclude each other. Flows in: policies.
+//! Owns: which targets one policy may combine, and which settings need or exclude each other. Flows in: policies.
 //! Flows out: complaints. Must not know: which kinds may be targeted.
 
 use super::choices::{exactly_one, of_its_type};

@@ -1,6 +1,6 @@
 //! `diff --without`: which object is meant, and the input without it.
 //!
-//! Owns: that choice. Flows in: the input, `KIND/[NS/]NAME`. Flows out: the input without the object. Must not
+//! Owns: finding the object. Flows in: the input, `KIND/[NS/]NAME`. Flows out: the input without the object. Must not
 //! know: what is compared.
 
 use spokewright::Object;
