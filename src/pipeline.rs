@@ -1,7 +1,7 @@
 //! The whole pipeline as library calls: files to hub, hub to plan.
 //!
 //! Owns: the order of the stages, and where configuration, input and output are found.
-//! Flows in: a [`Request`], what a command line says. Flows out: [`Loaded`] input, a [`Rendered`] plan, findings.
+//! Flows in: a [`Request`], made from a command line. Flows out: [`Loaded`] input, a [`Rendered`] plan, findings.
 //! Must not know: terminals, exit statuses, or how anything is decided: each stage decides for itself.
 //!
 //! ```no_run

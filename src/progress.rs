@@ -1,7 +1,7 @@
-//! How far a run is: stages that begin, count and end, reported to an observer.
+//! The progress of a run: stages that begin, count, and end, reported to an observer.
 //!
-//! Owns: the stages, and that they never overlap or count past their end.
-//! Flows in: what a stage of the pipeline does, in coarse steps. Flows out: calls of an [`Observer`].
+//! Owns: the stages, and the rule that they never overlap or count past their end. Flows in: the steps of a stage of
+//! the pipeline, coarsely. Flows out: calls of an [`Observer`].
 //! Must not know: terminals, clocks, or what any stage is about.
 
 use std::fmt;

@@ -1,7 +1,7 @@
 //! A broken promise between stages.
 //!
-//! Owns: how the run ends then. Flows in: what was promised, and of which object. Flows out: nothing more.
-//! Must not know: who promised it.
+//! Owns: how the run then ends. Flows in: the promise, and the object that it is about. Flows out: nothing, because the
+//! run ends. Must not know: which stage made the promise.
 
 use std::fmt::Display;
 

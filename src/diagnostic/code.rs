@@ -1,7 +1,7 @@
-//! The stable list of finding codes: name, default severity, what it means.
+//! The stable list of finding codes: name, default severity, meaning.
 //!
-//! Owns: the list, and which codes a user may configure. Flows in: nothing. Flows out: [`Code`]. Must not know: who
-//! finds it.
+//! Owns: the list, and which codes a user may configure. Flows in: nothing. Flows out: [`Code`]. Must not know: which
+//! stage reports a code.
 
 use std::fmt;
 

@@ -1,6 +1,7 @@
 //! One finding: what is wrong, where, why, and what to type next.
 //!
-//! Owns: its parts. Flows in: words of a stage. Flows out: a [`Finding`]. Must not know: how it is shown.
+//! Owns: its parts. Flows in: the texts and places of a stage. Flows out: a [`Finding`]. Must not know: how it is
+//! shown.
 
 use super::{Code, Place, Severity, Suppressed};
 

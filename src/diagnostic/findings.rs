@@ -1,7 +1,7 @@
-//! The collector that all stages fill: one run reports all that is wrong, in a stable order.
+//! The collector that all stages fill: one run reports everything that is wrong, in a stable order.
 //!
-//! Owns: severities as configured, repeats, order. Flows in: findings of every stage. Flows out: [`Findings`],
-//! sorted, and the exit status that they ask for. Must not know: forms.
+//! Owns: severities as configured, repeats, order. Flows in: findings of every stage. Flows out: [`Findings`], sorted,
+//! and the exit status that they call for. Must not know: output formats.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

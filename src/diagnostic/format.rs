@@ -1,6 +1,6 @@
 //! The choice of `--message-format`, as data.
 //!
-//! Owns: which form is written how. Flows in: findings. Flows out: bytes. Must not know: their readers.
+//! Owns: how each format is written. Flows in: findings. Flows out: bytes. Must not know: who reads them.
 
 use std::io::{self, Write as _};
 

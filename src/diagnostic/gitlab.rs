@@ -1,4 +1,4 @@
-//! The GitLab form: a Code Quality report, which a merge request shows beside its changes.
+//! The GitLab format: a Code Quality report, which a merge request shows next to its changes.
 //!
 //! Owns: the document. Flows in: findings. Flows out: `serde::Serialize` values. Must not know: who finds what.
 //! Rule: docs/systems/gitops.md#gitlab.

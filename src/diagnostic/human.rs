@@ -1,6 +1,7 @@
-//! The text form, as rustc shows it: code and message, place, the line with a caret, related places, why, help.
+//! The text format, in the style of rustc: code and message, place, the line with a caret, related places, reason,
+//! help.
 //!
-//! Owns: the layout. Flows in: findings in the order in which they are to be shown, width, color, limit.
+//! Owns: the layout. Flows in: findings in the order in which to show them, width, color, limit.
 //! Flows out: text. Must not know: terminals or the environment; the caller decides about color.
 //!
 //! The layout is drawn here and not by annotate-snippets, because that crate reads the whole file once for each

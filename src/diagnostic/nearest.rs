@@ -1,7 +1,7 @@
 //! The nearest known name for a misspelled one.
 //!
-//! Owns: how near is near enough. Flows in: a name, known ones. Flows out: one of them, or none. Must not know:
-//! what is named.
+//! Owns: how similar is similar enough. Flows in: a name, the known names. Flows out: one of them, or none. Must not
+//! know: what the names stand for.
 
 use std::collections::HashMap;
 

@@ -1,11 +1,11 @@
-//! The SARIF 2.1.0 form, for code scanning.
+//! The SARIF 2.1.0 format, for code scanning.
 //!
 //! Owns: the log, its rules (all of [`CODES`]), and fingerprints that survive moved lines. Flows in: findings.
 //! Flows out: `serde::Serialize` values. Must not know: who finds what.
 //!
-//! GitHub refuses a whole log when one result has no location, so what concerns the run as a whole is a
-//! notification of the invocation (section 3.20.21 of
-//! <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>) and no result.
+//! GitHub refuses a whole log if one result has no location, so a finding about the run as a whole is a notification of
+//! the invocation (section 3.20.21 of <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>) and not a
+//! result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};

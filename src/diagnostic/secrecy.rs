@@ -1,11 +1,11 @@
-//! Which text of the input may be a Secret's: nothing of it is shown, as logs of a CI system, comments and conditions
-//! are read by more people than the repository.
+//! Which text of the input may belong to a Secret. None of it is shown, because more people read CI logs, comments, and
+//! conditions than the repository.
 //!
-//! Owns: this decision, from the text alone, because it is asked for text that no reader could make sense of. Flows in:
-//! the text of a file, a position. Flows out: yes or no. Must not know: findings, YAML beyond the look of an entry.
+//! Owns: this decision, from the text alone, because it is also needed for text that no reader could parse. Flows in:
+//! the text of a file, a position. Flows out: yes or no. Must not know: findings, YAML beyond what an entry looks like.
 //!
-//! Text in doubt is not shown: a line that only looks like a border joins two documents, a kind that
-//! is not a plain word may be any kind, and a document without a kind may have lost it to the mistake.
+//! If in doubt, text is not shown: a line that only looks like a separator joins two documents, a kind that is not a
+//! plain word may be any kind, and a document without a kind may have lost it to the mistake.
 
 use std::cell::OnceCell;
 

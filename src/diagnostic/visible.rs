@@ -1,13 +1,12 @@
-//! Makes foreign text fit to be shown: nothing in the input may steer a terminal or hide in it.
+//! Makes foreign text safe to print: nothing in the input may control a terminal or hide in it.
 //!
 //! Owns: which characters are replaced, how wide a character is, the lines of a text for people ([`Lines`]), and the
 //! cut-out of a line around a span.
 //! Flows in: text of the input, a [`Span`]. Flows out: printable lines.
 //! Must not know: findings, colors.
 //!
-//! A log of GitHub Actions is a terminal of its own: the runner obeys a line that begins with `::` behind any blanks,
-//! and
-//! `##[` anywhere in a line (actions/runner, src/Runner.Common/ActionCommand.cs). Neither survives here.
+//! A log of GitHub Actions is a terminal of its own: the runner obeys a line that begins with `::` after any blanks,
+//! and `##[` anywhere in a line (actions/runner, src/Runner.Common/ActionCommand.cs). Neither survives here.
 
 use std::fmt::{Display, Write as _};
 

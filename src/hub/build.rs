@@ -1,4 +1,4 @@
-//! Documents become objects: lists, skipped files, kinds, names, namespaces, duplicates, schemas.
+//! Turns documents into objects: lists, skipped files, kinds, names, namespaces, duplicates, schemas.
 //!
 //! Owns: the order of these steps, which documents are objects, and the findings about those that are not. Flows in:
 //! documents, a default namespace. Flows out: the [`Hub`]. Must not know: what any kind is for.

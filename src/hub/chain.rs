@@ -1,13 +1,13 @@
-//! What rendering uses of the input: whether a mistake may stop a run.
+//! The chain of objects that rendering uses: whether a mistake may stop a run.
 //!
-//! Owns: which objects are in the chain from classes to clusters, and what becomes of errors in all others: a warning
-//! at most. Flows in: the hub, whose classes are ours, findings, the texts that could not be read. Flows out: the same
-//! findings. Must not know: clusters, works, what policies come to.
+//! Owns: which objects are in the chain from classes to clusters, and the rule that errors in all others become
+//! warnings at most. Flows in: the hub, whose classes are ours, findings, the texts that could not be read. Flows out:
+//! the same findings. Must not know: clusters, works, effective policies.
 //!
-//! In the chain are our classes, their Gateways, what those and their policies name, routes and policies that may reach
-//! them, everything of OCM's placement, grants, the definitions of those kinds, and whatever lives on a cluster
-//! (docs/reference/findings.md). Where it cannot be told, an object is in it: a mistake in a name must not hide
-//! another.
+//! The chain has our classes, their Gateways, the objects that those and their policies name, routes and policies that
+//! may affect them, all objects of OCM's placement, grants, the definitions of those kinds, and everything that lives
+//! on a cluster (docs/reference/findings.md). In doubt, an object is in the chain: a mistake in a name must not hide
+//! another one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;

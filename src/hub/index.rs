@@ -1,6 +1,7 @@
 //! Finding objects again: by identity, by kind, by namespace; always in the same order.
 //!
-//! Owns: [`Hub`], what a run knows of its input, and [`Objects`] in their order. Flows in: objects that were checked.
+//! Owns: [`Hub`], everything that a run knows about its input, and [`Objects`] in their order. Flows in: objects that
+//! were checked.
 //! Flows out: lookups. Must not know: what an object means.
 
 use std::collections::{BTreeMap, HashMap};

@@ -1,6 +1,7 @@
-//! Kustomizations of the input: what they change is read without their changes.
+//! Kustomizations in the input: the objects that they change are read without the changes.
 //!
-//! Owns: which files are patches and no objects, and the finding about kustomizations that change what rendering uses.
+//! Owns: which files are patches and not objects, and the finding about kustomizations that change objects that
+//! rendering uses.
 //! Flows in: documents and the paths of their files, objects. Flows out: files, one finding. Must not know: how kustomize
 //! builds (docs/systems/gitops.md#kustomize).
 

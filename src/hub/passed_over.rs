@@ -1,4 +1,4 @@
-//! What was read and is no object of the hub: counted, never refused.
+//! Documents that were read and are not objects of the hub: they are counted, never refused.
 //!
 //! Owns: [`PassedOver`], and which documents may be passed over because nothing in them looks like an object that
 //! rendering uses. Flows in: documents, the table of kinds. Flows out: yes or no. Must not know: what any kind is for.

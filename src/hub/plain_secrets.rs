@@ -1,4 +1,4 @@
-//! Secrets that are in the input as they are.
+//! Secrets that are in the input in plain text.
 //!
 //! Owns: this finding. Flows in: an object. Flows out: a finding. Must not know: what needs the Secret.
 

@@ -1,6 +1,7 @@
 //! Versions of built-in kinds.
 //!
-//! Owns: the finding about an object whose version no release that the table knows serves, and which groups are read.
+//! Owns: the finding about an object whose version is served by no release that the table knows, and which groups are
+//! read.
 //! Flows in: an object, the table of kinds. Flows out: a finding. Must not know: CRDs of the input, whose versions
 //! `api::crd` checks.
 

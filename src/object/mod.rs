@@ -1,9 +1,9 @@
 //! The dynamic Kubernetes object, and where it came from.
 //!
-//! Owns: [`Object`] and its [`Origin`], and the [names](well_known) that several rooms know. The small languages inside
-//! an object are `apimachinery`'s.
+//! Owns: [`Object`] and its [`Origin`], and the [names](well_known) that several modules share. The small languages
+//! inside an object belong to `apimachinery`.
 //! Flows in: a parsed value and the document it came from. Flows out: an object that has a kind and a name.
-//! Must not know: any particular kind; that is `api`.
+//! Must not know: any particular kind; `api` knows them.
 
 mod rank;
 mod variable;

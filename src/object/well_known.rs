@@ -1,9 +1,9 @@
-//! Names of labels, annotations, prefixes and files that several rooms know, each once.
+//! Names of labels, annotations, prefixes, and files that several modules share, each defined once.
 //!
-//! Owns: these names. Flows in: nothing. Flows out: constants. Must not know: what an object with such a name means.
+//! Owns: these names. Flows in: nothing. Flows out: constants. Must not know: what the names mean for an object.
 //!
-//! A name that one file alone knows is there; the groups of Gateway API and of OCM's works stand with their kinds
-//! in `api`, the names of OCM's scheduler in its crate.
+//! A name that only one file uses is in that file. The groups of Gateway API and of OCM's works are with their kinds in
+//! `api`, and the names of OCM's scheduler are in its crate.
 
 /// On a CRD: that its objects are policies (docs/systems/gep-713.md#discoverability).
 pub(crate) const POLICY_LABEL: &str = "gateway.networking.k8s.io/policy";

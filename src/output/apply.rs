@@ -1,7 +1,7 @@
 //! Changing the disk, in the order that `write.rs` explains.
 //!
 //! Owns: creating, replacing and deleting, in parallel, and where a failure stops. Flows in: a [`Tree`] and its
-//! [`Scan`]. Flows out: a changed disk, or the first error. Must not know: whose a file is; the scan says so.
+//! [`Scan`]. Flows out: a changed disk, or the first error. Must not know: who owns a file; the scan decides that.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -3,7 +3,7 @@
 //! Owns: writing such files. Flows in: a directory, paths in it and texts. Flows out: changed files, and how many. Must
 //! not know: what is in them.
 //!
-//! For files that are input as well, such as PlacementDecisions: no inventory makes them ours, so nothing is pruned.
+//! For files that are also input, such as PlacementDecisions: no inventory makes them ours, so nothing is pruned.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};

@@ -1,7 +1,7 @@
-//! Comparing one file with wanted bytes.
+//! Compares one file with the wanted bytes.
 //!
 //! Owns: the one reading of a file, in no more memory than the wanted bytes need. Flows in: an open file and the bytes.
-//! Flows out: whether they are the same, else the hash of what is there. Must not know: whose the file is.
+//! Flows out: whether they are the same; if not, the hash of the file. Must not know: who owns the file.
 
 use std::fs::File;
 use std::io::{self, Read as _};

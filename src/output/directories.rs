@@ -1,4 +1,4 @@
-//! Which directories there are to look at, and which files of each.
+//! Which directories to look at, and which files in each.
 //!
 //! Owns: grouping wanted and stale files by directory, and refusing a tree that breaks the rules of [`Tree`]. Flows
 //! in: a tree, the record. Flows out: [`Directories`]. Must not know: what is on disk.

@@ -1,7 +1,7 @@
-//! What an earlier run wrote, as far as another tree would replace or remove it.
+//! The files of an earlier run that another tree would replace or remove.
 //!
 //! Owns: which files of the record those are, and their texts. Flows in: a directory, a [`Tree`]. Flows out: paths, texts.
-//! Must not know: what a file means, or whether anything is written.
+//! Must not know: what a file means, or whether anything will be written.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Why nothing, or not everything, was written: typed, and as findings that say what to type next.
 //!
-//! Owns: what can be in the way of a file ([`Obstacle`]), what can fail ([`OutputError`]), their codes and help
-//! lines. Flows in: what scanning and writing meet. Flows out: errors, findings. Must not know: how anything is
+//! Owns: what can be in the way of a file ([`Obstacle`]), what can fail ([`OutputError`]), their codes and help lines.
+//! Flows in: failures of scanning and writing. Flows out: errors, findings. Must not know: how anything is
 //! written.
 
 use std::fmt;

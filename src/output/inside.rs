@@ -1,6 +1,7 @@
-//! Whether one directory is, or lies in, another: an output inside the input would feed on itself.
+//! Whether one directory is, or is inside, another: an output inside the input would feed on itself.
 //!
-//! Owns: real paths and comparing them, also of directories that are not there yet. Flows in: two paths. Flows out: yes or no.
+//! Owns: real paths and comparing them, including those of directories that do not exist yet. Flows in: two paths.
+//! Flows out: yes or no.
 //! Must not know: which of them is output.
 
 use std::ffi::OsString;

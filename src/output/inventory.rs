@@ -1,9 +1,9 @@
 //! The inventory: which files are ours, and with which bytes.
 //!
 //! Owns: its format, and reading and writing it. Flows in: a file, or paths with hashes. Flows out: an [`Inventory`],
-//! lines. Must not know: what is wanted, or what is on disk beside it.
+//! lines. Must not know: what is wanted, or which other files are on disk.
 //!
-//! The format is that of GNU `sha256sum`, so that `sha256sum -c .spokewright-inventory` holds: 64 hexadecimal
+//! The format is that of GNU `sha256sum`, so that `sha256sum -c .spokewright-inventory` works: 64 hexadecimal
 //! digits, two blanks, the path; a path with a backslash, a newline or a carriage return is escaped and its line
 //! starts with a backslash. Lines are in byte order of the paths. The plan has the same format, but may list one
 //! path with several hashes.

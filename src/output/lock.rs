@@ -1,10 +1,11 @@
 //! One run at a time in one directory.
 //!
-//! Owns: the lock of an output. Flows in: its root. Flows out: a lock that is held as long as it lives. Must not know: what
-//! is read or written under it.
+//! Owns: the lock of an output. Flows in: its root. Flows out: a lock that is released when it is dropped. Must not
+//! know: what is read or written under it.
 //!
-//! The lock is the system's, on the directory itself: it leaves nothing behind, and goes with a run that is killed. Where
-//! there is none, as on Windows, which opens no directories, and on some network file systems, runs are not kept apart.
+//! The operating system locks the directory itself: the lock leaves nothing behind, and ends with a run that is killed.
+//! Where there is no such lock, runs are not kept apart: on Windows, which opens no directories, and on some network
+//! file systems.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;

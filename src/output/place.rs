@@ -1,11 +1,12 @@
-//! Where an output may stand, and opening it there.
+//! Where an output may be, and opening it there.
 //!
-//! Owns: the places where nothing is written, opening and making the directory of an output. Flows in: a path, and the
-//! directory that it must not leave. Flows out: a [`Root`]. Must not know: what is in it.
+//! Owns: the places where nothing is written; opening and creating the directory of an output. Flows in: a path, and
+//! the directory that it must not leave. Flows out: a [`Root`]. Must not know: what is in it.
 //!
-//! What a command line names may stand anywhere, and links may lead there: a person wrote it. What a file of the input
-//! names stays in the repository, or a pull request would write into the home directory of the user who renders it.
-//! Nothing at all is written below a `.git`: what is there is run by Git, or believed by it.
+//! An output that the command line names may be anywhere, and links may lead there, because a person typed it. An
+//! output that a file of the input names must stay in the repository: otherwise a pull request could write into the
+//! home directory of the user who renders it. Nothing at all is written below a `.git`, because Git runs or trusts the
+//! files there.
 
 use std::io;
 use std::path::{Component, Path};

@@ -1,8 +1,8 @@
-//! Reads an output tree back: what a run wrote, as its inventory lists it.
+//! Reads an output tree back: the files that a run wrote, as its inventory lists them.
 //!
-//! Owns: telling an output tree from other directories, and reading its files in parallel. Flows in: a directory, and
-//! who says whether a file is as expected. Flows out: [`TreeFiles`], with the texts of those that are not. Must not
-//! know: what a file means.
+//! Owns: telling an output tree from other directories, and reading its files in parallel. Flows in: a directory, and a
+//! function that decides whether a file is as expected. Flows out: [`TreeFiles`], with the texts of those that are not.
+//! Must not know: what a file means.
 
 use std::io::Read as _;
 use std::path::Path;

@@ -1,7 +1,7 @@
-//! The directory of the output, open: everything that is read or changed in an output goes through it.
+//! The open directory of the output: everything that is read or changed in an output goes through it.
 //!
-//! Owns: the way to the directories in it, and what people call them. Flows in: an open directory and its path. Flows
-//! out: directories, errors with whole paths. Must not know: where an output may stand, or what is in it.
+//! Owns: the way to the directories in it, and their paths in messages. Flows in: an open directory and its path. Flows
+//! out: directories, errors with full paths. Must not know: where an output may be, or what is in it.
 
 use std::io;
 use std::path::{Path, PathBuf};

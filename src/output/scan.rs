@@ -1,4 +1,4 @@
-//! Comparing a wanted tree with what is on disk: reads everything once, writes nothing.
+//! Compares a wanted tree with the disk: reads everything once, writes nothing.
 //!
 //! Owns: the state of every wanted file, what is stale, and what is in the way. Flows in: a [`Tree`], the record.
 //! Flows out: a [`Scan`]. Must not know: how the disk is changed.

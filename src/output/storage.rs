@@ -1,4 +1,4 @@
-//! The few ways in which we change a disk, behind a seam, so that tests can stop the run at every single one.
+//! The few ways in which we change a disk, behind a trait, so that tests can stop the run at every single one.
 //!
 //! Owns: [`Storage`], and replacing a file atomically with it. Flows in: names in open
 //! directories, bytes. Flows out: changes of the disk.

@@ -1,7 +1,7 @@
-//! What is wanted: a sorted set of files whose bytes are generated only when they are needed.
+//! The wanted tree: a sorted set of files whose bytes are generated only when they are needed.
 //!
 //! Owns: [`Tree`], and which paths are safe. Flows in: paths. Flows out: the contract that a layout fulfills. Must not
-//! know: what the files hold, what is on disk.
+//! know: what the files contain, what is on disk.
 
 use std::borrow::Cow;
 use std::path::{Component, Path};

@@ -1,8 +1,8 @@
-//! What every command follows from: what is ours, which clusters it goes to, and what is attached to it.
+//! The analysis behind every command: what is ours, which clusters it goes to, and what is attached to it.
 //!
-//! Owns: the order of these stages, each of which runs once. Flows in: [`Loaded`] input. Flows out: an [`Analysis`], of
-//! which a plan, policies, statuses and a picture are functions, and what the stages found.
-//! Must not know: what a command makes of it.
+//! Owns: the order of these stages, each of which runs once. Flows in: [`Loaded`] input. Flows out: an [`Analysis`],
+//! from which a plan, policies, statuses, and a picture follow, and the findings of the stages. Must not know: what a
+//! command does with it.
 
 use std::sync::Arc;
 

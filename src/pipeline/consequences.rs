@@ -1,4 +1,4 @@
-//! One mistake is one finding: what follows from a mistake elsewhere is left out.
+//! One mistake gives one finding: findings that follow from a mistake elsewhere are left out.
 //!
 //! Owns: which findings follow from an object with a mistake, and from one that could not be read. Flows in: findings
 //! with their final severities, texts, the hub. Flows out: the findings without those that follow. Must not know: which

@@ -1,10 +1,10 @@
-//! What would change without each policy of the hub.
+//! What would change if each policy of the hub were deleted.
 //!
-//! Owns: the parts of a hub that no policy leads out of, and how much is worked out. Flows in: an analysis and its evaluated
-//! policies. Flows out: changes of settings by policy. Must not know: how they are shown.
+//! Owns: the parts of a hub that no policy leads out of, and the limit on the work. Flows in: an analysis and its
+//! evaluated policies. Flows out: changes of settings by policy. Must not know: how they are shown.
 //!
-//! A policy makes a difference only to the Gateways that it reaches, and to those that share a route or a policy with them.
-//! So the hub is taken apart into what belongs together, and each part is evaluated again without each of its policies: a
+//! A policy makes a difference only to the Gateways that it affects, and to those that share a route or a policy with
+//! them. So the hub is split into independent parts, and each part is evaluated again without each of its policies: a
 //! fleet of a hundred Gateways costs a hundred small hubs, and not a hundred fleets.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

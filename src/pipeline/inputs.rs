@@ -1,7 +1,7 @@
-//! Where configuration, input and output are, and reading them.
+//! Finds and reads configuration, input, and output.
 //!
-//! Owns: which file the configuration is, what is input and what output. Flows in: a [`Request`]. Flows out: [`Loaded`]
-//! input with all that is wrong so far. Must not know: what is made of it.
+//! Owns: which file is the configuration, what is input, and what is output. Flows in: a [`Request`]. Flows out:
+//! [`Loaded`] input with all findings so far. Must not know: what is done with it.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::Read;

@@ -1,9 +1,9 @@
-//! What to say when nothing is rendered: which link of the chain from files to clusters is missing, and what adds it.
+//! The finding if nothing is rendered: which link of the chain from files to clusters is missing, and how to add it.
 //!
-//! Owns: these words. Flows in: the input, what of it is ours. Flows out: one finding. Must not know: how anything
-//! is rendered.
+//! Owns: the wording. Flows in: the input, which of its objects are ours. Flows out: one finding. Must not know: how
+//! anything is rendered.
 //!
-//! It is the first error of many a beginner. So the help names the one thing to do next, in words to type.
+//! It is the first error that many beginners see. So the help names the one thing to do next, ready to type.
 
 use std::collections::BTreeSet;
 

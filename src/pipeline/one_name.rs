@@ -1,4 +1,4 @@
-//! A name that nothing has is one finding, however many objects refer to it.
+//! A missing name gives one finding, however many objects refer to it.
 //!
 //! Owns: which findings lack one name, and whether the definition or the references have the typo. Flows in: findings in
 //! the order of reading, the hub, texts. Flows out: the findings, with one for each such name. Must not know: which stage

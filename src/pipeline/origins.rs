@@ -1,6 +1,6 @@
-//! What kustomize says of where its objects come from: findings are in the file, not in what was piped in.
+//! The origins that kustomize records for its objects: findings point at the original file, not at the piped input.
 //!
-//! Owns: the annotation, and what is reported where the file is not found. Flows in: documents, directories that paths
+//! Owns: the annotation, and where findings point if the file is not found. Flows in: documents, directories that paths
 //! may be relative to, findings. Flows out: the same findings. Must not know: how a file is read.
 //!
 //! Rule: docs/systems/gitops.md#kustomize.

@@ -1,6 +1,6 @@
-//! A page of a fleet: everything that is shown, from one analysis.
+//! A page of a fleet: everything that it shows, from one analysis.
 //!
-//! Owns: which evaluations a page needs, each made once. Flows in: an analysis, what it renders to, its evaluated policies.
+//! Owns: which evaluations a page needs, each made once. Flows in: an analysis, its rendering, its evaluated policies.
 //! Flows out: the data of a page. Must not know: HTML, the command line.
 
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! Policies of one input: attached on the hub, and evaluated where they are.
 //!
-//! Owns: the order of these stages, and what the configuration says of them. Flows in: the input, what of it is
-//! ours, the spokes. Flows out: what is attached, a [`PolicyView`]. Must not know: works.
+//! Owns: the order of these stages, and the configuration of them. Flows in: the input, which of its objects are ours,
+//! the spokes. Flows out: attachments, a [`PolicyView`]. Must not know: works.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! JSON Schemas of what users write for this tool, and of what it prints.
+//! JSON Schemas of the files that users write for this tool, and of the reports that it prints.
 //!
-//! Owns: putting them together, as what a profile may say is known to `policy` and the rest of the configuration to
-//! `api`; where they are published. Flows out: documents and their text. Must not know: values.
+//! Owns: putting them together, because `policy` knows what a profile may contain and `api` knows the rest of the
+//! configuration; where they are published. Flows out: documents and their text. Must not know: values.
 
 use serde_json::{Value, json};
 

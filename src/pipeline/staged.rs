@@ -1,10 +1,10 @@
-//! Whether Git's index holds an output as it is wanted: what a commit would take along of it.
+//! Whether Git's index contains the output that is wanted, so that a commit would include it.
 //!
 //! Owns: which files count. Flows in: the index, the last commit, a [`Tree`]. Flows out: files that differ. Must not
 //! know: the caller, or what is reported about them.
 //!
-//! A tree that was rendered and not added is as bad as one that was not rendered: the root of the commit would name
-//! clusters whose files stay behind on one machine (docs/guides/pre-commit.md).
+//! A tree that was rendered and not added is as bad as one that was not rendered: the root in the commit would name
+//! clusters whose files exist on one machine only (docs/guides/pre-commit.md).
 
 use std::path::Path;
 

@@ -1,6 +1,7 @@
-//! From a hub to a plan, and to everything that can be reported about it.
+//! The stages from a hub to a plan, and to everything that can be reported about it.
 //!
-//! Owns: the functions of an [`Analysis`]: the plan, statuses, what `check` looks at beside. Flows in: an analysis.
+//! Owns: the functions of an [`Analysis`]: the plan, statuses, and the additional checks of `check`. Flows in: an
+//! analysis.
 //! Flows out: [`Rendered`], statuses, findings. Must not know: the command line.
 
 use std::borrow::Cow;

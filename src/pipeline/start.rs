@@ -1,7 +1,7 @@
-//! What a directory begins with: a small hub that renders, or an export of a live hub, sorted into files.
+//! The first files of a directory: a small hub that renders, or an export of a live hub, sorted into files.
 //!
-//! Owns: the files of `init`, and which part of an exported object belongs into Git. Flows in: what to add, or objects that
-//! were read. Flows out: texts by path. Must not know: where they are written.
+//! Owns: the files of `init`, and which part of an exported object belongs in Git. Flows in: what to add, or objects
+//! that were read. Flows out: texts by path. Must not know: where they are written.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,8 @@
 //! Which findings are accepted.
 //!
-//! Owns: which object and which file a finding is about, which suppressions hold, and the findings about those that do
-//! not. Flows in: the configuration, the hub, the texts, findings. Flows out: what is reported about each finding.
+//! Owns: which object and which file a finding is about, which suppressions apply, and the findings about those that do
+//! not. Flows in: the configuration, the hub, the texts, findings. Flows out: the findings, with the accepted ones
+//! marked.
 //! Must not know: how suppressions are written.
 
 use std::borrow::Cow;

@@ -1,6 +1,6 @@
-//! What an evaluation says, as findings.
+//! The problems of an evaluation, as findings.
 //!
-//! Owns: code, words and help of each problem of a Placement. Flows in: typed problems of the scheduler. Flows out:
+//! Owns: code, wording, and help of each problem of a Placement. Flows in: typed problems of the scheduler. Flows out:
 //! findings at the places of their fields. Must not know: which Placements count.
 
 use ocm_placement::{

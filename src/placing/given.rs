@@ -1,7 +1,7 @@
 //! PlacementDecisions of the input: the clusters that are already chosen (docs/systems/mgc.md#placing-a-gateway).
 //!
 //! Owns: reading them, and the findings about their names. Flows in: the hub. Flows out: clusters of each Placement.
-//! Must not know: what an evaluation would say.
+//! Must not know: what an evaluation would select.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

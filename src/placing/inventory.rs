@@ -1,7 +1,7 @@
-//! What of the hub an evaluation reads.
+//! The objects of the hub that an evaluation reads.
 //!
-//! Owns: leaving out what an API server would refuse. Flows in: the hub. Flows out: an inventory, and findings.
-//! Must not know: what an evaluation makes of it.
+//! Owns: leaving out the objects that an API server would refuse. Flows in: the hub. Flows out: an inventory, and
+//! findings. Must not know: what an evaluation does with it.
 
 use ocm_placement::Inventory;
 

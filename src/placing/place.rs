@@ -1,7 +1,8 @@
 //! The clusters of each Gateway of ours (docs/placement.md): given, or evaluated.
 //!
-//! Owns: which of both counts, and the findings about a Gateway that is placed nowhere. Flows in: our Gateways, given
-//! decisions, an evaluation. Flows out: a list of clusters for each Gateway. Must not know: how a scheduler decides.
+//! Owns: which of the two applies, and the findings about a Gateway that is placed nowhere. Flows in: our Gateways,
+//! given decisions, an evaluation. Flows out: a list of clusters for each Gateway. Must not know: how a scheduler
+//! decides.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

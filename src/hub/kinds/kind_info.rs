@@ -1,7 +1,7 @@
 //! What is known about one kind.
 //!
-//! Owns: a row of the table, and reading it from a CRD or from the catalog. Flows in: CRDs, the catalog. Flows out: [`KindInfo`]s. Must not know: which
-//! kinds there are.
+//! Owns: a row of the table, and reading it from a CRD or from the catalog. Flows in: CRDs, the catalog. Flows out:
+//! [`KindInfo`]s. Must not know: which kinds exist.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Which parameters an Application may set, and what each holds.
+//! Which parameters an Application may set, and the type of each.
 //!
 //! Owns: the table. Flows in: nothing. Flows out: [`PARAMETERS`]. Must not know: what a parameter does.
 
