@@ -1,7 +1,7 @@
-//! Which policies affect what: seen from a target (docs/systems/gep-713.md#discoverability).
+//! Which policies affect a target (docs/systems/gep-713.md#discoverability).
 //!
-//! Owns: that and which. Flows in: attachments and effective policies. Flows out: policies by node and kind.
-//! Must not know: clusters, how a target says it.
+//! Owns: whether a target is affected, and by which policies. Flows in: attachments and effective policies. Flows out:
+//! policies by node and kind. Must not know: clusters, how a target's status reports it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

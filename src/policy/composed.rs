@@ -1,4 +1,4 @@
-//! The policies of one node as a function of what more specific levels come to, the challenger.
+//! The policies of one node as a function of the challenger: the merged result of the more specific levels.
 //!
 //! Owns: the form of that function, where there is one.
 //! Flows in: the policies of a node, established first. Flows out: [`Composed`].

@@ -1,4 +1,4 @@
-//! What GEP-713 asks of the CRDs of policy kinds (docs/systems/gep-713.md#what-a-policy-kind-must-have).
+//! The requirements of GEP-713 on the CRDs of policy kinds (docs/systems/gep-713.md#what-a-policy-kind-must-have).
 //!
 //! Owns: the findings about definitions of kinds that a class of ours syncs. Flows in: the hub, our classes, profiles.
 //! Flows out: findings. Must not know: objects of those kinds.

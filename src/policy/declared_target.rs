@@ -1,4 +1,4 @@
-//! A target as a policy declares it, and what became of it.
+//! A target as a policy declares it, and the result of resolving it.
 //!
 //! Owns: [`Declared`] and [`Target`]. Flows in: references and selectors as read. Flows out: the same, resolved by
 //! `targets`. Must not know: how a target is found.

@@ -1,6 +1,6 @@
-//! Effective policies: what holds on a path.
+//! Effective policies: the settings that apply on a path.
 //!
-//! Owns: a result with the source of every field, and what was lost to whom.
+//! Owns: a result with the source of every field, and which settings were overridden by which policy.
 //! Flows in: what `paths` merges. Flows out: [`Effective`]s. Must not know: which paths there are, statuses, clusters.
 
 use std::collections::{BTreeSet, HashMap};

@@ -1,8 +1,8 @@
-//! Policies that Envoy Gateway refuses where they are attached, though its CRDs take them
+//! Policies that Envoy Gateway refuses where they are attached, although its CRDs accept them
 //! (docs/systems/envoy-gateway.md#sizes, docs/systems/envoy-gateway.md#default-hosts).
 //!
-//! Owns: sizes, ports that listeners share, and default hosts. Flows in: the topology, policies. Flows out: why, and what to
-//! do.
+//! Owns: sizes, ports that listeners share, and default hosts. Flows in: the topology, policies. Flows out: the reason,
+//! and the help.
 //! Must not know: statuses, findings, other policies.
 
 use std::collections::{BTreeSet, HashMap};

@@ -1,7 +1,7 @@
-//! Sizes that Envoy Gateway refuses, though its CRDs take them (docs/systems/envoy-gateway.md#sizes).
+//! Sizes that Envoy Gateway refuses, although its CRDs accept them (docs/systems/envoy-gateway.md#sizes).
 //!
-//! Owns: which fields, their bounds, and what the controller says. Flows in: the settings of a policy. Flows out: a message. Must not know:
-//! targets.
+//! Owns: which fields, their bounds, and the controller's message. Flows in: the settings of a policy. Flows out: a
+//! message. Must not know: targets.
 
 use apimachinery::Quantity;
 use serde_json::Value;

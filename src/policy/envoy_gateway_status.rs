@@ -1,7 +1,7 @@
-//! Predicted statuses in Envoy Gateway's words (docs/systems/envoy-gateway.md#status).
+//! Predicted statuses in Envoy Gateway's wording (docs/systems/envoy-gateway.md#status).
 //!
 //! Owns: Accepted, Merged, Overridden, Warning and Aggregated for each ancestor, in the order in which its controller
-//! comes to the targets. Flows in: attachments. Flows out: [`AncestorStatus`]es. Must not know: clusters, and what
+//! processes the targets. Flows in: attachments. Flows out: [`AncestorStatus`]es. Must not know: clusters, and what
 //! happens there.
 //!
 //! `envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`,

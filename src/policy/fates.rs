@@ -1,8 +1,8 @@
-//! What becomes of every policy, wherever it goes.
+//! The fate of every policy, on every cluster that it goes to.
 //!
-//! Owns: which of its settings hold and which do not, and who took their place: on each cluster where it was evaluated,
-//! and on all of them together.
-//! Flows in: evaluated clusters, and what is kept from them. Flows out: [`Fates`], by the locators of policies.
+//! Owns: which of its settings apply and which do not, and what overrides them: on each cluster where it was evaluated,
+//! and on all of them together. Flows in: evaluated clusters, and what is withheld from them. Flows out: [`Fates`], by
+//! the locators of policies.
 //! Must not know: how anything is merged, conditions.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -1,8 +1,8 @@
-//! What there is to say about policies as a whole: targets on no path, settings that nowhere hold.
+//! Findings about policies as a whole: targets on no path, settings that apply nowhere.
 //!
 //! Owns: the findings that need more than one policy. Those about a single field are where it is read (`settings`,
 //! `targets`, `topology`).
-//! Flows in: attachments, what became of the policies. Flows out: findings.
+//! Flows in: attachments, the fates of the policies. Flows out: findings.
 //! Must not know: works.
 
 use std::collections::BTreeSet;

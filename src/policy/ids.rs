@@ -1,6 +1,6 @@
 //! The numbers of policies and of their kinds.
 //!
-//! Owns: one type for each. Flows in and out: nothing else. Must not know: what is behind a number.
+//! Owns: one type for each. Flows in and out: nothing else. Must not know: what a number stands for.
 
 use crate::hub::row_ids;
 

@@ -1,4 +1,4 @@
-//! What can be merged: the settings of policies, taken apart.
+//! The settings of policies, taken apart so that they can be merged.
 //!
 //! Owns: defaults and overrides as [`Layer`]s, their [`Leaf`]s with where each comes from, and an [`Entry`], the policy
 //! that they belong to.

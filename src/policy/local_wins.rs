@@ -1,8 +1,8 @@
-//! What is left of a synced policy beside policies of its kind that live on the cluster.
+//! The rest of a synced policy if policies of its kind live on the cluster.
 //!
-//! Owns: taking from settings the rules and fields that others define.
+//! Owns: removing the rules and fields that others define from settings.
 //! Flows in: the settings of both. Flows out: the settings that are left.
-//! Must not know: which cluster; who is synced.
+//! Must not know: which cluster; which policy is synced.
 
 use std::sync::Arc;
 

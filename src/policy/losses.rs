@@ -1,6 +1,6 @@
-//! Losses: what of a policy does not hold on a path, and whose took its place.
+//! Losses: the settings of a policy that do not apply on a path, and the policies that override them.
 //!
-//! Owns: telling losses from what survives under another shape. Flows in: a policy and the result of a path.
+//! Owns: telling losses from settings that survive in another shape. Flows in: a policy and the result of a path.
 //! Flows out: [`Loss`]es. Must not know: statuses, other paths.
 
 use std::collections::{BTreeSet, HashMap};

@@ -1,7 +1,7 @@
-//! Which policies of a path meet at all.
+//! Which policies of a path are merged at all.
 //!
-//! Owns: that, by kind. Flows in: who is on each level of a path. Flows out: the levels that are merged.
-//! Must not know: how anything is merged, what the policies say.
+//! Owns: this decision, by kind. Flows in: the policies on each level of a path. Flows out: the levels that are merged.
+//! Must not know: how anything is merged, the settings of the policies.
 
 use super::layer::Entry;
 use super::profile::Dictates;

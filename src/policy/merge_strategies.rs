@@ -1,8 +1,8 @@
 //! The merge strategies of GEP-713: how two specs become one.
 //!
-//! Owns: atomic defaults, atomic overrides, patch defaults, patch overrides, and what counts as empty.
-//! Flows in: what has been merged so far, the layer of an established policy. Flows out: what both come to.
-//! Must not know: where the two stand.
+//! Owns: atomic defaults, atomic overrides, patch defaults, patch overrides, and what counts as empty. Flows in: the
+//! result so far, the layer of an established policy. Flows out: the merged result. Must not know: which levels the two
+//! are on.
 
 use super::layer::{Content, Side};
 use super::merge_patch::{lay_under, patch};

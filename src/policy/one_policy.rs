@@ -1,6 +1,7 @@
-//! One policy: what it says and where it wants to be.
+//! One policy: its settings and its targets.
 //!
-//! Owns: [`Policy`], and [`Authored`], what it was made from. Flows in: what `reading` reads and `targets` resolves.
+//! Owns: [`Policy`], and [`Authored`], the object that it was made from. Flows in: what `reading` reads and `targets`
+//! resolves.
 //! Flows out: the same. Must not know: other policies.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
-//! What the configuration and the parameters say about policies.
+//! The options for policies, from the configuration and the parameters.
 //!
-//! Owns: [`Options`]. Flows in and out: the same. Must not know: where it was read.
+//! Owns: [`Options`]. Flows in and out: the same. Must not know: where they were read.
 
 use serde_json::Value;
 

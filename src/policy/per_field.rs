@@ -1,7 +1,7 @@
 //! Policies of one target that add up as long as no two of them set one field (NGINX Gateway Fabric).
 //!
-//! Owns: which fields those are, and what such policies come to. Flows in: the policies of each level of a path. Flows
-//! out: whether two meet, leaves with their sources. Must not know: who is older, objects.
+//! Owns: which fields those are, and merging such policies. Flows in: the policies of each level of a path. Flows out:
+//! whether two conflict, leaves with their sources. Must not know: who is older, objects.
 //!
 //! docs/systems/other-policies.md#nginx-gateway-fabric
 

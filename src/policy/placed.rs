@@ -1,6 +1,7 @@
 //! The policies of one kind on one node.
 //!
-//! Owns: [`Placed`]. Flows in: who is attached there. Flows out: the same, in role order. Must not know: other nodes.
+//! Owns: [`Placed`]. Flows in: the policies that are attached there. Flows out: the same, in role order. Must not know:
+//! other nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,7 @@
-//! How many things a policy affects.
+//! The reach of a policy: how many things it affects.
 //!
-//! Owns: reach: Gateways, listeners, routes, backends. Flows in: attachments, effective policies. Flows out: [`Reach`].
+//! Owns: the counts of Gateways, listeners, routes, and backends. Flows in: attachments, effective policies. Flows out:
+//! [`Reach`].
 //! Must not know: clusters, how it is printed.
 
 use std::collections::BTreeSet;

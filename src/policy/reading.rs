@@ -1,4 +1,4 @@
-//! From objects to policies: what one of them says.
+//! Reads one object as a policy.
 //!
 //! Owns: reading targets and settings of one policy, and the findings about it.
 //! Flows in: objects, profiles, options. Flows out: [`Policy`]s whose targets are not resolved yet.

@@ -1,6 +1,6 @@
 //! The right fold: merging along a path from its end to its root.
 //!
-//! Owns: the direction of the fold, and whose strategy counts at each step: the established policy's, or the
+//! Owns: the direction of the fold, and whose strategy decides at each step: the established policy's, or the
 //! challenger's. Flows in: layers by level, established first. Flows out: leaves with their sources.
 //! Must not know: what the levels are; the earlier text of GEP-713.
 

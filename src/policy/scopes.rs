@@ -1,7 +1,7 @@
-//! What a policy is displaced for, or merged into, as Envoy Gateway says it in a status.
+//! The scopes that a policy is overridden in, or merged into, as Envoy Gateway's statuses report them.
 //!
 //! Owns: the parents of routes as ancestors, and which scopes (Gateways, ListenerSets, listeners, routes) are under
-//! which for one kind. Flows in: the topology, the policies of a kind and where they count. Flows out: [`Scopes`].
+//! which for one kind. Flows in: the topology, the policies of a kind and where they apply. Flows out: [`Scopes`].
 //! Must not know: conditions; how anything is merged.
 //!
 //! `envoyproxy/gateway internal/gatewayapi/helpers.go@v1.9.0`, `policyScopeGraph`.

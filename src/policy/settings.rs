@@ -1,5 +1,4 @@
-//! The settings of one policy: what its spec says, without targets and strategy, taken apart into what can be
-//! merged.
+//! The settings of one policy: its spec without targets and strategy, taken apart so that it can be merged.
 //!
 //! Owns: wrappers (`defaults`, `overrides`, bare), the strategy field, named rules and the
 //! leaves of JSON merge patch.

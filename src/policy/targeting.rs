@@ -1,8 +1,8 @@
-//! Which targets a policy kind may name, and who says so.
+//! Which targets a policy kind may name, and the source of that rule.
 //!
-//! Owns: the answer for one target ([`Targeting::judge`]), which validation, hints and reports all ask for. Flows in:
-//! what a definition, a controller's page or the configuration says. Flows out: verdicts. Must not know: where
-//! definitions are kept, objects.
+//! Owns: the answer for one target ([`Targeting::judge`]), which validation, hints, and reports all use. Flows in: the
+//! statements of a definition, a controller's documentation, or the configuration. Flows out: verdicts. Must not know:
+//! where definitions are kept, objects.
 
 use std::collections::BTreeSet;
 

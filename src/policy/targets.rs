@@ -1,7 +1,7 @@
 //! From a declared target to a node of the topology.
 //!
 //! Owns: `targetRef`, `targetRefs` and `targetSelectors` with sections, namespaces and ReferenceGrants; allowed
-//! kinds; virtual kinds; the findings at targets that cannot be reached.
+//! kinds; virtual kinds; the findings at targets that cannot be resolved.
 //! Flows in: policies as read. Flows out: their targets, resolved.
 //! Must not know: settings, precedence.
 

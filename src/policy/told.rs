@@ -1,7 +1,8 @@
-//! Which targets a policy kind may name where its definition does not say: by its controller, or by documentation.
+//! Which targets a policy kind may name if its definition does not restrict them: by its controller, or by
+//! documentation.
 //!
-//! Owns: these facts, as one table; definitions say all others (`api::targeting`). Flows in: nothing. Flows out: what
-//! is told of a kind. Must not know: definitions, objects.
+//! Owns: these facts, as one table; all others come from definitions (`api::targeting`). Flows in: nothing. Flows out:
+//! the documented targets of a kind. Must not know: definitions, objects.
 
 use crate::api::gateway::GROUP;
 use crate::api::targeting::{AllowedTarget, Taken, TargetField};

@@ -1,7 +1,7 @@
-//! Which waypoint of Istio's serves a Service, and what passes it (docs/systems/other-policies.md#waypoints).
+//! Which of Istio's waypoints serves a Service, and which traffic passes it (docs/systems/other-policies.md#waypoints).
 //!
-//! Owns: the labels by which Services, Namespaces, Gateways and classes say so. Flows in: the topology. Flows out:
-//! [`Waypoint`], or why none is known. Must not know: policies.
+//! Owns: the labels by which Services, Namespaces, Gateways, and classes choose a waypoint. Flows in: the topology.
+//! Flows out: [`Waypoint`], or the reason why none is known. Must not know: policies.
 
 use crate::api::route::AdmittedNamespaces;
 use crate::object::Object;

@@ -1,7 +1,7 @@
-//! Which workloads a policy without a target holds for (Istio).
+//! Which workloads a policy without a target applies to (Istio).
 //!
-//! Owns: the root namespace, the labels of the pods that Istio runs for a Gateway, and what a policy's selector says of
-//! them and of the pods behind a Service (docs/systems/other-policies.md#istio).
+//! Owns: the root namespace, the labels of the pods that Istio runs for a Gateway, and whether a policy's selector
+//! matches them and the pods behind a Service (docs/systems/other-policies.md#istio).
 //! Flows in: policies, the topology. Flows out: nodes. Must not know: settings, targets by name.
 
 use std::collections::{BTreeMap, HashMap};

@@ -1,4 +1,4 @@
-//! Putting the works of every cluster together.
+//! Assembles the works of every cluster.
 //!
 //! Owns: which manifests are in which work, in which order, and which clusters get it.
 //! Flows in: an [`Input`]. Flows out: the [`Plan`], and findings for works that cannot be applied.

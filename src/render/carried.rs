@@ -1,6 +1,6 @@
-//! What is in which work: the copies of a synced object as manifests.
+//! The contents of works: the copies of a synced object, as manifests.
 //!
-//! Owns: whose work carries a copy, and its manifest. Flows in: variants of a synced object. Flows out: [`Carried`].
+//! Owns: which work contains a copy, and its manifest. Flows in: variants of a synced object. Flows out: [`Carried`].
 //! Must not know: how a copy was made, other objects.
 
 use std::sync::Arc;

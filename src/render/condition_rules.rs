@@ -1,12 +1,12 @@
-//! Condition rules: what the work agent says of a work beyond that it is applied (OCM ManifestWork,
+//! Condition rules: the conditions that the work agent sets on a work in addition to Applied (OCM ManifestWork,
 //! `manifestConfigs[].conditionRules`).
 //!
 //! Owns: which rules a manifest gets, and their CEL. Flows in: the conditions that the controllers of a kind report. Flows
 //! out: rules. Must not know: other manifests, which work it is in.
 //!
 //! The agent sets no condition Progressing by itself, and a ManifestWorkReplicaSet waits for it
-//! (docs/systems/ocm-work.md#condition-rules). A rule whose CEL fails counts as false, which would end the waiting: so no
-//! expression reads a field that may be missing before it has asked for it.
+//! (docs/systems/ocm-work.md#condition-rules). A rule whose CEL fails counts as false, which would end the waiting: so
+//! no expression reads a field that may be missing without testing for it first.
 
 use serde_json::{Value, json};
 

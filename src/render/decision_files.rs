@@ -1,4 +1,5 @@
-//! PlacementDecision files: the lock that keeps later runs steady (`placement --write DIR`), one a Placement.
+//! PlacementDecision files: the lock that keeps later runs stable (`placement --write DIR`), one file for each
+//! Placement.
 //!
 //! Owns: which file holds which object. Flows in: PlacementDecision objects. Flows out: the path and the text of each
 //! file. Must not know: why a cluster was chosen.

@@ -1,8 +1,8 @@
-//! Feedback rules: what the work agent reports back of each shipped object (OCM ManifestWork,
+//! Feedback rules: the status fields that the work agent reports back for each shipped object (OCM ManifestWork,
 //! `manifestConfigs[].feedbackRules`).
 //!
-//! Owns: which fields are asked for and under which names. Flows in: Gateways, the conditions of a kind, parameters. Flows
-//! out: paths. Must not know: what a value means when it comes back.
+//! Owns: which fields are requested and under which names. Flows in: Gateways, the conditions of a kind, parameters.
+//! Flows out: paths. Must not know: what a value means when it comes back.
 
 use super::policy_conditions::PolicyConditions;
 use crate::api::gateway::Gateway;

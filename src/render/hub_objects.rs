@@ -1,9 +1,9 @@
-//! Hub objects with what MGC writes back (`hubObjects: Annotated`; docs/systems/mgc.md#what-is-written-back,
-//! docs/systems/policy-sync.md#annotations).
+//! Hub objects with the annotations that MGC writes back (`hubObjects: Annotated`;
+//! docs/systems/mgc.md#what-is-written-back, docs/systems/policy-sync.md#annotations).
 //!
-//! Owns: which annotations and labels a Gateway, policy or route on the hub gets, and taking away those of an earlier
-//! run. Flows in: an [`Input`], variants of synced objects. Flows out: objects; a finding where two would share a
-//! file, or Kubernetes would refuse what is written back. Must not know: works.
+//! Owns: which annotations and labels a Gateway, policy or route on the hub gets, and removing those of an earlier run.
+//! Flows in: an [`Input`], variants of synced objects. Flows out: objects; a finding if two would share a file, or if
+//! Kubernetes would refuse the annotations. Must not know: works.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,7 @@
-//! What rendering needs to know: the hub, who goes where, what is synced, and what the configuration says.
+//! The input of rendering: the hub, the clusters of each Gateway, the synced objects, and the configuration.
 //!
-//! Owns: [`Input`]. Flows in: what earlier stages decided. Flows out: the same. Must not know: how it was decided.
+//! Owns: [`Input`]. Flows in: what earlier stages decided. Flows out: the same. Must not know: how anything was
+//! decided.
 
 use crate::api::config::{HubObjects, Secrets};
 use crate::hub::{Grants, Hub, OurGatewayId, Table};

@@ -1,4 +1,4 @@
-//! One object inside a work, and what OCM calls it.
+//! One object inside a work, and its identifier in OCM.
 //!
 //! Owns: [`Manifest`] and its [`ResourceIdentifier`].
 //! Flows in: objects as they are on a spoke. Flows out: the same.

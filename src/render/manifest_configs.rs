@@ -1,4 +1,4 @@
-//! `manifestConfigs` of a work: how the agent applies each manifest, and what it says of it.
+//! `manifestConfigs` of a work: how the agent applies each manifest, and what it reports about it.
 //!
 //! Owns: the entries. Flows in: manifests, parameters of the class. Flows out: the list. Must not know: the rest of a
 //! work.

@@ -1,4 +1,4 @@
-//! What things are called: works, their sets, manifest keys.
+//! Names of works, of their sets, and of manifest keys.
 //!
 //! Owns: how a name is derived, and how one that is too long is cut so that it stays unique. Flows in: objects, names.
 //! Flows out: names. Must not know: which names are taken.

@@ -1,13 +1,13 @@
-//! Rights that would go before the objects that they are for: then those could not be deleted.
+//! Rights that would disappear before the objects that they are for, so that the agent could not delete those.
 //!
-//! Owns: what an earlier rendering shipped and granted, compared with a plan, and the finding about a kind whose right
-//! leaves together with its objects. Flows in: a [`Plan`], the works of an earlier rendering as text, our Gateways.
+//! Owns: comparing what an earlier rendering shipped and granted with a plan, and the finding about a kind whose right
+//! disappears together with its objects. Flows in: a [`Plan`], the works of an earlier rendering as text, our Gateways.
 //! Flows out: findings. Must not know: where those texts come from.
 //!
-//! An agent that may not delete what has left a work tries for ever, and the work says Applied all the while
-//! (docs/systems/ocm-work.md#what-leaves-a-work). A plan grants whatever it ships, so a right that a cluster had and
-//! would lose is of a kind that the cluster gets nothing more of: every object of that kind in its earlier works is to
-//! leave. A cluster that gets nothing at all any more is not looked at: its agent deletes whole works, rights and all.
+//! An agent that may not delete an object that has left a work tries forever, and the work stays Applied all the while
+//! (docs/systems/ocm-work.md#what-leaves-a-work). A plan grants rights to everything that it ships. So if a cluster
+//! would lose a right, it no longer gets objects of that kind: every object of that kind in its earlier works has to be
+//! deleted. A cluster that no longer gets anything is not checked: its agent deletes whole works, including the rights.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! The plan: every work of every cluster, before a byte is written.
 //!
-//! Owns: [`Plan`], and its works, sets and hub objects. Flows in: what `assemble` puts together. Flows out: the same,
-//! to layouts and reports. Must not know: what is on disk.
+//! Owns: [`Plan`], and its works, sets, and hub objects. Flows in: the parts from `assemble`. Flows out: the same, to
+//! layouts and reports. Must not know: what is on disk.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Which conditions a policy kind reports, so that feedback asks for what is there
+//! Which conditions a policy kind reports, so that feedback requests only those that exist
 //! (docs/reference/what-is-rendered.md).
 //!
 //! Owns: the table of kinds. Flows in: a kind, the CRDs of the input. Flows out: [`PolicyConditions`]. Must not know:

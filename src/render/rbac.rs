@@ -3,13 +3,13 @@
 //! Owns: the ClusterRole and its binding, and what the agent needs no right for. Flows in: the resources that a cluster's
 //! works ship, and those that the parameters list. Flows out: the work. Must not know: whose parameters they are.
 //!
-//! The stock agent may write what every namespace holds and RBAC, but no custom resource
-//! (docs/systems/ocm-work.md#the-agents-rights). Current OCM adds a labelled ClusterRole to the agent's own, older agents
-//! need the binding: both are written.
+//! The stock agent may write the built-in namespaced kinds and RBAC, but no custom resource
+//! (docs/systems/ocm-work.md#the-agents-rights). Current OCM adds a labeled ClusterRole to the agent's own; older
+//! agents need the binding. So both are written.
 //!
-//! The right to delete must outlive the object: an agent that may no longer touch what has left a work tries for ever, and
-//! the work says Applied all the while. So the role covers whatever is listed, shipped or not, and follows the parameters
-//! instead of the objects; `narrowed.rs` looks after a kind that leaves the parameters.
+//! The right to delete must outlive the object: an agent that may no longer delete an object that has left a work tries
+//! forever, and the work stays Applied all the while. So the role covers all listed kinds, shipped or not, and follows
+//! the parameters instead of the objects; `narrowed.rs` handles a kind that leaves the parameters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Secrets that listeners need: left out and reported, or copied (docs/reference/what-is-rendered.md).
 //!
-//! Owns: resolving certificate references with ReferenceGrants, the copies, and the findings about Secrets that stay
-//! away. Flows in: a Gateway or a ListenerSet, the hub. Flows out: manifests, and the references to them. Must not
+//! Owns: resolving certificate references with ReferenceGrants, the copies, and the findings about Secrets that are
+//! left out. Flows in: a Gateway or a ListenerSet, the hub. Flows out: manifests, and the references to them. Must not
 //! know: works, clusters.
 
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
-//! Which clusters a run speaks for: `--clusters` and `--shard`.
+//! Which clusters a run is responsible for: `--clusters` and `--shard`.
 //!
 //! Owns: how clusters are named, and the rule that assigns a cluster to a shard. Flows in: names and globs, `I/N`.
 //! Flows out: yes or no for a name.
-//! Must not know: which clusters there are. That is what makes a shard stable.
+//! Must not know: which clusters exist. That is what makes a shard stable.
 
 use std::str::FromStr;
 

@@ -1,6 +1,6 @@
-//! One ManifestWork: from its parts to text that only lacks the cluster's name.
+//! One ManifestWork, from its parts to a text that lacks only the cluster's name.
 //!
-//! Owns: the text of a work, where it is cut, and what keeps Flux from substituting inside it. Flows in:
+//! Owns: the text of a work, where it is cut, and the annotation that keeps Flux from substituting inside it. Flows in:
 //! [`WorkParts`], the parameters of a class. Flows out: [`WorkText`]. Must not know: which clusters get it.
 
 use serde_json::{Map, Value, json};

@@ -1,5 +1,5 @@
-//! `explain`: which policies affect an object, with what settings, from which file and line, on which clusters; and
-//! what a policy reaches.
+//! `explain`: which policies affect an object, with which settings, from which file and line, on which clusters; and
+//! what a policy affects.
 //!
 //! Owns: the document `Explanation`. Flows in: the evaluated policies of an input, an object. Flows out: serializable
 //! data with places. Must not know: columns and colors; that is [`super::explain_text`].

@@ -1,9 +1,9 @@
-//! Exported works: what the hub knows of each cluster.
+//! Exported works: what the hub knows about each cluster.
 //!
 //! Owns: reading a work's conditions, those of its manifests, and their status feedback
 //! (docs/systems/ocm-work.md#feedback, docs/systems/ocm-work.md#what-a-work-says). Flows in: objects, one after the other.
-//! Flows out: [`ExportedWorks`], which keep of each object what a report needs, and equal parts once. Must not know: what
-//! is planned, what the feedback means for a status.
+//! Flows out: [`ExportedWorks`], which keep only the parts that a report needs, and equal parts once. Must not know:
+//! what is planned, what the feedback means for a status.
 
 mod applied;
 mod grants;

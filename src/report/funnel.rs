@@ -1,4 +1,4 @@
-//! How a Placement comes to its clusters: how many are left after each step, and why the others are not.
+//! How a Placement arrives at its clusters: how many are left after each step, and why the others are not.
 //!
 //! Owns: the steps, and which clusters share a reason. Flows in: an evaluation with full detail. Flows out: steps. Must not
 //! know: how a scheduler decides, how steps are shown.

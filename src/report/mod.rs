@@ -1,4 +1,4 @@
-//! What people and CI read: reports about a run.
+//! Reports about a run, for people and CI.
 //!
 //! Owns: the versioned JSON shapes of docs/reference/json.md.
 //! Flows in: plans, decisions and findings. Flows out: serializable reports.

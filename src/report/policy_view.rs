@@ -1,7 +1,7 @@
-//! All that is decided about the policies of one input, for reports.
+//! Everything that is decided about the policies of one input, for reports.
 //!
 //! Owns: the bundle, and walking it: the hub as a cluster of its own, then each class of clusters that are alike. Flows
-//! in and out: what `policy` and `sync` decided. Must not know: how it was made, or how it is shown.
+//! in and out: the decisions of `policy` and `sync`. Must not know: how it was made, or how it is shown.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::marker::PhantomData;

@@ -1,6 +1,6 @@
-//! Predicted statuses of hub objects: what their controllers would write once every work is applied.
+//! Predicted statuses of hub objects, as their controllers would write them once every work is applied.
 //!
-//! Owns: the conditions of GatewayClasses and Gateways (docs/systems/mgc.md#gateway-conditions), and who gets
+//! Owns: the conditions of GatewayClasses and Gateways (docs/systems/mgc.md#gateway-conditions), and which object gets
 //! which of the statuses that the policy engine predicts (docs/systems/gep-713.md#status).
 //! Flows in: a [`Prediction`]. Flows out: [`ObjectStatus`]es.
 //! Must not know: how policies are decided, or works.

@@ -1,4 +1,4 @@
-//! Statuses for people: a table a group, messages below what is not True.
+//! Statuses for people: a table for each group, with messages below each condition that is not True.
 //!
 //! Owns: columns, and what fits a terminal. Flows in: statuses, a width in columns. Flows out: text.
 //! Must not know: how a status comes about.

@@ -1,11 +1,11 @@
-//! Whose an exported work or set is: this input's, or perhaps another's.
+//! Who owns an exported work or set: this input, or perhaps another one.
 //!
 //! Owns: what marks a work as made for an object of this input (docs/systems/mgc.md#gateway-work). Flows in: the hub,
 //! works and sets. Flows out: a [`Whose`]. Must not know: what is planned.
 //!
-//! A hub cluster may hold the works of several repositories, and of MGC, all with one label. What names them apart is
-//! the object that each was made for: there is one Gateway of a namespace and a name on a hub. A work whose object is
-//! not in the input may be what this input left, or what another one wants: nothing on it says which.
+//! A hub cluster may have the works of several repositories, and of MGC, all with one label. They differ by the object
+//! that each was made for: on a hub, a namespace and a name identify one Gateway. A work whose object is not in the
+//! input may be left over from this input, or wanted by another one: nothing in the work tells which.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Envoy Gateway (docs/systems/envoy-gateway.md): the most specific policy replaces the whole, unless it says
+//! Envoy Gateway (docs/systems/envoy-gateway.md): the most specific policy replaces all others, unless it sets
 //! `mergeType` itself.
 //!
 //! Owns: the profiles of `gateway.envoyproxy.io`. Flows in: nothing. Flows out: profiles. Must not know: objects.

@@ -1,6 +1,6 @@
 //! The profiles by kind.
 //!
-//! Owns: [`Profiles`], the built-in ones, and what counts for a labelled kind without one.
+//! Owns: [`Profiles`], the built-in ones, and the profile that applies to a labeled kind without one.
 //! Flows in: the files of the products. Flows out: profiles. Must not know: the configuration, objects.
 
 use std::collections::{BTreeMap, BTreeSet};

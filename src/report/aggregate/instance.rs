@@ -1,7 +1,7 @@
-//! One hub object on one cluster: what its work and its feedback say.
+//! One hub object on one cluster, as its work and its feedback report it.
 //!
-//! Owns: what is wrong with a planned work, when a cluster counts, and what it says against a condition. Flows in: a
-//! planned work, the exported one. Flows out: words of one cluster. Must not know: other clusters.
+//! Owns: the problems of a planned work, whether a cluster counts, and its reasons against a condition. Flows in: a
+//! planned work, the exported one. Flows out: the report of one cluster. Must not know: other clusters.
 
 use super::planned::{AskedFeedback, PlannedWork};
 use crate::render::WorkId;

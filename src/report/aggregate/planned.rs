@@ -1,7 +1,7 @@
-//! What the plan writes into each distinct work, and where an exported work has something else.
+//! The contents of each distinct planned work, and where an exported work differs from it.
 //!
-//! Owns: the feedback that the parameters ask for. Flows in: texts of the plan, exported works. Flows out: [`PlannedWork`]s,
-//! words for a difference. Must not know: clusters.
+//! Owns: the feedback that the parameters request. Flows in: texts of the plan, exported works. Flows out:
+//! [`PlannedWork`]s, descriptions of differences. Must not know: clusters.
 
 use serde_json::Value;
 

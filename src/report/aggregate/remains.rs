@@ -1,9 +1,9 @@
-//! What stays on a cluster though nothing ships it any more, and why it stays.
+//! Objects that stay on a cluster although nothing ships them any longer, and why they stay.
 //!
 //! Owns: which applied resources are in no work (docs/systems/ocm-work.md#appliedmanifestwork), and which deletions the
 //! works of a cluster no longer grant (docs/systems/ocm-work.md#the-agents-rights). Flows in: exported works,
-//! AppliedManifestWorks of clusters, resources of the parameters. Flows out: [`ManifestProblem`]s, words. Must not
-//! know: what is planned.
+//! AppliedManifestWorks of clusters, resources of the parameters. Flows out: [`ManifestProblem`]s, text. Must not know:
+//! what is planned.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,7 +1,7 @@
-//! The rules by which many clusters' words become one status (docs/systems/mgc.md#status-aggregation).
+//! The rules by which the reports of many clusters become one status (docs/systems/mgc.md#status-aggregation).
 //!
 //! Owns: conditions, addresses, listeners and feedback over all clusters. Flows in: the instances of one object, by
-//! cluster. Flows out: parts of an [`ObjectStatus`]. Must not know: which work carries what.
+//! cluster. Flows out: parts of an [`ObjectStatus`]. Must not know: which work contains which object.
 
 use std::collections::{HashMap, HashSet};
 

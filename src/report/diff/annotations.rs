@@ -1,6 +1,6 @@
-//! The forms for machines that annotate files: one finding for each hub object whose rendering changes.
+//! The formats for tools that annotate files: one finding for each hub object whose rendering changes.
 //!
-//! Owns: which finding is where, and how many there may be. Flows in: a [`DiffReport`], the texts of both
+//! Owns: the place of each finding, and their maximum number. Flows in: a [`DiffReport`], the texts of both
 //! sides. Flows out: findings. Must not know: how findings are written.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! How much one change may do before a user has to allow it.
+//! Change budgets: how much one change may do before a user has to allow it.
 //!
 //! Owns: counting what is limited. Flows in: limits, a [`DiffReport`]. Flows out: [`Exceeded`]s. Must not know:
 //! who set the limits, or what happens then.

@@ -1,7 +1,7 @@
-//! A set of clusters in a few words.
+//! Describes a set of clusters in a few words.
 //!
-//! Owns: these words. Flows in: the names of a fleet, some of them. Flows out: one line. Must not know: what
-//! happens there.
+//! Owns: the wording. Flows in: the names of a fleet, some of them. Flows out: one line. Must not know: what happens on
+//! them.
 
 use crate::diagnostic::first_names;
 

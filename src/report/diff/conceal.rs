@@ -1,7 +1,8 @@
-//! Hides the values of Secrets: what is kept says which keys there are and whether a value changed.
+//! Hides the values of Secrets: the result shows only which keys exist and whether a value changed.
 //!
-//! Owns: where values of Secrets stand, also in texts that hold a whole object, and what is in their place. Flows in:
-//! two versions of an object. Flows out: both without values. Must not know: how they are compared or shown.
+//! Owns: where the values of Secrets are, including in texts that contain a whole object, and the text that replaces
+//! them. Flows in: two versions of an object. Flows out: both without values. Must not know: how they are compared or
+//! shown.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
-//! Effective settings that change, also where no object of the policy's own does: a new route, a policy that a deleted
-//! one had displaced.
+//! Effective settings that change, even if the policy itself does not: because of a new route, or because a policy that
+//! overrode it was deleted.
 //!
-//! Owns: the settings of one side by path ([`EffectiveSettings`]), and what differs between two. Flows in: evaluated
-//! policies. Flows out: [`EffectiveChange`]s. Must not know: works.
+//! Owns: the settings of one side by path ([`EffectiveSettings`]), and the differences between two sides. Flows in:
+//! evaluated policies. Flows out: [`EffectiveChange`]s. Must not know: works.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! Effective settings that change, for people: equal changes of many paths together, the policies that win by name.
+//! Effective settings that change, for people: equal changes of many paths are grouped, and winning policies are named.
 //!
-//! Owns: what belongs together, and in which words. Flows in: a [`DiffReport`]. Flows out: [`EffectiveGroup`]s.
-//! Must not know: forms, terminals.
+//! Owns: which changes form a group, and the wording. Flows in: a [`DiffReport`]. Flows out: [`EffectiveGroup`]s. Must
+//! not know: formats, terminals.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! The form for a terminal: a table of clusters, then unified hunks, each change once.
+//! The format for a terminal: a table of clusters, then unified hunks, each change once.
 //!
-//! Owns: this form. Flows in: a [`DiffReport`], a [`Look`]. Flows out: text. Must not know: terminals.
+//! Owns: this format. Flows in: a [`DiffReport`], a [`Look`]. Flows out: text. Must not know: terminals.
 
 use anstyle::{AnsiColor, Style};
 

@@ -1,7 +1,7 @@
-//! What several forms for people have in common: the table of clusters, effective settings, where an object comes from.
+//! Sections that several formats for people share: the table of clusters, effective settings, the source of an object.
 //!
 //! Owns: these sections. Flows in: a report, a [`Look`]. Flows out: text. Must not know: how the changed objects
-//! themselves are shown; each form does that in its own way.
+//! themselves are shown; each format does that in its own way.
 
 use std::fmt::Write as _;
 

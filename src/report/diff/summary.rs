@@ -1,7 +1,7 @@
-//! What matters of a difference, the risk first: what is lost, what is new, what changes.
+//! A summary of a difference, most important first: what is lost, what is new, what changes.
 //!
-//! Owns: which of these something is, and in which words. Flows in: a [`DiffReport`]. Flows out: a [`Summary`]. Must
-//! not know: forms.
+//! Owns: which of these a change is, and the wording. Flows in: a [`DiffReport`]. Flows out: a [`Summary`]. Must not
+//! know: formats.
 
 use std::collections::BTreeSet;
 

@@ -1,10 +1,10 @@
-//! The ways that traffic can take on clusters that are alike, and whether policies of a kind still hold on one.
+//! The ways that traffic can take on clusters that are alike, and whether policies of a kind still apply on one.
 //!
-//! Owns: what a way is made of, and when a path that had policies is without. Flows in: a topology; a path of another
-//! side; whether something holds on a path. Flows out: an answer. Must not know: kinds, settings.
+//! Owns: the parts of a way, and when a path has lost its policies. Flows in: a topology; a path of another
+//! side; whether any settings apply on a path. Flows out: an answer. Must not know: kinds, settings.
 //!
-//! A path is as detailed as the policies on it make it: with one on a listener, a route has a path for each of its
-//! listeners. So a path that is gone says nothing, and each way that it stood for is looked at.
+//! The detail of a path depends on the policies on it: with one on a listener, a route has a path for each of its
+//! listeners. So a path that is gone proves nothing, and each way that it stood for is checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 

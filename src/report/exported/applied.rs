@@ -1,7 +1,7 @@
-//! Exported AppliedManifestWorks: what a work agent notes of one work.
+//! Exported AppliedManifestWorks: what a work agent records about one work.
 //!
-//! Owns: reading one (docs/systems/ocm-work.md#appliedmanifestwork). Flows in: objects. Flows out: [`AppliedWork`]s. Must
-//! not know: which resources still are in a work.
+//! Owns: reading one (docs/systems/ocm-work.md#appliedmanifestwork). Flows in: objects. Flows out: [`AppliedWork`]s.
+//! Must not know: which resources are still in a work.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! The spec of a work, by digests: which of its manifests is another one, without the manifests.
+//! The spec of a work as digests: they show which of its manifests differ, without keeping the manifests.
 //!
-//! Owns: when two specs count as equal, less what an API server adds (docs/systems/ocm-work.md#manifestwork). Flows in:
-//! specs. Flows out: [`SpecDigest`]s, words for a difference. Must not know: which spec is planned.
+//! Owns: when two specs count as equal, ignoring what an API server adds (docs/systems/ocm-work.md#manifestwork). Flows
+//! in: specs. Flows out: [`SpecDigest`]s, descriptions of differences. Must not know: which spec is planned.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,6 +1,6 @@
-//! Making a graph small enough to read: what is alike is counted instead of drawn.
+//! Makes a graph small enough to read: similar nodes are counted instead of drawn.
 //!
-//! Owns: the order in which things are counted, and which of them are alike.
+//! Owns: the order in which nodes are collapsed, and which of them are alike.
 //! Flows in: a [`Graph`] of everything. Flows out: a smaller one that stands for the same things.
 //! Must not know: how graphs are written.
 

@@ -1,7 +1,7 @@
-//! Text of the input inside of markup, and data inside of a script.
+//! Escapes text of the input inside markup, and data inside a script.
 //!
-//! Owns: what is written instead of characters that would end either, or hide. Flows in: text. Flows out: text that
-//! stays what it is. Must not know: where it is.
+//! Owns: the replacements for characters that would end either one, or that are invisible. Flows in: text. Flows out:
+//! text that a browser reads as text. Must not know: where it is.
 
 use std::fmt::Write as _;
 

@@ -1,7 +1,8 @@
-//! What a page shows policies on: Gateways, their listeners, routes with their rules, backends.
+//! The hierarchy that a page shows policies on: Gateways, their listeners, routes with their rules, backends.
 //!
-//! Owns: their order and positions, where each is in every place that was evaluated, and what a rule matches in
-//! words. Flows in: the topologies of a view. Flows out: rows, and a [`Map`] of each topology. Must not know: policies.
+//! Owns: their order and positions, where each is in every evaluated topology, and a description of what a rule
+//! matches. Flows in: the topologies of a view. Flows out: rows, and a [`Map`] of each topology. Must not know:
+//! policies.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,11 +1,11 @@
-//! The page: one HTML file that shows a fleet to people who would rather look than read.
+//! The page: one HTML file that shows a fleet.
 //!
-//! Owns: the document `FleetPage`, and the file around it. Flows in: what other reports are made from, a [`Page`].
+//! Owns: the document `FleetPage`, and the file around it. Flows in: the data of the other reports, a [`Page`].
 //! Flows out: HTML. Must not know: the command line, files, or how anything was decided.
 //!
-//! Everything that needs a rule of precedence is decided before the page is made: its script groups, counts, and draws.
-//! `document` has the shape of the data, `interned` the lists that it consists of; `hierarchy`, `outcomes`, `policies`,
-//! `placements`, `change`, `works`, and `texts` fill it, each its part; `html` writes the file.
+//! Everything that needs a rule of precedence is decided before the page is made: its script only groups, counts, and
+//! draws. `document` has the shape of the data, `interned` the lists that it consists of; `hierarchy`, `outcomes`,
+//! `policies`, `placements`, `change`, `works`, and `texts` fill it, each its part; `html` writes the file.
 
 mod document;
 mod interned;

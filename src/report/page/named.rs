@@ -1,7 +1,7 @@
-//! The report about policies: what a page names by positions, by locators.
+//! The report about policies: it refers by locators to what a page refers to by positions.
 //!
-//! Owns: that translation. Flows in: a view, what is kept from clusters, texts. Flows out: a [`PolicyReport`]. Must not
-//! know: pages, how anything was decided.
+//! Owns: that translation. Flows in: a view, what is withheld from clusters, texts. Flows out: a [`PolicyReport`]. Must
+//! not know: pages, how anything was decided.
 
 use std::collections::BTreeSet;
 

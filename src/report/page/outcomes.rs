@@ -1,7 +1,7 @@
-//! What holds where: one outcome for each path, and the clusters where another one does.
+//! Which settings apply where: one outcome for each path, and the clusters with a different one.
 //!
-//! Owns: which outcome is the common one, which clusters are exceptions, and what was kept from a cluster by what lives
-//! there. Flows in: a view, the [`Hierarchy`]. Flows out: outcomes, profiles, exceptions. Must not know: texts, works.
+//! Owns: which outcome is the common one, which clusters are exceptions, and what local objects keep from a cluster.
+//! Flows in: a view, the [`Hierarchy`]. Flows out: outcomes, profiles, exceptions. Must not know: texts, works.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

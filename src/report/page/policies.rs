@@ -1,7 +1,7 @@
-//! The policies of a page: of the hub, and those that live on clusters.
+//! The policies of a page: those of the hub, and those that live on clusters.
 //!
-//! Owns: what they target in words of a page, and what would change without each. Flows in: a view, the
-//! [`Hierarchy`]. Flows out: rows. Must not know: what holds where.
+//! Owns: the description of their targets, and what would change without each. Flows in: a view, the [`Hierarchy`].
+//! Flows out: rows. Must not know: which settings apply where.
 
 use std::collections::HashMap;
 use std::sync::Arc;

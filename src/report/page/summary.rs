@@ -1,4 +1,4 @@
-//! What a page says where no script runs: counts, and what is worth a look, worst first.
+//! The contents of a page if no script runs: counts, and the things worth a look, worst first.
 //!
 //! Owns: these sentences. Flows in: the data. Flows out: markup. Must not know: how anything was found out.
 

@@ -1,7 +1,7 @@
-//! The texts of objects that a page shows beside what follows from them.
+//! The texts of objects that a page shows next to their effects.
 //!
-//! Owns: cutting an object's text out of its file, and how much of that a page may carry. Flows in: objects, the texts of
-//! a run. Flows out: excerpts with their first lines. Must not know: what the objects mean.
+//! Owns: cutting an object's text out of its file, and how much text a page may contain. Flows in: objects, the texts
+//! of a run. Flows out: excerpts with their first lines. Must not know: what the objects mean.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What the clusters report of the works, beside what is planned.
+//! What the clusters report about the works, next to what is planned.
 //!
 //! Owns: which Gateway or policy a reported status belongs to. Flows in: statuses that were aggregated from exported
 //! works. Flows out: a [`WorksPart`], conditions in the rows. Must not know: how a status comes about.
