@@ -1,8 +1,8 @@
-//! Generated documents and the files that they were made from, so that a finding is in the file to correct.
+//! Generated documents and the files that they were made from, so that a finding points at the file to correct.
 //!
 //! Owns: finding the file that a generator named, beneath directories that it may be relative to, and the document in
 //! it. Flows in: names of files and objects. Flows out: texts, and which document stands for which, in [`Sources`].
-//! Must not know: which generator it was.
+//! Must not know: which generator named it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
-//! Reading files and splitting them into documents, in parallel, with the same result in any order.
+//! Reads files and splits them into documents, in parallel, with the same result in any order.
 //!
-//! Owns: reading and decoding files, their limits of size, what the aliases of all of them may expand to, pointers of
-//! Git LFS, and the findings about all of it.
+//! Owns: reading and decoding files, their size limits, how much the aliases of all of them may expand to, Git LFS
+//! pointers, and the findings about all of this.
 //! Flows in: the files that the walk found, standard input. Flows out: [`Document`]s, and their texts in [`Sources`].
 //! Must not know: which files are input, what a document means.
 

@@ -1,6 +1,6 @@
 //! Where input is read from: the disk, or a tree that is not on disk.
 //!
-//! Owns: that choice, so that readers need not make it. Flows in: a walk's request, paths. Flows out: documents,
+//! Owns: this choice, so that readers need not make it. Flows in: a walk's request, paths. Flows out: documents,
 //! texts. Must not know: what a document means.
 
 use std::path::{Path, PathBuf};

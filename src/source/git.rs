@@ -1,10 +1,10 @@
 //! A Git revision as a tree of files, read straight from the object store: no `git` program, nothing written.
 //!
-//! Owns: opening a repository, resolving a revision, the errors of both with what to type, and reading trees and
-//! blobs. Flows in: a path and a revision. Flows out: a [`FileTree`]. Must not know: which files are input.
+//! Owns: opening a repository, resolving a revision, the errors of both with their help, and reading trees and blobs.
+//! Flows in: a path and a revision. Flows out: a [`FileTree`]. Must not know: which files are input.
 //!
 //! Work trees (`git worktree`), submodules as repositories of their own, and shallow clones are repositories
-//! like any other. What is taken as one, and what of it is believed, is [`open`]'s to say.
+//! like any other. [`open`] decides which directories count as one, and which of its settings are trusted.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

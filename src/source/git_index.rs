@@ -1,9 +1,10 @@
-//! Git's index as a tree of files: what the next commit would hold, whatever is in the work tree.
+//! Git's index as a tree of files: the contents of the next commit, regardless of the work tree.
 //!
-//! Owns: what of the index counts, reading its blobs from the object store, and whether it holds some bytes. Untracked
-//! files are not in it, edits that are not staged are not in it, and what was deleted without `git rm` still is. What
-//! is only intended (`git add --intent-to-add`) would not be committed, so it is not there; what a sparse checkout left
-//! out is. Flows in: a path and, when Git runs a hook, the index that it commits. Flows out: a [`FileTree`].
+//! Owns: which entries of the index count, reading its blobs from the object store, and whether it has some bytes.
+//! Untracked files and unstaged edits are not in it; files that were deleted without `git rm` still are. Entries that
+//! are only intended (`git add --intent-to-add`) would not be committed, so they are left out; files that a sparse
+//! checkout omits are included. Flows in: a path and, when Git runs a hook, the index that it commits. Flows out: a
+//! [`FileTree`].
 //! Must not know: which files are input.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! What is not input although it lies inside: hidden names, `.gitignore`, `exclude`.
+//! Files that are not input although they are inside it: hidden names, `.gitignore`, `exclude`.
 //!
 //! Owns: the order of these rules. Flows in: the texts of the rules, a path as it was walked. Flows out: yes or no.
 //! Must not know: where the files are.

@@ -1,11 +1,11 @@
-//! Reading files of any size: piece by piece, so that no more than a part of them is in memory.
+//! Reads files of any size piece by piece, so that only a part of them is in memory.
 //!
-//! Owns: reading the pieces in parallel, with the result in their order, the checks that make a cut safe, and which texts
-//! are kept for findings. Flows in: a walk's request, standard input. Flows out: what the caller makes of each object, and
-//! texts in [`Sources`]. Must not know: what an object means.
+//! Owns: reading the pieces in parallel, with the results in order, the checks that make a cut safe, and which texts
+//! are kept for findings. Flows in: a walk's request, standard input. Flows out: the caller's result for each object,
+//! and texts in [`Sources`]. Must not know: what an object means.
 //!
-//! A file of up to 64 MiB that cannot be cut is read again as a whole, like any other input. Of a larger one a finding says
-//! where it ends to be readable.
+//! A file of up to 64 MiB that cannot be cut is read again as a whole, like any other input. For a larger one, a
+//! finding shows where it stops being readable.
 
 use std::io::{Cursor, Read};
 use std::path::Path;

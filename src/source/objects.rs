@@ -1,10 +1,10 @@
-//! Trees and blobs of a Git repository, and what reading them may cost.
+//! Trees and blobs of a Git repository, and the limits on reading them.
 //!
-//! Owns: how large an object may be, how much of a revision is read, and that nothing is unpacked before its size is
-//! known. Flows in: ids. Flows out: entries, bytes. Must not know: paths, which files are input.
+//! Owns: how large an object may be, how much of a revision is read, and the rule that nothing is unpacked before its
+//! size is known. Flows in: ids. Flows out: entries, bytes. Must not know: paths, which files are input.
 //!
-//! A size in Git says nothing of a size on disk: two megabytes can unpack to two gigabytes, and ten trees of ten
-//! entries that hold one another are ten billion paths.
+//! The size of a repository does not limit the size of its contents: two megabytes can unpack to two gigabytes, and ten
+//! nested trees of ten entries each are ten billion paths.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;

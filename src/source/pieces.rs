@@ -1,12 +1,12 @@
-//! Cutting a text that may be larger than memory into parts that are read one by one.
+//! Cuts a text that may be larger than memory into parts that are read one by one.
 //!
-//! Owns: where a document ends, and where the items of a list do, in YAML as `kubectl` writes it and in JSON. Flows in:
-//! bytes. Flows out: [`Piece`]s in their order. Must not know: files, what a piece says.
+//! Owns: where a document ends, and where the items of a list end, in YAML as `kubectl` writes it and in JSON. Flows
+//! in: bytes. Flows out: [`Piece`]s in order. Must not know: files, the contents of a piece.
 //!
-//! A cut is a guess from the look of lines, and whoever reads the pieces checks it. An item that can be read by itself as
-//! the only entry of a list is that item of the whole document: its reader was in the same state where the item began,
-//! and quotes or brackets that reach beyond its end leave it unfinished. So a wrong cut is an error, never another
-//! meaning.
+//! A cut is a guess from what lines look like, and the reader of the pieces checks it. An item that can be read by
+//! itself as the only entry of a list is the same item of the whole document: the reader would be in the same state
+//! where the item begins, and quotes or brackets that extend beyond its end leave it unfinished. So a wrong cut is an
+//! error, and never changes the meaning.
 
 use std::io::{self, Read};
 

@@ -1,7 +1,7 @@
 //! A tree of files: the disk, a Git revision, Git's index.
 //!
-//! Owns: what such a tree must offer, how paths that people type lead into it, and following links inside one that is
-//! not on disk. Flows in: paths. Flows out: places in the tree. Must not know: which files are input.
+//! Owns: the interface of such a tree, how typed paths lead into it, and following links inside one that is not on
+//! disk. Flows in: paths. Flows out: places in the tree. Must not know: which files are input.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;

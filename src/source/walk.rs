@@ -1,6 +1,6 @@
 //! Which files are input: walking, hidden files, `.gitignore`, `exclude`, symbolic links.
 //!
-//! Owns: the rules, once for every tree; what [`super::Watched`] waits for is walked by them, too.
+//! Owns: the rules, once for every tree; [`super::Watched`] walks by the same ones.
 //! Flows in: a [`Request`] and a [`FileTree`]. Flows out: files and directories, and findings about what is in the way.
 //! Must not know: whether the tree is on disk.
 

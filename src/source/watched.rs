@@ -1,8 +1,8 @@
-//! What a run reads, as it was at one moment, so that a later look says what changed.
+//! A snapshot of what a run reads, so that a later look shows what changed.
 //!
 //! Owns: which directories are to be watched, which events deserve a second look, and what counts as a change. The
-//! second look walks the input again, by the very rules of reading it: what is not read (the output, `.git`, what
-//! is ignored or excluded) can never be a change, whatever happens to it.
+//! second look walks the input again, by the same rules as reading it: a file that is not read (output, `.git`, ignored
+//! or excluded files) is never a change, whatever happens to it.
 //! Flows in: a [`Request`] and the configuration's place. Flows out: [`Watched`], and [`Change`]s between two.
 //! Must not know: how events reach us, or what is done about a change.
 

@@ -1,9 +1,9 @@
-//! Whether the listeners of the spokes will admit the routes that go there, and the Gateways the ListenerSets.
+//! Whether listeners on the spokes will accept the routes that go there, and Gateways the ListenerSets.
 //!
 //! Owns: `allowedRoutes` and `allowedListeners` as seen on a spoke, where the Gateway lives in the downstream namespace and the route in its own
-//! (docs/systems/why-we-differ.md#routes), and the labels of Namespaces that selectors ask for.
+//! (docs/systems/why-we-differ.md#routes), and the labels of Namespaces that selectors require.
 //! Flows in: synced routes, our Gateways with their clusters, the Namespaces of the hub and of the spokes.
-//! Flows out: findings; [`NamespaceLabels`], which have to be synced for a selector to hold.
+//! Flows out: findings; [`NamespaceLabels`], which have to be synced so that a selector matches.
 //! Must not know: works.
 
 use std::collections::btree_map::Entry;

@@ -1,9 +1,9 @@
-//! Services that routes name with a typo.
+//! Typos in the names of Services in routes.
 //!
 //! Owns: the finding about such a name. Flows in: the hub. Flows out: findings. Must not know: which routes ship.
 //!
-//! Services usually live on the clusters, and the input has none of them. So only a Service of a near name in the
-//! namespace makes a missing one worth a warning.
+//! Services usually live on the clusters, and the input has none of them. So a missing one is worth a warning only if
+//! the namespace has a Service with a similar name.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,7 @@
-//! What is left of a synced policy on a cluster where policies of its kind live on its target.
+//! The rest of a synced policy on a cluster with local policies of its kind on its target.
 //!
-//! Owns: taking from a synced spec what local policies define (docs/systems/policy-sync.md#local-policies-win).
+//! Owns: removing the settings that local policies define from a synced spec
+//! (docs/systems/policy-sync.md#local-policies-win).
 //! Flows in: a synced policy, the local policies. Flows out: its spec there.
 //! Must not know: which cluster it is, works.
 

@@ -1,4 +1,4 @@
-//! Gateways, ListenerSets and routes in our chain that break a rule of their kind, and policies that do.
+//! Gateways, ListenerSets, routes, and policies in our chain that break a rule of their kind.
 //!
 //! Owns: which objects those are: our Gateways, what is attached to them, what targets any Gateway. Flows in: the
 //! topology with its policies, which of them are synced, the hub, what was reported about the input before. Flows out:

@@ -1,7 +1,7 @@
-//! What there is to say about policies of one kind on one target: of the hub, and of the hub and a cluster.
+//! Findings about policies of one kind on one target: of the hub, or of the hub and a cluster.
 //!
 //! Owns: these findings.
-//! Flows in: attachments, what becomes of one target, the local policies of a cluster. Flows out: findings.
+//! Flows in: attachments, the resolution for one target, the local policies of a cluster. Flows out: findings.
 //! Must not know: works.
 
 use serde_json::Value;

@@ -1,6 +1,6 @@
-//! A Gateway of ours, and what becomes of it on the clusters.
+//! A Gateway of ours, and its copy on the clusters.
 //!
-//! Owns: [`PlacedGateway`], and what of a downstream Gateway is another: its namespace, its class.
+//! Owns: [`PlacedGateway`], and the fields in which a downstream Gateway differs: its namespace, its class.
 //! Flows in: Gateways with the clusters of each. Flows out: the downstream Gateway. Must not know: its Secrets, works.
 
 use std::sync::Arc;

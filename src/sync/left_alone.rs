@@ -1,7 +1,7 @@
 //! Policies that have nothing to do with our Gateways, and so never stop a run.
 //!
-//! Owns: which policies those are, and what becomes of errors in them. Flows in: attachments, our Gateways, what was
-//! found while policies were read and attached. Flows out: the same findings. Must not know: clusters, works.
+//! Owns: which policies those are, and what happens to errors in them. Flows in: attachments, our Gateways, the
+//! findings from reading and attaching policies. Flows out: the same findings. Must not know: clusters, works.
 
 use std::collections::HashMap;
 

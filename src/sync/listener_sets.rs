@@ -1,7 +1,7 @@
-//! Which ListenerSets go to the spokes, and whether their Gateways take them there.
+//! Which ListenerSets go to the spokes, and whether their Gateways accept them there.
 //!
 //! Owns: the sets of kinds that a class syncs (`resourcesToSync`), each with its Gateway of ours, and the findings
-//! about what gives way there to what lives there.
+//! about sets that give way to local objects there.
 //! Flows in: the topology, our Gateways with their parameters. Flows out: [`SyncedSets`], findings.
 //! Must not know: routes, the objects as they are there.
 //!

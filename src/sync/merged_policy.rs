@@ -1,7 +1,7 @@
-//! Several policies on one target become one object, or two: which gives each its name, and what its spec says.
+//! Merges several policies on one target into one object, or two: which policy gives each its name, and its spec.
 //!
 //! Owns: the mergeable half of the same-target rule (docs/systems/why-we-differ.md#policies-on-one-target).
-//! Flows in: the policies of one node. Flows out: objects that have one meaning in any order of creation.
+//! Flows in: the policies of one node. Flows out: objects with the same effect in any order of creation.
 //! Must not know: clusters.
 
 use std::sync::Arc;

@@ -1,7 +1,8 @@
-//! What is on the clusters once the works are applied.
+//! The objects on the clusters once the works are applied.
 //!
-//! Owns: [`OnSpokes`], which says whether a cluster has something: shipped, known to live there, or made there from
-//! what is. Flows in: our Gateways, what is synced with its variants, what lives on each cluster. Flows out: yes or no.
+//! Owns: [`OnSpokes`], which knows whether a cluster has an object: shipped, known to live there, or created there from
+//! others. Flows in: our Gateways, the synced objects with their variants, the local objects of each cluster. Flows
+//! out: yes or no.
 //! Must not know: what needs it.
 
 use std::collections::{BTreeMap, HashMap};

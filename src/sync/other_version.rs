@@ -1,4 +1,4 @@
-//! Policies whose version is another than the one that their class syncs.
+//! Policies with a version other than the one that their class syncs.
 //!
 //! Owns: this finding. Flows in: attachments, our Gateways, the table of kinds. Flows out: findings.
 //! Must not know: clusters, works.

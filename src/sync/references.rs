@@ -1,8 +1,8 @@
-//! What shipped objects need on their clusters, and nothing brings there.
+//! Objects that shipped objects need on their clusters, and that nothing ships there.
 //!
-//! Owns: the findings `reference/not-shipped`, one for each thing that is missing, and `reference/not-permitted`. Flows
-//! in: our Gateways, what is synced with its variants, what is on the clusters. Flows out: findings. Must not know:
-//! works.
+//! Owns: the findings `reference/not-shipped`, one for each missing object, and `reference/not-permitted`. Flows in:
+//! our Gateways, the synced objects with their variants, the objects on the clusters. Flows out: findings. Must not
+//! know: works.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 

@@ -1,10 +1,10 @@
-//! Which routes go to the spokes, and with which Gateways of ours.
+//! Which routes go to the spokes, and which of our Gateways they go with.
 //!
-//! Owns: the routes of kinds that a class syncs (`resourcesToSync`), and for each the parentRefs that go along: those
-//! to Gateways of ours and to ListenerSets that go with them, of a class that syncs the kind, where some listener takes
-//! the route by section, port and hostname.
+//! Owns: the routes of kinds that a class syncs (`resourcesToSync`), and for each the parentRefs that it keeps: those
+//! to Gateways of ours and to ListenerSets that go with them, of a class that syncs the kind, if some listener accepts
+//! the route by section, port, and hostname.
 //! Flows in: the topology, our Gateways with their parameters. Flows out: [`SyncedRoutes`].
-//! Must not know: clusters beyond those of each Gateway as given; whether a listener admits the route
+//! Must not know: clusters beyond those of each Gateway as given; whether a listener allows the route
 //! (`allowed_routes`).
 
 use std::collections::{BTreeMap, BTreeSet};

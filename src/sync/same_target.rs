@@ -1,8 +1,8 @@
 //! Policies of one kind on one target: which are synced, and which give way.
 //!
 //! Owns: the rule for them (docs/systems/why-we-differ.md#policies-on-one-target): the winner alone, one merged policy,
-//! defaults and overrides side by side, all, or nothing, where whatever is shipped would depend on the order of
-//! creation. Flows in: attachments. Flows out: a [`Resolution`] for each kind and node.
+//! defaults and overrides side by side, all, or, if the result would depend on the order of creation, none. Flows in:
+//! attachments. Flows out: a [`Resolution`] for each kind and node.
 //! Must not know: clusters, works, names on the spoke.
 
 use std::collections::{BTreeMap, BTreeSet};

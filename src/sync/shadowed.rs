@@ -1,9 +1,9 @@
-//! Routes on one listener of ours that ask for the same requests: only one of them gets any.
+//! Routes on one listener of ours that match the same requests: only one of them gets any.
 //!
 //! Owns: when two matches are equal, and which of them wins (docs/systems/gateway-api.md#which-rule-wins). Flows in:
 //! the topology, which Gateways are ours. Flows out: findings.
-//! Must not know: what the rules forward to. Matches that merely overlap are no conflict: the more specific one wins,
-//! as meant. Several backends of one rule share its requests.
+//! Must not know: what the rules forward to. Matches that merely overlap do not conflict: the more specific one wins,
+//! as intended. Several backends of one rule share its requests.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

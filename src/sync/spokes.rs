@@ -1,12 +1,12 @@
-//! The spokes: what each cluster receives, beside what lives there.
+//! The spokes: what each cluster receives, together with what lives there.
 //!
-//! Owns: [`Spoke`], one for each class of clusters that receive and hold the same: the objects exactly as they will
-//! stand there (but for references to Secrets that are copied), each tied to the hub object that it was made from.
-//! Flows in: what is synced, the variants of it, our Gateways, what lives on each cluster. Flows out: [`Spoke`]s, for
-//! `policy` to evaluate. Must not know: works, what the policies come to.
+//! Owns: [`Spoke`], one for each class of clusters that receive and have the same objects: the objects exactly as they
+//! will be there (except for references to copied Secrets), each tied to the hub object that it was made from. Flows
+//! in: the synced objects and their variants, our Gateways, the local objects of each cluster. Flows out: [`Spoke`]s,
+//! for `policy` to evaluate. Must not know: works, effective policies.
 //!
-//! A route or a ListenerSet of the hub whose kind no class syncs is taken to be on every cluster that its Gateway goes
-//! to, as another tool delivers it: the hub says what a Gateway serves (docs/policies.md).
+//! If no class syncs the kind of a route or a ListenerSet, the object is assumed to be on every cluster that its
+//! Gateway goes to, delivered by another tool: the hub defines what a Gateway serves (docs/policies.md).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! Which policy kinds go with which Gateway of ours: `policiesToSync` of its class.
+//! Which policy kinds go with each of our Gateways: `policiesToSync` of its class.
 //!
-//! Owns: [`SyncedKinds`], and which Gateway of the hierarchy is which of ours.
+//! Owns: [`SyncedKinds`], and the mapping from Gateways of the hierarchy to ours.
 //! Flows in: attachments, our Gateways with their parameters. Flows out: kinds, Gateways.
 //! Must not know: clusters, single policies.
 

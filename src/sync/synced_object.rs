@@ -1,8 +1,9 @@
-//! The objects that are synced to the spokes: each policy or route with its targets.
+//! The objects that are synced to the spokes, each policy or route with its targets.
 //!
-//! Owns: which objects there are for the spokes, one for each route, policy and merged policy, the Gateways that each goes
+//! Owns: which objects go to the spokes, one for each route, policy, and merged policy, the Gateways that each goes
 //! with, and the clusters where local policies change it.
-//! Flows in: what goes with each Gateway of ours, the local policies of each cluster. Flows out: [`SyncedObjects`].
+//! Flows in: the objects that go with each of our Gateways, the local policies of each cluster. Flows out:
+//! [`SyncedObjects`].
 //! Must not know: names and namespaces on spokes, works.
 
 use std::borrow::Cow;

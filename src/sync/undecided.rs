@@ -1,6 +1,6 @@
-//! Two policies on one target that come to one thing or another, depending on which is created first.
+//! Two policies on one target whose result depends on which is created first.
 //!
-//! Owns: what a finding says of them: both outcomes, and what to change.
+//! Owns: the finding about them: both outcomes, and what to change.
 //! Flows in: two policies. Flows out: a finding. Must not know: where they live.
 
 use std::collections::BTreeMap;

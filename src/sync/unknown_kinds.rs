@@ -1,10 +1,10 @@
-//! Objects that target what is ours, and whose kind is unknown.
+//! Objects of unknown kinds that target objects of ours.
 //!
 //! Owns: this finding. Flows in: the hub, its policies, the kinds that have profiles. Flows out: findings.
 //! Must not know: clusters, works.
 //!
-//! A policy whose kind is misspelled is no policy: without this finding it would be left out of every cluster, and
-//! nothing would say so.
+//! A policy whose kind is misspelled is not recognized as a policy: without this finding it would be missing on every
+//! cluster, and nothing would report it.
 
 use std::collections::BTreeSet;
 

@@ -1,11 +1,11 @@
-//! The variants of a synced object: what of it goes to which clusters.
+//! The variants of a synced object: which version of it goes to which clusters.
 //!
-//! Owns: which clusters get the same, and the policy or route as it is there.
+//! Owns: which clusters get the same version, and the policy or route as it is there.
 //! Flows in: a [`SyncedObject`], our Gateways with their clusters. Flows out: [`Variant`]s.
 //! Must not know: works.
 //!
 //! An object may target several Gateways, each with clusters of its own. On one cluster it keeps the references to the
-//! Gateways that are there, and to the routes that they bring.
+//! Gateways that are there, and to the routes that go with them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,8 @@
-//! Which controller serves a Gateway, as far as the input says.
+//! Which controller serves a Gateway, as far as the input shows.
 //!
-//! Owns: [`Controllers`], what becomes of our classes, and the controllers whose routes hand requests on. Flows in: names of
-//! classes, GatewayClasses. Flows out: who does not. Must not know: routes.
+//! Owns: [`Controllers`], the classes that ours become on clusters, and the controllers whose routes delegate requests.
+//! Flows in: names of classes, GatewayClasses. Flows out: the Gateways whose routes cannot delegate. Must not know:
+//! routes.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,8 @@
-//! What rules hand on to other routes, as kgateway does it (docs/systems/other-policies.md#route-delegation).
+//! Route delegation: rules hand requests on to other routes, as in kgateway
+//! (docs/systems/other-policies.md#route-delegation).
 //!
-//! Owns: [`Delegation`], one way on which a route gets requests from rules of others, and the table of all of them.
-//! Flows in: what `handing_on` finds. Flows out: the same. Must not know: routes as read, policies.
+//! Owns: [`Delegation`], one way in which a route gets requests from rules of others, and the table of all of them.
+//! Flows in: the results of `handing_on`. Flows out: the same. Must not know: routes as read, policies.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,8 @@
-//! Following rules that hand requests on to other routes (docs/systems/other-policies.md#route-delegation).
+//! Follows rules that hand requests on to other routes (docs/systems/other-policies.md#route-delegation).
 //!
-//! Owns: whether a rule may hand on, which routes it means, which of them take part, what each of their rules takes
-//! then, and the findings about the rest. Flows in: routes as read, the hierarchy. Flows out: [`Delegations`], findings.
+//! Owns: whether a rule may delegate, which routes it names, which of them take part, which requests each of their
+//! rules then matches, and the findings about the rest. Flows in: routes as read, the hierarchy. Flows out:
+//! [`Delegations`], findings.
 //! Must not know: policies, clusters.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -1,7 +1,7 @@
 //! The hierarchy: GatewayClass > Namespace > Gateway > listener > Namespace > route > rule > backend > port.
 //!
-//! Owns: [`Topology`], the tables of what is on each level, and finding things there by name.
-//! Flows in: what `build` links. Flows out: rows by number, numbers by name.
+//! Owns: [`Topology`], the tables of each level, and finding their rows by name. Flows in: the links from `build`.
+//! Flows out: rows by number, numbers by name.
 //! Must not know: how it is linked; policies.
 
 use std::collections::HashMap;

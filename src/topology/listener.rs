@@ -1,6 +1,7 @@
-//! A listener: which routes it takes.
+//! A listener, and the routes that it accepts.
 //!
-//! Owns: sectionName, port, hostname and kind of a parentRef against a listener. Flows in: listeners as read.
+//! Owns: matching the sectionName, port, hostname, and kind of a parentRef against a listener. Flows in: listeners as
+//! read.
 //! Flows out: [`ListenerNode`]. Must not know: other listeners, labels of Namespaces.
 
 use super::hostname_intersection::{common_hostnames, covers, hostnames_meet};

@@ -1,4 +1,4 @@
-//! What the things of the hierarchy are called.
+//! Names of the things in the hierarchy.
 //!
 //! Owns: objects behind nodes, locators and labels of nodes and paths (docs/reference/json.md).
 //! Flows in: nodes, paths. Flows out: objects, identities, text.

@@ -1,4 +1,4 @@
-//! Parents of routes that lead nowhere: missing Gateways, ListenerSets and listeners, and routes that are each other's
+//! Parents of routes that do not exist: missing Gateways, ListenerSets, and listeners; and routes that are each other's
 //! parents.
 //!
 //! Owns: the findings about parentRefs. Flows in: routes and the hierarchy. Flows out: findings.

@@ -1,7 +1,7 @@
-//! Which listeners cannot be beside each other.
+//! Which listeners conflict with each other.
 //!
-//! Owns: the rule ([`Clash`], docs/systems/gateway-api.md#listeners), and the ports of one Gateway with who serves
-//! them. Flows in: listeners, the first one first. Flows out: whom one gives way to, and why.
+//! Owns: the rule ([`Clash`], docs/systems/gateway-api.md#listeners), and the ports of one Gateway with the listeners
+//! on them. Flows in: listeners, in order of precedence. Flows out: the listener that one gives way to, and why.
 //! Must not know: where a listener comes from.
 
 use std::collections::HashMap;

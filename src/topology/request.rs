@@ -1,6 +1,6 @@
 //! A request as a user types it: `GET https://shop.example.com/cart?x=1`.
 //!
-//! Owns: its parts, and reading them from a text. Flows in: a text, headers. Flows out: [`Request`]. Must not know:
+//! Owns: its parts, and parsing them from a text. Flows in: a text, headers. Flows out: [`Request`]. Must not know:
 //! listeners, routes.
 
 use std::fmt;

@@ -1,7 +1,7 @@
-//! Where the things of the hierarchy come from: the hub, or a cluster with what is synced to it and what lives there.
+//! The objects that the hierarchy is made from: those of the hub, or those of one cluster, both synced and local.
 //!
-//! Owns: [`Sources`], and [`Original`], what a copy on a cluster was made from. Flows in: objects. Flows out: objects
-//! of a kind, marked by where they live. Must not know: what becomes of them.
+//! Owns: [`Sources`], and [`Original`], the object that a copy on a cluster was made from. Flows in: objects. Flows
+//! out: objects of a kind, marked by where they live. Must not know: how they are linked.
 
 use std::collections::HashMap;
 

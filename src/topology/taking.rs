@@ -1,4 +1,5 @@
-//! Which listener of a Gateway takes a request, and which rules of its routes match it, the one that takes it first.
+//! Which listener of a Gateway takes a request, and which rules of its routes match it, starting with the rule that
+//! takes it.
 //!
 //! Owns: matching, and the order in which rules take precedence (docs/systems/gateway-api.md#which-rule-wins).
 //! Flows in: a request, the hierarchy. Flows out: [`Taken`]. Must not know: policies, clusters.

@@ -1,6 +1,7 @@
-//! The nodes that a path leads through, those of routes that hand requests on included.
+//! The nodes that a path leads through, including those of routes that delegate requests.
 //!
-//! Owns: that order. Flows in: paths. Flows out: nodes and levels. Must not know: who hands what on to whom, policies.
+//! Owns: that order. Flows in: paths. Flows out: nodes and levels. Must not know: which route delegates to which,
+//! policies.
 
 use super::delegation::Delegation;
 use super::hierarchy::Topology;
