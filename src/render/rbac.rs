@@ -3,7 +3,7 @@
 //! Owns: the ClusterRole and its binding, and what the agent needs no right for. Flows in: the resources that a cluster's
 //! works ship, and those that the parameters list. Flows out: the work. Must not know: whose parameters they are.
 //!
-//! The stock agent may write the built-in namespaced kinds and RBAC, but no custom resource
+//! The stock agent has the role `admin` in every namespace and may write RBAC, but it has no right to custom resources
 //! (docs/systems/ocm-work.md#the-agents-rights). Current OCM adds a labeled ClusterRole to the agent's own; older
 //! agents need the binding. So both are written.
 //!

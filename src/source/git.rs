@@ -4,7 +4,7 @@
 //! Flows in: a path and a revision. Flows out: a [`FileTree`]. Must not know: which files are input.
 //!
 //! Work trees (`git worktree`), submodules as repositories of their own, and shallow clones are repositories
-//! like any other. [`open`] decides which directories count as one, and which of its settings are trusted.
+//! like any other. [`open`] decides which directories count as repositories, and which of their settings are trusted.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

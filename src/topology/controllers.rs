@@ -1,8 +1,8 @@
 //! Which controller serves a Gateway, as far as the input shows.
 //!
 //! Owns: [`Controllers`], the classes that ours become on clusters, and the controllers whose routes delegate requests.
-//! Flows in: names of classes, GatewayClasses. Flows out: the Gateways whose routes cannot delegate. Must not know:
-//! routes.
+//! Flows in: names of classes, GatewayClasses. Flows out: the controller of a class, if it is known not to delegate.
+//! Must not know: routes.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! A cursor on a value that remembers its JSON pointer, so that every mismatch has a place.
 //!
 //! Owns: the way from a value to its parts, and the types that a field may have. Flows in: a JSON value. Flows out:
-//! [`Field`]s; a [`Mismatch`] where the type is another. Must not know: kinds, messages.
+//! [`Field`]s; a [`Mismatch`] if the type is wrong. Must not know: kinds, messages.
 
 use serde_json::{Map, Value};
 

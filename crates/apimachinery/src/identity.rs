@@ -1,7 +1,7 @@
-//! What an object is called: group, version, kind, namespace, name.
+//! The identity of an object: group, version, kind, namespace, name.
 //!
 //! Owns: [`ApiVersion`], [`GroupKind`] and [`Identity`], and how Kubernetes prints them. Flows in: texts. Flows out:
-//! names that can be compared. Must not know: which kinds there are.
+//! names that can be compared. Must not know: which kinds exist.
 
 use std::fmt;
 

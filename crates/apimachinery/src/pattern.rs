@@ -1,6 +1,6 @@
-//! Go's regular expressions, which API servers use, on this side's engine.
+//! Go's regular expressions, which API servers use, on the `regex` crate.
 //!
-//! Owns: [`Pattern`]: the few spots where RE2 and the `regex` crate read one text differently, Go's limits of repetition,
+//! Owns: [`Pattern`]: the few constructs that RE2 and the `regex` crate read differently, Go's limits of repetition,
 //! and how large a pattern becomes before it is compiled. Flows in: the text of a pattern. Flows out: whether and where a
 //! text matches. Must not know: schemas, CEL, or how much work may be spent.
 

@@ -4,9 +4,9 @@
 //! compute with, and the text that Kubernetes' clients write for it. Flows in: the text of a field (or an integer).
 //! Flows out: [`Quantity`]. Must not know: which field it came from.
 //!
-//! Kubernetes holds a small number as an integer and a power of ten, and all others as an integer of billionths.
-//! The float64 of the second kind is off in its last bit here and there, and the first kind keeps the author's text:
-//! both show in what OCM's scheduler does, so the two are kept apart here as well.
+//! Kubernetes stores a small number as an integer and a power of ten, and all others as an integer of billionths.
+//! The float64 of the second kind is sometimes off in its last bit, and the first kind keeps the author's text. Both
+//! affect the results of OCM's scheduler, so this module distinguishes the two as well.
 
 use thiserror::Error;
 

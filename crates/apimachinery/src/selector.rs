@@ -1,7 +1,7 @@
 //! Kubernetes label selectors, with Kubernetes' own complaints.
 //!
-//! Owns: the shape of a label selector ([`LabelSelector`]), the rules that make it usable and the messages that
-//! Kubernetes prints when it is not, and the usable form ([`Selector`]). Flows in: a field of an object.
+//! Owns: the shape of a label selector ([`LabelSelector`]), the rules for a usable one, the messages that Kubernetes
+//! prints about others, and the usable form ([`Selector`]). Flows in: a field of an object.
 //! Flows out: requirements over a map of strings. Must not know: whose labels (or claims) they are.
 
 mod syntax;

@@ -1,12 +1,12 @@
-//! How much work a run spends on what its input says: rules, expressions and patterns that a stranger wrote.
+//! Limits how much work a run spends on its input: on rules, expressions, and patterns from untrusted authors.
 //!
-//! Owns: [`Work`], which a run shares, and [`Allowance`], what one object brings along. Flows in: steps, patterns.
-//! Flows out: whether there is work left. Must not know: what the work is.
+//! Owns: [`Work`], which all objects of a run share, and [`Allowance`], the part of one object. Flows in: steps,
+//! patterns. Flows out: whether there is work left. Must not know: what the work is.
 //!
-//! An API server has a budget for each object and bears the objects as they come; a run gets all at once. So each
-//! object brings an allowance by its own size, and what exceeds it is taken from one stock. Whether the stock suffices
-//! depends on sums alone: not on threads, nor on any order. So a caller that reports that it did not suffice must say
-//! nothing about the objects that were still judged, which do.
+//! An API server has a budget for each object and gets the objects one by one; a run gets all of them at once. So each
+//! object brings an allowance in proportion to its size, and any excess is taken from one shared stock. Whether the
+//! stock suffices depends only on sums, not on threads or on any order. Which objects were judged before it ran out
+//! does depend on them, so a caller that reports an empty stock must not report on those objects.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,7 @@
-//! Looking into values: fields, keys, positions; optional ones, too.
+//! Access to values by fields, keys, and positions, including optional ones.
 //!
-//! Owns: what is there, what is not, and what cannot be asked. Flows in: a value and a key. Flows out: a part of it.
+//! Owns: which parts exist, which do not, and which accesses are invalid. Flows in: a value and a key. Flows out: a
+//! part of it.
 //! Must not know: expressions.
 //!
 //! Source: google/cel-go interpreter/attributes.go@v0.26.0 `refQualify`, `applyQualifiers`.

@@ -1,12 +1,12 @@
-//! Going through an expression.
+//! Evaluates an expression.
 //!
-//! Owns: the order of evaluation, what is absorbed, loops, operators, and what each part costs. Flows in: a parsed
-//! expression, variables, functions of the caller. Flows out: a value, or why there is none, and what it cost. Must
-//! not know: what an expression is for.
+//! Owns: the order of evaluation, which errors are absorbed, loops, operators, and the cost of each part. Flows in: a
+//! parsed expression, variables, functions of the caller. Flows out: a value, or the reason why there is none, and its
+//! cost. Must not know: what an expression is for.
 //!
-//! As in cel-go (google/cel-go interpreter/interpretable.go@v0.26.0), a loop goes on where a step has no value: its
-//! result is then what the next steps make of that. What a map holds is gone through in the order of its keys, so that
-//! the same input has the same answer and the same cost.
+//! As in cel-go (google/cel-go interpreter/interpretable.go@v0.26.0), a loop continues if a step has no value: the next
+//! steps then decide the result. A map is traversed in the order of its keys, so that the same input has the same
+//! answer and the same cost.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Functions: those whose result can be larger than their arguments, those that take longer than they must, and those
-//! that other engines lack or evaluate otherwise than cel-go; and what the remaining ones may hold.
+//! Functions whose result can be larger than their arguments, that are slower elsewhere than they need to be, or that
+//! other engines lack or evaluate differently than cel-go; and the memory limits of the remaining ones.
 //!
 //! Owns: all of them, each paid for before it runs. Flows in: a call with its operands. Flows out: a value. Must not
 //! know: expressions.

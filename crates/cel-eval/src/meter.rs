@@ -1,7 +1,7 @@
-//! What an evaluation spends: cost, as cel-go counts it; work and memory, as it is here.
+//! What an evaluation spends: cost, as cel-go counts it; work and memory, as they are here.
 //!
-//! Owns: [`Meter`] and its limits. Flows in: prices, steps, bytes, each before what they pay for. Flows out: whether to go
-//! on. Must not know: expressions.
+//! Owns: [`Meter`] and its limits. Flows in: prices, steps, bytes, each before the operation that they pay for. Flows
+//! out: whether to continue. Must not know: expressions.
 
 use apimachinery::{Allowance, Spent};
 use kube_cel::cel::ExecutionError;

@@ -1,6 +1,6 @@
-//! What calls cost.
+//! The costs of calls.
 //!
-//! Owns: cel-go's prices and those of Kubernetes' libraries, by what runs, not by what is estimated. Flows in: a call, its
+//! Owns: cel-go's prices and those of Kubernetes' libraries, for actual runs, not for estimates. Flows in: a call, its
 //! operands and its result. Flows out: a cost. Must not know: how anything is evaluated.
 //!
 //! Where a price is not known for certain (libraries that the versions of Kubernetes price differently), it is the lowest,

@@ -1,4 +1,4 @@
-//! How large values are: as cel-go sees it, and in memory.
+//! The sizes of values: as cel-go measures them, and in memory.
 //!
 //! Owns: both measures. Flows in: values. Flows out: numbers. Must not know: expressions.
 

@@ -1,6 +1,6 @@
-//! What a CEL rule asks of the value that it is at.
+//! Which parts of its value a CEL rule reads.
 //!
-//! Owns: telling which fields of `self` an expression reads. Flows in: an expression. Flows out: yes or no. Must not
+//! Owns: finding the fields of `self` that an expression reads. Flows in: an expression. Flows out: yes or no. Must not
 //! know: any value.
 
 use kube_cel::cel::IdedExpr;

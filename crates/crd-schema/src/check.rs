@@ -1,4 +1,4 @@
-//! Walking a value along its schema: everything but CEL rules.
+//! Checks a value against its schema: everything except CEL rules.
 //!
 //! Owns: the structural rules of an API server and their wording. Flows in: a compiled schema and a completed
 //! value. Flows out: violations in the order of the value's fields. Must not know: how either was made.

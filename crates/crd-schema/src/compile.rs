@@ -1,6 +1,6 @@
-//! From an OpenAPI v3 schema as JSON to the tree that checks walk.
+//! Compiles an OpenAPI v3 schema from JSON to the tree that checks walk.
 //!
-//! Owns: which keywords mean what. Flows in: a schema from a file, so possibly nonsense.
+//! Owns: the meaning of keywords. Flows in: a schema from a file, so possibly an invalid one.
 //! Flows out: [`Node`]s, and a [`SchemaProblem`] for each keyword that cannot be used.
 //! Must not know: values that will be checked.
 

@@ -1,7 +1,7 @@
 //! CustomResourceDefinitions (`apiextensions.k8s.io/v1`).
 //!
 //! Owns: a definition's group, names, scope, versions and labels, and a compiled schema per version. Flows in: a
-//! definition as JSON, possibly malformed. Flows out: the typed view, and what of it cannot be used.
+//! definition as JSON, possibly malformed. Flows out: the typed view, and the parts that cannot be used.
 //! Must not know: objects of the kind that it defines.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
-//! Why an expression has no value, as cel-go says it.
+//! Why an expression has no value, in cel-go's wording.
 //!
-//! Owns: those words. Flows in: the `cel` crate's errors. Flows out: words. Must not know: rules.
+//! Owns: this wording. Flows in: the `cel` crate's errors. Flows out: text. Must not know: rules.
 //!
 //! Source: google/cel-go common/types/err.go and overflow.go@v0.26.0.
 

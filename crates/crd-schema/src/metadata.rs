@@ -1,6 +1,6 @@
 //! ObjectMeta: the metadata of the root object and of embedded resources.
 //!
-//! Owns: its fields, and what Kubernetes refuses in them beyond their types. Flows in: a metadata mapping.
+//! Owns: its fields, and the values that Kubernetes refuses in them beyond their types. Flows in: a metadata mapping.
 //! Flows out: problems. Must not know: schemas of kinds.
 //!
 //! Source: kubernetes/kubernetes staging/src/k8s.io/apimachinery/pkg/api/validation/objectmeta.go@v1.34.1 and

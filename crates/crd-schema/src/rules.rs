@@ -1,11 +1,11 @@
 //! The CEL rules of one level of a schema (`x-kubernetes-validations`).
 //!
-//! Owns: which rules are there, compiling them, running them on a value, and what an object's rules may cost. Flows in:
-//! a level of a schema as JSON, a value as CEL has it. Flows out: violations, and problems of rules that cannot be
-//! used. Must not know: other levels, or how a value becomes one of CEL. Without the feature `cel` there are no rules.
+//! Owns: which rules exist, compiling them, running them on a value, and the cost limit of an object's rules. Flows in:
+//! a level of a schema as JSON, a CEL value. Flows out: violations, and problems of rules that cannot be
+//! used. Must not know: other levels, or how a value is converted to CEL. Without the feature `cel` there are no rules.
 //!
-//! Costs are counted as rules run (docs/systems/kubernetes.md#cel-rules). What they may cost at most an API server
-//! estimates besides, when the definition is created: that is not done here.
+//! Costs are counted as rules run (docs/systems/kubernetes.md#cel-rules). An API server also estimates their maximum
+//! cost when the definition is created; this crate does not.
 
 #[cfg(feature = "cel")]
 pub(crate) use with_engine::{Level, Rules, Spending};

@@ -4,11 +4,11 @@
 //! defaults. Must not know: which kind the schema belongs to, or where a value came from.
 //!
 //! The order is the API server's (docs/systems/kubernetes.md#crd-schemas): defaults, nulls, structural rules, and CEL
-//! rules only when nothing structural is in their way. A rule that ran before the defaults would refuse what the
-//! server accepts; one that ran after a wrong type would report the engine's confusion.
+//! rules only if there is no structural violation. A rule that ran before the defaults would refuse values that the
+//! server accepts; one that ran on a wrong type would report an error of the engine.
 //!
-//! Every value is judged as newly created. An update that leaves a wrong value as it was passes an API server
-//! (ratcheting, since Kubernetes 1.33); what a file says is meant to be created anywhere, so here it does not.
+//! Every value is judged as newly created. An API server accepts an update that leaves an invalid value unchanged
+//! (ratcheting, since Kubernetes 1.33). An object in a file may be created anywhere, so here it is not accepted.
 
 use std::borrow::Cow;
 

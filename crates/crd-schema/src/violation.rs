@@ -1,7 +1,7 @@
 //! One violation of a schema, and the path that leads to it.
 //!
-//! Owns: [`Violation`], its wording as Kubernetes prints it.
-//! Flows in: what the checks find. Flows out: violations. Must not know: schemas.
+//! Owns: [`Violation`] and its wording, as Kubernetes prints it. Flows in: the results of the checks. Flows out:
+//! violations. Must not know: schemas.
 
 use std::fmt;
 

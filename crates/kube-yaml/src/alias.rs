@@ -1,6 +1,6 @@
 //! Anchors and aliases.
 //!
-//! Owns: what an alias stands for, and how much all of them may expand to
+//! Owns: the node that an alias stands for, and how much all aliases may expand to
 //! (docs/systems/kubernetes.md#aliases). Flows in: anchored nodes and aliases, from the composer. Flows out:
 //! copies of the nodes. Must not know: tokens.
 

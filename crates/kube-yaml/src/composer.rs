@@ -1,9 +1,9 @@
-//! The value so far: which collections are open around the next value, and what was counted.
+//! The value so far: which collections are open around the next value, and the counts for the limits.
 //!
 //! Owns: where a complete value or key goes. Flows in: values and keys, from `compose` and `alias`. Flows out: the one
 //! value in the end. Must not know: events.
 //!
-//! What is open is on a stack of its own, so the depth of a document costs no machine stack.
+//! Open collections are on a stack of their own, so a deep document does not use machine stack.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! From bytes to text.
+//! Decodes bytes to text.
 //!
 //! Owns: which encodings Kubernetes reads (docs/systems/kubernetes.md#structure-and-characters). Flows in: a
 //! file's bytes. Flows out: its text. Must not know: YAML beyond the separator line.

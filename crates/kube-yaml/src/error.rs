@@ -1,4 +1,4 @@
-//! What goes wrong while text is read, in words for a person.
+//! Errors of reading, with messages for people.
 //!
 //! Owns: the error type, its kinds, and the mapping from a fault to a help line. Flows in: faults of the
 //! scanner, the parser and the composer. Flows out: [`Error`]. Must not know: files, findings, exit codes.

@@ -1,7 +1,7 @@
-//! What reading a document may cost.
+//! The limits on reading a document.
 //!
 //! Owns: the limits, and what they are by default. Flows in: nothing. Flows out: numbers.
-//! Must not know: who keeps them.
+//! Must not know: who enforces them.
 
 /// What a document may cost at most.
 #[derive(Clone, Debug, PartialEq, Eq)]

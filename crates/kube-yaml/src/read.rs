@@ -1,4 +1,4 @@
-//! Reading: from a text to one value, with or without the places of its parts.
+//! Reads a text as one value, with or without the places of its parts.
 //!
 //! Owns: the ways to read, and which parser serves which. Flows in: chunks and texts. Flows out: values, positions.
 //! Must not know: how tokens, events or values are made.

@@ -1,6 +1,6 @@
-//! From text to tokens: indentation, flow collections, keys that are only known by the `:` behind them.
+//! Turns text into tokens: indentation, flow collections, keys that are recognized only by the `:` after them.
 //!
-//! Owns: the position in the text, the stack of indentations, the keys that may still turn out to be keys.
+//! Owns: the position in the text, the stack of indentations, the tokens that may still turn out to be keys.
 //! Flows in: one document's text. Flows out: tokens, a few at a time, so that memory stays small. Must not know:
 //! grammar above tokens, values.
 //!

@@ -1,6 +1,6 @@
 //! The tokens between scanner and parser.
 //!
-//! Owns: their kinds. Flows in: what the scanner cut from the text. Flows out: the same, to the parser.
+//! Owns: their kinds. Flows in: tokens that the scanner cut from the text. Flows out: the same, to the parser.
 //! Must not know: how either of them works.
 
 use std::borrow::Cow;

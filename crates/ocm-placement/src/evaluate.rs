@@ -1,6 +1,6 @@
-//! All Placements of an input, in a mode (docs/systems/ocm-placement.md#the-order-of-placements).
+//! Evaluates all Placements of an input, in a mode (docs/systems/ocm-placement.md#the-order-of-placements).
 //!
-//! Owns: who sees whose decisions, rounds. Flows in: the input. Flows out: an [`Evaluation`].
+//! Owns: which Placement sees the decisions of which others, rounds. Flows in: the input. Flows out: an [`Evaluation`].
 //! Must not know: how one Placement is scheduled.
 
 use std::collections::BTreeSet;

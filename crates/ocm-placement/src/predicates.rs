@@ -1,8 +1,8 @@
 //! Predicates: label, claim and CEL selectors (docs/systems/ocm-placement.md#predicates).
 //!
-//! Owns: evaluating each distinct selector once over the fleet. Flows in: the Placements, the fleet, what each of them
-//! may choose from. Flows out: a set of clusters for each distinct list of predicates, or the complaint that makes a
-//! Placement misconfigured. Must not know: decisions.
+//! Owns: evaluating each distinct selector once over the fleet. Flows in: the Placements, the fleet, the clusters that
+//! each Placement may choose from. Flows out: a set of clusters for each distinct list of predicates, or the complaint
+//! that makes a Placement misconfigured. Must not know: decisions.
 
 use crate::api::placement::ClusterSelector;
 use crate::cel;

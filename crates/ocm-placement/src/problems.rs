@@ -1,7 +1,7 @@
-//! What an evaluation has to say about its input.
+//! The problems that an evaluation finds in its input.
 //!
 //! Owns: misconfigured Placements, times without a clock, Placements without clusters, decisions that differ from the
-//! evaluation, names that no decision can carry. Flows in: an evaluation. Flows out: typed problems, each with its
+//! evaluation, names that no decision can have. Flows in: an evaluation. Flows out: typed problems, each with its
 //! place. Must not know: how a caller words or prints them.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
-//! The syntax of label keys and values, and how Kubernetes words what is wrong with them.
+//! The syntax of label keys and values, and Kubernetes' messages about mistakes in them.
 //!
-//! Owns: Kubernetes' rules for qualified names and label values, its messages, Go's way to quote. Flows in: text.
+//! Owns: Kubernetes' rules for qualified names and label values, its messages, and Go's quoting. Flows in: text.
 //! Flows out: complaints. Must not know: selectors.
 
 const NAME_FORMAT: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";

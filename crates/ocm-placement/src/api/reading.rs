@@ -1,6 +1,6 @@
-//! Reading typed fields, with a complaint for each one that is not what its kind says.
+//! Reads typed fields, with a complaint for each one that is not of the type that its kind requires.
 //!
-//! Owns: types, numbers, times, and what a complaint is. Flows in: fields of one object. Flows out: values, and
+//! Owns: types, numbers, times, and the form of a complaint. Flows in: fields of one object. Flows out: values, and
 //! [`InvalidField`]s. Must not know: which fields a kind has.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
-//! Compiling and running.
+//! Compiles and runs expressions.
 //!
-//! Owns: the threads with large stacks, what all expressions may cost, what counts as a match. Flows in: questions.
+//! Owns: the threads with large stacks, the cost limit of all expressions, and what counts as a match. Flows in:
+//! questions.
 //! Flows out: answers. Must not know: what a function does.
 
 use std::thread;

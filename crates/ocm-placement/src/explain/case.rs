@@ -1,7 +1,7 @@
 //! One Placement and one cluster.
 //!
-//! Owns: what every stage of an explanation asks about them. Flows in: an evaluation. Flows out: answers.
-//! Must not know: the words of a step.
+//! Owns: the questions that every stage of an explanation asks about them. Flows in: an evaluation. Flows out: answers.
+//! Must not know: the wording of a step.
 
 use apimachinery::Requirement;
 

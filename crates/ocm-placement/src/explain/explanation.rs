@@ -1,4 +1,4 @@
-//! What an explanation is.
+//! The data of an explanation.
 //!
 //! Owns: steps, each with the place that decided it. Flows in: nothing. Flows out: data for reports.
 //! Must not know: how it is found, or printed.

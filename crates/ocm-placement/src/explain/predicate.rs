@@ -1,6 +1,6 @@
-//! Which predicate a cluster fits, or what each of them wants that it lacks.
+//! Which predicate a cluster matches, or what each predicate requires that the cluster lacks.
 //!
-//! Owns: the words about labels, claims and expressions. Flows in: a [`Case`]. Flows out: steps. Must not know: other
+//! Owns: the wording about labels, claims and expressions. Flows in: a [`Case`]. Flows out: steps. Must not know: other
 //! stages.
 
 use super::case::Case;

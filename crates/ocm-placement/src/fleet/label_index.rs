@@ -1,8 +1,8 @@
 //! Which clusters have which labels and claims.
 //!
-//! Owns: the inverted index that selectors ask: a selector costs what its values cost, not what the fleet costs.
+//! Owns: the inverted index that selectors query: the cost of a selector depends on its values, not on the fleet.
 //! Flows in: labels or claims, and the keys that any selector names. Flows out: sets of clusters.
-//! Must not know: where a selector stands.
+//! Must not know: where a selector is.
 
 use std::collections::{HashMap, HashSet};
 
