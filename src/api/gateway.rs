@@ -67,7 +67,7 @@ pub(crate) struct Gateway<'a> {
     pub class_name: &'a str,
     /// `spec.listeners`, in their order.
     pub listeners: Vec<Listener<'a>>,
-    /// Whether routes that ask for default Gateways are attached to it (`spec.defaultScope`).
+    /// Whether routes that request default Gateways are attached to it (`spec.defaultScope`).
     pub is_default: bool,
     /// The value of [`PLACEMENT_LABEL`]; an empty value counts as none
     /// (docs/systems/mgc.md#placing-a-gateway).

@@ -30,8 +30,8 @@ pub(crate) struct TargetRef<'a> {
 
 /// Reads `spec.targetRef` or `spec.targetRefs`, in their order.
 ///
-/// Wrong references are findings and left out. A policy without either has no targets; whether that is
-/// allowed is for its kind to say.
+/// Wrong references are findings and left out. A policy without either has no targets; its kind decides whether that is
+/// allowed.
 pub(crate) fn target_refs<'a>(object: &'a Object, findings: &mut Findings) -> Vec<TargetRef<'a>> {
     let spec = object.root().get("spec");
     let (single, plural) = (spec.get("targetRef"), spec.get("targetRefs"));

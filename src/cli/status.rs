@@ -56,7 +56,7 @@ impl Status {
 #[error("{message}")]
 pub(crate) struct Refusal {
     message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub(crate) help: String,
     pub(crate) status: Status,
 }

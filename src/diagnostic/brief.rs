@@ -30,7 +30,7 @@ impl Default for Brief {
 }
 
 impl Brief {
-    /// The findings as text; warnings only where there is no error, which is what has to be read first.
+    /// The findings as text. Warnings are included only if there is no error, because errors have to be read first.
     ///
     /// ```
     /// use spokewright::diagnostic::{Brief, Code, Finding, Findings, Place};

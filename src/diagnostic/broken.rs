@@ -5,8 +5,8 @@
 
 use std::fmt::Display;
 
-/// Ends the run because of a bug of ours, which no input can reach: the message bears the place in the code, and the
-/// command line makes exit status 70 of it. Going on would leave something out without a word.
+/// Ends the run because of a bug of ours, which no input can reach: the message has the place in the code, and the
+/// command line turns it into exit status 70. Continuing would silently leave something out.
 #[cold]
 #[track_caller]
 #[allow(

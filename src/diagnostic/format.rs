@@ -28,10 +28,10 @@ pub enum Format {
 
 impl Format {
     /// Writes all findings in this form. JSON, SARIF, Code Quality and JUnit are indented, end in a newline, and are
-    /// written also when there is nothing to say; the other two then write nothing.
+    /// written even if there are no findings; the other two then write nothing.
     ///
     /// # Errors
-    /// What the writer says.
+    /// The error of the writer.
     pub fn write(&self, findings: &Findings, locate: &dyn Locate, out: &mut dyn io::Write) -> io::Result<()> {
         match self {
             Self::Human(human) => out.write_all(human.render(findings, locate).as_bytes()),
@@ -52,7 +52,7 @@ fn document(document: &impl Serialize, out: &mut dyn io::Write) -> io::Result<()
 /// Whatever could steer a terminal, hide in it or be obeyed by a log is an escape in it.
 ///
 /// # Errors
-/// What the writer says, or that the document cannot be JSON: a key that is no string.
+/// The error of the writer, or that the document cannot be JSON: a key that is not a string.
 pub fn write_json(document: &impl Serialize, out: &mut dyn io::Write) -> io::Result<()> {
     let mut lines = EscapedLines {
         out,
@@ -67,7 +67,7 @@ pub fn write_json(document: &impl Serialize, out: &mut dyn io::Write) -> io::Res
 /// The same as a text.
 ///
 /// # Errors
-/// Where the document cannot be JSON: a key that is no string.
+/// If the document cannot be JSON: a key that is not a string.
 pub fn json_text(document: &impl Serialize) -> io::Result<String> {
     let mut text = Vec::new();
     write_json(document, &mut text)?;

@@ -115,7 +115,7 @@ fn listed(findings: &[&Finding], locate: &dyn Locate) -> String {
     lines.join("\n")
 }
 
-/// Text or an attribute's value, in double quotes. What XML 1.0 cannot hold in any form is replaced: a document
+/// Text or an attribute's value, in double quotes. Characters that XML 1.0 cannot represent are replaced: a document
 /// with one such character is refused whole.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());

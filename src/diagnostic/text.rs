@@ -93,7 +93,8 @@ fn split<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> (Vec
     (shown.collect(), names.count())
 }
 
-/// As many names as fit into `room` columns, and how many more there are: `a, b, +3 more`. The first one always stands.
+/// As many names as fit into `room` columns, and how many more there are: `a, b, +3 more`. The first one is always
+/// there.
 #[must_use]
 pub(crate) fn fitting_names<N: AsRef<str>>(names: impl IntoIterator<Item = N>, room: usize) -> String {
     FirstNames::of(names, room).fitting(room)
@@ -217,7 +218,7 @@ fn dollar_quoted(text: &str) -> String {
     word
 }
 
-/// A path as an argument: one that begins with a dash is no option.
+/// A path as an argument: one that begins with a dash is not read as an option.
 #[must_use]
 pub fn shell_path(path: &str) -> String {
     if path.starts_with('-') {

@@ -17,13 +17,13 @@ use super::Span;
 /// Stands where something was cut off.
 const ELLIPSIS: &str = "...";
 
-/// What makes a command of what follows it, wherever it is in a line.
+/// The marker that turns the text after it into a command, wherever it is in a line.
 const MARKER: &str = "##[";
 
 /// Columns of a tab. YAML has no tabs in its indentation, so no stop is worth keeping.
 const TAB: &str = "    ";
 
-/// What is printed for `character`. Control characters become their pictures; C1 controls (`U+009B` starts a
+/// The text that is printed for `character`. Control characters become their pictures; C1 controls (`U+009B` starts a
 /// terminal sequence just as `ESC [` does), text direction marks and invisible characters become `U+FFFD`.
 fn shown(character: char) -> char {
     match character {

@@ -34,7 +34,7 @@ pub(super) fn resolve(
     }
 }
 
-/// Where the parameters of a class stand; `None` for a class without any.
+/// Where the parameters of a class are; `None` for a class without any.
 #[must_use]
 pub(crate) fn params_place(hub: &Hub, class: &Object) -> Option<ParamsPlace> {
     written(class, |namespace, name| {

@@ -41,11 +41,11 @@ pub(crate) struct Kustomization {
     directory: String,
     /// The fields that change objects.
     changes: Vec<&'static str>,
-    /// What it lists, as paths from the root.
+    /// The resources that it lists, as paths from the root.
     resources: Vec<String>,
     /// Files of patches and the like, as paths from the root.
     patches: Vec<String>,
-    /// The first resource that is no file here.
+    /// The first resource that is not a file here.
     remote: Option<String>,
 }
 
@@ -194,7 +194,7 @@ pub(super) fn changed(
         .collect();
     let is_used = |path: &str| by_path.get(path).is_some_and(|source| used.contains(source));
     let reaches = |from: &Kustomization| {
-        // What a patch changes may lie elsewhere.
+        // The object that a patch changes may be elsewhere.
         if from.patches.iter().any(|path| is_used(path)) {
             return true;
         }

@@ -25,14 +25,14 @@ pub(super) enum Use {
     NamesNothing,
 }
 
-/// What is ours in a hub, by kind, namespace (empty for classes) and name.
+/// Our objects in a hub, by kind, namespace (empty for classes), and name.
 #[derive(Debug, Default)]
 pub(super) struct OursByName<'a> {
     ours: HashSet<(&'a str, &'a str, &'a str)>,
     namespace: &'a str,
 }
 
-/// The fields that say what an object is attached to.
+/// The fields that name what an object is attached to.
 pub(super) const REFERENCES: [&str; 4] = ["parentRefs", "targetRef", "targetRefs", "targetSelectors"];
 
 impl<'a> OursByName<'a> {
@@ -108,7 +108,8 @@ impl<'a> OursByName<'a> {
         }))
     }
 
-    /// Whether a reference of `object` leads to what is ours, or is broken, or selects what no name says.
+    /// Whether a reference of `object` leads to an object of ours, or is broken, or selects objects without naming
+    /// them.
     fn names(&self, object: &Object, reference: &Field<'_>, default: &str) -> bool {
         let kind = reference.get("kind");
         let kind = if kind.is_present() {

@@ -5,7 +5,7 @@
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
 
-/// Says that a Secret holds its values unencrypted: who may read the repository has them.
+/// Reports that a Secret has unencrypted values: everybody who may read the repository has them.
 pub(super) fn plain_secret(object: &Object) -> Option<Finding> {
     if !object.is("", "Secret") || object.value.get("sops").is_some() {
         return None;

@@ -15,7 +15,7 @@ use apimachinery::ApiVersion;
 /// parameters (`sync`), and what is neither is nothing that we could judge.
 const GROUPS: [&str; 3] = ["", "cluster.open-cluster-management.io", GROUP];
 
-/// Whether objects of a kind are interpreted, or shipped: what they say counts.
+/// Whether objects of a kind are interpreted or shipped, so that their contents matter.
 pub(super) fn is_read(info: &KindInfo) -> bool {
     GROUPS.contains(&info.group.as_ref())
         || info.is_policy()

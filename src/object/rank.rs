@@ -45,10 +45,10 @@ pub(crate) fn rank_of(object: &Object, ages: Ages) -> Rank {
     }
 }
 
-/// What orders objects of one kind.
+/// The order of objects of one kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rank {
-    /// What goes before age, of kinds that have it: the lowest first.
+    /// The number that decides before age, for kinds that have one: the lowest first.
     pub priority: i64,
     /// Creation, when known.
     pub age: Option<Timestamp>,

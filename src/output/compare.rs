@@ -13,15 +13,15 @@ use super::inventory::Hash;
 /// How a file compares with the wanted bytes.
 pub(super) enum Compared {
     Same,
-    /// The hash of what it holds.
+    /// The hash of its contents.
     Different(Hash),
 }
 
-/// Reads a file once. What is longer than wanted is hashed in pieces: a huge foreign file is no reason to run
-/// out of memory.
+/// Reads a file once. A file that is longer than wanted is hashed in pieces, so that a huge foreign file does not
+/// exhaust memory.
 pub(super) fn compare(mut file: File, wanted: &[u8], buffer: &mut Vec<u8>) -> io::Result<Compared> {
     const PIECE: usize = 64 * 1024;
-    // One byte more than wanted tells a longer file from an equal one.
+    // One byte more than wanted distinguishes a longer file from an equal one.
     let room = wanted
         .len()
         .saturating_add(1)

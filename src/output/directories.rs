@@ -14,9 +14,9 @@ use super::tree::{Tree, directory_of, is_safe_path, prefixes};
 pub(super) struct Directory {
     /// Path inside the output, `""` for the root.
     pub(super) path: String,
-    /// Indices of the wanted files that stand directly in it.
+    /// Indices of the wanted files that are directly in it.
     pub(super) wanted: Vec<usize>,
-    /// Paths on record that stand directly in it and are not wanted, sorted, each once.
+    /// Paths on record that are directly in it and not wanted, sorted, each once.
     pub(super) stale: Vec<String>,
     /// Whether it exists.
     pub(super) exists: bool,

@@ -13,7 +13,7 @@ use std::path::Path;
 use super::error::OutputError;
 use super::root::Root;
 
-/// What a run does under the lock.
+/// The purpose of a run under the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     /// It reads: with others that do.
@@ -22,11 +22,11 @@ pub(super) enum Access {
     Write,
 }
 
-/// Takes the lock of a directory that exists, waiting for who has it; with `no_wait` that is an error. The directory may be
-/// gone by then: [`stands_at`] says.
+/// Takes the lock of an existing directory, and waits for its holder; with `no_wait`, a held lock is an error. The
+/// directory may be gone by then: [`stands_at`] checks that.
 pub(super) fn lock(root: &Root, access: Access, no_wait: bool) -> Result<Option<File>, OutputError> {
     let Ok(directory) = root.directory.as_file() else {
-        // Whoever reads or writes it next says why.
+        // The next reader or writer reports why.
         return Ok(None);
     };
     let tried = match access {

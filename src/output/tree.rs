@@ -108,7 +108,7 @@ pub(super) fn is_safe_path(path: &str) -> bool {
     if !path.as_bytes().split(|byte| *byte == b'/').all(is_safe_part) {
         return false;
     }
-    // Elsewhere a drive letter or a backslash may mean more than it says: what the platform makes of it must agree.
+    // Elsewhere a drive letter or a backslash may have a special meaning: the platform's interpretation must agree.
     cfg!(unix) || {
         let is_normal = |component| matches!(component, Component::Normal(_));
         Path::new(path).components().all(is_normal)

@@ -99,7 +99,7 @@ pub struct Change {
     pub kind: ChangeKind,
 }
 
-/// What a run found and did. The same for any number of threads.
+/// The results of a run. They are the same for any number of threads.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Summary {
@@ -115,7 +115,7 @@ pub struct Summary {
     pub offenders: Vec<Offender>,
 }
 
-/// Makes `root` hold exactly the files of `tree`, besides files that are none of ours; or compares only.
+/// Makes `root` contain exactly the files of `tree`, in addition to files that are not ours; or only compares.
 ///
 /// The root is made when it is missing, with its parents. An existing directory without an inventory is fine: its
 /// files are foreign. Only files that differ are written; all others keep their modification time. When nothing

@@ -19,9 +19,9 @@ use crate::report::{
 /// What a page is made from, beside the analysis.
 #[derive(Debug, Clone, Copy)]
 pub struct PageInput<'p> {
-    /// What is rendered.
+    /// The rendering.
     pub rendered: &'p Rendered,
-    /// What the clusters receive.
+    /// The objects that the clusters receive.
     pub spokes: &'p Spokes<'p>,
     /// The policies, evaluated there.
     pub view: &'p PolicyView<'p>,

@@ -24,7 +24,7 @@ pub struct Declared {
     pub section: Option<String>,
     /// Pointer inside the policy: `/spec/targetRefs/0`.
     pub pointer: String,
-    /// What became of it.
+    /// Its outcome.
     pub target: Target,
     /// Whether the policy does not name it: it holds there by its namespace or by labels of workloads (Istio).
     pub(super) is_held: bool,

@@ -20,7 +20,7 @@ pub(super) struct Misfit {
     pub(super) message: String,
     /// Where in the policy, if it is not the target.
     pub(super) pointer: Option<&'static str>,
-    /// What to do.
+    /// How to fix it.
     pub(super) help: String,
     /// Where, if it is not all that the target stands for.
     pub(super) at: Option<Node>,

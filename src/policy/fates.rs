@@ -39,7 +39,7 @@ pub(crate) struct Tally<'a> {
     pub(crate) survived: bool,
     /// Something of it does not hold somewhere.
     pub(crate) lost: bool,
-    /// Whose took its place.
+    /// The policies that override it.
     pub(crate) by: Winners<'a>,
 }
 

@@ -15,11 +15,11 @@ use super::strategic_merge::Kept;
 /// A unit of a policy that does not hold on a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Loss {
-    /// Whose it was.
+    /// The policy that it belongs to.
     pub policy: AuthoredId,
     /// Rule id or JSON pointer.
     pub key: Arc<str>,
-    /// Whose took its place, sorted.
+    /// The policies that override it, sorted.
     pub by: Vec<AuthoredId>,
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Problem {
     pub pointer: String,
     /// One sentence without a full stop.
     pub message: String,
-    /// What to do.
+    /// How to fix it.
     pub help: String,
     /// What follows from it.
     pub weight: Weight,

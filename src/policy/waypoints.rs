@@ -32,7 +32,7 @@ pub(super) struct Waypoint {
 pub(super) struct Unserved {
     /// Why, as a clause.
     pub(super) why: String,
-    /// What to do.
+    /// How to fix it.
     pub(super) help: String,
     /// Whether the input tells all of it: otherwise, there may be one that the input does not have.
     pub(super) is_certain: bool,

@@ -16,11 +16,11 @@ pub(crate) struct Settings {
     pub secrets: Secrets,
     /// Whether annotated hub objects are written too.
     pub hub_objects: HubObjects,
-    /// What carries the works.
+    /// The kind of object that contains the works.
     pub work_kind: WorkKind,
 }
 
-/// What carries the works.
+/// The kind of object that contains the works.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WorkKind {
     /// A ManifestWork for each cluster.

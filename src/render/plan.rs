@@ -58,7 +58,7 @@ pub struct ReplicaSet {
     pub text: String,
     /// OCM's size of the manifests in bytes.
     pub size: u64,
-    /// What it carries, in order.
+    /// Its manifests, in order.
     pub manifests: Vec<ManifestSummary>,
     /// What it lets the work agents write and delete, if it is one for RBAC.
     pub(super) rights: Rights,
@@ -71,7 +71,7 @@ pub struct Work {
     pub name: String,
     /// The text.
     pub text: WorkText,
-    /// What it carries, in order.
+    /// Its manifests, in order.
     pub manifests: Vec<ManifestSummary>,
     /// What it lets the work agent write and delete, if it is the one for RBAC.
     pub(super) rights: Rights,

@@ -66,7 +66,7 @@ pub(super) fn set_secrets(
     input: &Input<'_>,
     findings: &mut Findings,
 ) -> ListenerSecrets {
-    // What is wrong with it was said when the topology read it.
+    // The topology has already reported what is wrong with it.
     let Some(view) = ListenerSet::read(set, &mut Findings::new()) else {
         return ListenerSecrets::default();
     };

@@ -157,7 +157,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
             Node::Route(route) => Some(topology.routes.get(route).object),
             _ => None,
         });
-        // What is wrong with it was said when the topology read it.
+        // The topology has already reported what is wrong with it.
         let route = objects
             .next()
             .and_then(|object| Route::read(object, &mut Findings::new()));

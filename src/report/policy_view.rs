@@ -46,7 +46,7 @@ pub(crate) struct SpokeView<'a> {
     pub(crate) clusters: &'a [String],
     /// What is attached there. Names are the hub's, where something comes from the hub.
     pub(crate) attachments: Attachments<'a>,
-    /// What holds on each path.
+    /// The settings that apply on each path.
     pub(crate) effective: EffectivePolicies,
 }
 
@@ -55,9 +55,9 @@ pub(crate) struct SpokeView<'a> {
 pub(crate) struct Seen<'v> {
     /// The clusters; none: the hub.
     pub(crate) clusters: &'v [String],
-    /// What is attached there.
+    /// The policies that are attached there.
     pub(crate) attachments: &'v Attachments<'v>,
-    /// What holds there.
+    /// The settings that apply there.
     pub(crate) effective: &'v EffectivePolicies,
 }
 

@@ -27,13 +27,13 @@ pub enum GitError {
     /// No repository holds the path.
     #[error("`{path}` is not in a Git repository: neither it nor a directory above it has a `.git`")]
     NoRepository {
-        /// What was asked for.
+        /// The requested path.
         path: String,
     },
     /// A repository of a form that cannot be read.
     #[error("cannot open the Git repository of `{path}`: {reason}")]
     Repository {
-        /// What was asked for.
+        /// The requested path.
         path: String,
         /// Why.
         reason: String,
@@ -41,13 +41,13 @@ pub enum GitError {
     /// A repository without files on disk.
     #[error("the repository of `{path}` is bare: it has no work tree to compare with")]
     Bare {
-        /// What was asked for.
+        /// The requested path.
         path: String,
     },
     /// A repository whose files on disk lie elsewhere.
     #[error("the repository of `{path}` has its work tree elsewhere: `{work_tree}`")]
     WorkTree {
-        /// What was asked for.
+        /// The requested path.
         path: String,
         /// Where it says that its files are.
         work_tree: String,
@@ -55,7 +55,7 @@ pub enum GitError {
     /// A repository that borrows objects of another one.
     #[error("the repository of `{path}` uses objects from outside: `{alternate}`")]
     Alternate {
-        /// What was asked for.
+        /// The requested path.
         path: String,
         /// Where it says that they are.
         alternate: String,
@@ -66,7 +66,7 @@ pub enum GitError {
     /// A revision that is not there, or not here.
     #[error("there is no revision `{revision}` in this {}", if *shallow { "shallow clone" } else { "repository" })]
     NoRevision {
-        /// What was asked for.
+        /// The requested revision.
         revision: String,
         /// Whether the clone has only a part of the history.
         shallow: bool,
@@ -76,7 +76,7 @@ pub enum GitError {
     /// The first digits of several objects.
     #[error("`{revision}` is ambiguous: it is short for {} objects", candidates.len())]
     Ambiguous {
-        /// What was asked for.
+        /// The requested revision.
         revision: String,
         /// What it may mean, with a word about each.
         candidates: Vec<String>,
@@ -84,19 +84,19 @@ pub enum GitError {
     /// All that lies between two revisions.
     #[error("`{revision}` is a range, not a revision")]
     Range {
-        /// What was asked for.
+        /// The requested revision.
         revision: String,
     },
     /// A file or a directory of a revision.
     #[error("`{revision}` is not a commit")]
     NoCommitObject {
-        /// What was asked for.
+        /// The requested revision.
         revision: String,
     },
     /// An object that is there but cannot be read.
     #[error("cannot read the revision `{revision}`: {reason}")]
     Unreadable {
-        /// What was asked for.
+        /// The requested revision.
         revision: String,
         /// Why.
         reason: String,
@@ -104,7 +104,7 @@ pub enum GitError {
 }
 
 impl GitError {
-    /// What to do about it.
+    /// How to fix it.
     #[must_use]
     pub fn help(&self) -> String {
         match self {

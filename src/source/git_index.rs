@@ -38,7 +38,7 @@ pub enum IndexError {
 }
 
 impl IndexError {
-    /// What to do about it.
+    /// How to fix it.
     #[must_use]
     pub fn help(&self) -> String {
         match self {

@@ -32,7 +32,7 @@ pub enum TreeEntry {
 pub struct TreeError {
     /// Why, a few words.
     pub reason: String,
-    /// What to do about it.
+    /// How to fix it.
     pub help: String,
 }
 

@@ -109,7 +109,7 @@ impl<'a> SyncedRoutes<'a> {
             if !routes.contains(&(group, kind)) {
                 continue;
             }
-            // What is wrong with it was said when the topology read it.
+            // The topology has already reported what is wrong with it.
             let Some(route) = Route::read(object, &mut Findings::new()) else {
                 continue;
             };

@@ -22,7 +22,7 @@ use crate::topology::Node;
 pub(crate) struct Resolution {
     /// What is synced: one policy, one with defaults and one with overrides, or all of a kind that adds up.
     pub(crate) synced: Vec<SyncedPolicy>,
-    /// What gives way.
+    /// The policies that give way.
     pub(crate) displaced: Vec<Displaced>,
     /// Two whose outcome nothing that is synced could have whichever is created first: so nothing is.
     pub(super) undecided: Option<[PolicyId; 2]>,

@@ -73,7 +73,7 @@ pub(crate) struct Spokes<'s, 'a> {
     pub(crate) ours: &'a Ours<'a>,
     /// The same, with their clusters.
     pub(crate) gateways: &'s Table<OurGatewayId, PlacedGateway<'a>>,
-    /// What is synced.
+    /// The synced objects.
     pub(crate) synced: &'s [SyncedObject<'a>],
     /// What of each goes to which clusters, in the same order.
     pub(crate) variants: &'s [Vec<Variant>],
@@ -589,7 +589,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         let routes = routes.filter_map(|node| {
             let object = node.object;
             let (group, kind) = (&object.api_version.group, &object.kind);
-            // What is wrong with it was said when the topology read it.
+            // The topology has already reported what is wrong with it.
             let route = Route::read(object, &mut Findings::new())?;
             let mut parents = Vec::new();
             for parent in topology.parents_of(&route).iter() {

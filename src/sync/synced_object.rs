@@ -74,7 +74,7 @@ pub struct Withheld<'a> {
     pub node: Node,
     /// The cluster, where it is withheld from one only.
     pub cluster: Option<&'a str>,
-    /// Who wins.
+    /// The winner.
     pub winner: &'a Object,
     /// The rule that decided.
     pub rule: Rule,
@@ -98,7 +98,7 @@ pub(crate) struct Syncing<'a> {
     pub kinds: &'a SyncedKinds,
     /// The routes that go along.
     pub routes: &'a SyncedRoutes<'a>,
-    /// What lives on each cluster.
+    /// The objects that live on each cluster.
     pub locals: &'a BTreeMap<&'a str, LocalPolicies<'a>>,
     /// Our Gateways.
     pub ours: &'a Ours<'a>,

@@ -12,7 +12,7 @@ use crate::policy::{Content, Entry, Layer, Profile, Strategy, Wrappers, strategy
 
 /// One of two policies that meet on one target.
 pub(super) struct Meeting {
-    /// What it is called.
+    /// Its name.
     pub(super) name: String,
     /// `namespace/name`.
     pub(super) key: String,

@@ -141,7 +141,7 @@ pub struct RuleNode {
 /// A backend.
 #[derive(Debug, Clone)]
 pub struct BackendNode<'a> {
-    /// What it is called.
+    /// Its name.
     pub identity: Identity,
     /// The object, when it is in the input.
     pub object: Option<&'a Object>,

@@ -62,7 +62,7 @@ impl Scheme {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct NoRequest {
-    /// What is wrong.
+    /// The mistake.
     pub reason: String,
     /// What to write instead.
     pub help: &'static str,

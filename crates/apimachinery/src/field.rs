@@ -154,7 +154,7 @@ impl<'a> Field<'a> {
     /// The string here, or what is in its way; `Ok(None)` when absent.
     ///
     /// # Errors
-    /// [`Mismatch`] when the value is no string.
+    /// [`Mismatch`] if the value is not a string.
     pub fn string(&self) -> Result<Option<&'a str>, Mismatch> {
         self.typed("a string", Value::as_str)
     }
@@ -162,7 +162,7 @@ impl<'a> Field<'a> {
     /// The integer here; `Ok(None)` when absent. A float without a fraction counts, as in Kubernetes.
     ///
     /// # Errors
-    /// [`Mismatch`] when the value is no integer of 64 bits.
+    /// [`Mismatch`] if the value is not a 64-bit integer.
     pub fn integer(&self) -> Result<Option<i64>, Mismatch> {
         self.typed("an integer", whole_number)
     }
@@ -170,7 +170,7 @@ impl<'a> Field<'a> {
     /// The boolean here; `Ok(None)` when absent.
     ///
     /// # Errors
-    /// [`Mismatch`] when the value is no boolean.
+    /// [`Mismatch`] if the value is not a boolean.
     pub fn boolean(&self) -> Result<Option<bool>, Mismatch> {
         self.typed("a boolean", Value::as_bool)
     }
@@ -178,7 +178,7 @@ impl<'a> Field<'a> {
     /// The list here; `Ok(None)` when absent.
     ///
     /// # Errors
-    /// [`Mismatch`] when the value is no list.
+    /// [`Mismatch`] if the value is not a list.
     pub fn list(&self) -> Result<Option<&'a [Value]>, Mismatch> {
         self.typed("a list", |value| value.as_array().map(Vec::as_slice))
     }
@@ -186,7 +186,7 @@ impl<'a> Field<'a> {
     /// The mapping here; `Ok(None)` when absent.
     ///
     /// # Errors
-    /// [`Mismatch`] when the value is no mapping.
+    /// [`Mismatch`] if the value is not a mapping.
     pub fn mapping(&self) -> Result<Option<&'a Map<String, Value>>, Mismatch> {
         self.typed("a mapping", Value::as_object)
     }

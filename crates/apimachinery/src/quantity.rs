@@ -138,7 +138,7 @@ impl Quantity {
     /// ```
     ///
     /// # Errors
-    /// [`QuantityError`] when the text is no quantity.
+    /// [`QuantityError`] if the text is not a quantity.
     pub fn parse(text: &str) -> Result<Self, QuantityError> {
         let parts = Parts::of(text)?;
         let number = parts.number()?;

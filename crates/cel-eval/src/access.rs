@@ -11,7 +11,7 @@ use std::sync::Arc;
 use kube_cel::cel::objects::{Key, OptionalValue};
 use kube_cel::cel::{ExecutionError, Value};
 
-/// What is found.
+/// The part that is found.
 enum Found {
     Here(Value),
     /// What is reported where a part must be there.

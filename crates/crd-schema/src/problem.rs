@@ -11,7 +11,7 @@ use apimachinery::pointer;
 pub struct SchemaProblem {
     /// RFC 6901 pointer inside what was read: the schema, or the definition.
     pub pointer: String,
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
     /// What to write instead, where only one thing is right.
     pub suggestion: Option<String>,

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 /// A piece of the text that has a meaning of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token<'t> {
-    /// What it is.
+    /// Its kind.
     pub(super) kind: TokenKind<'t>,
     /// Its first byte.
     pub(super) start: usize,

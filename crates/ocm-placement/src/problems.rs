@@ -26,11 +26,11 @@ pub struct Problem {
     pub placement: Location,
     /// The field that is wrong: of the Placement, or of what it needs.
     pub at: Location,
-    /// What is wrong.
+    /// The mistake.
     pub kind: ProblemKind,
 }
 
-/// What is wrong.
+/// The mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProblemKind {

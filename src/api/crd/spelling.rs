@@ -168,7 +168,7 @@ impl<'o> Speller<'o> {
         let own = properties.keys().filter(|key| !fields.contains(&key.as_str()));
         for key in own {
             let mut near = fields.iter().filter(|field| damerau_levenshtein(key, field) == 1);
-            // Which of two is meant, nothing says: `targetRef` and `targetRefs`.
+            // Nothing shows which of the two is meant: `targetRef` or `targetRefs`.
             if fields
                 .iter()
                 .any(|field| properties.contains_key(*field) && damerau_levenshtein(key, field) <= 1)

@@ -13,7 +13,7 @@ use super::GROUP;
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
 
-/// What the webhook of the object's kind says, which no CRD does.
+/// The objections of the webhook of the object's kind, which no CRD makes.
 #[must_use]
 pub(crate) fn refusals(object: &Object) -> Vec<Finding> {
     if object.api_version.group != GROUP {

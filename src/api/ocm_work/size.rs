@@ -17,7 +17,7 @@ pub(crate) fn work_size(manifests: &[Value]) -> u64 {
     })
 }
 
-/// What one manifest adds to the size of its work, in bytes.
+/// The bytes that one manifest adds to the size of its work.
 #[must_use]
 pub(crate) fn manifest_size(manifest: &Value) -> u64 {
     manifest_size_of_json(json_bytes(manifest))

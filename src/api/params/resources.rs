@@ -26,7 +26,7 @@ const RESERVED_FEEDBACK_NAMES: [&str; 6] = [
     "programmedReason",
 ];
 
-/// What a catalog knows about a resource.
+/// The facts that a catalog has about a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ResourceLookup<'c> {
     /// It exists.

@@ -5,7 +5,7 @@
 
 use apimachinery::GroupKind;
 
-/// The controller whose GatewayClasses are ours unless the configuration says otherwise
+/// The controller whose GatewayClasses are ours unless the configuration names another
 /// (docs/systems/mgc.md#gatewayclass).
 pub(crate) const CONTROLLER_NAME: &str = "kuadrant.io/mgc-gw-controller";
 
@@ -32,7 +32,7 @@ pub(crate) enum InvalidParameters {
     /// Case 6, with our reason in the place of Go's.
     #[error("Invalid Parameters - Failed to unmarshal params: {0}")]
     Unmarshal(String),
-    /// A resource that does not exist or is no policy: promised by the RFC, without a message of MGC's.
+    /// A resource that does not exist or is not a policy: promised by the RFC, but MGC has no message for it.
     #[error("Invalid Parameters - {0}")]
     Resource(String),
 }

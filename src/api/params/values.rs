@@ -10,7 +10,7 @@ use crate::api::feedback_path::FeedbackPath;
 use crate::object::Object;
 use apimachinery::Selector;
 
-/// What a GatewayClass asks for.
+/// The parameters of a GatewayClass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Params {
     /// Class of the downstream Gateways.
@@ -67,7 +67,7 @@ impl Default for ServerSideApply {
 pub(crate) struct IgnoreFields {
     /// The condition.
     pub condition: IgnoreCondition,
-    /// By OCM's name of each way to say which: the fields.
+    /// The fields, by OCM's name for each way to name them.
     pub fields: Vec<(&'static str, Vec<String>)>,
 }
 
@@ -134,7 +134,7 @@ impl Default for Params {
     }
 }
 
-/// What the objects of a listed resource have to be.
+/// The role that objects of a listed resource must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {
     /// In `resourcesToSync`: what Gateways, routes and policies need beside them, chosen by name or label.

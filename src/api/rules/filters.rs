@@ -9,7 +9,7 @@ use super::choices::of_its_type;
 use super::complaints::{Complaints, repeated};
 use apimachinery::Field;
 
-/// Whose filters they are.
+/// The kind of route that the filters belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Filters {
     /// An HTTPRoute's.

@@ -40,7 +40,7 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
     }
 }
 
-/// Labels of workloads are no patterns.
+/// Labels of workloads are not patterns.
 fn selector(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     for (key, value) in spec.get("selector").get("matchLabels").entries() {
         if key.is_empty() {

@@ -88,7 +88,7 @@ fn unique(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     }
 }
 
-/// No name stands twice, regardless of its kind.
+/// No name is there twice, regardless of its kind.
 fn unique_names(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     let name = |target: &Field<'_>| target.get("name").str().map(str::to_owned);
     for (again, first) in repeated(spec.get("targetRefs").items(), name) {

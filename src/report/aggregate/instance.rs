@@ -26,7 +26,7 @@ pub(super) struct PlacedWork<'x> {
 }
 
 impl PlacedWork<'_> {
-    /// What became of it.
+    /// Its outcome.
     pub(super) fn state(&self) -> WorkState {
         self.faults
             .first()

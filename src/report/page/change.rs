@@ -29,7 +29,7 @@ use crate::topology::Topology;
 /// What the comparison is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Compared<'c> {
-    /// What differs.
+    /// The differences.
     pub report: &'c DiffReport,
     /// The texts of both sides, under paths relative to their roots.
     pub locate: &'c BothSides<'c>,

@@ -85,7 +85,7 @@ pub(crate) struct Page<'p> {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct PageOptions {
-    /// What it is called.
+    /// Its name.
     pub title: String,
     /// What is before the path of a file in a link to it: `http` or `https`.
     pub source_url: Option<String>,

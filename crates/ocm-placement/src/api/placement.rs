@@ -87,7 +87,7 @@ pub(crate) struct PrioritizerPolicy<'a> {
 /// One of `spec.prioritizerPolicy.configurations`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Configuration<'a> {
-    /// What gives the score.
+    /// The source of the score.
     pub(crate) coordinate: ScoreCoordinate<'a>,
     /// -10 to 10; 1 when absent.
     pub(crate) weight: i64,

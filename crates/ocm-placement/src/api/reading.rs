@@ -21,7 +21,7 @@ use super::time::parse_time;
 pub struct InvalidField {
     /// Which field.
     pub at: Location,
-    /// What is wrong with it.
+    /// The mistake in it.
     pub problem: FieldProblem,
 }
 
