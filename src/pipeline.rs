@@ -38,7 +38,7 @@ mod page;
 
 mod variables;
 
-// Other ways to say what to render, what may be said, and what to begin with.
+// Other ways to name the input, the schemas, and the files to begin with.
 pub mod argocd;
 mod schemas;
 #[cfg(feature = "git")]

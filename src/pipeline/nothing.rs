@@ -30,7 +30,8 @@ pub(super) fn report_nothing_rendered(
         .find_map(found)
         .filter(|_| all_clusters.is_empty())
         .cloned();
-    // An error that the configuration makes a warning stays beside this one: at its place, it would become a part of it.
+    // An error that the configuration turns into a warning stays separate from this one: at the same place, it would
+    // become a part of it.
     let is_part = |finding: &&Finding| finding.code != Code::PLACEMENT_MISCONFIGURED;
     let place = unplaced
         .as_ref()

@@ -13,7 +13,7 @@ use crate::placing::{self, Clusters};
 use crate::progress::Stage;
 use crate::report::placements_not_found;
 
-/// What of an input is ours, and where it goes: the same from wherever its policies are looked at.
+/// Which objects of an input are ours, and where they go: the same for every view of its policies.
 #[derive(Debug)]
 pub(super) struct Placed<'a> {
     pub(super) loaded: &'a Loaded,

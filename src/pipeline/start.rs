@@ -119,7 +119,7 @@ fn owned(files: impl Iterator<Item = (&'static str, &'static str)>) -> BTreeMap<
 pub struct Sorted {
     /// One file for each object, and the configuration.
     pub files: BTreeMap<String, String>,
-    /// What does not belong into Git, by kind.
+    /// Fields that do not belong in Git, by kind.
     pub left_out: BTreeMap<String, usize>,
 }
 
@@ -178,10 +178,10 @@ fn free_path(object: &Object, taken: &mut BTreeSet<String>) -> String {
     path
 }
 
-/// What an author would have written: without the fields of `metadata` that a server fills in, and without a status, but
-/// for the kinds whose status is what is read of them.
+/// The object as an author would have written it: without the fields of `metadata` that a server fills in, and without
+/// a status, except for the kinds whose status is read.
 fn authored(object: &Object) -> Value {
-    /// Whose status placement goes by (docs/systems/ocm-placement.md).
+    /// The kinds whose status placement uses (docs/systems/ocm-placement.md).
     const STATUS_IS_INPUT: [&str; 3] = ["AddOnPlacementScore", "ManagedCluster", "PlacementDecision"];
     const SERVER_FIELDS: [&str; 8] = [
         "deletionGracePeriodSeconds",

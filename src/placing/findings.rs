@@ -13,7 +13,7 @@ use crate::hub::Hub;
 use crate::object::well_known::PLACEMENT_LABEL;
 
 /// Misconfigured Placements (also those that OCM cannot sync), Placements that select no cluster, times that would
-/// decide something in a run without a clock, and Placements that a live hub decides by luck or moves for ever.
+/// decide something in a run without a clock, and Placements that a live hub decides by chance or never settles.
 #[must_use]
 pub fn problems(hub: &Hub, evaluation: &Evaluation<'_>) -> Vec<Finding> {
     let problems = all_problems(evaluation);

@@ -50,7 +50,8 @@ pub(crate) fn affecting(
         let every = kind_of.profile.status == StatusShape::Kuadrant;
         for (node, placed) in &kind_of.nodes {
             let gateways = attachments.topology.gateways_of(*node);
-            // What no Gateway leads to, a Secret or a Service of a mesh, is affected by what targets it.
+            // An object that no Gateway leads to, such as a Secret or a Service of a mesh, is affected by the policies
+            // that target it.
             if !gateways.is_empty()
                 && (!every
                     || !gateways

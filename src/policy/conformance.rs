@@ -42,7 +42,7 @@ pub(crate) fn report_nonconforming_kinds(
             .filter(|(of, named, _)| (Some(*of), Some(*named)) == (group, kind))
         {
             let definition = Definition { object, kind };
-            // What a known kind is, its label need not say.
+            // The label of a known kind need not repeat its class.
             if profiles
                 .get(&GroupKind::new(group.unwrap_or_default(), *kind))
                 .is_empty()
@@ -110,7 +110,7 @@ impl<'d> Definition<'d> {
         (schema.is_present() && !takes_anything(&schema)).then_some(schema)
     }
 
-    /// Users learn from `status.conditions`, or those of each ancestor, what became of a policy.
+    /// Users learn the outcome of a policy from `status.conditions`, or from those of each ancestor.
     fn status(&self, schema: &Field<'_>) -> Option<Finding> {
         let status = schema.get("properties").get("status");
         let fields = status.get("properties");

@@ -22,7 +22,7 @@ pub(super) struct Misfit {
     pub(super) pointer: Option<&'static str>,
     /// How to fix it.
     pub(super) help: String,
-    /// Where, if it is not all that the target stands for.
+    /// The place, if it is not the whole target.
     pub(super) at: Option<Node>,
 }
 

@@ -61,11 +61,11 @@ const SIZES: [Size; 4] = [
 /// A size that the controller refuses.
 #[derive(Debug)]
 pub(super) struct WrongSize {
-    /// What it says of all in one part of the policy.
+    /// The message about all of them in one part of the policy.
     pub(super) message: String,
     /// The pointer of the first.
     pub(super) pointer: &'static str,
-    /// What it takes there.
+    /// The values that it accepts there.
     pub(super) bounds: (u32, u32),
 }
 

@@ -10,7 +10,7 @@ use crate::hub::row_ids;
 pub(crate) struct AuthoredId {
     /// The policy.
     pub policy: PolicyId,
-    /// Position among what it stands for.
+    /// Position among the originals.
     pub(super) position: u32,
 }
 

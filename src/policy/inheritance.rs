@@ -19,7 +19,7 @@ use super::oldest_wins::oldest_wins;
 use super::profile::{MergeUnit, Profile};
 use super::strategic_merge::all_elements;
 
-/// What the annotation says.
+/// The value of the annotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Inherited {
     prefers_parent: bool,

@@ -7,7 +7,7 @@ use super::layer::Entry;
 use super::profile::Dictates;
 use crate::topology::Level;
 
-/// The levels of a path, least specific first, whose policies meet at its end.
+/// The levels of a path, least specific first, whose policies are merged at its end.
 ///
 /// Where the most specific policy dictates, it meets the closest one on the other side of the border between Gateway and
 /// route. Never does a rule's policy meet that of its route, nor that of a listener the one of its Gateway

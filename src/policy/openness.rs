@@ -10,7 +10,7 @@ use super::open::{Open, is_there};
 use super::profile::Profile;
 
 impl Profile {
-    /// Whether settings that hold together let everybody in. No settings do not: then there is no policy.
+    /// Whether settings that apply together let everybody in. Empty settings do not: then there is no policy.
     #[must_use]
     pub(crate) fn lets_everybody_in(&self, content: &Content) -> bool {
         let has = |wanted: &String| {

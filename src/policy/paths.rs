@@ -26,12 +26,12 @@ use crate::topology::{
     Topology,
 };
 
-/// So many paths are evaluated in one run, over all clusters that are not alike. They are a product: ten Gateways of 64
-/// listeners with a hundred routes of 16 rules, which a file of 200 kilobytes holds, have a million.
+/// The maximum number of paths that one run evaluates, over all clusters that are not alike. Paths multiply: ten
+/// Gateways of 64 listeners with a hundred routes of 16 rules, which fit into a file of 200 kilobytes, have a million.
 pub(crate) const MOST_PATHS: usize = 2_000_000;
 
-/// So many settings may hold in all, where paths with the same policies on them count once: a list of ten thousand
-/// elements that each of a thousand routes adds one to is ten million.
+/// The maximum number of settings that may apply in all; paths with the same policies count once: a list of ten
+/// thousand elements that each of a thousand routes adds one to is ten million.
 pub(crate) const MOST_SETTINGS: usize = 3_000_000;
 
 /// As many settings an element of a list counts that was put together: it is made anew, and what was not merged is
