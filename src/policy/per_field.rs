@@ -10,7 +10,7 @@ use super::merge_patch::{lay_under, patch, starting_with};
 use super::profile::{ListKey, Profile};
 use super::strategic_merge::all_elements;
 
-/// Switches of which only the directive that turns them on is written: off says no more than nothing, so that one that
+/// Switches for which only the directive that turns them on is written: off means the same as unset, so that one that
 /// is on above stays on (`nginx/nginx-gateway-fabric
 /// internal/controller/nginx/config/policies/ratelimit/generator.go@v2.6.7`).
 const ONLY_ON: [&str; 1] = ["/rateLimit/dryRun"];
@@ -71,7 +71,7 @@ pub(super) fn per_field(profile: &Profile, levels: &[&[Entry]]) -> Content {
     result
 }
 
-/// What the policies of one level come to: the fields of each, and all elements of the lists that add up.
+/// The result of the policies of one level: the fields of each, and all elements of the lists that add up.
 fn together(profile: &Profile, level: &[Entry]) -> Content {
     let contents = || {
         level

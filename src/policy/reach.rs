@@ -11,7 +11,7 @@ use super::effective_policies::EffectivePolicies;
 use super::ids::PolicyId;
 use crate::topology::{Node, Path, Start};
 
-/// What a policy reaches: the locators of every node of every path that it is on, at its own level or below.
+/// The reach of a policy: the locators of every node of every path that it is on, at its own level or below.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Reach {
     /// Gateways.

@@ -47,7 +47,7 @@ pub(crate) fn read_policy<'a>(
         layers: Arc::from(Vec::new()),
         targets: Vec::new(),
         invalid: None,
-        // What lives on a cluster was admitted there.
+        // Objects that live on a cluster were accepted there.
         inadmissible: options
             .refused
             .filter(|_| !local)

@@ -46,7 +46,7 @@ struct Item<'l> {
     list: &'l Leaf,
     position: usize,
     value: &'l Value,
-    /// What makes it the same as one of the other list.
+    /// The key that identifies it with an element of the other list.
     key: Option<&'l Value>,
 }
 

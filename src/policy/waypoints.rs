@@ -8,9 +8,9 @@ use crate::object::Object;
 use crate::topology::{BackendId, GatewayId, Topology};
 use apimachinery::Field;
 
-/// The class of Gateways that Istio makes waypoints of: what has no target never holds there.
+/// The class of Gateways that Istio turns into waypoints: a policy without a target never applies there.
 pub(super) const WAYPOINT_CLASS: &str = "istio-waypoint";
-/// Who serves that class, and others that are made like it.
+/// The controller of that class, and of others like it.
 const MESH_CONTROLLER: &str = "istio.io/mesh-controller";
 
 const USE_WAYPOINT: &str = "istio.io/use-waypoint";
@@ -18,10 +18,10 @@ const USE_WAYPOINT_NAMESPACE: &str = "istio.io/use-waypoint-namespace";
 const WAYPOINT_FOR: &str = "istio.io/waypoint-for";
 const INGRESS_USE_WAYPOINT: &str = "istio.io/ingress-use-waypoint";
 
-/// What is known of the waypoint of a Service that has one.
+/// The facts about the waypoint of a Service that has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Waypoint {
-    /// The waypoint: what targets it, or its class, holds there, too.
+    /// The waypoint: policies that target it, or its class, apply there, too.
     pub(super) gateway: GatewayId,
     /// Whether what a Gateway sends to the Service passes it, too.
     pub(super) takes_ingress: bool,

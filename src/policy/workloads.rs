@@ -45,7 +45,7 @@ impl<'a> Workloads<'a> {
         }
     }
 
-    /// Where policies stand that hold for the mesh.
+    /// The namespace of policies that apply to the whole mesh.
     pub(super) fn root_namespace(&self) -> &str {
         &self.root_namespace
     }

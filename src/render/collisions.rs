@@ -41,7 +41,7 @@ pub(super) fn overwritten(
             let Some(found) = found.filter(|found| !is_downstream(found)) else {
                 continue;
             };
-            // A work brings more than the object that it is named after.
+            // A work contains more than the object that it is named after.
             let shipped = manifest.origins.first().map_or_else(
                 || object.place("/metadata/name"),
                 |origin| origin.place("/metadata/name", Part::Value),

@@ -10,10 +10,10 @@
 
 use serde_json::{Value, json};
 
-/// What the controllers of a kind say of one of its objects.
+/// The conditions that the controllers of a kind report about one of its objects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Reported {
-    /// Nothing that each of them says: the object is ready once it is applied.
+    /// No condition that all of them report: the object is ready once it is applied.
     #[default]
     Nothing,
     /// These conditions, in `status.conditions`; it is ready when all are True.
@@ -24,9 +24,10 @@ pub(super) enum Reported {
     OfAncestors(&'static [&'static str]),
 }
 
-/// Whether a condition, `c`, is about the object as it is now. Not every controller says which generation it has seen.
+/// Whether a condition, `c`, is about the current generation of the object. Not every controller reports the generation
+/// that it has seen.
 const CURRENT: &str = "(!has(c.observedGeneration) || c.observedGeneration == object.metadata.generation)";
-/// The same of all conditions of a policy: Kuadrant says it once.
+/// The same for all conditions of a policy: Kuadrant reports it once.
 const ALL_CURRENT: &str = "(!has(object.status.observedGeneration) || object.status.observedGeneration == object.metadata.generation)";
 
 /// The rules of a manifest; `is_main` for the one that its work is about, and one manifest of a work is.

@@ -16,7 +16,7 @@ pub fn decision_file(namespace: &str, placement: &str) -> String {
     format!("{namespace}/{placement}.yaml")
 }
 
-/// The files that hold these objects, those of one Placement (by its label) in one.
+/// The files that contain these objects, with those of one Placement (by its label) in one file.
 #[must_use]
 pub fn decision_files(objects: impl Iterator<Item = Value>) -> BTreeMap<String, String> {
     let mut texts: BTreeMap<String, String> = BTreeMap::new();

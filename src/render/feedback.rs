@@ -41,7 +41,7 @@ pub(super) fn gateway_paths(gateway: &Gateway<'_>, raw_feedback: bool) -> Vec<Pa
     paths
 }
 
-/// The paths of a shipped policy: the conditions that its kind has, then what the params ask for.
+/// The paths of a shipped policy: the conditions of its kind, then the paths that the parameters request.
 #[must_use]
 pub(super) fn policy_paths(conditions: PolicyConditions, resource: &SyncedResource) -> Vec<Path> {
     let list = if conditions.ancestors {
@@ -62,7 +62,7 @@ pub(super) fn policy_paths(conditions: PolicyConditions, resource: &SyncedResour
     paths
 }
 
-/// The paths that the params ask for: all that is reported of a route.
+/// The paths that the parameters request. Nothing else is reported about a route.
 #[must_use]
 pub(super) fn asked_paths(resource: &SyncedResource) -> Vec<Path> {
     let feedback = resource.feedback.iter();

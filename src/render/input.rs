@@ -9,7 +9,7 @@ use crate::object::Object;
 use crate::progress::Progress;
 use crate::sync::{NamespaceLabels, OnSpokes, PlacedGateway, SyncedObject};
 
-/// What the configuration says about rendering.
+/// The configuration of rendering.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     /// Whether Secrets are copied.
@@ -43,7 +43,7 @@ pub(crate) struct Input<'a> {
     pub synced: &'a [SyncedObject<'a>],
     /// The policies that are not, though their kind is.
     pub withheld: &'a [&'a Object],
-    /// What is on the clusters once the works are applied.
+    /// The objects on the clusters once the works are applied.
     pub on_spokes: &'a OnSpokes<'a>,
     /// Labels that the Namespaces of routes need on the spokes.
     pub namespace_labels: &'a NamespaceLabels,

@@ -21,8 +21,8 @@ const MAX_LABEL_VALUE: usize = 63;
 /// A dash and 8 hex digits.
 const HASH_SUFFIX: usize = 9;
 
-/// The name of the work that an object of the hub gets: `<kind>-<namespace>-<name>` in lower case, cut with a
-/// hash when it is too long; or what its annotation says.
+/// The name of the work that an object of the hub gets: `<kind>-<namespace>-<name>` in lower case, cut with a hash if
+/// it is too long; or the name in its annotation.
 #[must_use]
 pub(crate) fn work_name(object: &Object) -> String {
     if let Some(name) = object.annotation(WORK_NAME_ANNOTATION) {

@@ -29,7 +29,7 @@ use kube_yaml::scalar;
 /// So many clusters, or objects, are named in one line; the rest is counted.
 const MOST_NAMES: usize = 10;
 
-/// What a plan is compared with, and the parameters that decide.
+/// The data that a plan is compared with, and the parameters that decide.
 pub(crate) struct Narrowing<'a> {
     /// The hub.
     pub hub: &'a Hub,
@@ -43,7 +43,7 @@ pub(crate) struct Narrowing<'a> {
     pub text: &'a dyn Fn(&str) -> Result<Option<String>, OutputError>,
 }
 
-/// What a file of an earlier rendering held.
+/// The contents of a file of an earlier rendering.
 #[derive(Debug, Default)]
 struct Shipped {
     /// The Placements, by namespace and name, whose clusters got it; none for the work of one cluster.
@@ -51,7 +51,7 @@ struct Shipped {
     /// The hub object that it was made for, as `namespace/name`.
     parent: Option<String>,
     objects: Vec<ShippedObject>,
-    /// What it let the agent delete.
+    /// The kinds that it let the agent delete.
     rights: Rights,
 }
 
@@ -63,7 +63,7 @@ struct ShippedObject {
     key: String,
 }
 
-/// What would stay behind, of one class.
+/// The objects of one class that would stay behind.
 #[derive(Debug, Default)]
 struct Left<'a> {
     rights: Rights,
@@ -268,7 +268,7 @@ fn shipped(text: &str) -> Shipped {
     for manifest in of_work.chain(list(&value, "/spec/manifestWorkTemplate/workload/manifests")) {
         let (kind, name) = (text(manifest, "/kind"), text(manifest, "/metadata/name"));
         let group = ApiVersion::parse(&text(manifest, "/apiVersion")).group;
-        // Cluster roles are no kind that can be synced: it is ours.
+        // ClusterRoles cannot be synced, so this one is ours.
         if kind == "ClusterRole" {
             for rule in list(manifest, "/rules") {
                 read.rights.extend(deletable(rule));
@@ -285,7 +285,7 @@ fn shipped(text: &str) -> Shipped {
     read
 }
 
-/// What a rule of a role permits to delete.
+/// The kinds that a rule of a role lets the agent delete.
 fn deletable(rule: &Value) -> Rights {
     let words = |pointer: &'static str| list(rule, pointer).filter_map(Value::as_str);
     if !words("/verbs").any(|verb| matches!(verb, "delete" | "*")) {

@@ -17,7 +17,7 @@ row_ids! {
     pub WorkId,
 }
 
-/// What a run would write.
+/// The output of a run, before it is written.
 #[derive(Debug, Default)]
 pub struct Plan {
     /// The distinct works: a thousand clusters that get one content share one entry.
@@ -60,7 +60,7 @@ pub struct ReplicaSet {
     pub size: u64,
     /// Its manifests, in order.
     pub manifests: Vec<ManifestSummary>,
-    /// What it lets the work agents write and delete, if it is one for RBAC.
+    /// The kinds that it lets the work agents write and delete, if it is one for RBAC.
     pub(super) rights: Rights,
 }
 
@@ -73,7 +73,7 @@ pub struct Work {
     pub text: WorkText,
     /// Its manifests, in order.
     pub manifests: Vec<ManifestSummary>,
-    /// What it lets the work agent write and delete, if it is the one for RBAC.
+    /// The kinds that it lets the work agent write and delete, if it is the one for RBAC.
     pub(super) rights: Rights,
 }
 
@@ -122,7 +122,7 @@ impl Plan {
     }
 }
 
-/// What reports need to know of manifests.
+/// The facts about manifests that reports need.
 pub(super) fn summaries(manifests: &[Manifest]) -> Vec<ManifestSummary> {
     manifests
         .iter()

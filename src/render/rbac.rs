@@ -26,8 +26,8 @@ pub(super) const WORK_NAME: &str = "gateway-rbac";
 
 const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
 /// What the agent does with an object: it looks each one up by name, so that it never lists or watches a kind unless a work
-/// asks for `feedbackScrapeType: Watch`, and none of ours does (docs/systems/ocm-work.md#the-agents-rights). MGC granted
-/// `*`, and with it whatever verbs a controller may invent.
+/// asks for `feedbackScrapeType: Watch`, and none of ours does (docs/systems/ocm-work.md#the-agents-rights). MGC
+/// granted `*`, and with it any verb that a controller may invent.
 const VERBS: [&str; 5] = ["create", "delete", "get", "patch", "update"];
 
 /// Resources that the agent may apply and delete, as (group, plural); sorted, so that equal sets are one text.

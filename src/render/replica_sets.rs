@@ -224,11 +224,11 @@ fn set_of(
     append_entry(&mut text, "name", &json!(name), 2, KeyOrder::Bytes);
     append_entry(&mut text, "namespace", &json!(namespace), 2, KeyOrder::Bytes);
     text.push_str(&metadata);
-    // The CRD has a default for the policy and asks for it all the same; not so for a rollout strategy.
+    // The CRD has a default for the policy and requires it all the same; it does not require a rollout strategy.
     text.push_str("spec:\n  cascadeDeletionPolicy: Background\n  manifestWorkTemplate:\n");
     text.push_str(&template);
     let mut reference = json!({"name": placement});
-    // The rights go everywhere at once: what needs them follows as the class says.
+    // The rights go everywhere at once: the objects that need them follow the rollout of their class.
     if let (Some(rollout), Some(fields)) = (
         params.and_then(|params| params.rollout.as_ref()),
         reference.as_object_mut(),

@@ -21,7 +21,7 @@ use crate::object::Object;
 use crate::sync::{PlacedGateway, shipped};
 use apimachinery::Identity;
 
-/// What the listeners of one Gateway or ListenerSet need, and what of it is shipped.
+/// The Secrets that the listeners of one Gateway or ListenerSet need, and those that are shipped.
 #[derive(Debug, Default)]
 pub(super) struct ListenerSecrets {
     /// The Secrets to ship with it, each once, by downstream name.
@@ -114,7 +114,7 @@ fn secrets_of(holder: Holder<'_>, input: &Input<'_>, findings: &mut Findings) ->
     secrets
 }
 
-/// Points the references at the copies, which live beside the object that refers to them.
+/// Points the references at the copies, which are in the namespace of the object that refers to them.
 pub(super) fn rewrite(holder: &mut Arc<Value>, rewrites: &[(String, String)]) {
     if rewrites.is_empty() {
         return;
@@ -186,7 +186,7 @@ fn copy(
     })
 }
 
-/// An encrypted object inside a ManifestWork stays encrypted for ever: Flux decrypts top-level objects only.
+/// An encrypted object inside a ManifestWork stays encrypted forever: Flux decrypts top-level objects only.
 pub(super) fn encrypted(object: &Object) -> Finding {
     Finding::new(
         Code::SECRET_ENCRYPTED,

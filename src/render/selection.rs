@@ -51,7 +51,7 @@ impl std::fmt::Display for Shard {
     }
 }
 
-/// Why a text is no shard.
+/// Why a text is not a shard.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShardError {
@@ -165,7 +165,7 @@ impl Selection {
         self.matches(cluster) && self.shard.is_none_or(|shard| shard.holds(cluster))
     }
 
-    /// Whether the run speaks for every cluster.
+    /// Whether the run is responsible for every cluster.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.clusters.is_none() && self.shard.is_none()

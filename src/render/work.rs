@@ -44,7 +44,7 @@ pub struct WorkText {
 }
 
 impl WorkText {
-    /// What is before and what is behind the name of the cluster, on every cluster that gets it.
+    /// The text before and after the name of the cluster, the same for every cluster that gets it.
     #[must_use]
     pub fn halves(&self) -> (&str, &str) {
         (&self.before, &self.after)
@@ -81,7 +81,7 @@ pub(super) fn wave(object: &Object) -> Option<i64> {
     object.annotation(SYNC_WAVE)?.parse().ok()
 }
 
-/// Flux replaces `${...}` in everything it applies unless the outer object says otherwise
+/// Flux replaces `${...}` in everything that it applies unless the outer object turns that off
 /// (docs/systems/gitops.md#flux-substitution).
 const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
 

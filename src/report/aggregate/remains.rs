@@ -17,7 +17,7 @@ use crate::report::status::ManifestProblem;
 /// So many resources are named in one message.
 const MOST_RESOURCES: usize = 5;
 
-/// The applied resources that are in no work of the cluster: `has` says which are.
+/// The applied resources that are in no work of the cluster, according to `has`.
 pub(super) fn remains(applied: &AppliedWork, has: impl Fn([&str; 4]) -> bool) -> Vec<ManifestProblem> {
     let resources = applied.resources.iter();
     let resources = resources.map(|resource| resource.each_ref().map(|part| &**part));
@@ -42,7 +42,7 @@ fn called(group: &str, resource: &str) -> String {
 /// Group and plural of resources.
 pub(super) type Resources<'x> = BTreeSet<(&'x str, &'x str)>;
 
-/// What the ClusterRoles in the works of each cluster let an agent delete.
+/// The kinds that the ClusterRoles in the works of each cluster let an agent delete.
 #[derive(Debug, Default)]
 pub(super) struct Rights<'x> {
     /// By cluster.

@@ -11,7 +11,7 @@ use super::report::DiffReport;
 use super::side::is_cluster;
 use crate::api::config::Budget;
 
-/// What a report goes beyond.
+/// The limits that a report exceeds.
 #[must_use]
 pub fn exceeded(budget: Budget, report: &DiffReport, allowed: &[Limit]) -> Vec<Exceeded> {
     let all = Limit::ALL.into_iter().filter_map(|limit| {

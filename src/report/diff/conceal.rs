@@ -79,7 +79,7 @@ fn is_secret(value: Option<&Value>) -> bool {
     value.and_then(|value| value.get("kind")).and_then(Value::as_str) == Some("Secret")
 }
 
-/// Masks the annotations of a Secret that may hold a copy of it.
+/// Masks the annotations of a Secret that may contain a copy of it.
 fn mask_copies(mut old: Option<&mut Value>, mut new: Option<&mut Value>) {
     let mut keys = BTreeSet::new();
     for side in [old.as_deref(), new.as_deref()].into_iter().flatten() {

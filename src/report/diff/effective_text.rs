@@ -20,7 +20,7 @@ const MOST_PATHS: usize = 8;
 /// At most so many settings are named in a title.
 const MOST_SETTINGS: usize = 3;
 
-/// What changes in the same way on some paths.
+/// Changes that are the same on some paths.
 pub(super) struct EffectiveGroup {
     /// Kind of the policies.
     pub kind: String,
@@ -133,7 +133,7 @@ fn what_happens(change: &EffectiveChange) -> Change {
     }
 }
 
-/// Who wins now, and who did.
+/// The winner now, and the winner before.
 fn title(change: &EffectiveChange) -> String {
     let (kind, old, new) = (
         &change.kind,

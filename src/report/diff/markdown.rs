@@ -130,7 +130,7 @@ fn notice(report: &DiffReport, left_out: usize, total: usize, budget: usize) -> 
     )
 }
 
-/// What a reader has to see without unfolding anything; at most half of what there is room for.
+/// The part that a reader sees without unfolding anything; at most half of the available room.
 fn points(text: &mut String, report: &DiffReport, limit: usize) {
     const ROOM_FOR_MORE: usize = 64;
     let end = text

@@ -15,7 +15,7 @@ mod side;
 
 mod object;
 
-// What differs: objects without the values of Secrets, fields, effective settings.
+// The differences: objects without the values of Secrets, fields, effective settings.
 mod change;
 
 mod conceal;
@@ -30,7 +30,7 @@ mod ways;
 
 mod effective;
 
-// How it is told: in a few words, in lines, in sections.
+// The formats: a few words, lines, sections.
 mod clusters;
 mod field_line;
 mod hunks;
