@@ -22,12 +22,12 @@ pub(super) struct Parents {
     keys: BTreeSet<(String, String)>,
 }
 
-/// Whose a work is.
+/// The owner of a work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Whose {
     /// It was made for an object of this input.
     Ours,
-    /// MGC or spokewright made it, and nothing says for which input.
+    /// MGC or spokewright made it, and nothing shows for which input.
     Unclaimed,
     /// The hub made it from a set: it goes with its set.
     OfSet,
@@ -46,7 +46,7 @@ impl Parents {
         }
     }
 
-    /// Whose a work or a set is.
+    /// The owner of a work or a set.
     pub(super) fn whose(&self, work: &Object) -> Whose {
         // Somebody who owns it deletes it, and makes it again.
         let owners = work.root().get("metadata").get("ownerReferences");

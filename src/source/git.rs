@@ -24,7 +24,7 @@ use crate::diagnostic::{nearest, shell_name, shell_word};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GitError {
-    /// No repository holds the path.
+    /// No repository contains the path.
     #[error("`{path}` is not in a Git repository: neither it nor a directory above it has a `.git`")]
     NoRepository {
         /// The requested path.
@@ -49,7 +49,7 @@ pub enum GitError {
     WorkTree {
         /// The requested path.
         path: String,
-        /// Where it says that its files are.
+        /// The place that it names for its files.
         work_tree: String,
     },
     /// A repository that borrows objects of another one.
@@ -57,7 +57,7 @@ pub enum GitError {
     Alternate {
         /// The requested path.
         path: String,
-        /// Where it says that they are.
+        /// The place that it names for them.
         alternate: String,
     },
     /// The branch has no commit yet.
@@ -78,7 +78,7 @@ pub enum GitError {
     Ambiguous {
         /// The requested revision.
         revision: String,
-        /// What it may mean, with a word about each.
+        /// The possible meanings, each with a short description.
         candidates: Vec<String>,
     },
     /// All that lies between two revisions.
@@ -182,7 +182,7 @@ pub struct GitTree {
 /// A tree, and its entries.
 type Listed = (ObjectId, Rc<Vec<Entry>>);
 
-/// Whether a revision is told by way of another, as `HEAD~1`: no server knows such a name.
+/// Whether a revision is relative to another, as in `HEAD~1`: no server knows such a name.
 fn is_relative(revision: &str) -> bool {
     revision.contains(['~', '^', '@', ':']) || revision == "HEAD"
 }
@@ -196,12 +196,11 @@ fn is_configured(revision: &str) -> bool {
 }
 
 impl GitTree {
-    /// Opens `revision` (what `git rev-parse` takes for one commit, but for `@{upstream}` and `@{push}`) of the
-    /// repository that holds
-    /// `path`, or the nearest directory above it.
+    /// Opens `revision` (anything that `git rev-parse` resolves to one commit, except `@{upstream}` and `@{push}`) of
+    /// the repository that contains `path`, or the nearest directory above it.
     ///
     /// # Errors
-    /// When there is no such repository or revision, or it cannot be read.
+    /// If there is no such repository or revision, or it cannot be read.
     pub fn open(path: &Path, revision: &str) -> Result<Self, GitError> {
         let Opened { repository, root } = open(path)?;
         let tree = tree_of(&repository, revision)?;
@@ -350,7 +349,7 @@ pub(super) struct Opened {
     pub(super) root: PathBuf,
 }
 
-/// Opens the repository that holds `path`, or the nearest directory above it. There is no other way to one.
+/// Opens the repository that contains `path`, or the nearest directory above it. There is no other way to open one.
 ///
 /// What lies below `path` may be a stranger's, and so may be anything that looks like a repository there. So:
 ///
@@ -375,7 +374,8 @@ pub(super) fn open(path: &Path) -> Result<Opened, GitError> {
         .find(|ancestor| ancestor.join(DOT_GIT).symlink_metadata().is_ok())
         .ok_or_else(none)?;
     let options = gix::open::Options::isolated()
-        // Whose files they are is no question where nothing of them is run or obeyed: containers own none of theirs.
+        // The owner of the files does not matter, because nothing in them is run or obeyed: containers own none of
+        // theirs.
         .with(gix::sec::Trust::Full)
         .filter_config_section(|section| section.source == Source::Api)
         .config_overrides([
@@ -385,7 +385,7 @@ pub(super) fn open(path: &Path) -> Result<Opened, GitError> {
     let mut repository = gix::ThreadSafeRepository::open_opts(directory.join(DOT_GIT), options)
         .map_err(|error| unopened(whole(&error)))?
         .to_thread_local();
-    // gix asks for it past the filter.
+    // gix reads it past the filter.
     repository.clear_namespace();
     let work_tree = repository
         .workdir()
@@ -407,7 +407,7 @@ pub(super) fn open(path: &Path) -> Result<Opened, GitError> {
     Ok(Opened { repository, root })
 }
 
-/// What marks the root of a work tree.
+/// The entry that marks the root of a work tree.
 const DOT_GIT: &str = ".git";
 
 /// `core.worktree`, which submodules have. A work tree that was added shares the configuration of the first one, whose
@@ -426,7 +426,7 @@ fn configured_work_tree(repository: &Repository) -> Option<PathBuf> {
     Some(std::fs::canonicalize(git_dir).ok()?.join(value))
 }
 
-/// Another repository's objects are not what this one was checked to hold.
+/// Another repository's objects were not checked together with this one.
 fn refuse_alternates(repository: &Repository, path: &Path) -> Result<(), GitError> {
     let failed = |reason: String| GitError::Repository {
         path: path.display().to_string(),

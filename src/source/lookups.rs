@@ -21,7 +21,7 @@ pub(super) const MOST_BYTES: usize = 1 << 20;
 /// of their text.
 const MOST_BYTES_OF_FILES: usize = 64 << 20;
 
-/// What was found out so far.
+/// The results so far.
 #[derive(Debug, Default)]
 pub(super) struct Lookups {
     kept: Mutex<Kept>,
@@ -66,7 +66,7 @@ impl Kept {
     }
 }
 
-/// What is known of a document, or of a text inside one.
+/// The known places of a document, or of a text inside one.
 #[derive(Debug)]
 pub(super) struct Found {
     /// Nothing where the text cannot be read.

@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use super::paths::show;
 use crate::diagnostic::{Code, Finding, Place};
 
-/// What is at a path of a tree.
+/// The kind of entry at a path of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TreeEntry {
     /// A directory.
@@ -54,13 +54,13 @@ pub trait FileTree {
     /// The canonical directory on disk that the root stands for.
     fn root(&self) -> &Path;
 
-    /// What the tree is called in front of a path, `HEAD` for `HEAD:hub/gateway.yaml`; the disk has no name.
+    /// The name of the tree in front of a path, `HEAD` for `HEAD:hub/gateway.yaml`; the disk has no name.
     fn name(&self) -> Option<&str>;
 
-    /// What to do where a path leads out of the tree: the end of a help line.
+    /// How to fix a path that leads out of the tree: the end of a help line.
     fn instead(&self) -> &str;
 
-    /// Whether an input that is not there is an error. What another tree lacks may be new on disk.
+    /// Whether a missing input is an error. A file that another tree lacks may be new on disk.
     fn must_have_inputs(&self) -> bool {
         false
     }
@@ -75,13 +75,13 @@ pub trait FileTree {
         Some(PathBuf::new())
     }
 
-    /// The entries of a real directory, sorted by name; nothing for a path that is no directory.
+    /// The entries of a real directory, sorted by name; none for a path that is not a directory.
     ///
     /// # Errors
     /// When the directory is there and cannot be read.
     fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError>;
 
-    /// What is at `path`, links not followed; `None` for nothing.
+    /// The kind of entry at `path`, without following links; `None` if there is none.
     ///
     /// # Errors
     /// When a directory on the way cannot be read.
@@ -113,7 +113,7 @@ pub enum Lead {
     Outside,
 }
 
-/// A path of a tree that is not on disk, relative to `root`. What is not on disk (any more) is found by the
+/// A path of a tree that is not on disk, relative to `root`. A path that is not (or no longer) on disk is found by the
 /// directories above it.
 fn inside(root: &Path, path: &Path) -> Option<PathBuf> {
     let absolute = std::path::absolute(path).ok()?;

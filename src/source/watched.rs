@@ -32,7 +32,7 @@ pub struct Watched {
     missing: Vec<PathBuf>,
 }
 
-/// What distinguishes two states of a file without reading it.
+/// The attributes that distinguish two states of a file without reading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Fingerprint {
     modified: Option<Duration>,
@@ -63,10 +63,10 @@ impl Change {
 }
 
 impl Watched {
-    /// Looks at everything that a run would read, and at `config`, the file that says what that is.
+    /// Looks at everything that a run would read, and at `config`, the file that defines it.
     #[must_use]
     pub fn look(request: &Request, config: Option<&Path>) -> Self {
-        // What is wrong with the input is for the run to say.
+        // The run reports what is wrong with the input.
         let walked = walk(request, &Disk::below(request.named()), &mut Findings::new());
         let mut watched = Self::default();
         let named = walked.files.iter().map(|found| found.file.path.as_path());
@@ -159,7 +159,7 @@ impl Watched {
         !is_hidden && self.directories.contains(parent)
     }
 
-    /// What is different from an earlier look, by path.
+    /// The differences from an earlier look, by path.
     #[must_use]
     pub fn changes_since(&self, earlier: &Self) -> Vec<Change> {
         let mut changes = Vec::new();
@@ -191,7 +191,7 @@ fn fingerprint(path: &Path) -> Option<Fingerprint> {
     })
 }
 
-/// A file that another one took the place of may have its time and its length.
+/// A file that replaces another one may have the same time and length.
 #[cfg(unix)]
 fn identity(metadata: &fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::ino(metadata)

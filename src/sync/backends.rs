@@ -28,7 +28,7 @@ pub(crate) fn report_misspelled_backends(hub: &Hub, findings: &mut Findings) {
         .iter()
         .filter(|object| is_route(&object.api_version.group, &object.kind));
     for object in routes {
-        // What is wrong with it is reported where it is attached.
+        // Its mistakes are reported where it is attached.
         let Some(route) = Route::read(object, &mut Findings::new()) else {
             continue;
         };

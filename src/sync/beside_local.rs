@@ -15,7 +15,7 @@ use crate::policy::{
     Attachments, Entry, Layer, PolicyId, Profile, SameTarget, disagree, meet, rewritten, without_rules_of,
 };
 
-/// The spec of a synced policy beside local ones; `None`: nothing of it is left, and it is withheld.
+/// The spec of a synced policy next to local ones; `None`: nothing of it is left, and it is withheld.
 pub(super) fn beside_local(
     attachments: &Attachments<'_>,
     synced: &SyncedPolicy,

@@ -20,7 +20,7 @@ pub(crate) struct PlacedGateway<'a> {
     pub gateway: &'a Gateway<'a>,
     /// Parameters of its class.
     pub params: &'a Params,
-    /// Cluster names, sorted, each once; none if no cluster receives it. What goes wherever it goes shares them.
+    /// Cluster names, sorted, each once; none if no cluster receives it. Objects that go wherever it goes share them.
     pub clusters: Arc<[String]>,
 }
 

@@ -72,7 +72,7 @@ impl<'a> SyncedSets<'a> {
     }
 }
 
-/// Reports the listeners that are shipped to clusters where they give way to what lives there, each once.
+/// Reports the listeners that are shipped to clusters where they give way to local objects, each once.
 pub(crate) fn report_outdone_listeners<'t, 'a: 't>(
     spokes: impl Iterator<Item = (&'t [String], &'t Topology<'a>)>,
     findings: &mut Findings,

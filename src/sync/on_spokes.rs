@@ -22,11 +22,11 @@ use apimachinery::Identity;
 /// Clusters, sorted.
 type Clusters = Arc<[String]>;
 
-/// What is on the clusters.
+/// The objects on the clusters.
 #[derive(Debug)]
 pub(crate) struct OnSpokes<'s> {
     hub: &'s Hub,
-    /// What is shipped, or made from what is shipped, with the clusters that get it.
+    /// Objects that are shipped, or made from shipped ones, with the clusters that get them.
     shipped: HashMap<Identity, Vec<Clusters>>,
     /// The Secrets among them.
     secrets: Vec<(Identity, Labels, Clusters)>,
@@ -93,7 +93,7 @@ impl<'s> OnSpokes<'s> {
         }
     }
 
-    /// The Secrets that are copied beside a Gateway or a ListenerSet into its namespace on the spokes.
+    /// The Secrets that are copied with a Gateway or a ListenerSet into its namespace on the spokes.
     fn add_secrets(
         &mut self,
         holder: &Object,

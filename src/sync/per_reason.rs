@@ -23,7 +23,7 @@ impl<R: Ord> PerReason<R> {
         }
     }
 
-    /// Takes what there is to say about one more target.
+    /// Adds the findings about one more target.
     pub(super) fn push(&mut self, reason: R, finding: Finding) {
         let next = self.findings.len();
         let first = *self.first.entry((finding.place.clone(), reason)).or_insert(next);

@@ -75,7 +75,7 @@ enum Why {
     Hostname,
     /// The parent is a ListenerSet that stays on the hub.
     ListenerSet,
-    /// What it names gives way to another listener.
+    /// The listener that it names gives way to another one.
     GivesWay,
 }
 
@@ -129,7 +129,7 @@ impl<'a> SyncedRoutes<'a> {
         found
     }
 
-    /// Lets the routes go along that take what a route hands on which goes.
+    /// Adds the routes that get requests from a route that is synced.
     fn add_children(&mut self, topology: &Topology<'a>, ours: &Ours<'_>) {
         // Whatever hands requests on is before what takes them.
         for delegation in topology.delegations() {
@@ -343,9 +343,9 @@ fn surely_gives_way(topology: &Topology<'_>, listener: &ListenerNode<'_>) -> boo
     winner.is_some_and(|winner| winner.set.is_none())
 }
 
-/// What becomes of one parentRef.
+/// The result for one parentRef.
 enum Parent<'a> {
-    /// It goes along.
+    /// It is shipped.
     Goes(SyncedParent),
     /// It is a Gateway of ours, and no listener takes the route.
     Loose(Loose<'a>),

@@ -28,7 +28,7 @@ use apimachinery::Identity;
 /// A synced object, and what of it goes somewhere: their positions.
 type ChosenVariant = (u32, u32);
 
-/// What is on clusters that are alike.
+/// The objects on clusters that are alike.
 #[derive(Debug)]
 pub(crate) struct Spoke<'a> {
     /// The clusters, sorted.
@@ -37,7 +37,7 @@ pub(crate) struct Spoke<'a> {
     local: Option<&'a Objects>,
 }
 
-/// What clusters receive: the same for many of them, whatever lives there.
+/// The objects that clusters receive: the same for many of them, regardless of what lives there.
 #[derive(Debug)]
 struct Received<'a> {
     objects: Objects,
@@ -46,7 +46,7 @@ struct Received<'a> {
 }
 
 impl<'a> Spoke<'a> {
-    /// What a cluster of this class is made of.
+    /// The parts of a cluster of this class.
     pub(crate) fn sources<'s>(&'s self, hub: &'s Objects) -> Sources<'s> {
         Sources {
             objects: &self.received.objects,
@@ -56,13 +56,13 @@ impl<'a> Spoke<'a> {
         }
     }
 
-    /// What each synced policy stands for, by its identity there.
+    /// The originals of each synced policy, by its identity there.
     pub(crate) fn copied(&self) -> &HashMap<Identity, Copied<'a>> {
         &self.received.copied
     }
 }
 
-/// What spokes are made from.
+/// The data that spokes are made from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spokes<'s, 'a> {
     /// The hub, and what lives on each cluster.
@@ -75,7 +75,7 @@ pub(crate) struct Spokes<'s, 'a> {
     pub(crate) gateways: &'s Table<OurGatewayId, PlacedGateway<'a>>,
     /// The synced objects.
     pub(crate) synced: &'s [SyncedObject<'a>],
-    /// What of each goes to which clusters, in the same order.
+    /// The variants of each with their clusters, in the same order.
     pub(crate) variants: &'s [Vec<Variant>],
 }
 
@@ -147,7 +147,7 @@ struct Together<'s> {
 }
 
 impl<'s, 'a> Spokes<'s, 'a> {
-    /// The spokes of all clusters that receive or hold anything, by their first cluster; with `only`, that of one
+    /// The spokes of all clusters that receive or have anything, by their first cluster; with `only`, that of one
     /// cluster. A cluster may be in two: no path of one is in the other.
     #[must_use]
     pub(crate) fn build(self, only: Option<&str>) -> Vec<Spoke<'a>> {
@@ -441,7 +441,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         let received = if routes.iter().any(is_local) {
             Arc::new(self.received(class, together, routes.iter().filter(|route| !is_local(route))))
         } else {
-            // What lives there changes nothing of it.
+            // The local objects do not change it.
             let class = Class {
                 local: None,
                 ..class.clone()
@@ -462,7 +462,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         }
     }
 
-    /// What the clusters of a class receive.
+    /// The objects that the clusters of a class receive.
     fn received<'r>(
         self,
         class: &Class,
@@ -648,7 +648,7 @@ impl<'a> Making<'a> {
     }
 }
 
-/// What lives on a cluster, as text: equal for equal objects.
+/// The local objects of a cluster as text: equal for equal objects.
 fn text_of(objects: &Objects) -> String {
     let values: BTreeSet<String> = objects.iter().map(|object| object.value.to_string()).collect();
     values.into_iter().collect()

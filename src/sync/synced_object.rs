@@ -41,9 +41,9 @@ pub(crate) struct SyncedObject<'a> {
     pub policies: Vec<PolicyId>,
     /// Of a merged policy, which one each setting comes from.
     pub settings: BTreeMap<Arc<str>, PolicyId>,
-    /// The entry of the parameters that asks for its kind: the first Gateway's class.
+    /// The entry of the parameters that lists its kind, in those of the first Gateway's class.
     pub resource: &'a SyncedResource,
-    /// What it is attached to; never nothing.
+    /// The objects that it is attached to; never empty.
     pub targets: Vec<SyncedTarget<'a>>,
 }
 
@@ -83,13 +83,14 @@ pub struct Withheld<'a> {
 /// Everything that is synced, and every policy that is withheld although its kind is.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SyncedObjects<'a> {
-    /// What is chosen by name or label, then the ListenerSets, then the routes, each by kind, namespace and name; then the policies in their order.
+    /// The objects chosen by name or label, then the ListenerSets, then the routes, each by kind, namespace, and name;
+    /// then the policies in their order.
     pub objects: Vec<SyncedObject<'a>>,
     /// By target.
     pub withheld: Vec<Withheld<'a>>,
 }
 
-/// What decides about it.
+/// The data that decides about it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Syncing<'a> {
     /// The policies of the hub.
@@ -263,7 +264,7 @@ impl<'a> Grouping<'a> {
                 }
             }
         }
-        // Whoever gave way is told of once, also where two policies took its place.
+        // A policy that gave way is reported once, even if two policies override it.
         let mut displaced: Vec<PolicyId> = resolution
             .displaced
             .iter()
@@ -299,7 +300,7 @@ impl<'a> Grouping<'a> {
                 )
             }
             node if set_of(&attachments.topology, node).is_some() => {
-                // What targets a ListenerSet that stays on the hub stays there: `not_synced` says so.
+                // A policy that targets a ListenerSet that stays on the hub stays there: `not_synced` reports it.
                 let Some(set) = routes.sets().of_node(&attachments.topology, node) else {
                     return;
                 };

@@ -10,7 +10,7 @@ use super::merged_policy::shipped;
 use crate::diagnostic::{Code, Finding, Place};
 use crate::policy::{Content, Entry, Layer, Profile, Strategy, Wrappers, strategy_word};
 
-/// One of two policies that meet on one target.
+/// One of two policies on one target.
 pub(super) struct Meeting {
     /// Its name.
     pub(super) name: String,
@@ -97,7 +97,7 @@ fn merging_helps(profile: &Profile, one: &Meeting, other: &Meeting) -> bool {
     holds_in_any_order(profile, &merging, &objects, &[])
 }
 
-/// What holds if the first one is created first.
+/// The settings that apply if the first one is created first.
 fn outcome(profile: &Profile, [first, second]: [&Meeting; 2]) -> String {
     // Numbers of local policies and of the hub's are not of one table: who says what goes by the position.
     let own = [first, second].map(|meeting| meeting.entry.layers.clone());

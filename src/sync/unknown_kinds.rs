@@ -97,7 +97,7 @@ fn nearest_group<'g>(group: &str, known: &[&'g str]) -> Option<&'g str> {
     nearest(group, known.iter().copied()).or_else(alike)
 }
 
-/// What of the hub is ours, and can be a target.
+/// The objects of the hub that are ours and can be targets.
 struct Targets<'t, 'a> {
     topology: &'t Topology<'a>,
     ours: &'t Ours<'a>,

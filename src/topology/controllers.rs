@@ -23,7 +23,7 @@ const OF_ISTIO: [(&str, &str); 4] = [
     ("istio-waypoint", "istio.io/mesh-controller"),
 ];
 
-/// What becomes of our classes, which no controller serves under their name.
+/// The classes that ours become on clusters, because no controller serves ours under their name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Controllers {
     /// The controller that classes of ours name: it serves no Gateway itself.

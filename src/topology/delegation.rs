@@ -11,8 +11,8 @@ use serde_json::Value;
 use super::ids::{DelegationId, RouteId, RuleId};
 use crate::hub::Table;
 
-/// A route that takes what a rule of another one hands on to it. A route that gets requests on several ways has one for
-/// each: what it takes, and what policies it inherits, depends on the way.
+/// A route that gets requests from a rule of another one. A route that gets requests in several ways has one for each:
+/// which requests it matches, and which policies it inherits, depends on the way.
 #[derive(Debug, Clone)]
 pub(crate) struct Delegation {
     /// How the rule that hands them on comes by the requests; `None`: from a listener.

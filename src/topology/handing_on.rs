@@ -126,7 +126,7 @@ impl<'a> Topology<'a> {
             .iter()
             .map(|delegation| (delegation.from.0, delegation.child))
             .collect();
-        // What is above is before what is below.
+        // Parents come before children.
         for (parent, child) in ways {
             let parent = self.routes.get(parent);
             let (gateways, refused_at) = (parent.gateways.clone(), parent.refused_at.clone());
@@ -161,7 +161,7 @@ fn is_http(route: &Route<'_>) -> bool {
     is_route(&route.object.api_version.group, &route.object.kind) && route.object.kind == "HTTPRoute"
 }
 
-/// Why no route, or not every route, accepts what a rule hands on.
+/// Why no route, or not every route, accepts the requests that a rule hands on.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Why {
     /// Only HTTPRoutes hand requests on to HTTPRoutes.
@@ -174,7 +174,7 @@ enum Why {
     Hostnames(Identity),
     /// It leads back to a route on its way.
     Circle(Identity),
-    /// None of its rules is below what the handing rule asks for.
+    /// None of its rules is within the matches of the parent rule.
     Outside(Identity),
     /// There are too many routes in a row.
     Deep(Identity),

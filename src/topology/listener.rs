@@ -56,7 +56,7 @@ impl<'a> ListenerNode<'a> {
         hostnames_meet(self.hostname, &route.hostnames)
     }
 
-    /// How many hosts it serves for an HTTPRoute or a GRPCRoute that are no wildcards.
+    /// How many hosts without wildcards it serves for an HTTPRoute or a GRPCRoute.
     pub(crate) fn exact_hosts(&self, route: &Object) -> usize {
         let is_of_http = route.is(GROUP, "HTTPRoute") || route.is(GROUP, "GRPCRoute");
         let hostnames = route.root().get("spec").get("hostnames");
@@ -96,7 +96,7 @@ impl<'a> ListenerNode<'a> {
         self.port
     }
 
-    /// How much its hostname says: the whole name most, nothing least.
+    /// How specific its hostname is: a full name most, none least.
     pub(crate) fn specificity(&self) -> (bool, usize) {
         let hostname = self.hostname.unwrap_or("*");
         (!hostname.starts_with('*'), hostname.len())
@@ -107,7 +107,7 @@ impl<'a> ListenerNode<'a> {
         self.passes_through
     }
 
-    /// What requests come to it: `https://*.example.com:443`.
+    /// The requests that it receives: `https://*.example.com:443`.
     pub(crate) fn address(&self) -> String {
         let scheme = self.protocol.to_ascii_lowercase();
         let port = self.port.map_or_else(String::new, |port| format!(":{port}"));

@@ -131,7 +131,7 @@ pub(super) fn parent_cycles(
     }
 }
 
-/// A route, the route that is its parent, and the reference that says so.
+/// A route, the route that is its parent, and the reference to it.
 type Edge<'e> = (RouteId, RouteId, &'e ParentRef<'e>);
 
 fn peel(alive: &mut BTreeSet<RouteId>, edges: &[Edge<'_>], upwards: bool) {

@@ -58,7 +58,7 @@ impl Scheme {
     }
 }
 
-/// Why a text is no request.
+/// Why a text is not a request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct NoRequest {
@@ -190,7 +190,7 @@ fn parameters(query: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// `%41` is `A`, `+` a blank; what is no such escape stays.
+/// `%41` is `A`, and `+` is a blank; anything else stays.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

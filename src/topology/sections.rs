@@ -44,7 +44,7 @@ impl Topology<'_> {
         }
     }
 
-    /// Whose listeners the sections of a node are.
+    /// The owner of the listeners that are the sections of a node.
     fn owner(&self, node: Node) -> Option<Owner> {
         match node {
             Node::Gateway(gateway) => Some((gateway, None)),

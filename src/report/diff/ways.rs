@@ -18,17 +18,17 @@ pub(super) struct Ways {
     rules: BTreeMap<String, Vec<(String, Vec<String>)>>,
 }
 
-/// What begins at one Gateway or Service.
+/// The ways that begin at one Gateway or Service.
 #[derive(Debug)]
 struct FromStart {
-    /// What every path from here begins with.
+    /// The start of every path from here.
     head: Vec<String>,
     listeners: Vec<String>,
     /// By route: the listeners that take it; none for a Service.
     routes: BTreeMap<String, BTreeSet<Option<String>>>,
 }
 
-/// What a path leads through.
+/// The nodes that a path leads through.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Steps<'p> {
     start: &'p str,
@@ -113,8 +113,8 @@ impl Ways {
         ways
     }
 
-    /// Whether traffic still takes a path on which policies held, and `holds` of none there any more: neither on it nor,
-    /// together, on what it has been divided into.
+    /// Whether traffic still takes a path on which policies applied, and none applies there any longer according to
+    /// `holds`: neither on the path nor, together, on the paths that it was divided into.
     pub(super) fn is_lost(&self, steps: &Steps<'_>, holds: impl Fn(&[String]) -> bool) -> bool {
         let Some(start) = self.starts.get(steps.start) else {
             return false;

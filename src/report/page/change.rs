@@ -26,7 +26,7 @@ use crate::report::diff::{
 };
 use crate::topology::Topology;
 
-/// What the comparison is made of.
+/// The parts of the comparison.
 #[derive(Debug, Clone, Copy)]
 pub struct Compared<'c> {
     /// The differences.

@@ -14,7 +14,7 @@ pub(super) fn escape_markup(text: &str, page: &mut String) {
             '>' => page.push_str("&gt;"),
             '"' => page.push_str("&quot;"),
             '\'' => page.push_str("&#39;"),
-            // What could hide or turn around what is beside it.
+            // Characters that could hide or reverse the text next to them.
             other if is_hidden(other) => {
                 let _ = write!(page, "&lt;U+{:04X}&gt;", u32::from(other));
             }

@@ -111,8 +111,8 @@ impl FleetPage {
     }
 }
 
-/// What the page may do: run this script, use this style, and nothing else. A file has no headers, so it says so
-/// itself.
+/// What the page may do: run this script, use this style, and nothing else. A file has no headers, so the policy is in
+/// the markup.
 fn policy(style: &str, script: &str) -> String {
     let hash = |text: &str| base64(&Sha256::digest(text.as_bytes()));
     format!(

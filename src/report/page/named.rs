@@ -152,7 +152,7 @@ impl Locators {
         let gateways = hierarchy.gateways.list.iter().map(|entry| {
             let gateway = entry.identity.locator();
             let listeners = in_order(&entry.listeners, |locator: &String| match locator.as_str() {
-                // Requests inside of a mesh come to the Service itself.
+                // Requests inside a mesh go to the Service itself.
                 "" => gateway.clone(),
                 locator => locator.to_owned(),
             });
@@ -212,7 +212,7 @@ fn in_order<K: Eq + std::hash::Hash, T>(list: &Interned<K, T>, name: impl Fn(&K)
     names.into_iter().map(|(_, name)| name).collect()
 }
 
-/// What positions stand for.
+/// The names that positions stand for.
 struct Naming<'n, 'p> {
     locators: Locators,
     clusters: Vec<&'p str>,

@@ -103,7 +103,7 @@ fn worth_a_look(page: &FleetPage) -> Vec<String> {
     lines
 }
 
-/// Whether a policy of a column holds for every rule of a route, below every listener, and does not let everybody in.
+/// Whether a policy of a column applies to every rule of a route, below every listener, and does not let everybody in.
 fn is_covered(page: &FleetPage, route: &RouteRow, column: usize) -> bool {
     let holds = |profile: &usize| {
         let outcome = page

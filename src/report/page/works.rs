@@ -45,7 +45,7 @@ pub(super) fn works(
             Some((gateway.work.as_deref()?.strip_prefix("ManifestWork ")?, position))
         })
         .collect();
-    // Of one that is not there nobody says whose it is.
+    // Nothing shows who owns a work that does not exist.
     let whose = |problem: &WorkProblem| {
         let parent = problem.parent.as_ref().and_then(|parent| by_key.get(parent));
         parent.or_else(|| by_work.get(problem.work.as_str())).copied()
