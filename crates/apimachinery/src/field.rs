@@ -23,8 +23,8 @@ pub struct Field<'a> {
     way: Way<'a>,
 }
 
-/// The steps from the object to a field. Few fields are ever reported, so a pointer is written when somebody asks; few stand
-/// deeper than eight steps, so a cursor rarely allocates.
+/// The steps from the object to a field. Few fields are ever reported, so a pointer is written when somebody asks; few
+/// are deeper than eight steps, so a cursor rarely allocates.
 #[derive(Debug, Clone)]
 struct Way<'a> {
     /// The first steps; of these, `depth` count.
@@ -207,7 +207,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// A number without a fraction, as far as floats hold every integer.
+/// A number without a fraction, in the range where floats represent every integer.
 fn whole_number(value: &Value) -> Option<i64> {
     const EXACT_MAX: f64 = 9_007_199_254_740_991.0;
     value.as_i64().or_else(|| {
@@ -219,7 +219,7 @@ fn whole_number(value: &Value) -> Option<i64> {
     })
 }
 
-/// What a value is, for people.
+/// The type of a value, for people.
 fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

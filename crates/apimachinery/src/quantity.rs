@@ -13,7 +13,7 @@ use thiserror::Error;
 /// More digits than this are refused; nothing real has them.
 const MAX_DIGITS: usize = 30;
 
-/// What Kubernetes' quick form holds: as many digits as always fit into an int64.
+/// The digits of Kubernetes' quick form: as many as always fit into an int64.
 const QUICK_DIGITS: usize = 18;
 
 /// The finest power of ten: nano.
@@ -22,7 +22,7 @@ const NANO: i32 = -9;
 /// The greatest number with a binary suffix: Kubernetes caps there.
 const CAP: i128 = i64::MAX as i128;
 
-/// Why a text is no quantity.
+/// Why a text is not a quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum QuantityError {
@@ -61,7 +61,7 @@ pub struct Quantity {
     form: Form,
 }
 
-/// How Kubernetes holds the number.
+/// How Kubernetes stores the number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Form {
     /// An int64 and a power of ten; with the author's text where that looks canonical.

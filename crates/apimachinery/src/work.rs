@@ -19,9 +19,9 @@ use crate::pattern::{ParsedPattern, Pattern, PatternError};
 /// Steps that a run may take beyond what its objects bring along: one is about a part of an expression evaluated, or 64
 /// bytes touched; a million of them take less than a tenth of a second.
 const STOCK: u64 = 30_000_000;
-/// Steps that an object brings along, for each byte of its values.
+/// Steps that an object adds, for each byte of its values.
 const STEPS_PER_BYTE: u64 = 16;
-/// What an allowance takes from the stock at once.
+/// The steps that an allowance takes from the stock at once.
 const PORTION: u64 = 4_096;
 /// Steps for each state of a pattern that is compiled. Their memory counts here, too: a state has about 100 bytes, and
 /// what is compiled stays until the run ends.
@@ -86,7 +86,7 @@ impl Work {
         self.spent.load(Ordering::Relaxed) > self.limit
     }
 
-    /// What an object with these values may spend.
+    /// The allowance of an object with these values.
     #[must_use]
     pub fn allowance(&self, value: &Value) -> Allowance<'_> {
         self.allowance_of(bytes(value).saturating_mul(STEPS_PER_BYTE))
@@ -120,7 +120,7 @@ impl Work {
     /// # Errors
     /// There is no work left.
     pub fn pattern(&self, text: &str) -> Result<Compiled, Spent> {
-        // A thread that panicked has left the map whole: it holds finished patterns alone.
+        // A thread that panicked has left the map intact: it has only finished patterns.
         let known = self.patterns.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = known.get(text) {
             return Ok(Arc::clone(known));
@@ -140,7 +140,7 @@ impl Work {
     }
 }
 
-/// What one object may spend: first its own, then of the stock.
+/// The allowance of one object: first its own, then from the stock.
 #[derive(Debug)]
 pub struct Allowance<'w> {
     work: &'w Work,

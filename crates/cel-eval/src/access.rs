@@ -14,7 +14,7 @@ use kube_cel::cel::{ExecutionError, Value};
 /// The part that is found.
 enum Found {
     Here(Value),
-    /// What is reported where a part must be there.
+    /// The error if a required part is missing.
     Missing(ExecutionError),
 }
 
@@ -121,12 +121,12 @@ fn optional_of(found: Found) -> Value {
     }
 }
 
-/// An optional value that holds one.
+/// An optional value with a value.
 pub(crate) fn some(value: Value) -> Value {
     Value::Opaque(Arc::new(OptionalValue::of(value)))
 }
 
-/// An optional value that holds none.
+/// An optional value without a value.
 pub(crate) fn none() -> Value {
     Value::Opaque(Arc::new(OptionalValue::none()))
 }

@@ -70,7 +70,7 @@ pub(crate) fn equal(a: &Value, b: &Value, meter: &mut Meter<'_, '_>) -> Result<b
     })
 }
 
-/// Which of two values comes first; nothing where that is no question.
+/// Which of two values comes first; `None` if they have no order.
 pub(crate) fn compare(a: &Value, b: &Value, meter: &mut Meter<'_, '_>) -> Result<Option<Ordering>, Failure> {
     Ok(match (a, b) {
         (Value::String(a), Value::String(b)) => {

@@ -57,7 +57,7 @@ impl Expression {
     }
 }
 
-/// Does something on a stack that is large enough for any expression; `None` where there is no such thread.
+/// Runs a function on a stack that is large enough for any expression; `None` if there is no such thread.
 pub(crate) fn on_a_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(STACK);

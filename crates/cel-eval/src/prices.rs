@@ -19,7 +19,7 @@ pub(crate) const LIST: u64 = 10;
 /// Such a map.
 pub(crate) const MAP: u64 = 30;
 
-/// What a call costs besides its operands: the target, then the arguments.
+/// The cost of a call in addition to its operands: the target, then the arguments.
 pub(crate) fn price(name: &str, operands: &[&Value], result: &Value) -> u64 {
     let of = |index: usize| operands.get(index).map_or(0, |value| size(value));
     let first_text = matches!(operands.first(), Some(Value::String(_) | Value::Bytes(_)));

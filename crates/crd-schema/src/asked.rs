@@ -11,7 +11,7 @@ const SELF: &str = "self";
 /// `self.?field`.
 const OPTIONAL_SELECT: &str = "_?._";
 
-/// Whether an expression asks of `self` for these fields and for nothing else.
+/// Whether an expression reads only these fields of `self`.
 pub(crate) fn asks_only_for(expression: &IdedExpr, fields: &[&str]) -> bool {
     let all = |parts: &[IdedExpr]| parts.iter().all(|part| asks_only_for(part, fields));
     match &expression.expr {

@@ -20,7 +20,7 @@ use crate::rules::Rules;
 /// Deeper schemas are cut: each level costs stack, and no CRD comes near.
 const DEPTH_MAX: usize = 128;
 
-/// Compiles what can be compiled, and says what cannot.
+/// Compiles what can be compiled, and reports the rest.
 pub(crate) fn compile(schema: &Value) -> (Node, Vec<SchemaProblem>) {
     let mut compiler = Compiler { problems: Vec::new() };
     let node = compiler.node(schema, "", 0);

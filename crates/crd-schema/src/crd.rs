@@ -59,7 +59,7 @@ pub struct Crd {
     pub versions: Vec<CrdVersion>,
     /// Labels of the definition itself.
     pub labels: BTreeMap<String, String>,
-    /// What an API server would refuse of it, and what cannot be used: that is left out above.
+    /// The parts that an API server would refuse or that cannot be used; they are left out above.
     pub problems: Vec<SchemaProblem>,
 }
 

@@ -64,7 +64,7 @@ pub(crate) fn check_rules(
     }
 }
 
-/// Runs the rules of `node` that ask for these fields of it alone, and every rule below those fields.
+/// Runs the rules of `node` that read only these fields of it, and every rule below those fields.
 pub(crate) fn check_rules_about(
     node: &Node,
     value: &Value,

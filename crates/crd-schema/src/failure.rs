@@ -6,7 +6,7 @@
 
 use kube_cel::cel::{ExecutionError, Value};
 
-/// The words for an error; none where types do not fit, of which API servers say more.
+/// The text of an error; none if types do not match, which API servers report in more detail.
 pub(crate) fn words(error: &ExecutionError) -> Option<String> {
     Some(match error {
         ExecutionError::NoSuchKey(key) => format!("no such key: {key}"),

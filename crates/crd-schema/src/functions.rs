@@ -10,7 +10,7 @@ use std::sync::Arc;
 use cel_eval::{Call, Failure, Functions, Meter};
 use kube_cel::cel::{ExecutionError, Value};
 
-/// What rules may call besides what every expression may.
+/// The functions that rules may call in addition to those of every expression.
 pub(crate) struct OfRules;
 
 impl Functions for OfRules {

@@ -52,7 +52,7 @@ impl Type {
     }
 }
 
-/// What a mapping may hold besides its properties.
+/// The fields that a mapping may have besides its properties.
 #[derive(Debug)]
 pub(crate) enum Additional {
     /// Nothing: such keys are unknown fields.

@@ -94,7 +94,7 @@ impl<'b> Packed<'b> {
         (0..count).map_while(move |_| self.part(&mut cursor))
     }
 
-    /// What is under `key` of the mapping that this is.
+    /// The value under `key` of this mapping.
     #[must_use]
     pub fn get(self, key: &str) -> Option<Packed<'b>> {
         let (keys, mut cursor) = self.keys()?;
@@ -167,7 +167,7 @@ impl<'b> Packed<'b> {
     }
 }
 
-/// What is still to be read.
+/// The bytes that are still to be read.
 #[derive(Clone, Copy)]
 struct Cursor<'b> {
     bytes: &'b [u8],

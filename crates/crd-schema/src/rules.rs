@@ -223,7 +223,7 @@ mod with_engine {
         }
     }
 
-    /// Where a value stands whose rules run.
+    /// The place of the value whose rules run.
     pub(crate) struct Level<'l> {
         pub(crate) path: &'l Path<'l>,
         /// The type of its schema; empty without one.
@@ -248,15 +248,15 @@ mod with_engine {
         }
     }
 
-    /// What is reported where the rules of an object have cost all that they may.
+    /// The violation if the rules of an object have used up their cost limit.
     const OUT_OF_BUDGET: &str =
         "validation failed due to running out of cost budget, no further validation rules will be run";
 
-    /// What a rule says of a value.
+    /// The answer of a rule about a value.
     enum Complaint {
-        /// It does not hold: what is said then.
+        /// It is broken: the message.
         Broken(String),
-        /// It does not hold, and what would be said then has no end: why.
+        /// It is broken, and its message cannot be evaluated: the reason.
         Unsaid(String),
         /// It has no answer: why.
         Failed(String),
@@ -387,7 +387,7 @@ mod with_engine {
                             "no further validation rules will be run due to more memory than a rule may use for rule: \
                              {rule}"
                         ),
-                        // The run says it once.
+                        // The run reports it once.
                         Stop::Work => return None,
                     }))
                 }

@@ -58,7 +58,7 @@ impl Schema {
         }
     }
 
-    /// Compiles the schema of a value that is no Kubernetes object: parameters, configuration.
+    /// Compiles the schema of a value that is not a Kubernetes object: parameters, configuration.
     #[must_use]
     pub fn of_value(schema: &Value) -> (Self, Vec<SchemaProblem>) {
         let (root, problems) = compile::compile(schema);
@@ -69,7 +69,7 @@ impl Schema {
         (schema, problems)
     }
 
-    /// Compiles every pattern and rule, and says which cannot be used: those are not checked.
+    /// Compiles every pattern and rule, and returns those that cannot be used and are not checked.
     #[must_use]
     pub fn verify(&self) -> Vec<SchemaProblem> {
         self.verify_within(check::trusted())
@@ -115,7 +115,7 @@ impl Schema {
         self.violations(value, &mut check::trusted().allowance_of(0), self.counted())
     }
 
-    /// What is reported about a new value.
+    /// The violations of a new value.
     fn counted(&self) -> impl Fn(&Violation) -> bool {
         let status_is_separate = self.status_is_separate;
         move |violation| {

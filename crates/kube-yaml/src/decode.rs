@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::error::{Error, ErrorKind};
 
-/// Bytes that are no text, with what can be read of them.
+/// Bytes that are not text, with the part that can be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[error("{error}")]

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::error::Outcome;
 
-/// What is in front of a node.
+/// The properties in front of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Properties<'t> {
     /// The name behind `&`.

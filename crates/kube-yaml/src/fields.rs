@@ -19,7 +19,7 @@ pub(super) struct Complete<N> {
     pub(super) node: N,
     pub(super) range: Range<usize>,
     pub(super) height: usize,
-    /// Whether it is the copy of a value that stands elsewhere.
+    /// Whether it is the copy of a value that is elsewhere.
     pub(super) from_alias: bool,
 }
 

@@ -16,7 +16,7 @@ pub(super) struct Token<'t> {
     pub(super) end: usize,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind<'t> {
     /// Nothing follows.

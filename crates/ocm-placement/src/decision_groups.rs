@@ -63,7 +63,7 @@ impl GroupSelectors {
 
 const STRATEGY: &str = "/spec/decisionStrategy/groupStrategy";
 
-/// How many of `selected` clusters a group holds; all of them when the number makes no sense.
+/// How many of `selected` clusters a group has; all of them if the number makes no sense.
 ///
 /// # Errors
 /// OCM's message for text that is no percentage, also for a plain number in quotes.

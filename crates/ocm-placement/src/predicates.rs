@@ -45,7 +45,8 @@ impl Predicates {
         }
         let mut selectors: Distinct<SelectorId, &ClusterSelector<'_>> = Distinct::new();
         let list_selectors = lists.values().map(|(list, needed)| {
-            // Nobody has a cluster to ask about: bad expressions are not even compiled, in OCM neither.
+            // No Placement has a cluster to evaluate: bad expressions are not even compiled, and neither are they in
+            // OCM.
             let asked = list.iter().filter(|_| !needed.is_empty());
             asked.map(|selector| selectors.id(selector)).collect()
         });

@@ -54,7 +54,7 @@ pub enum ProblemKind {
         /// OCM's message.
         message: String,
     },
-    /// It asks for clusters and selects none.
+    /// It requests clusters and selects none.
     SelectsNothing {
         /// The step that lost the last one.
         lost: Lost,
@@ -64,7 +64,7 @@ pub enum ProblemKind {
         /// The clusters that some orders give and others do not, sorted.
         contested: Vec<String>,
     },
-    /// OCM would go on changing its decisions for ever.
+    /// OCM would keep changing its decisions forever.
     NeverSettles,
     /// Its name cannot be the value of a label, so no PlacementDecision can carry it.
     NameIsNoLabelValue,
@@ -79,7 +79,7 @@ pub enum Lost {
         /// `spec.clusterSets`; empty for all that are bound.
         sets: Vec<String>,
     },
-    /// Sets are bound to its namespace, and none that it asks for.
+    /// Sets are bound to its namespace, but none that it requests.
     NoIntersection {
         /// `spec.clusterSets`.
         sets: Vec<String>,

@@ -79,13 +79,13 @@ pub(crate) fn expiry(toleration: &Toleration<'_>, taint: &Taint<'_>) -> Option<i
 /// What the tolerations make of one taint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tolerated {
-    /// Tolerated whatever the tolerations say: PreferNoSelect.
+    /// Tolerated regardless of the tolerations: PreferNoSelect.
     Always,
     /// Tolerated by this toleration, until then.
     By {
         /// Position in `spec.tolerations`.
         toleration: usize,
-        /// Nanoseconds of Unix time; `None`: for ever.
+        /// Nanoseconds of Unix time; `None`: forever.
         expires: Option<i128>,
         /// It has an expiry and the time is not given, and no other toleration covers the taint.
         unsure: bool,

@@ -18,7 +18,7 @@ use crate::input::Detail;
 use crate::problems::{Problem, ProblemKind, problem};
 use crate::weights::{Kind, prioritizers};
 
-/// What one order comes to.
+/// The result of one order.
 struct End {
     own: Column<PlacementId, Existing>,
     restless: BTreeSet<PlacementId>,

@@ -8,7 +8,7 @@ const SUBDOMAIN_FORMAT: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0
 const NAME_LIMIT: usize = 63;
 const SUBDOMAIN_LIMIT: usize = 253;
 
-/// What Kubernetes says about a label key; nothing when it is valid.
+/// Kubernetes' complaints about a label key; none if it is valid.
 #[must_use]
 pub fn key_complaints(key: &str) -> Vec<String> {
     const EXAMPLES: [&str; 3] = ["MyName", "my.name", "123-abc"];
@@ -49,7 +49,7 @@ pub fn key_complaints(key: &str) -> Vec<String> {
     complaints
 }
 
-/// What Kubernetes says about a label value; nothing when it is valid.
+/// Kubernetes' complaints about a label value; none if it is valid.
 #[must_use]
 pub fn value_complaints(value: &str) -> Vec<String> {
     let mut complaints = Vec::new();

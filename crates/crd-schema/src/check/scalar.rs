@@ -44,7 +44,7 @@ impl Walk<'_, '_> {
     }
 
     pub(super) fn string(&mut self, node: &Node, text: &str, path: &Path<'_>) {
-        // Of the length and the pattern the first that is broken is told, as there.
+        // Of the length and the pattern, only the first violation is reported, as on an API server.
         let count = if node.max_length.is_some() || node.min_length.is_some() {
             text.chars().count()
         } else {

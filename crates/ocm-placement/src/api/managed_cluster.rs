@@ -43,7 +43,7 @@ pub(crate) struct ClusterClaim<'a> {
     pub(crate) index: usize,
 }
 
-/// What ManagedClusterConditionAvailable says.
+/// The status of ManagedClusterConditionAvailable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Availability {
     /// Status True.
@@ -54,7 +54,7 @@ pub(crate) enum Availability {
     Unknown,
 }
 
-/// What a taint does to a placement that does not tolerate it.
+/// The effect of a taint on a Placement that does not tolerate it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum TaintEffect {
     /// Never selected.

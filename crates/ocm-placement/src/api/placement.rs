@@ -124,7 +124,7 @@ pub(crate) struct Toleration<'a> {
     pub(crate) value: &'a str,
     /// `None`: every effect.
     pub(crate) effect: Option<TaintEffect>,
-    /// For how many seconds after the taint was added; `None`: for ever.
+    /// For how many seconds after the taint was added; `None`: forever.
     pub(crate) seconds: Option<i64>,
 }
 

@@ -25,13 +25,13 @@ pub struct InvalidField {
     pub problem: FieldProblem,
 }
 
-/// What is wrong with a field.
+/// A mistake in a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldProblem {
     /// A value of another type.
     Type {
-        /// What is wanted, such as `a string`.
+        /// The expected type, such as `a string`.
         expected: &'static str,
     },
     /// A required field is missing.
@@ -62,7 +62,7 @@ impl fmt::Display for InvalidField {
     }
 }
 
-/// Reads one object and notes what is wrong with it. What is wrong reads as if it were absent.
+/// Reads one object and records its mistakes. A field with a mistake reads as if it were absent.
 pub(crate) struct Reading<'f, 'a> {
     object: &'f Object<'a>,
     invalid: &'f mut Vec<InvalidField>,

@@ -53,7 +53,7 @@ impl Expressions {
 #[derive(Debug)]
 struct Compiled {
     expression: Expression,
-    /// Whether it asks for add-on scores.
+    /// Whether it uses add-on scores.
     scores: bool,
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn ask(
     answers
 }
 
-/// What is known of a cluster.
+/// The facts about a cluster.
 enum Verdict {
     Matches,
     DoesNot,

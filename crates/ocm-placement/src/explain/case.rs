@@ -18,7 +18,7 @@ pub(super) struct Case<'w, 'a> {
     pub(super) placement_id: PlacementId,
     pub(super) placement: &'a Placement<'a>,
     pub(super) outcome: &'w Outcome<'a>,
-    /// What the Placement had before it was scheduled.
+    /// The decisions of the Placement before it was scheduled.
     pub(super) existing: &'w Existing,
     pub(super) id: ClusterId,
     pub(super) cluster: &'a ManagedCluster<'a>,

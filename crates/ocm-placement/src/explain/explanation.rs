@@ -5,7 +5,7 @@
 
 use crate::api::object::Location;
 
-/// What one Placement makes of one cluster.
+/// The explanation of one Placement for one cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
     /// Namespace of the Placement.

@@ -39,7 +39,7 @@ impl Case<'_, '_> {
         false
     }
 
-    /// What a predicate wants and the cluster lacks.
+    /// The requirements of a predicate that the cluster lacks.
     fn predicate_failure(&self, index: usize) -> Option<Step> {
         let selector = self.placement.predicates.get(index)?;
         let pointer = predicate_pointer(index);

@@ -15,7 +15,7 @@ use crate::api::well_known::CLUSTER_SET_LABEL;
 use crate::ids::ClusterId;
 use crate::input::Input;
 
-/// The keys that any selector of the input asks for: only those are indexed.
+/// The keys that any selector of the input uses: only those are indexed.
 #[derive(Default)]
 pub(super) struct WantedKeys<'a> {
     pub(super) labels: HashSet<&'a str>,
