@@ -107,7 +107,7 @@ impl Observer for Line {
     }
 }
 
-/// Plain characters and no colour: it says the same on every terminal.
+/// Plain characters and no color: it says the same on every terminal.
 fn new_bar(stage: Stage, total: Option<usize>, target: ProgressDrawTarget) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(total.map(number), target);
     let template = if total.is_some() {

@@ -251,7 +251,7 @@ pub(crate) fn json(report: &impl serde::Serialize) -> String {
     json_text(report).unwrap_or_default()
 }
 
-/// Whether to colour (docs/systems/gitops.md#colors): `--color`, then CLICOLOR_FORCE, NO_COLOR, TERM, the
+/// Whether to color (docs/systems/gitops.md#colors): `--color`, then CLICOLOR_FORCE, NO_COLOR, TERM, the
 /// terminal.
 pub(crate) fn colour(choice: Color, terminal: bool) -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());

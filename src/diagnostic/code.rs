@@ -262,7 +262,7 @@ impl Code {
         format!("{BOOK}/reference/findings/{}.md", self.0)
     }
 
-    /// Its [page](Self::page) without the title, for readers outside of the book: links are absolute.
+    /// Its [page](Self::page) without the title, for readers outside the book: links are absolute.
     pub(super) fn markdown(self) -> String {
         let page = self.page();
         let below_title = page.split_once('\n').map_or(page, |(_, rest)| rest.trim_start());

@@ -77,7 +77,7 @@ pub fn json_text(document: &impl Serialize) -> io::Result<String> {
 /// So many bytes of JSON are escaped at once, and more where one line has more.
 const LINES_AT_ONCE: usize = 1 << 16;
 
-/// Escapes indented JSON as it is written. Whole lines: a line end is never inside of a string, so whatever has to be
+/// Escapes indented JSON as it is written. Whole lines: a line end is never inside a string, so whatever has to be
 /// escaped together is in one.
 struct EscapedLines<'o> {
     out: &'o mut dyn io::Write,

@@ -48,13 +48,13 @@ pub(super) struct Received<'a> {
 }
 
 impl<'a> Analysis<'a> {
-    /// Analyses an input for rendering.
+    /// Analyzes an input for rendering.
     pub fn new(loaded: &'a Loaded, findings: &mut Findings) -> Self {
         let placed = Placed::new(loaded, findings);
         Self::of(Arc::new(placed), None, findings)
     }
 
-    /// Analyses an input for reports about its policies; with a `cluster`, as seen there: the objects that are placed
+    /// Analyzes an input for reports about its policies; with a `cluster`, as seen there: the objects that are placed
     /// there, together with those that already live there. A Gateway without a placement is not a finding here, as it
     /// has policies all the same.
     pub fn of_policies(loaded: &'a Loaded, cluster: Option<&'a str>, findings: &mut Findings) -> Self {

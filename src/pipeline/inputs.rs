@@ -261,7 +261,7 @@ pub fn load_staged(request: &Request, tree: &dyn FileTree) -> Loaded {
     read(request, Files::Tree(tree), Purpose::WriteStaged)
 }
 
-/// The same from a checkout: nothing outside of it is read.
+/// The same from a checkout: nothing outside it is read.
 #[must_use]
 pub fn load_checkout(request: &Request, checkout: &Checkout) -> Loaded {
     read(request, Files::Tree(checkout), Purpose::Write)

@@ -143,7 +143,7 @@ fn no_class(loaded: &Loaded) -> String {
     )
 }
 
-/// `a`, or `a` or `b`: inside of one pair of backticks.
+/// `a`, or `a` or `b`: inside one pair of backticks.
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.take(MOST).collect::<Vec<_>>().join("` or `")
 }

@@ -12,7 +12,7 @@ use crate::output::{Change, ChangeKind, INVENTORY, Tree, inventory_bytes, listed
 use crate::source::{FileTree as _, GitTree, Held, IndexTree};
 
 /// How the index differs from a wanted tree and its inventory on disk, sorted. Nothing where the output, which must lie
-/// `within` another directory, lies outside of the repository, or its rules keep it out.
+/// `within` another directory, lies outside the repository, or its rules keep it out.
 ///
 /// A file that is no longer wanted counts if the last commit's inventory lists it: files of others may be next to ours.
 #[must_use]

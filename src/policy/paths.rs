@@ -199,7 +199,7 @@ impl<'l> Walk<'l, '_> {
             .any(|level| self.ends(*level))
     }
 
-    /// The paths that clients inside of a mesh take: to a Service, and through the routes whose parent it is.
+    /// The paths that clients inside a mesh take: to a Service, and through the routes whose parent it is.
     fn service(&mut self, service: BackendId) {
         if !self.profile.in_mesh || !self.goes_on_to_routes() {
             return;

@@ -82,7 +82,7 @@ impl<'a> Workloads<'a> {
                 Node::Namespace(namespace)
             });
         };
-        // What PeerAuthentications select counts outside of the root namespace only
+        // What PeerAuthentications select counts outside the root namespace only
         // (`istio/istio pilot/pkg/model/authentication.go@1.30.3`).
         if is_root && policy.is("security.istio.io", "PeerAuthentication") {
             return Holds::Nowhere;

@@ -92,7 +92,7 @@ pub struct ClusterNames {
 }
 
 impl ClusterNames {
-    /// Reads texts, each of which holds one or several, with commas between them. A comma inside of braces belongs to
+    /// Reads texts, each of which holds one or several, with commas between them. A comma inside braces belongs to
     /// the glob: `{eu,us}-1`. `None` where there is no text: a text without a name is wrong, and never means all
     /// clusters.
     ///
@@ -135,7 +135,7 @@ pub enum ClusterNamesError {
     Glob(#[from] globset::Error),
 }
 
-/// The parts of a text between commas that are outside of braces, without spaces around them.
+/// The parts of a text between commas that are outside braces, without spaces around them.
 fn between_commas(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
     let parts = text.split(move |character| {

@@ -65,7 +65,7 @@ pub trait FileTree {
         false
     }
 
-    /// Where a path that was typed lies in the tree; `None` outside of it.
+    /// Where a path that was typed lies in the tree; `None` outside it.
     fn locate(&self, path: &Path) -> Option<PathBuf> {
         inside(self.root(), path)
     }

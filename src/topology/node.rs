@@ -14,7 +14,7 @@ use super::level::Level;
 pub(crate) enum Start {
     /// At a Gateway, where it comes in.
     Gateway(GatewayId),
-    /// At a Service that clients inside of a mesh ask for, and that routes have as their parent
+    /// At a Service that clients inside a mesh ask for, and that routes have as their parent
     /// (docs/systems/gateway-api.md#meshes).
     Service(BackendId),
 }

@@ -30,7 +30,7 @@ pub(super) struct Scanner<'t> {
     pub(super) line_start: usize,
     /// Whether the splitter has joined the lines of this text (see [`break_length`]).
     pub(super) joined_lines: bool,
-    /// The column of the innermost block collection, -1 outside of any.
+    /// The column of the innermost block collection, -1 outside any.
     pub(super) indent: isize,
     outer_indents: Vec<isize>,
     /// One for each open flow collection and one for the block context.

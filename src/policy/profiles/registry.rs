@@ -186,7 +186,7 @@ impl Profiles {
         self.by_kind.values().flatten()
     }
 
-    /// The profile of a labelled kind without one of its own: `class` is the label's value, compared without
+    /// The profile of a labeled kind without one of its own: `class` is the label's value, compared without
     /// case; `true` and anything else counts as Inherited, the superset (GEP-713).
     #[must_use]
     fn fallback(kind: &GroupKind, class: &str) -> Profile {

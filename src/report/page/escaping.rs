@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-/// Text inside of an element, or of an attribute in quotes.
+/// Text inside an element, or of an attribute in quotes.
 pub(super) fn escape_markup(text: &str, page: &mut String) {
     for character in text.chars() {
         match character {
@@ -41,7 +41,7 @@ fn is_hidden(character: char) -> bool {
     )
 }
 
-/// JSON inside of a script element, which markup would end, whatever it is in JSON. These characters are in strings
+/// JSON inside a script element, which markup would end, whatever it is in JSON. These characters are in strings
 /// only.
 pub(super) fn escape_data(json: &str, page: &mut String) {
     for character in json.chars() {
