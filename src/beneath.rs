@@ -1,17 +1,17 @@
-//! Directories that are open, beneath which files are read and changed, and never elsewhere.
+//! Open directories: files are read and changed beneath them, and nowhere else.
 //!
 //! Owns: the only ways in which files are opened, listed, made, renamed and removed below a directory. Flows in: the
 //! directory, once by its path; then names relative to it. Flows out: files, entries, real paths of links. Must not
 //! know: what is read or written.
 //!
 //! A path that is checked and then opened may lead elsewhere by then, and one that is joined to another may leave it.
-//! So the directory is opened, and what follows is relative to the open one: `openat2` with `RESOLVE_BENEATH` where the
-//! system has it, a walk name by name elsewhere (the crate cap-std).
+//! So the directory is opened, and every later step is relative to the open one: `openat2` with `RESOLVE_BENEATH` if
+//! the system has it, otherwise a walk name by name (the crate cap-std).
 //!
 //! | type | a link beneath it | for |
 //! |---|---|---|
-//! | [`Enclosure`] | is followed as long as it stays beneath | input: a hub may hold links to its own files |
-//! | [`Directory`] | is never followed | what we write, or have written: none of it is a link |
+//! | [`Enclosure`] | is followed as long as it stays beneath | input: a hub may contain links to its own files |
+//! | [`Directory`] | is never followed | output: nothing that we write is a link |
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -24,7 +24,7 @@ use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOpt
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, FileType, OpenOptions};
 
-/// What bears a name.
+/// The kind of entry that has a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// A regular file.
@@ -60,16 +60,16 @@ pub(crate) struct Blocked<'p> {
     pub(crate) by: Obstruction,
 }
 
-/// What is where a directory is looked for.
+/// What is in the place of an expected directory.
 #[derive(Debug)]
 pub(crate) enum Obstruction {
     /// Nothing.
     Nothing,
     /// A symbolic link.
     Link,
-    /// Something else that is no directory.
+    /// Something else that is not a directory.
     NoDirectory,
-    /// Unknown: the system does not say.
+    /// Unknown: the system does not report it.
     Failure(io::Error),
 }
 
@@ -121,12 +121,12 @@ impl Directory {
         }
     }
 
-    /// What stands directly in it.
+    /// The entries directly in it.
     pub(crate) fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<(OsString, Entry)>> + use<>> {
         entries(&self.0)
     }
 
-    /// What bears a name in it; `None` for nothing.
+    /// The kind of entry that has a name in it; `None` if there is none.
     pub(crate) fn entry(&self, name: &str) -> io::Result<Option<Entry>> {
         entry(&self.0, one_name(name)?)
     }
@@ -136,7 +136,7 @@ impl Directory {
         open_file(&self.0, one_name(name)?, FollowSymlinks::No)
     }
 
-    /// Makes a new file to write it; what already bears the name is an error. Its mode is that of every tool's: 0666
+    /// Creates a new file for writing; it is an error if the name is already taken. Its mode is the usual one: 0666
     /// less the umask.
     pub(crate) fn create(&self, name: &str) -> io::Result<File> {
         let mut options = OpenOptions::new();
@@ -182,7 +182,7 @@ impl Enclosure {
         open_dir(path).map(Self)
     }
 
-    /// What stands directly in a directory beneath it; the empty path is itself.
+    /// The entries directly in a directory beneath it; the empty path is the directory itself.
     pub(crate) fn entries(
         &self,
         path: &Path,
@@ -194,7 +194,7 @@ impl Enclosure {
         }
     }
 
-    /// What is at a path, the last link not followed; `None` for nothing.
+    /// The kind of entry at a path, without following a final link; `None` if there is none.
     pub(crate) fn entry(&self, path: &Path) -> io::Result<Option<Entry>> {
         if path.as_os_str().is_empty() {
             return Ok(Some(Entry::Directory));
@@ -207,7 +207,7 @@ impl Enclosure {
         open_file(&self.0, path, FollowSymlinks::Yes)
     }
 
-    /// What a link says.
+    /// The target of a link.
     pub(crate) fn link(&self, path: &Path) -> io::Result<PathBuf> {
         self.0.read_link_contents(path)
     }
@@ -274,7 +274,7 @@ fn obstruction(from: &Dir, name: &str, error: io::Error) -> Obstruction {
 }
 
 /// Where paths lead when no link is left in them. [`fs::canonicalize`] asks for every name on the way again: a link in
-/// each of 300 directories, one below the other, cost 45,000 calls. Here each directory on the way is asked for once.
+/// each of 300 directories, one below the other, cost 45,000 calls. Here each directory on the way is looked up once.
 #[derive(Debug, Default)]
 pub(crate) struct RealPaths {
     directories: Mutex<HashMap<PathBuf, PathBuf>>,

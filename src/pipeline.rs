@@ -1,7 +1,7 @@
 //! The whole pipeline as library calls: files to hub, hub to plan.
 //!
 //! Owns: the order of the stages, and where configuration, input and output are found.
-//! Flows in: a [`Request`], what a command line says. Flows out: [`Loaded`] input, a [`Rendered`] plan, findings.
+//! Flows in: a [`Request`], made from a command line. Flows out: [`Loaded`] input, a [`Rendered`] plan, findings.
 //! Must not know: terminals, exit statuses, or how anything is decided: each stage decides for itself.
 //!
 //! ```no_run
@@ -38,7 +38,7 @@ mod page;
 
 mod variables;
 
-// Other ways to say what to render, what may be said, and what to begin with.
+// Other ways to name the input, the schemas, and the files to begin with.
 pub mod argocd;
 mod schemas;
 #[cfg(feature = "git")]

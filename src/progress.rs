@@ -1,14 +1,14 @@
-//! How far a run is: stages that begin, count and end, reported to an observer.
+//! The progress of a run: stages that begin, count, and end, reported to an observer.
 //!
-//! Owns: the stages, and that they never overlap or count past their end.
-//! Flows in: what a stage of the pipeline does, in coarse steps. Flows out: calls of an [`Observer`].
+//! Owns: the stages, and the rule that they never overlap or count past their end. Flows in: the steps of a stage of
+//! the pipeline, coarsely. Flows out: calls of an [`Observer`].
 //! Must not know: terminals, clocks, or what any stage is about.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// What a run is doing, in the order in which a run comes to it. A run that reads twice, as `diff` does, begins again.
+/// The stages of a run, in order. A run that reads twice, as `diff` does, begins again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
     /// Finding out which files are input.
@@ -27,7 +27,7 @@ pub enum Stage {
     Policies,
     /// Comparing the two sides of a difference.
     Differences,
-    /// Comparing files with what they should hold.
+    /// Comparing files with their wanted contents.
     Comparing,
     /// Writing files.
     Writing,
@@ -36,7 +36,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// What it does, in words that end before what is counted.
+    /// A description, which ends before the things that are counted.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -55,7 +55,7 @@ impl Stage {
     }
 }
 
-/// Who wants to know. Called from any thread, never for two stages at once.
+/// The receiver of progress. It is called from any thread, never for two stages at once.
 pub trait Observer: Send + Sync {
     /// A stage begins; `total` is how much there is to count, where that is known.
     fn begin(&self, stage: Stage, total: Option<usize>);
@@ -67,13 +67,14 @@ pub trait Observer: Send + Sync {
     fn end(&self);
 }
 
-/// An observer, or none: then it costs nothing. Copies tell the same observer.
+/// An observer, or none, which costs nothing. Copies report to the same observer.
 #[derive(Clone, Default)]
 pub struct Progress(Option<Arc<Told>>);
 
 struct Told {
     observer: Arc<dyn Observer>,
-    /// Whether a stage is under way. One that begins meanwhile, where two inputs are read at once, is not told.
+    /// Whether a stage is under way. A stage that begins meanwhile, because two inputs are read at once, is not
+    /// reported.
     is_busy: AtomicBool,
 }
 
@@ -130,7 +131,7 @@ pub struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    /// So much more is done; what exceeds the total is not told.
+    /// Adds to what is done; an excess over the total is not reported.
     pub fn advance(&self, by: usize) {
         let Some(told) = self.told else { return };
         let before = self

@@ -1,13 +1,12 @@
-//! What is known of public kinds without their CRDs: the structural facts of their schemas.
+//! The built-in catalog of schemas: the structural facts about public kinds whose CRDs are not in the input.
 //!
-//! Owns: the built-in catalog (`catalog/catalog.bin`), found by group and kind, and which release each schema is of.
-//! Flows in: nothing. Flows out: definitions, as if their CRDs were in the input. Must not know: objects, and whether
-//! the input has a CRD of its own.
+//! Owns: the catalog file (`catalog/catalog.bin`), lookups by group and kind, and the release that each schema comes
+//! from. Flows in: nothing. Flows out: definitions, as if their CRDs were in the input. Must not know: objects, and
+//! whether the input has a CRD of its own.
 //!
-//! The file holds facts alone: fields, types, bounds, enums, patterns, list keys, defaults, served versions, and which
-//! targets the rules of a policy kind take. Which releases
-//! they are of, `sources.json` says; `generate.rs` makes the file from their CRDs. A schema is read when an object of
-//! its kind is met.
+//! The file contains only facts: fields, types, bounds, enums, patterns, list keys, defaults, served versions, and the
+//! targets that the rules of a policy kind accept. `sources.json` lists the releases; `generate.rs` makes the file from
+//! their CRDs. A schema is read when the first object of its kind appears.
 
 #[cfg(test)]
 mod generate;

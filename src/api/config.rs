@@ -1,7 +1,7 @@
 //! `spokewright.yaml`: the configuration file at the root of the input.
 //!
 //! Owns: [`RenderConfig`], its fields, defaults and checks. Flows in: the text of the file. Flows out: the
-//! configuration, findings at its fields. Must not know: command-line options (they win, in `cli`), or what
+//! configuration, findings at its fields. Must not know: command-line options (which override it, in `cli`), or what
 //! the profiles of policy kinds mean.
 //!
 //! What users may write: docs/reference/configuration.md.

@@ -1,7 +1,7 @@
-//! CustomResourceDefinitions: what the input teaches about its own kinds.
+//! CustomResourceDefinitions: how the input defines kinds of its own.
 //!
 //! Owns: the findings about a definition and about objects of its kind, and its policy label. Flows in: objects.
-//! Flows out: the view of `crd_schema`, findings. Must not know: built-in kinds; that is the kind table of `hub`.
+//! Flows out: the view of `crd_schema`, findings. Must not know: built-in kinds; those are in the kind table of `hub`.
 
 use crd_schema::SchemaProblem;
 
@@ -18,7 +18,7 @@ pub(crate) const GROUP: &str = "apiextensions.k8s.io";
 /// Their kind.
 pub(crate) const KIND: &str = "CustomResourceDefinition";
 
-/// What a policy CRD's label says, compared without case. The value is a hint, not a class to trust.
+/// The value of a policy CRD's label, compared without case. It is a hint, not a class to trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PolicyLabel {
     /// `Direct`.
@@ -30,7 +30,7 @@ pub enum PolicyLabel {
 }
 
 impl PolicyLabel {
-    /// What the label of a definition says; `None` when it has none.
+    /// The value of the label of a definition; `None` if it has none.
     #[must_use]
     pub fn of(crd: &Crd) -> Option<Self> {
         crd.labels.get(POLICY_LABEL).map(|value| Self::parse(value))
@@ -49,7 +49,7 @@ impl PolicyLabel {
 
 /// Reads a definition, as far as it can be read.
 ///
-/// `None` when not even group, kind, plural and scope are there: the findings say why. Broken versions and
+/// `None` if not even group, kind, plural, and scope are there: the findings explain why. Broken versions and
 /// schemas are left out, with findings.
 #[must_use]
 pub(crate) fn read(object: &Object) -> (Option<Crd>, Vec<Finding>) {
@@ -69,15 +69,14 @@ pub(crate) fn read(object: &Object) -> (Option<Crd>, Vec<Finding>) {
     }
 }
 
-/// Which patterns and CEL rules of a definition cannot be used: [`read`] leaves them to the first object that meets
-/// them.
-/// `object` is the one that `crd` was read from. What `work` does not suffice for is not said.
+/// Which patterns and CEL rules of a definition cannot be used: [`read`] leaves them to the first object that needs
+/// them. `object` is the one that `crd` was read from. Patterns and rules beyond the limit of `work` are not reported.
 #[must_use]
 pub(crate) fn verify(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
     findings(object, &crd.verify(work))
 }
 
-/// The finding where the definitions of the input ask for more work than a run spends on them; `object` is the first.
+/// The finding if the definitions of the input need more work than a run spends on them; `object` is the first.
 #[must_use]
 pub(crate) fn too_much_work(object: &Object) -> Finding {
     let message = "the schemas, CEL rules and patterns of the CustomResourceDefinitions take more work than a run allows: no object is checked against them";
@@ -109,8 +108,8 @@ pub(crate) fn check(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
     violation::findings(&schema.validate_within(&object.value, work), object)
 }
 
-/// Checks an object against what the built-in catalog knows of its kind, which `crd` is the definition of. Of a version
-/// that the catalog does not have it says nothing.
+/// Checks an object against `crd`, the definition of its kind in the built-in catalog. A version that the catalog does
+/// not have is not checked.
 ///
 /// With `only`, these fields of the spec alone count: that one of them is missing, or that an unknown field was meant
 /// to be one of them, or the spec.

@@ -1,7 +1,7 @@
-//! What is downstream: the namespaces of what was synced to a spoke, and the marks that tell it from the spoke's own.
+//! Downstream objects: their namespaces on a spoke, and the marks that tell synced objects from the spoke's own.
 //!
 //! Owns: the prefix of downstream namespaces, names there, the label of a downstream Gateway, the annotation of a
-//! synced policy, and how a synced route is told.
+//! synced policy, and how to recognize a synced route.
 //! Flows in: namespaces of the hub, objects of a spoke. Flows out: namespaces of the spoke, whether an object was
 //! synced. Must not know: who synced it, and whether the hub still has it.
 

@@ -4,8 +4,8 @@
 //! in: paths from GatewayClass parameters and from our own feedback rules. Flows out: checked paths, values,
 //! [`PathError`]s with an offset. Must not know: what a value means.
 //!
-//! The dialect (docs/systems/ocm-work.md#feedback): the agent wraps a path in `{...}`, missing keys are no
-//! error, only the first result counts. Names escape with `\`; a quoted name in brackets is read like a
+//! The dialect (docs/systems/ocm-work.md#feedback): the agent wraps a path in `{...}`, a missing key is not an error,
+//! and only the first result counts. Names escape with `\`; a quoted name in brackets is read like a
 //! field, so its dots separate unless escaped; filters compare one path with one literal or path.
 
 mod parse;

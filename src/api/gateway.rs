@@ -1,8 +1,8 @@
 //! GatewayClass, Gateway, its listeners, and ReferenceGrant.
 //!
 //! Owns: their typed views, what a grant permits, and the rules that a view needs (such as unique listener names).
-//! Flows in: objects. Flows out: views; findings at what is wrong. Must not know: which class is ours, which routes
-//! there are.
+//! Flows in: objects. Flows out: views; findings at the fields that are wrong. Must not know: which class is ours,
+//! which routes exist.
 
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ pub(crate) struct Gateway<'a> {
     pub class_name: &'a str,
     /// `spec.listeners`, in their order.
     pub listeners: Vec<Listener<'a>>,
-    /// Whether routes that ask for default Gateways are attached to it (`spec.defaultScope`).
+    /// Whether routes that request default Gateways are attached to it (`spec.defaultScope`).
     pub is_default: bool,
     /// The value of [`PLACEMENT_LABEL`]; an empty value counts as none
     /// (docs/systems/mgc.md#placing-a-gateway).

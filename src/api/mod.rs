@@ -1,8 +1,8 @@
 //! Typed views of the kinds that spokewright interprets.
 //!
 //! Owns: reading a dynamic object as a GatewayClass, a Gateway, a policy's target references, OCM's cluster,
-//! placement and work kinds, GatewayClass parameters, CRDs; the defaults of their CRDs; what an API server
-//! would refuse.
+//! placement and work kinds, GatewayClass parameters, CRDs; the defaults of their CRDs; and what an API server would
+//! refuse.
 //! Flows in: objects. Flows out: typed views, and findings at the field that is wrong.
 //! Must not know: other objects. A reference stays a reference here; `hub` resolves it.
 

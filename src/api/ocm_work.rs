@@ -2,11 +2,11 @@
 //! refuses.
 //!
 //! Owns: both stages of OCM's validation, the CRD's structural rules (the catalog has them) and the webhook's, and the
-//! size formula ([`work_size`]). Flows in: works as JSON values, ours or exported ones. Flows out:
-//! [`Refusal`]s in OCM's words, findings. Must not know: how works are made.
+//! size formula ([`work_size`]). Flows in: works as JSON values, ours or exported ones. Flows out: [`Refusal`]s in
+//! OCM's wording, findings. Must not know: how works are made.
 //!
-//! Rules and messages: docs/systems/ocm-work.md. The executor's SubjectAccessReview needs a hub and is left
-//! out.
+//! Rules and messages: docs/systems/ocm-work.md. The executor's SubjectAccessReview is left out, because it needs a
+//! hub.
 
 mod size;
 

@@ -1,11 +1,11 @@
-//! GatewayClass parameters: from `spec.parametersRef` to what a class asks for.
+//! GatewayClass parameters: from `spec.parametersRef` to the settings of a class.
 //!
 //! Owns: the fields of `data.params`, their defaults, every check of them, and the status that MGC would give the class
 //! ([`InvalidParameters`]). Flows in: a GatewayClass, a way to find ConfigMaps, a [`ResourceCatalog`]. Flows out:
 //! [`Params`], findings, the predicted failure. Must not know: Gateways, placement, or where ConfigMaps and CRDs are
 //! kept.
 //!
-//! What users may write: docs/reference/parameters.md. What MGC read and said:
+//! What users may write: docs/reference/parameters.md. What MGC read and reported:
 //! docs/systems/mgc.md#gatewayclass-parameters, docs/systems/mgc.md#gatewayclass-status.
 
 mod file;

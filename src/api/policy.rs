@@ -1,7 +1,7 @@
 //! The target references and target selectors of a policy (GEP-713, "Targets").
 //!
 //! Owns: the shapes that policy kinds share. Flows in: objects. Flows out: [`TargetRef`]s and [`TargetSelector`]s;
-//! findings at what is wrong. Must not know: which kinds may be targeted, or what is there.
+//! findings at the fields that are wrong. Must not know: which kinds may be targeted, or which objects exist.
 
 use super::Reading;
 use super::gateway::GROUP;
@@ -30,8 +30,8 @@ pub(crate) struct TargetRef<'a> {
 
 /// Reads `spec.targetRef` or `spec.targetRefs`, in their order.
 ///
-/// Wrong references are findings and left out. A policy without either has no targets; whether that is
-/// allowed is for its kind to say.
+/// Wrong references are findings and left out. A policy without either has no targets; its kind decides whether that is
+/// allowed.
 pub(crate) fn target_refs<'a>(object: &'a Object, findings: &mut Findings) -> Vec<TargetRef<'a>> {
     let spec = object.root().get("spec");
     let (single, plural) = (spec.get("targetRef"), spec.get("targetRefs"));

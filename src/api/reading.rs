@@ -1,7 +1,7 @@
-//! Reading a text that is inside an object or is a file of our own: parameters, configuration.
+//! Reads a text that is inside an object or in a file of our own: parameters, configuration.
 //!
-//! Owns: the one place where `api` calls the YAML reader. Flows in: text. Flows out: a value, or why there is
-//! none. Must not know: what the text means.
+//! Owns: the one place where `api` calls the YAML reader. Flows in: text. Flows out: a value, or the reason why there
+//! is none. Must not know: what the text means.
 
 use serde_json::Value;
 
@@ -28,13 +28,13 @@ impl ReadFailure {
     }
 }
 
-/// What aliases inside such a text may expand to: there may be as many texts as a hub has objects.
+/// How much aliases inside such a text may expand to: there may be as many texts as a hub has objects.
 const MOST_FROM_ALIASES: usize = 10_000;
 
 /// Reads a text of one document, YAML as Kubernetes reads it, so JSON too.
 ///
 /// # Errors
-/// [`ReadFailure`] when it is no YAML, or has several documents.
+/// [`ReadFailure`] if it is not YAML, or has several documents.
 pub(super) fn read(text: &str) -> Result<Value, ReadFailure> {
     let limits = Limits {
         alias_nodes: MOST_FROM_ALIASES,

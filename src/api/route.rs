@@ -1,9 +1,9 @@
-//! HTTPRoute, GRPCRoute, TLSRoute, TCPRoute, UDPRoute: parents, hostnames, rules, backends; what a listener
-//! admits; Services and their ports.
+//! HTTPRoute, GRPCRoute, TLSRoute, TCPRoute, UDPRoute: parents, hostnames, rules, backends; what a listener accepts;
+//! Services and their ports.
 //!
-//! Owns: the view of a route, and which kinds and namespaces a listener admits (`allowedRoutes`).
-//! Flows in: objects. Flows out: views; findings at what is wrong.
-//! Must not know: which Gateways exist; `topology` links.
+//! Owns: the view of a route, and which kinds and namespaces a listener accepts (`allowedRoutes`).
+//! Flows in: objects. Flows out: views; findings at the fields that are wrong. Must not know: which Gateways exist;
+//! `topology` links them.
 
 use super::Reading;
 use super::gateway::{GROUP, Listener};
@@ -23,13 +23,13 @@ pub(crate) fn is_route(group: &str, kind: &str) -> bool {
 /// The groups whose kind `label` stands for the routes with that label.
 const LABEL_GROUPS: [&str; 2] = ["delegation.kgateway.dev", "delegation.gateway.solo.io"];
 
-/// Whether a backend of this kind is no backend but other routes, by name, all of a namespace (`*`), or those with a
-/// label: requests are handed on to them (docs/systems/other-policies.md#route-delegation).
+/// Whether a reference of this kind means other routes instead of a backend: one by name, all of a namespace (`*`), or
+/// those with a label. Requests are handed on to them (docs/systems/other-policies.md#route-delegation).
 pub(crate) fn stands_for_routes(group: &str, kind: &str) -> bool {
     is_route(group, kind) || (kind == "label" && LABEL_GROUPS.contains(&group))
 }
 
-/// Whether a route takes over what those that hand requests on to it ask for: an annotation of it says so.
+/// Whether a route inherits the matches of the routes that hand requests on to it, as one of its annotations requests.
 pub(crate) fn inherits_matches(route: &Object) -> bool {
     LABEL_GROUPS.iter().any(|group| {
         let annotation = route.annotation(&format!("{group}/inherit-parent-matcher"));
@@ -82,7 +82,7 @@ pub(crate) struct RouteRule<'a> {
     pub name: Option<&'a str>,
     /// Backends of the rule, those of RequestMirror filters included.
     pub backends: Vec<BackendRef<'a>>,
-    /// What is in the place of a backend for other routes ([`stands_for_routes`]).
+    /// A reference to other routes in the place of a backend ([`stands_for_routes`]).
     pub delegates: Vec<BackendRef<'a>>,
 }
 
@@ -103,11 +103,11 @@ pub(crate) struct BackendRef<'a> {
     pub pointer: String,
 }
 
-/// Where a route asks for default Gateways: the pointer of a parent that it does not name itself.
+/// Where a route requests default Gateways: the pointer of a parent that it does not name itself.
 pub(crate) const DEFAULT_GATEWAYS: &str = "/spec/useDefaultGateways";
 
 impl<'a> ParentRef<'a> {
-    /// A Gateway that is a parent of routes that ask for default Gateways.
+    /// A Gateway that is a parent of routes that request default Gateways.
     #[must_use]
     pub(crate) fn to_default(gateway: &'a Object) -> Self {
         Self {

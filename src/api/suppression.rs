@@ -1,7 +1,7 @@
 //! Suppressions: which warnings are accepted, where, and why.
 //!
 //! Owns: how they are written, in the configuration and as an annotation of an object, and the findings about those
-//! that cannot hold. Flows in: the configuration's entries, objects. Flows out: [`Suppression`]s.
+//! that cannot apply. Flows in: the configuration's entries, objects. Flows out: [`Suppression`]s.
 //! Must not know: which findings there are, and where an object's file is.
 //!
 //! What users may write: docs/reference/findings.md#suppressions.
@@ -27,7 +27,7 @@ pub struct Suppression {
     pub(crate) scope: Scope,
     /// Why.
     pub(crate) reason: String,
-    /// The first moment at which it no longer holds.
+    /// The first moment at which it no longer applies.
     pub(crate) until: Option<Timestamp>,
     /// Where it is.
     pub(crate) place: Place,
@@ -56,7 +56,7 @@ impl PartialEq for Suppression {
 }
 
 impl Suppression {
-    /// What a finding that it accepts says about that.
+    /// The note that an accepted finding gets.
     #[must_use]
     pub(crate) fn suppressed(&self) -> Suppressed {
         let by = match self.scope {
@@ -70,7 +70,8 @@ impl Suppression {
     }
 }
 
-/// The entries of `suppress` in the configuration. What its schema refuses is left out: that was said.
+/// The entries of `suppress` in the configuration. Entries that its schema refuses are left out, because they have been
+/// reported.
 #[must_use]
 pub(crate) fn of_configuration(
     entries: &Field<'_>,
@@ -159,7 +160,8 @@ fn moment(text: &str) -> Option<Timestamp> {
     }
 }
 
-/// What the annotation of an object says: entries of a code, a colon and a reason, one a line or with `;` between them.
+/// The suppressions in the annotation of an object: entries of a code, a colon, and a reason, one on each line or with
+/// `;` between them.
 #[must_use]
 pub(crate) fn of_object(object: &Object, findings: &mut Vec<Finding>) -> Vec<Suppression> {
     let Some(text) = object.annotation(SUPPRESS_ANNOTATION) else {
@@ -219,7 +221,7 @@ fn no_reason(place: Place) -> Finding {
     )
 }
 
-/// The finding about a suppression that does not hold.
+/// The finding about a suppression that does not apply.
 #[must_use]
 pub(crate) fn invalid(place: Place, message: impl Into<String>, help: impl Into<String>) -> Finding {
     Finding::new(Code::SUPPRESSION_INVALID, place, message).help(help)

@@ -1,12 +1,12 @@
-//! What a definition lets policies of its kind name as targets.
+//! Which targets a definition allows in policies of its kind.
 //!
-//! Owns: asking a schema about one target after another, which its types, enums and CEL rules refuse or take. Flows in:
-//! the schema of a version. Flows out: [`Targeting`]. Must not know: any policy, and what a controller makes of a
-//! target that its definition takes.
+//! Owns: asking a schema about one target after another, which its types, enums, and CEL rules refuse or accept. Flows
+//! in: the schema of a version. Flows out: [`Targeting`]. Must not know: any policy, and what a controller does with a
+//! target that its definition accepts.
 //!
-//! A definition lists no targets: it has rules that judge them. So each known kind, and each that the input has, is
-//! put to the schema as the only target of a spec that says nothing else. The catalog holds the answers of its
-//! definitions, because it holds no rules.
+//! A definition does not list targets: it has rules that judge them. So each known kind, and each kind in the input, is
+//! tried as the only target of an otherwise empty spec. The catalog stores the answers of its definitions, because it
+//! does not store their rules.
 
 use std::collections::BTreeSet;
 

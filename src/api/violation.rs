@@ -1,4 +1,4 @@
-//! From what a schema refuses to findings.
+//! Turns violations of a schema into findings.
 //!
 //! Owns: the finding of a violation (code, place, help), and the nearest known name in it. Flows in: violations.
 //! Flows out: findings about the object. Must not know: schemas.
@@ -56,8 +56,8 @@ pub(crate) fn findings(violations: &[Violation], object: &Object) -> Vec<Finding
     told(&violations.iter().filter(of_kind).collect::<Vec<_>>(), object)
 }
 
-/// What no object of any kind may have in its metadata, but for its name, namespace, labels and annotations, of which
-/// `hub` has more to say.
+/// Violations in the metadata of an object of any kind, except in its name, namespace, labels, and annotations, which
+/// `hub` reports in more detail.
 pub(crate) fn metadata_findings(object: &Object) -> Vec<Finding> {
     const OF_HUB: [&str; 4] = ["name", "namespace", "labels", "annotations"];
     let violations = crd_schema::check_metadata(&object.value);
@@ -68,7 +68,7 @@ pub(crate) fn metadata_findings(object: &Object) -> Vec<Finding> {
     told(&violations.iter().filter(is_ours).collect::<Vec<_>>(), object)
 }
 
-/// The violations without those that only say that a field is missing whose name is misspelled.
+/// The violations without those that only report as missing a field whose name is misspelled.
 pub(crate) fn without_misspelled(violations: &[Violation]) -> impl Iterator<Item = &Violation> {
     let misspelled: Vec<String> = violations.iter().filter_map(meant).collect();
     violations.iter().filter(move |violation| {
@@ -104,7 +104,7 @@ fn told(violations: &[&Violation], object: &Object) -> Vec<Finding> {
             let (_, there) = there.rsplit_once('/').unwrap_or_default();
             found = found.help(format!("remove it: `{there}` is there already"));
         }
-        // That a field is missing may be reported where it would stand.
+        // A missing field may be reported where it would be.
         let missing = meant
             .as_ref()
             .filter(|pointer| object.value.pointer(pointer).is_none());
@@ -139,7 +139,7 @@ const fn is_about_value(violation: &Violation) -> bool {
     )
 }
 
-/// Where a violation is: of an item that repeats another one, the field that should tell them apart.
+/// The place of a violation. For an item that repeats another one, it is the field that should distinguish them.
 fn pointer_of(violation: &Violation) -> String {
     match &violation.kind {
         ViolationKind::Duplicate { keys } if keys.len() == 1 => {

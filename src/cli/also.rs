@@ -1,7 +1,7 @@
-//! `--also FORMAT=FILE`: the findings of a run in further forms, each in a file.
+//! `--also FORMAT=FILE`: the findings of a run in additional formats, each in a file.
 //!
-//! Owns: the option, and writing the files. Flows in: findings. Flows out: files, and findings of those that cannot be
-//! written. Must not know: which command runs.
+//! Owns: the option, and writing the files. Flows in: findings. Flows out: files, and findings about those that cannot
+//! be written. Must not know: which command runs.
 
 use std::io::Write;
 use std::path::PathBuf;

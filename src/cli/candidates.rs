@@ -1,7 +1,8 @@
-//! What a shell offers while a user types: the objects and clusters of the hub that is here.
+//! Candidates for shell completion: the objects and clusters of the hub in the current directory.
 //!
-//! Owns: which names, and in which input they are looked for. Flows in: the words typed so far. Flows out: candidates,
-//! or none where nothing can be read: messages between two keys are never read. Must not know: shells, commands.
+//! Owns: which names are offered, and in which input they are looked for. Flows in: the words typed so far. Flows out:
+//! candidates, or none if nothing can be read: nobody reads messages between two keystrokes. Must not know: shells,
+//! commands.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};

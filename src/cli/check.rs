@@ -1,6 +1,6 @@
-//! `spokewright check`: everything that is wrong or doubtful; writes nothing.
+//! `spokewright check`: reports every error and warning, and writes nothing.
 //!
-//! Owns: its options, and the line that sums up. Flows in: arguments. Flows out: findings, an exit status. Must not
+//! Owns: its options, and the summary line. Flows in: arguments. Flows out: findings, an exit status. Must not
 //! know: what is wrong or why.
 
 use std::io::IsTerminal as _;

@@ -1,6 +1,6 @@
-//! `spokewright completions`: shell completions, and kubectl's.
+//! `spokewright completions`: completions for shells and for kubectl.
 //!
-//! Owns: its help, and the forms in which shells and kubectl take candidates. Flows in: a shell, the words typed so
+//! Owns: its help, and the formats in which shells and kubectl expect candidates. Flows in: a shell, the words typed so
 //! far. Flows out: a script, or candidates, on stdout. Must not know: which candidates there are.
 
 use std::ffi::OsString;

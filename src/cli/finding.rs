@@ -1,7 +1,7 @@
 //! `spokewright finding`: what a finding code means, with an example, and all codes.
 //!
 //! Owns: how the page of a code (docs/reference/findings/) looks in a terminal. Flows in: a code. Flows out: text on
-//! stdout. Must not know: what the pages say.
+//! stdout. Must not know: the contents of the pages.
 
 use std::io::{IsTerminal as _, Write as _};
 

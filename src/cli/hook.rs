@@ -1,7 +1,8 @@
-//! What a hook needs to know besides the rendering: what the last commit said already, and what the next would lack.
+//! What a Git hook needs besides the rendering: which findings the last commit already had, and which files the next
+//! one would lack.
 //!
-//! Owns: both questions to Git. Flows in: a request, a run's findings, its trees. Flows out: findings, files. Must not
-//! know: how they are shown.
+//! Owns: asking Git both questions. Flows in: a request, a run's findings, its trees. Flows out: findings, files. Must
+//! not know: how they are shown.
 
 use std::path::Path;
 

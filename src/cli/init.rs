@@ -1,6 +1,6 @@
-//! `spokewright init`: a directory to start with.
+//! `spokewright init`: creates a directory to start with.
 //!
-//! Owns: what is reported about it. Flows in: a directory, what to add, an export. Flows out: new files.
+//! Owns: the report about the new files. Flows in: a directory, what to add, an export. Flows out: new files.
 //! Must not know: what is in them.
 
 use std::io::Write as _;

@@ -1,8 +1,8 @@
-//! The command line: clap types, one file a command, exit statuses, colors, progress. No logic.
+//! The command line: clap types, one file for each command, exit statuses, colors, progress. No logic.
 //!
-//! Owns: what can be typed, and how results reach stdout, stderr and the exit status.
+//! Owns: what a user can type, and how results reach stdout, stderr, and the exit status.
 //! Flows in: arguments, terminal variables. Flows out: text and an exit status.
-//! Must not know: how anything is decided; that is the library's.
+//! Must not know: how anything is decided; the library decides.
 
 mod also;
 mod argocd;

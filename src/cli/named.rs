@@ -1,7 +1,7 @@
-//! Which object of the input `KIND/[NS/]NAME` on the command line means, and which ones a kind alone.
+//! Resolves `KIND/[NS/]NAME` on the command line to one object of the input, and a kind alone to several.
 //!
-//! Owns: that spelling, and what is said when no object or several are meant.
-//! Flows in: the objects to choose from, the text. Flows out: objects, or a refusal that names near ones.
+//! Owns: that syntax, and the message if no object or several match.
+//! Flows in: the objects to choose from, the text. Flows out: objects, or a refusal that suggests similar names.
 //! Must not know: what is done with the object.
 
 use std::collections::BTreeSet;

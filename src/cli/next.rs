@@ -1,8 +1,8 @@
-//! The next command to type: after a first success, and if there was nothing to show.
+//! Suggests the next command to type: after a first success, and if there was nothing to show.
 //!
-//! Owns: these lines, and when they help: once, to people, never to scripts. What is wrong says so by itself: every
-//! finding has a help line.
-//! Flows in: what a command found. Flows out: calm lines on stderr.
+//! Owns: these lines, and when they help: once, to people, never to scripts. Mistakes need no such line, because every
+//! finding has its help.
+//! Flows in: what a command found. Flows out: unobtrusive lines on stderr.
 //! Must not know: how anything is decided.
 
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
-//! Options that every reading command has.
+//! Options of every command that reads input.
 //!
-//! Owns: these options and what the library calls them. Flows in: arguments, standard input. Flows out: a
+//! Owns: these options and their counterparts in the library. Flows in: arguments, standard input. Flows out: a
 //! [`Request`]. Must not know: what a command does with it.
 
 use std::collections::BTreeSet;

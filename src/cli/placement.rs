@@ -1,7 +1,7 @@
-//! `spokewright placement`: what OCM's scheduler decides, and why.
+//! `spokewright placement`: which clusters OCM's scheduler selects, and why.
 //!
-//! Owns: its options, and which decisions would stand twice. Flows in: arguments. Flows out: a table, an explanation
-//! or JSON on stdout; with `--write`, files. Must not know: how a cluster is chosen.
+//! Owns: its options, and which decisions would be in the input twice. Flows in: arguments. Flows out: a table, an
+//! explanation or JSON on stdout; with `--write`, files. Must not know: how a cluster is chosen.
 
 use std::path::PathBuf;
 

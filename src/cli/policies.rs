@@ -1,6 +1,6 @@
 //! `spokewright policies` and `spokewright explain`: which policy applies, and why.
 //!
-//! Owns: the options of both, and whether one cluster or the hub is looked at. Flows in: arguments. Flows out: trees
+//! Owns: the options of both, and the choice between one cluster and the hub. Flows in: arguments. Flows out: trees
 //! or JSON on stdout. Must not know: why a policy wins.
 
 use clap::Args;

@@ -1,11 +1,11 @@
 //! The progress of long work, as one line on a terminal.
 //!
 //! Owns: when it is shown (to people, on a terminal, after half a second) and how it looks.
-//! Flows in: the stages that the library tells. Flows out: a line on stderr that is gone when its stage is over.
+//! Flows in: the stages that the library reports. Flows out: a line on stderr that disappears when its stage ends.
 //! Must not know: what any stage does.
 //!
-//! A line is on the screen only while a stage is under way, and no stage prints anything. So whatever is printed
-//! between stages, findings or an error, finds a clean line, without knowing that there ever was a bar.
+//! A line is on the screen only while a stage is under way, and no stage prints anything. So everything that is printed
+//! between stages starts on a clean line, and its code need not know about the progress line.
 
 use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -107,7 +107,7 @@ impl Observer for Line {
     }
 }
 
-/// Plain characters and no colour: it says the same on every terminal.
+/// Plain characters and no color: it says the same on every terminal.
 fn new_bar(stage: Stage, total: Option<usize>, target: ProgressDrawTarget) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(total.map(number), target);
     let template = if total.is_some() {

@@ -1,7 +1,8 @@
-//! `spokewright prune-list`: what on the hub is ours and no longer planned.
+//! `spokewright prune-list`: the works on the hub that are ours and no longer planned.
 //!
-//! Owns: its options, and what is reported about what is not listed. Flows in: arguments, exported works. Flows out:
-//! documents for `kubectl delete -f -` on stdout, an exit status. Must not know: whose a work is, or what may go.
+//! Owns: its options, and the report about works that are not listed. Flows in: arguments, exported works. Flows out:
+//! documents for `kubectl delete -f -` on stdout, an exit status. Must not know: who owns a work, or which may be
+//! deleted.
 
 use std::io::Write as _;
 use std::path::PathBuf;

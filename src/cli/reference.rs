@@ -1,4 +1,4 @@
-//! The tables of options in docs/reference, made from the definition of the command line.
+//! The tables of options in docs/reference, generated from the definition of the command line.
 //!
 //! Owns: their form, in options.md (all options of all commands) and in commands.md (those of each command). Flows in:
 //! the definition. Flows out: the pages, which tests compare with the committed ones:

@@ -1,7 +1,7 @@
 //! `spokewright render`: one directory per cluster, or one stream.
 //!
-//! Owns: its options, what is said after a run, and the exit status. Flows in: arguments. Flows out: a tree, a stream,
-//! a report. Must not know: how a work is made, or whose a file is.
+//! Owns: its options, the lines after a run, and the exit status. Flows in: arguments. Flows out: a tree, a stream, a
+//! report. Must not know: how a work is made, or who owns a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;

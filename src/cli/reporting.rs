@@ -1,7 +1,7 @@
-//! The form of a report on stdout: what commands have in common whose result is data.
+//! The format of a report on stdout, for all commands whose result is data.
 //!
-//! Owns: the forms, and which stream gets what. Flows in: a report, findings. Flows out: text and a [`Status`].
-//! Must not know: what a report says.
+//! Owns: the formats, and which stream gets what. Flows in: a report, findings. Flows out: text and a [`Status`]. Must
+//! not know: the contents of a report.
 
 use std::io::{self, BufWriter, Write};
 use std::mem::ManuallyDrop;

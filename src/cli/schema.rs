@@ -1,5 +1,5 @@
-//! `spokewright schema`: JSON Schemas of the configuration, of GatewayClass parameters and of each report, and of which
-//! kinds there are schemas.
+//! `spokewright schema`: JSON Schemas of the configuration, of GatewayClass parameters, and of each report; and the
+//! list of kinds whose schemas are built in.
 //!
 //! Owns: which schemas can be asked for. Flows in: a name. Flows out: a schema on stdout. Must not know: what is in
 //! it.

@@ -1,7 +1,7 @@
-//! Showing things: findings in the chosen form, lines on stderr, colors only where they are wanted.
+//! Prints findings in the chosen format and lines on stderr, with colors only where they are wanted.
 //!
-//! Owns: what is wrapped, what is colored, what silence leaves out. Flows in: findings, lines. Flows out: text on
-//! stderr. Must not know: why something is said.
+//! Owns: what is wrapped, what is colored, what `--quiet` leaves out. Flows in: findings, lines. Flows out: text on
+//! stderr. Must not know: why something is reported.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
@@ -251,7 +251,7 @@ pub(crate) fn json(report: &impl serde::Serialize) -> String {
     json_text(report).unwrap_or_default()
 }
 
-/// Whether to colour (docs/systems/gitops.md#colors): `--color`, then CLICOLOR_FORCE, NO_COLOR, TERM, the
+/// Whether to color (docs/systems/gitops.md#colors): `--color`, then CLICOLOR_FORCE, NO_COLOR, TERM, the
 /// terminal.
 pub(crate) fn colour(choice: Color, terminal: bool) -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());

@@ -1,7 +1,7 @@
-//! Options about messages: in which form, in which colors, how much of them.
+//! Options for messages: their format, their colors, and how many of them.
 //!
-//! Owns: these options. Flows in: arguments. Flows out: [`Speech`], which whatever speaks asks.
-//! Must not know: what is said.
+//! Owns: these options. Flows in: arguments. Flows out: [`Speech`], which everything that prints messages consults.
+//! Must not know: what is printed.
 
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::Warnings;

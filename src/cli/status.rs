@@ -1,7 +1,7 @@
 //! Exit statuses (docs/reference/exit-statuses.md): stable, because scripts test them.
 //!
-//! Owns: the numbers, and what ends a run before it began ([`Refusal`]). Flows in: findings, errors. Flows out: a
-//! [`Status`]. Must not know: commands.
+//! Owns: the numbers, and the reason why a run ends before it begins ([`Refusal`]). Flows in: findings, errors. Flows
+//! out: a [`Status`]. Must not know: commands.
 
 use std::io::ErrorKind;
 
@@ -56,7 +56,7 @@ impl Status {
 #[error("{message}")]
 pub(crate) struct Refusal {
     message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub(crate) help: String,
     pub(crate) status: Status,
 }

@@ -1,7 +1,8 @@
-//! `spokewright status`: what the hub objects' status would say, or says by what the clusters report.
+//! `spokewright status`: the status of hub objects, predicted or aggregated from what the clusters report.
 //!
-//! Owns: its options, whether statuses are predicted or aggregated, and what makes it a gate. Flows in: arguments,
-//! exported works. Flows out: tables or documents on stdout, an exit status. Must not know: how a status comes about.
+//! Owns: its options, the choice between predicted and aggregated statuses, and the options that make it a gate. Flows
+//! in: arguments, exported works. Flows out: tables or documents on stdout, an exit status. Must not know: how a status
+//! comes about.
 
 use std::io::Write;
 use std::mem::ManuallyDrop;

@@ -1,12 +1,12 @@
-//! `--watch`: running again when the input changes.
+//! `--watch`: runs a command again when the input changes.
 //!
-//! Owns: the events of the system, and what people read between two runs.
+//! Owns: the system's file events, and the lines printed between two runs.
 //! Flows in: a command that can run again, and where its input is. Flows out: runs, until Ctrl-C or a system that
 //! cannot watch.
-//! Must not know: what is input, or what counts as a change; [`Watched`] decides.
+//! Must not know: which files are input, or what counts as a change; [`Watched`] decides.
 //!
-//! An event is only a reason to look. The look walks the input as reading does, so neither what a run writes nor
-//! what it reads can make it run again.
+//! An event is only a reason to look. The look walks the input as reading does, so neither the files that a run writes
+//! nor those that it merely reads can start another run.
 
 #[cfg(feature = "watch")]
 use spokewright::diagnostic::{counted, first_items};

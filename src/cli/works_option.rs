@@ -1,7 +1,7 @@
-//! `--works`: works that a hub has exported.
+//! `--works`: works that were exported from a hub.
 //!
-//! Owns: the option, and reading what it names: once, and never as input. Flows in: arguments. Flows out: the exported
-//! works. Must not know: what a command makes of them.
+//! Owns: the option, and reading the named files: once, and never as input. Flows in: arguments. Flows out: the
+//! exported works. Must not know: what a command does with them.
 
 use std::io::{self, Read};
 use std::mem::ManuallyDrop;

@@ -1,8 +1,8 @@
-//! The brief form: one line a finding, no snippet, no color, a bounded number of lines.
+//! The brief format: one line for each finding, no snippet, no color, a bounded number of lines.
 //!
-//! Owns: what a place with little room shows: Argo CD puts a plugin's stderr into a condition of the Application,
-//! where everybody who may see the Application reads it (docs/systems/gitops.md#plugin-output). So no line of
-//! the input is quoted, which could be a Secret's. Flows in: findings. Flows out: text. Must not know: Argo
+//! Owns: the output where space is short: Argo CD puts a plugin's stderr into a condition of the Application, where
+//! everybody who may see the Application reads it (docs/systems/gitops.md#plugin-output). So no line of the input is
+//! quoted, because it could be a Secret's. Flows in: findings. Flows out: text. Must not know: Argo
 //! CD.
 
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ impl Default for Brief {
 }
 
 impl Brief {
-    /// The findings as text; warnings only where there is no error, which is what has to be read first.
+    /// The findings as text. Warnings are included only if there is no error, because errors have to be read first.
     ///
     /// ```
     /// use spokewright::diagnostic::{Brief, Code, Finding, Findings, Place};

@@ -1,12 +1,12 @@
 //! A broken promise between stages.
 //!
-//! Owns: how the run ends then. Flows in: what was promised, and of which object. Flows out: nothing more.
-//! Must not know: who promised it.
+//! Owns: how the run then ends. Flows in: the promise, and the object that it is about. Flows out: nothing, because the
+//! run ends. Must not know: which stage made the promise.
 
 use std::fmt::Display;
 
-/// Ends the run because of a bug of ours, which no input can reach: the message bears the place in the code, and the
-/// command line makes exit status 70 of it. Going on would leave something out without a word.
+/// Ends the run because of a bug of ours, which no input can reach: the message has the place in the code, and the
+/// command line turns it into exit status 70. Continuing would silently leave something out.
 #[cold]
 #[track_caller]
 #[allow(

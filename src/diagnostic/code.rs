@@ -1,7 +1,7 @@
-//! The stable list of finding codes: name, default severity, what it means.
+//! The stable list of finding codes: name, default severity, meaning.
 //!
-//! Owns: the list, and which codes a user may configure. Flows in: nothing. Flows out: [`Code`]. Must not know: who
-//! finds it.
+//! Owns: the list, and which codes a user may configure. Flows in: nothing. Flows out: [`Code`]. Must not know: which
+//! stage reports a code.
 
 use std::fmt;
 
@@ -262,7 +262,7 @@ impl Code {
         format!("{BOOK}/reference/findings/{}.md", self.0)
     }
 
-    /// Its [page](Self::page) without the title, for readers outside of the book: links are absolute.
+    /// Its [page](Self::page) without the title, for readers outside the book: links are absolute.
     pub(super) fn markdown(self) -> String {
         let page = self.page();
         let below_title = page.split_once('\n').map_or(page, |(_, rest)| rest.trim_start());

@@ -1,6 +1,7 @@
 //! One finding: what is wrong, where, why, and what to type next.
 //!
-//! Owns: its parts. Flows in: words of a stage. Flows out: a [`Finding`]. Must not know: how it is shown.
+//! Owns: its parts. Flows in: the texts and places of a stage. Flows out: a [`Finding`]. Must not know: how it is
+//! shown.
 
 use super::{Code, Place, Severity, Suppressed};
 
@@ -22,7 +23,7 @@ pub(crate) struct Lacks {
     pub(crate) near: Place,
 }
 
-/// One thing that spokewright has to say about its input.
+/// One thing that spokewright reports about its input.
 ///
 /// ```
 /// use spokewright::diagnostic::{Code, Finding, Place};
@@ -50,7 +51,7 @@ pub struct Finding {
     pub notes: Vec<String>,
     /// What to type or change next.
     pub help: Option<String>,
-    /// A rule of a schema over all that is inside of the place: a finding about the wrong part says it better.
+    /// A rule of a schema over everything inside the place: a finding about the wrong part explains it better.
     pub(crate) is_rule: bool,
     /// Objects whose own findings explain this one ([`Finding::follows_from`]).
     pub(crate) causes: Vec<Place>,
@@ -126,13 +127,13 @@ impl Finding {
         self
     }
 
-    /// Whether it says that the input lacks something, or what follows from that. This may be wrong if a part of the
+    /// Whether it reports that the input lacks something, or a consequence of that. It may be wrong if a part of the
     /// input could not be read.
     pub(crate) fn is_about_absence(&self) -> bool {
         self.code.is_about_absence() || self.is_about_parameters()
     }
 
-    /// Whether it says that the ConfigMap of a class is not in the input.
+    /// Whether it reports that the ConfigMap of a class is not in the input.
     fn is_about_parameters(&self) -> bool {
         let pointer = self.place.field().map_or("", |(_, pointer)| pointer);
         self.code == Code::PARAMS_INVALID && pointer.contains("/spec/parametersRef/")
@@ -166,8 +167,8 @@ impl Finding {
         self
     }
 
-    /// Makes this one occurrence a warning although its code defaults to an error (or the reverse), where a
-    /// rule of docs/reference/findings.md says so: `policy/target-not-found` on a route.
+    /// Makes this one occurrence a warning although its code defaults to an error (or the reverse), if a rule of
+    /// docs/reference/findings.md requires it: `policy/target-not-found` on a route.
     #[must_use]
     pub const fn severity(mut self, severity: Severity) -> Self {
         self.severity = severity;

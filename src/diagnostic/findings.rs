@@ -1,7 +1,7 @@
-//! The collector that all stages fill: one run reports all that is wrong, in a stable order.
+//! The collector that all stages fill: one run reports everything that is wrong, in a stable order.
 //!
-//! Owns: severities as configured, repeats, order. Flows in: findings of every stage. Flows out: [`Findings`],
-//! sorted, and the exit status that they ask for. Must not know: forms.
+//! Owns: severities as configured, repeats, order. Flows in: findings of every stage. Flows out: [`Findings`], sorted,
+//! and the exit status that they call for. Must not know: output formats.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::within::Within;
 use super::{Code, DocumentId, Finding, Locate, Place, Severity, Suppressed};
 
-/// What the configuration's `findings` map may say about one code.
+/// The values that the configuration's `findings` map may have for one code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SeverityOverride {
     /// Report it with this severity.
@@ -77,7 +77,7 @@ impl Findings {
             .count()
     }
 
-    /// Whether there is nothing to say.
+    /// Whether there are no findings.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
@@ -120,7 +120,7 @@ impl Findings {
     /// Applies the configured severities and what is reported about `warnings`, drops repeats, and sorts by place, then
     /// code, then message, so that the order depends on neither threads nor the order of the stages.
     ///
-    /// What is [suppressed](Self::suppress) stays a warning. [`Findings::order_by_position`] then brings them into
+    /// A [suppressed](Self::suppress) finding stays a warning. [`Findings::order_by_position`] then brings them into
     /// reading order.
     pub fn finish(&mut self, overrides: &BTreeMap<Code, SeverityOverride>, warnings: Warnings) {
         self.configure(overrides);
@@ -131,14 +131,14 @@ impl Findings {
                 .filter(|finding| finding.suppressed.is_none());
             counted.for_each(|finding| finding.severity = Severity::Error);
         }
-        // Every field takes part: findings that differ in their notes only must not keep the order in which
-        // the stages came by, and repeats must meet.
+        // Every field takes part: findings that differ only in their notes must not depend on the order of the stages,
+        // and repeats must be adjacent.
         self.found.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         self.found.dedup();
     }
 
-    /// A rule of a schema becomes a note of the error that tells which part of its value is wrong. Where a field does
-    /// not exist, an API server does not get as far as its rules.
+    /// A rule of a schema becomes a note of the error that shows which part of its value is wrong. If a field does not
+    /// exist, an API server does not get as far as its rules.
     fn explain_rules(&mut self) {
         // There may be a hundred thousand findings, and what follows moves them all.
         if !self.found.iter().any(|finding| finding.is_rule) {
@@ -158,7 +158,7 @@ impl Findings {
             .filter(is_unknown)
             .filter_map(|other| object(&other.place))
             .collect();
-        // The first that tells of a value, and all of one place: several stages may have found it.
+        // The first finding about a value, and all at one place: several stages may have found it.
         let mut tells: Within<usize> = Within::default();
         let mut at: HashMap<Place, Vec<usize>> = HashMap::new();
         let is_telling = |other: &Finding| {
@@ -242,7 +242,7 @@ impl Findings {
         for finding in self.found.iter().filter(is_root) {
             roots.add(&finding.place, finding.severity);
         }
-        // The warning that says why nothing is rendered is a part of that error, which is at its place.
+        // The warning that explains why nothing is rendered is a part of that error, which is at its place.
         let empty_at = self.found.iter().find(|finding| is_empty(finding));
         let empty_at = empty_at.map(|finding| finding.place.clone());
         self.found.retain(|finding| {
@@ -253,7 +253,7 @@ impl Findings {
     }
 
     /// Any other error explains better than `empty/nothing-rendered` why nothing is rendered. Only the configured
-    /// severities tell whether there is one: an error that the configuration makes a warning stops nothing, and must
+    /// severities show whether there is one: an error that the configuration makes a warning stops nothing, and must
     /// not hide that the result is empty.
     fn drop_explained_emptiness(&mut self) {
         let is_empty = |finding: &Finding| finding.code == Code::EMPTY_NOTHING_RENDERED;
@@ -263,8 +263,9 @@ impl Findings {
         }
     }
 
-    /// A schema says what is wrong with a value, in the API server's words; the reader of the value finds it again, and
-    /// need not say so. A finding that knows more about that value than its schema replaces the schema's.
+    /// A schema reports what is wrong with a value, in the API server's wording. The reader of the value finds the same
+    /// mistake and need not report it again. A finding that knows more about that value than its schema replaces the
+    /// schema's.
     fn drop_settled(&mut self) {
         let by_schema = |finding: &&Finding| !finding.settles.is_empty();
         let of_schemas = || self.found.iter().filter(by_schema);
@@ -297,15 +298,15 @@ impl Findings {
     }
 
     /// Sorts as a reader meets them: by path, line and column, within one position as [`Findings::finish`] does.
-    /// What concerns a file as such is before what is inside it, what concerns the run is last.
+    /// Findings about a file as a whole are before those inside it, and findings about the run are last.
     pub fn order_by_position(&mut self, locate: &dyn Locate) {
-        // Nothing to do after `finish`. The next sort keeps the order within one position, and holds no second list.
+        // Nothing to do after `finish`. The next sort keeps the order within one position, and needs no second list.
         self.found.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         self.found
             .sort_by_cached_key(|finding| position_key(&finding.place, locate));
     }
 
-    /// Keeps those that `keep` says yes to.
+    /// Keeps the findings for which `keep` returns true.
     pub fn retain(&mut self, keep: impl FnMut(&Finding) -> bool) {
         self.found.retain(keep);
     }
@@ -331,7 +332,7 @@ impl Findings {
         }
     }
 
-    /// The exit status that these findings ask for (docs/reference/exit-statuses.md): 0 without an error; of several,
+    /// The exit status that these findings call for (docs/reference/exit-statuses.md): 0 without an error; of several,
     /// 5 before 3 before 4.
     #[must_use]
     pub fn exit_status(&self) -> u8 {

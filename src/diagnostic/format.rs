@@ -1,6 +1,6 @@
 //! The choice of `--message-format`, as data.
 //!
-//! Owns: which form is written how. Flows in: findings. Flows out: bytes. Must not know: their readers.
+//! Owns: how each format is written. Flows in: findings. Flows out: bytes. Must not know: who reads them.
 
 use std::io::{self, Write as _};
 
@@ -28,10 +28,10 @@ pub enum Format {
 
 impl Format {
     /// Writes all findings in this form. JSON, SARIF, Code Quality and JUnit are indented, end in a newline, and are
-    /// written also when there is nothing to say; the other two then write nothing.
+    /// written even if there are no findings; the other two then write nothing.
     ///
     /// # Errors
-    /// What the writer says.
+    /// The error of the writer.
     pub fn write(&self, findings: &Findings, locate: &dyn Locate, out: &mut dyn io::Write) -> io::Result<()> {
         match self {
             Self::Human(human) => out.write_all(human.render(findings, locate).as_bytes()),
@@ -52,7 +52,7 @@ fn document(document: &impl Serialize, out: &mut dyn io::Write) -> io::Result<()
 /// Whatever could steer a terminal, hide in it or be obeyed by a log is an escape in it.
 ///
 /// # Errors
-/// What the writer says, or that the document cannot be JSON: a key that is no string.
+/// The error of the writer, or that the document cannot be JSON: a key that is not a string.
 pub fn write_json(document: &impl Serialize, out: &mut dyn io::Write) -> io::Result<()> {
     let mut lines = EscapedLines {
         out,
@@ -67,7 +67,7 @@ pub fn write_json(document: &impl Serialize, out: &mut dyn io::Write) -> io::Res
 /// The same as a text.
 ///
 /// # Errors
-/// Where the document cannot be JSON: a key that is no string.
+/// If the document cannot be JSON: a key that is not a string.
 pub fn json_text(document: &impl Serialize) -> io::Result<String> {
     let mut text = Vec::new();
     write_json(document, &mut text)?;
@@ -77,7 +77,7 @@ pub fn json_text(document: &impl Serialize) -> io::Result<String> {
 /// So many bytes of JSON are escaped at once, and more where one line has more.
 const LINES_AT_ONCE: usize = 1 << 16;
 
-/// Escapes indented JSON as it is written. Whole lines: a line end is never inside of a string, so whatever has to be
+/// Escapes indented JSON as it is written. Whole lines: a line end is never inside a string, so whatever has to be
 /// escaped together is in one.
 struct EscapedLines<'o> {
     out: &'o mut dyn io::Write,

@@ -1,4 +1,4 @@
-//! The GitHub form: workflow commands, which a job's log turns into annotations on the changed files.
+//! The GitHub format: workflow commands, which a job's log turns into annotations on the changed files.
 //!
 //! Owns: the command and its escapes. Flows in: findings. Flows out: one line for each. Must not know: who finds
 //! what.

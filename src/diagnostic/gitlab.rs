@@ -1,4 +1,4 @@
-//! The GitLab form: a Code Quality report, which a merge request shows beside its changes.
+//! The GitLab format: a Code Quality report, which a merge request shows next to its changes.
 //!
 //! Owns: the document. Flows in: findings. Flows out: `serde::Serialize` values. Must not know: who finds what.
 //! Rule: docs/systems/gitops.md#gitlab.
@@ -12,7 +12,7 @@ use super::position::{Location as Found, resolve};
 use super::sarif::fingerprint;
 use super::{Findings, Locate, Severity};
 
-/// What is where a path has to: the run as a whole is about no file.
+/// The placeholder for a required path: a finding about the run as a whole has no file.
 const NOWHERE: &str = ".";
 
 /// A Code Quality report: a list of issues, empty where nothing is wrong.

@@ -1,6 +1,7 @@
-//! The text form, as rustc shows it: code and message, place, the line with a caret, related places, why, help.
+//! The text format, in the style of rustc: code and message, place, the line with a caret, related places, reason,
+//! help.
 //!
-//! Owns: the layout. Flows in: findings in the order in which they are to be shown, width, color, limit.
+//! Owns: the layout. Flows in: findings in the order in which to show them, width, color, limit.
 //! Flows out: text. Must not know: terminals or the environment; the caller decides about color.
 //!
 //! The layout is drawn here and not by annotate-snippets, because that crate reads the whole file once for each
@@ -49,8 +50,8 @@ impl Default for Human {
 }
 
 impl Human {
-    /// All findings, a blank line after each, and a last line that counts those beyond the limit. Empty when
-    /// there is nothing to say; what is suppressed is not shown. The closing line of a run is [`Findings::summary`].
+    /// All findings, a blank line after each, and a last line that counts those beyond the limit. Empty if there are no
+    /// findings; suppressed ones are not shown. The closing line of a run is [`Findings::summary`].
     #[must_use]
     pub fn render(&self, findings: &Findings, locate: &dyn Locate) -> String {
         let mut text = String::new();
@@ -123,7 +124,7 @@ impl Human {
         if explained && spans.iter().any(Option::is_some) {
             page.gutter();
         }
-        // A related place that is nowhere still has something to say.
+        // A related place that cannot be located still has its text.
         let nowhere = finding.related.iter().zip(spans.iter().skip(1));
         let nowhere =
             nowhere.filter(|(related, span)| span.is_none() && !matches!(related.place, Place::Path(_)));
@@ -196,7 +197,7 @@ impl Page<'_> {
             (gutter, &arrow),
             (plain, &format!("{path}:{}:{}", span.line, span.column)),
         ]);
-        // Of a file that is too large to be kept, there is no text. At the first line, no text is an empty file.
+        // There is no text of a file that is too large to be kept. At the first line, no text means an empty file.
         if (span.text.is_empty() && span.line > 1) || Secrecy::new(span.text).covers(span.start) {
             if !label.is_empty() {
                 self.remark("note", &label);

@@ -1,4 +1,4 @@
-//! The JSON form: one versioned document, whose entries other reports embed.
+//! The JSON format: one versioned document, whose entries other reports embed.
 //!
 //! Owns: the shape. Flows in: findings. Flows out: `serde::Serialize` values that borrow from them.
 //! Must not know: who finds what.

@@ -1,9 +1,9 @@
-//! The JUnit form: what CI systems show as test results.
+//! The JUnit format, which CI systems show as test results.
 //!
-//! Owns: the document and its escapes. Flows in: findings. Flows out: one `testsuites` with one `testsuite`, and in
-//! it one `testcase` for every code that there is: the same cases in every run, so that a CI system can tell what
-//! broke since the last one. An error makes the case of its code fail; a warning is output of a case that passes.
-//! There is no time and no host in it: the same findings are the same bytes.
+//! Owns: the document and its escapes. Flows in: findings. Flows out: one `testsuites` with one `testsuite`, and in it
+//! one `testcase` for every code: the same cases in every run, so that a CI system can tell what broke since the last
+//! one. An error makes the case of its code fail; a warning is output of a case that passes.
+//! It has no time and no host: the same findings give the same bytes.
 //! Must not know: files.
 
 use std::collections::BTreeMap;
@@ -115,7 +115,7 @@ fn listed(findings: &[&Finding], locate: &dyn Locate) -> String {
     lines.join("\n")
 }
 
-/// Text or an attribute's value, in double quotes. What XML 1.0 cannot hold in any form is replaced: a document
+/// Text or an attribute's value, in double quotes. Characters that XML 1.0 cannot represent are replaced: a document
 /// with one such character is refused whole.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());

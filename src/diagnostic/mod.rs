@@ -1,12 +1,11 @@
-//! Findings: everything spokewright has to say about its input.
+//! Findings: everything that spokewright reports about its input.
 //!
 //! Owns: what a [`Finding`] is (a stable [`Code`], a [`Severity`], a symbolic [`Place`], a help line), the
-//! collector [`Findings`] that all stages fill, and the text, JSON, SARIF and GitHub forms of both.
-//! Flows in: findings from every stage. Flows out: sorted findings, and their rendered forms ([`Format`]): for
-//! people ([`Human`], and [`Brief`] where there is little room), JSON ([`FindingList`]), SARIF ([`SarifLog`]), GitHub
+//! collector [`Findings`] that all stages fill, and the text, JSON, SARIF, and GitHub formats of both.
+//! Flows in: findings from every stage. Flows out: sorted findings, and their rendered formats ([`Format`]): for people
+//! ([`Human`], and [`Brief`] where space is short), JSON ([`FindingList`]), SARIF ([`SarifLog`]), GitHub
 //! ([`github`]), JUnit ([`junit`]), GitLab ([`CodeQuality`]); and, for misspelled names, the [`nearest()`] known one.
-//! Must not know: Kubernetes, files, or how a place becomes a line: the holder of the texts implements
-//! [`Locate`].
+//! Must not know: Kubernetes, files, or how a place becomes a line: the owner of the texts implements [`Locate`].
 
 // What a finding is.
 mod severity;

@@ -1,14 +1,14 @@
 //! The nearest known name for a misspelled one.
 //!
-//! Owns: how near is near enough. Flows in: a name, known ones. Flows out: one of them, or none. Must not know:
-//! what is named.
+//! Owns: how similar is similar enough. Flows in: a name, the known names. Flows out: one of them, or none. Must not
+//! know: what the names stand for.
 
 use std::collections::HashMap;
 
-/// Longer names are never compared: as many bits hold one.
+/// Longer names are never compared: one word of bits represents a name.
 const LONGEST: usize = u128::BITS as usize;
 
-/// What names of kinds and resources end with, written together with the word before it: `dnspolicies`.
+/// Endings of the names of kinds and resources, written together with the word before: `dnspolicies`.
 const ENDINGS: [&str; 4] = ["policies", "policy", "routes", "route"];
 
 /// The known name that `candidate` was probably meant to be.
@@ -45,7 +45,7 @@ impl<'k> KnownNames<'k> {
         }
     }
 
-    /// What [`nearest()`] says.
+    /// The result of [`nearest()`].
     pub(crate) fn nearest(&self, candidate: &str) -> Option<&'k str> {
         let candidate = Spelled::of(candidate)?;
         let mut likely: Vec<(usize, &Spelled<'k>)> = Vec::new();

@@ -138,7 +138,7 @@ pub trait Locate {
     /// The span of `place`, or `None` for [`Place::Path`] and [`Place::Run`], which have no text.
     fn locate(&self, place: &Place) -> Option<Span<'_>>;
 
-    /// A name for all the texts together, such as their directory: it tells the runs of one repository apart.
+    /// A name for all the texts together, such as their directory: it distinguishes the runs of one repository.
     fn run_name(&self) -> String {
         String::new()
     }

@@ -1,4 +1,4 @@
-//! Resolves places for the machine-readable formats: a path, and lines and columns where there is text.
+//! Resolves places for the machine-readable formats: a path, and lines and columns if there is text.
 //!
 //! Owns: how a span becomes numbers. Flows in: a place. Flows out: a path and a region. Must not know: formats.
 

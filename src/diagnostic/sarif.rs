@@ -1,11 +1,11 @@
-//! The SARIF 2.1.0 form, for code scanning.
+//! The SARIF 2.1.0 format, for code scanning.
 //!
 //! Owns: the log, its rules (all of [`CODES`]), and fingerprints that survive moved lines. Flows in: findings.
 //! Flows out: `serde::Serialize` values. Must not know: who finds what.
 //!
-//! GitHub refuses a whole log when one result has no location, so what concerns the run as a whole is a
-//! notification of the invocation (section 3.20.21 of
-//! <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>) and no result.
+//! GitHub refuses a whole log if one result has no location, so a finding about the run as a whole is a notification of
+//! the invocation (section 3.20.21 of <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>) and not a
+//! result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
@@ -79,8 +79,8 @@ struct Tool {
     driver: Driver,
 }
 
-/// What tells this run from others of one repository (section 3.17.2): GitHub replaces the results of an earlier run of
-/// the same id, up to the last slash, and nothing else.
+/// Distinguishes this run from others of one repository (section 3.17.2): GitHub replaces the results of an earlier run
+/// of the same id, up to the last slash, and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct AutomationDetails {
     id: String,
@@ -107,7 +107,7 @@ struct Rule {
     properties: Properties,
 }
 
-/// The page of a code. GitHub shows the Markdown beside a result, and requires the text.
+/// The page of a code. GitHub shows the Markdown next to a result, and requires the text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct Help {
     text: String,
@@ -236,7 +236,8 @@ impl<'a> SarifLog<'a> {
     }
 }
 
-/// `spokewright/hub/`: what follows the last slash would name one run of many, and nothing tells it from a repeat.
+/// `spokewright/hub/`: the part after the last slash would name one run of many, and nothing distinguishes it from a
+/// repeat.
 fn run_id(run_name: &str) -> String {
     let mut id = "spokewright/".to_owned();
     for part in run_name.split('/').filter(|part| !part.is_empty()) {
@@ -375,9 +376,8 @@ fn message(finding: &Finding, locate: &dyn Locate) -> Message {
     Message { text }
 }
 
-/// A digest of what stays when lines move: code, path, field, message, and a count among findings that are
-/// equal in all of these.
-/// What tells a finding apart from others, wherever its line moves.
+/// A digest of the parts that stay the same when lines move: code, path, field, message, and a count among findings
+/// that are equal in all of these. It identifies a finding, wherever its line moves.
 pub(super) fn fingerprint(
     finding: &Finding,
     found: &Found<'_>,

@@ -1,11 +1,11 @@
-//! Which text of the input may be a Secret's: nothing of it is shown, as logs of a CI system, comments and conditions
-//! are read by more people than the repository.
+//! Which text of the input may belong to a Secret. None of it is shown, because more people read CI logs, comments, and
+//! conditions than the repository.
 //!
-//! Owns: this decision, from the text alone, because it is asked for text that no reader could make sense of. Flows in:
-//! the text of a file, a position. Flows out: yes or no. Must not know: findings, YAML beyond the look of an entry.
+//! Owns: this decision, from the text alone, because it is also needed for text that no reader could parse. Flows in:
+//! the text of a file, a position. Flows out: yes or no. Must not know: findings, YAML beyond what an entry looks like.
 //!
-//! Text in doubt is not shown: a line that only looks like a border joins two documents, a kind that
-//! is not a plain word may be any kind, and a document without a kind may have lost it to the mistake.
+//! If in doubt, text is not shown: a line that only looks like a separator joins two documents, a kind that is not a
+//! plain word may be any kind, and a document without a kind may have lost it to the mistake.
 
 use std::cell::OnceCell;
 
@@ -23,7 +23,7 @@ impl<'t> Secrecy<'t> {
         }
     }
 
-    /// Whether the document around a byte is, holds, or may be a Secret.
+    /// Whether the document around a byte is, contains, or may be a Secret.
     pub(crate) fn covers(&self, at: usize) -> bool {
         self.covers_document(document(self.text, at))
     }
@@ -31,7 +31,7 @@ impl<'t> Secrecy<'t> {
     /// The same of a document of this file, for a caller that knows where it begins and ends.
     pub(crate) fn covers_document(&self, document: &str) -> bool {
         if mentions(document) {
-            // A Gateway may name kind Secret, too, and holds no data.
+            // A Gateway may also name the kind Secret, and has no data.
             return has_values(document);
         }
         // Which kind an item of a list would have had, nobody knows.
@@ -41,7 +41,7 @@ impl<'t> Secrecy<'t> {
     }
 }
 
-/// Whether a value of an object is a text that holds a Secret with values, in whatever form objects are written.
+/// Whether a value of an object is a text that contains a Secret with values, in any format for objects.
 pub(crate) fn holds_secret(text: &str) -> bool {
     mentions(text) && has_values(text)
 }
@@ -80,7 +80,7 @@ fn document(text: &str, at: usize) -> &str {
     text.get(start..end).unwrap_or(text)
 }
 
-/// What follows each entry of this key, in block or flow style.
+/// The text after each entry of this key, in block or flow style.
 fn entries<'d>(document: &'d str, key: &'d str) -> impl Iterator<Item = (usize, &'d str)> {
     // The backslash is in JSON that is a text of JSON.
     let is_quote = |letter: char| "\"'\\".contains(letter) || letter.is_whitespace();

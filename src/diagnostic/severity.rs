@@ -1,6 +1,7 @@
-//! How bad a finding is: two words, the same in every form.
+//! How bad a finding is: two words, the same in every format.
 //!
-//! Owns: the words. Flows in: nothing. Flows out: [`Severity`]. Must not know: what is an error and what a warning.
+//! Owns: the words. Flows in: nothing. Flows out: [`Severity`]. Must not know: which findings are errors and which are
+//! warnings.
 
 /// How bad a finding is. An error stops anything from being written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

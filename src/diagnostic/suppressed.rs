@@ -1,9 +1,9 @@
-//! That a finding is accepted, and why.
+//! The mark of a finding that is accepted, with the reason.
 //!
-//! Owns: where a suppression stands, and its reason. Flows in: nothing. Flows out: [`Suppressed`]. Must not know: how
-//! it is found.
+//! Owns: the place of a suppression, and its reason. Flows in: nothing. Flows out: [`Suppressed`]. Must not know: how a
+//! suppression is matched.
 
-/// Where a suppression stands: the words of SARIF (section 3.35.2 of
+/// Where a suppression is written, in SARIF's terms (section 3.35.2 of
 /// <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SuppressedBy {

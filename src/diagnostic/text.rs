@@ -1,8 +1,8 @@
-//! Words for people, the same everywhere: numbers with their nouns, lists that are cut, rows of a table, lines that fit
-//! a terminal, words that a shell takes.
+//! Text for people, the same everywhere: numbers with their nouns, lists that are cut, rows of a table, lines that fit
+//! a terminal, words quoted for a shell.
 //!
-//! Owns: how these look. A plural, "and 3 more" or a quoted word is made here and nowhere else. Flows in: numbers,
-//! names, one line of printable text. Flows out: text. Must not know: terminals, findings, or what a text says.
+//! Owns: how these look. A plural, "and 3 more", or a quoted word is made here and nowhere else. Flows in: numbers,
+//! names, one line of printable text. Flows out: text. Must not know: terminals, findings, or what a text means.
 
 use std::fmt::Display;
 
@@ -93,7 +93,8 @@ fn split<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> (Vec
     (shown.collect(), names.count())
 }
 
-/// As many names as fit into `room` columns, and how many more there are: `a, b, +3 more`. The first one always stands.
+/// As many names as fit into `room` columns, and how many more there are: `a, b, +3 more`. The first one is always
+/// there.
 #[must_use]
 pub(crate) fn fitting_names<N: AsRef<str>>(names: impl IntoIterator<Item = N>, room: usize) -> String {
     FirstNames::of(names, room).fitting(room)
@@ -217,7 +218,7 @@ fn dollar_quoted(text: &str) -> String {
     word
 }
 
-/// A path as an argument: one that begins with a dash is no option.
+/// A path as an argument: one that begins with a dash is not read as an option.
 #[must_use]
 pub fn shell_path(path: &str) -> String {
     if path.starts_with('-') {

@@ -1,13 +1,12 @@
-//! Makes foreign text fit to be shown: nothing in the input may steer a terminal or hide in it.
+//! Makes foreign text safe to print: nothing in the input may control a terminal or hide in it.
 //!
 //! Owns: which characters are replaced, how wide a character is, the lines of a text for people ([`Lines`]), and the
 //! cut-out of a line around a span.
 //! Flows in: text of the input, a [`Span`]. Flows out: printable lines.
 //! Must not know: findings, colors.
 //!
-//! A log of GitHub Actions is a terminal of its own: the runner obeys a line that begins with `::` behind any blanks,
-//! and
-//! `##[` anywhere in a line (actions/runner, src/Runner.Common/ActionCommand.cs). Neither survives here.
+//! A log of GitHub Actions is a terminal of its own: the runner obeys a line that begins with `::` after any blanks,
+//! and `##[` anywhere in a line (actions/runner, src/Runner.Common/ActionCommand.cs). Neither survives here.
 
 use std::fmt::{Display, Write as _};
 
@@ -18,13 +17,13 @@ use super::Span;
 /// Stands where something was cut off.
 const ELLIPSIS: &str = "...";
 
-/// What makes a command of what follows it, wherever it is in a line.
+/// The marker that turns the text after it into a command, wherever it is in a line.
 const MARKER: &str = "##[";
 
 /// Columns of a tab. YAML has no tabs in its indentation, so no stop is worth keeping.
 const TAB: &str = "    ";
 
-/// What is printed for `character`. Control characters become their pictures; C1 controls (`U+009B` starts a
+/// The text that is printed for `character`. Control characters become their pictures; C1 controls (`U+009B` starts a
 /// terminal sequence just as `ESC [` does), text direction marks and invisible characters become `U+FFFD`.
 fn shown(character: char) -> char {
     match character {

@@ -1,5 +1,5 @@
-//! Which findings are in a value, in something inside it, or around it, without asking each of them: a document may
-//! have thousands.
+//! Finds the findings that are in a value, inside it, or around it, without asking each of them: a document may have
+//! thousands.
 //!
 //! Owns: this index. Flows in: places. Flows out: what was noted for the first of them, or for the worst; whether there
 //! is one. Must not know: codes.

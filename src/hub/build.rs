@@ -1,4 +1,4 @@
-//! Documents become objects: lists, skipped files, kinds, names, namespaces, duplicates, schemas.
+//! Turns documents into objects: lists, skipped files, kinds, names, namespaces, duplicates, schemas.
 //!
 //! Owns: the order of these steps, which documents are objects, and the findings about those that are not. Flows in:
 //! documents, a default namespace. Flows out: the [`Hub`]. Must not know: what any kind is for.
@@ -26,7 +26,7 @@ use crate::progress::{Progress, Stage};
 use crate::source::{Document, Room, Sources};
 use apimachinery::{ApiVersion, GroupKind, Work};
 
-/// What the user said about the input.
+/// The user's options for the input.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Options<'a> {
     /// `--namespace`: for namespaced objects that name none.
@@ -41,7 +41,7 @@ pub(crate) struct Options<'a> {
     pub progress: Progress,
 }
 
-/// Builds the hub. What an API server would refuse is a finding and left out.
+/// Builds the hub. An object that an API server would refuse gets a finding and is left out.
 #[must_use]
 pub(crate) fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Findings) -> Hub {
     let mut drafts = Drafts::default();
@@ -175,7 +175,7 @@ pub(crate) struct Exported {
     pub objects: Vec<Object>,
     /// What is no object.
     pub passed_over: usize,
-    /// What is wrong.
+    /// The mistake.
     pub wrong: Vec<Finding>,
 }
 
@@ -203,7 +203,7 @@ pub(crate) fn exported(value: Value, origin: Origin, kinds: &KindTable) -> Expor
     }
 }
 
-/// Whether a document with `items` stands for them and says nothing of its own (docs/reference/what-is-read.md).
+/// Whether a document with `items` stands for them and has no contents of its own (docs/reference/what-is-read.md).
 pub(crate) fn is_list(value: &Value) -> bool {
     let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
     !text("apiVersion").is_empty()
@@ -221,7 +221,7 @@ struct Drafts {
     patches: Vec<PassedOver>,
 }
 
-/// A document that is no whole object.
+/// A document that is not a complete object.
 struct Other {
     origin: Origin,
     api_version: String,
@@ -231,7 +231,7 @@ struct Other {
 }
 
 impl Drafts {
-    /// Takes lists apart and leaves out what is no Kubernetes object (docs/reference/what-is-read.md).
+    /// Splits lists and leaves out documents that are not Kubernetes objects (docs/reference/what-is-read.md).
     fn flatten(&mut self, mut value: Value, origin: Origin, room: &Room) {
         let text = |key: &str| {
             value
@@ -303,8 +303,8 @@ impl Drafts {
         ));
     }
 
-    /// What was passed over of the documents that are no whole objects. One that may have been meant as an object that
-    /// rendering uses, or that lives on a cluster, is a finding.
+    /// The skipped documents among those that are not complete objects. One that may have been meant as an object that
+    /// rendering uses, or that lives on a cluster, gets a finding.
     fn unfinished(&mut self, kinds: &KindTable, findings: &mut Findings) -> Vec<PassedOver> {
         let mut passed_over = Vec::new();
         for (room, other) in std::mem::take(&mut self.others) {
@@ -389,7 +389,7 @@ impl Other {
     }
 }
 
-/// The kinds that the CRDs of the input teach, wherever they stand; of two of one kind the first counts.
+/// The kinds that the CRDs of the input define, wherever they are; of two for one kind, the first counts.
 fn learn_kinds<'o>(
     objects: impl Iterator<Item = &'o (Room, Object)>,
     findings: &mut Findings,
@@ -408,8 +408,7 @@ fn learn_kinds<'o>(
     (KindTable::with_crds(sorted), crds)
 }
 
-/// What the built-in catalog knows of the kinds that are attached to Gateways, that occur, and that have no CRD in the
-/// input.
+/// The definitions of the built-in catalog for kinds in the input that are attached to Gateways and have no CRD there.
 fn from_catalog(
     objects: &[(Room, Object)],
     kinds: &KindTable,
@@ -431,8 +430,8 @@ fn hangs_on_gateways(kind: &GroupKind, kinds: &KindTable) -> bool {
     kind.group == gateway::GROUP || info.is_some_and(|info| info.parent_refs || info.targets.any())
 }
 
-/// What the built-in catalog says of the objects of the hub that rendering uses. What lives on a cluster was accepted
-/// there.
+/// The violations, by the built-in catalog, of the objects of the hub that rendering uses. Objects that live on a
+/// cluster were accepted there.
 fn check_by_catalog(
     of_hub: &[&Object],
     ours: &OursByName<'_>,

@@ -1,13 +1,13 @@
-//! What rendering uses of the input: whether a mistake may stop a run.
+//! The chain of objects that rendering uses: whether a mistake may stop a run.
 //!
-//! Owns: which objects are in the chain from classes to clusters, and what becomes of errors in all others: a warning
-//! at most. Flows in: the hub, whose classes are ours, findings, the texts that could not be read. Flows out: the same
-//! findings. Must not know: clusters, works, what policies come to.
+//! Owns: which objects are in the chain from classes to clusters, and the rule that errors in all others become
+//! warnings at most. Flows in: the hub, whose classes are ours, findings, the texts that could not be read. Flows out:
+//! the same findings. Must not know: clusters, works, effective policies.
 //!
-//! In the chain are our classes, their Gateways, what those and their policies name, routes and policies that may reach
-//! them, everything of OCM's placement, grants, the definitions of those kinds, and whatever lives on a cluster
-//! (docs/reference/findings.md). Where it cannot be told, an object is in it: a mistake in a name must not hide
-//! another.
+//! The chain has our classes, their Gateways, the objects that those and their policies name, routes and policies that
+//! may affect them, all objects of OCM's placement, grants, the definitions of those kinds, and everything that lives
+//! on a cluster (docs/reference/findings.md). In doubt, an object is in the chain: a mistake in a name must not hide
+//! another one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -35,7 +35,8 @@ use ocm_placement::GROUP as CLUSTER_GROUP;
 /// Routes may be each other's parents; deeper than this nothing is looked for.
 const DEEPEST: usize = 8;
 
-/// Codes of mistakes in an object by itself. What a later stage says of what it uses is never softened.
+/// Codes of mistakes in an object by itself. Findings of a later stage about the objects that it uses are never
+/// softened.
 const BY_ITSELF: [Code; 9] = [
     Code::OBJECT_DUPLICATE,
     Code::OBJECT_INVALID_NAME,
@@ -172,7 +173,7 @@ pub(crate) fn changed_by_kustomize(hub: &Hub, controller_name: &str, sources: &S
     }
     let chain = Chain::new(hub, controller_name);
     let mut used = chain.files(hub);
-    // Patches are no objects, so what they are for is not known; a text tells.
+    // Patches are not objects, so their targets are unknown; their text decides.
     used.extend(
         kustomized::patches(&hub.kustomizations, sources)
             .into_iter()
@@ -194,14 +195,14 @@ fn is_for_a_tool_to_fill_in(finding: &Finding, sources: &Sources) -> bool {
         })
 }
 
-/// What an object has to do with our classes.
+/// The relation of an object to our classes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Relation {
     /// It leads to a class of ours, or may be meant to.
     Ours,
     /// Everything that it leads to belongs to others.
     Foreign,
-    /// What it leads to is not in the input.
+    /// The object that it refers to is not in the input.
     Unknown,
 }
 
@@ -274,7 +275,7 @@ impl<'h> Chain<'h> {
         chain
     }
 
-    /// The files in which something stands that rendering uses.
+    /// The files with an object that rendering uses.
     fn files(&self, hub: &Hub) -> BTreeSet<SourceId> {
         let objects = hub.objects.iter().chain(&hub.refused);
         objects
@@ -283,7 +284,7 @@ impl<'h> Chain<'h> {
             .collect()
     }
 
-    /// Whether a finding is about the chain. What has no object by itself is.
+    /// Whether a finding is about the chain. A finding without an object is.
     fn holds(&self, finding: &Finding) -> bool {
         let places = std::iter::once(&finding.place);
         let twice = finding
@@ -489,7 +490,7 @@ impl<'h> Chain<'h> {
         }
     }
 
-    /// Whether a text may hold an object that rendering uses.
+    /// Whether a text may contain an object that rendering uses.
     fn is_named_in(&self, text: &str) -> bool {
         let synced = self.synced.iter().chain(&self.leading);
         let mut words = synced.flat_map(|kind| [kind.group.as_str(), kind.kind.as_str()]);
@@ -498,7 +499,7 @@ impl<'h> Chain<'h> {
             || words.any(|word| !word.is_empty() && text.contains(word))
     }
 
-    /// A text that cannot be read: an error where it names what rendering uses, or is beside it.
+    /// A text that cannot be read: an error if it names something that rendering uses, or is next to it.
     fn unreadable(
         &self,
         finding: Finding,
@@ -546,7 +547,7 @@ fn directories<'s>(files: &BTreeSet<SourceId>, sources: &'s Sources) -> HashSet<
     files.map(|file| directory(&file.relative)).collect()
 }
 
-/// Whether a directory is one of these, or below one that is not the root: below that stands everything.
+/// Whether a directory is one of these, or below one that is not the root: everything is below the root.
 fn is_beside(directory: &str, beside: &HashSet<&str>) -> bool {
     beside.contains(directory)
         || directory

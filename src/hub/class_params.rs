@@ -1,4 +1,4 @@
-//! The parameters of a GatewayClass of ours, out of the ConfigMap that it refers to.
+//! The parameters of a GatewayClass of ours, from the ConfigMap that it refers to.
 //!
 //! Owns: finding that ConfigMap in the hub. Flows in: the hub, a class. Flows out: parameters, where they are,
 //! findings. Must not know: what the parameters do.
@@ -34,7 +34,7 @@ pub(super) fn resolve(
     }
 }
 
-/// Where the parameters of a class stand; `None` for a class without any.
+/// Where the parameters of a class are; `None` for a class without any.
 #[must_use]
 pub(crate) fn params_place(hub: &Hub, class: &Object) -> Option<ParamsPlace> {
     written(class, |namespace, name| {

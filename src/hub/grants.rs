@@ -1,4 +1,4 @@
-//! ReferenceGrants: which references may cross a namespace border.
+//! ReferenceGrants: which references may cross namespaces.
 //!
 //! Owns: asking all grants at once. Flows in: the hub. Flows out: yes or no for a reference. Must not know: what the
 //! reference is for.

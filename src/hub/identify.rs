@@ -1,7 +1,7 @@
-//! What an object is called and where it lives: Kubernetes' rules for names, labels, namespaces and all other metadata.
+//! The name and namespace of an object: Kubernetes' rules for names, labels, namespaces, and all other metadata.
 //!
 //! Owns: the findings about metadata, and the namespace that an object ends up in. Flows in: objects, the table of
-//! kinds. Flows out: findings, a settled namespace. Must not know: what a kind is for.
+//! kinds. Flows out: findings, a resolved namespace. Must not know: what a kind is for.
 
 use super::kinds::KindTable;
 use crate::api::crd::Scope;

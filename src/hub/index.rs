@@ -1,6 +1,7 @@
 //! Finding objects again: by identity, by kind, by namespace; always in the same order.
 //!
-//! Owns: [`Hub`], what a run knows of its input, and [`Objects`] in their order. Flows in: objects that were checked.
+//! Owns: [`Hub`], everything that a run knows about its input, and [`Objects`] in their order. Flows in: objects that
+//! were checked.
 //! Flows out: lookups. Must not know: what an object means.
 
 use std::collections::{BTreeMap, HashMap};
@@ -18,17 +19,17 @@ use crd_schema::Schema;
 pub struct Hub {
     /// The hub's own objects.
     pub objects: Objects,
-    /// What already lives on a cluster, by cluster name: read, never rendered.
+    /// The objects that already live on a cluster, by cluster name: read, never rendered.
     pub spokes: BTreeMap<String, Objects>,
     /// The CRDs of the input.
     pub crds: HashMap<GroupKind, Crd>,
-    /// What the built-in catalog says of kinds that the input has objects of, and no CRD.
+    /// The definitions of the built-in catalog for kinds that the input has objects of, but no CRD.
     pub(crate) catalog: HashMap<GroupKind, Crd>,
     /// Kinds that are attached to what is ours and without a schema, sorted: their objects are taken as they are.
     pub without_schema: Vec<GroupKind>,
     /// Kinds: built in, and taught by the CRDs of the input.
     pub kinds: KindTable,
-    /// What was read and is no object: values files, workflows, files for tools.
+    /// Documents that were read and are not objects: values files, workflows, files for tools.
     pub passed_over: Vec<PassedOver>,
     /// Objects of the hub that an API server would refuse, or that are there already: only findings speak of them.
     pub(crate) refused: Vec<Object>,

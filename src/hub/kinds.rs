@@ -1,6 +1,6 @@
-//! The kind/plural/scope table: what a group and kind is called as a resource, and where it lives.
+//! The kind/plural/scope table: the resource name of each group and kind, and whether it is namespaced.
 //!
-//! Owns: lookups over the built-in kinds and those that CRDs of the input define; a CRD wins over a built-in row.
+//! Owns: lookups over the built-in kinds and those that CRDs of the input define; a CRD overrides a built-in row.
 //! Flows in: CRDs. Flows out: [`kind_info::KindInfo`]s, and the nearest known name for a misspelled one. Must not know: objects of
 //! those kinds.
 

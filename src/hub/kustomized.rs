@@ -1,6 +1,7 @@
-//! Kustomizations of the input: what they change is read without their changes.
+//! Kustomizations in the input: the objects that they change are read without the changes.
 //!
-//! Owns: which files are patches and no objects, and the finding about kustomizations that change what rendering uses.
+//! Owns: which files are patches and not objects, and the finding about kustomizations that change objects that
+//! rendering uses.
 //! Flows in: documents and the paths of their files, objects. Flows out: files, one finding. Must not know: how kustomize
 //! builds (docs/systems/gitops.md#kustomize).
 
@@ -40,11 +41,11 @@ pub(crate) struct Kustomization {
     directory: String,
     /// The fields that change objects.
     changes: Vec<&'static str>,
-    /// What it lists, as paths from the root.
+    /// The resources that it lists, as paths from the root.
     resources: Vec<String>,
     /// Files of patches and the like, as paths from the root.
     patches: Vec<String>,
-    /// The first resource that is no file here.
+    /// The first resource that is not a file here.
     remote: Option<String>,
 }
 
@@ -193,7 +194,7 @@ pub(super) fn changed(
         .collect();
     let is_used = |path: &str| by_path.get(path).is_some_and(|source| used.contains(source));
     let reaches = |from: &Kustomization| {
-        // What a patch changes may lie elsewhere.
+        // The object that a patch changes may be elsewhere.
         if from.patches.iter().any(|path| is_used(path)) {
             return true;
         }

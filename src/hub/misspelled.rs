@@ -1,10 +1,11 @@
 //! Kinds that are one edit away from a known one.
 //!
-//! Owns: what an object of such a kind was meant to be, and the finding that says so. Flows in: an object, the table of
-//! kinds. Flows out: the object as it was meant, a finding. Must not know: what it targets.
+//! Owns: the kind that the author meant, and the finding that suggests it. Flows in: an object, the table of kinds.
+//! Flows out: the object as the author meant it, a finding. Must not know: what it targets.
 //!
-//! Nothing reads a `Gatewy`: without this finding it would be missing everywhere, and nothing would say so. The run
-//! goes on with what was meant, so that one typo is reported once and not as everything that misses the object.
+//! Nothing reads a `Gatewy`: without this finding it would be missing everywhere, and nothing would report it. The run
+//! continues with the intended kind, so that one typo is reported once, and not again for every reference to the
+//! object.
 
 use std::collections::BTreeSet;
 

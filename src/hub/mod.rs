@@ -1,8 +1,8 @@
-//! The indexed set of objects: what one run is about.
+//! The indexed set of objects that a run works with.
 //!
-//! Owns: turning documents into objects ([`build()`]): flattening lists, leaving out what is no object, names,
-//! namespaces, duplicates, schemas; and finding them again by identity, kind and namespace ([`Hub`]).
-//! Flows in: documents. Flows out: a [`Hub`] of the hub's objects and of what lives on each spoke.
+//! Owns: turning documents into objects ([`build()`]): flattening lists, leaving out documents that are not objects,
+//! names, namespaces, duplicates, schemas; and finding them again by identity, kind and namespace ([`Hub`]).
+//! Flows in: documents. Flows out: a [`Hub`] of the hub's objects and of those that live on each spoke.
 //! Must not know: what policies or placements mean.
 
 mod build;

@@ -1,9 +1,9 @@
 //! Our GatewayClasses with their parameters, and the Gateways that belong to them.
 //!
-//! Owns: which classes and Gateways are ours, their numbers, and the finding about a class that is missing. Flows in:
+//! Owns: which classes and Gateways are ours, their numbers, and the finding about a missing class. Flows in:
 //! the hub, the controller's name. Flows out: [`Ours`]. Must not know: clusters, routes, policies.
 //!
-//! A class is ours when `spec.controllerName` is the configured one (docs/reference/parameters.md);
+//! A class is ours if its `spec.controllerName` is the configured one (docs/reference/parameters.md);
 //! classes of other controllers, and their Gateways, are never rendered.
 
 use std::collections::BTreeMap;

@@ -1,11 +1,11 @@
-//! Which objects rendering uses, as far as names say it before anything is read.
+//! Which objects rendering uses, as far as names show it before anything is read.
 //!
-//! Owns: that question, for the kinds that what is rendered is attached to: our GatewayClasses, their Gateways,
-//! ListenerSets, routes, policies, ReferenceGrants. Flows in: the objects of the hub, the name of our controller, the
+//! Owns: this decision for the kinds of the chain: our GatewayClasses, their Gateways, ListenerSets, routes, policies,
+//! ReferenceGrants. Flows in: the objects of the hub, the name of our controller, the
 //! table of kinds. Flows out: [`Use`]. Must not know: what is wrong with an object.
 //!
-//! Only what rendering uses can stop it, so only that is checked against a schema that is not in the input. What
-//! cannot be told, because the reference itself is broken, counts as used: the schema says what is wrong with it.
+//! Only objects that rendering uses can stop it, so only they are checked against a schema that is not in the input. An
+//! object with a broken reference counts as used: the schema reports what is wrong with it.
 
 use std::collections::HashSet;
 
@@ -25,14 +25,14 @@ pub(super) enum Use {
     NamesNothing,
 }
 
-/// What is ours in a hub, by kind, namespace (empty for classes) and name.
+/// Our objects in a hub, by kind, namespace (empty for classes), and name.
 #[derive(Debug, Default)]
 pub(super) struct OursByName<'a> {
     ours: HashSet<(&'a str, &'a str, &'a str)>,
     namespace: &'a str,
 }
 
-/// The fields that say what an object is attached to.
+/// The fields that name what an object is attached to.
 pub(super) const REFERENCES: [&str; 4] = ["parentRefs", "targetRef", "targetRefs", "targetSelectors"];
 
 impl<'a> OursByName<'a> {
@@ -108,7 +108,8 @@ impl<'a> OursByName<'a> {
         }))
     }
 
-    /// Whether a reference of `object` leads to what is ours, or is broken, or selects what no name says.
+    /// Whether a reference of `object` leads to an object of ours, or is broken, or selects objects without naming
+    /// them.
     fn names(&self, object: &Object, reference: &Field<'_>, default: &str) -> bool {
         let kind = reference.get("kind");
         let kind = if kind.is_present() {

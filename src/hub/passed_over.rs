@@ -1,4 +1,4 @@
-//! What was read and is no object of the hub: counted, never refused.
+//! Documents that were read and are not objects of the hub: they are counted, never refused.
 //!
 //! Owns: [`PassedOver`], and which documents may be passed over because nothing in them looks like an object that
 //! rendering uses. Flows in: documents, the table of kinds. Flows out: yes or no. Must not know: what any kind is for.
@@ -11,16 +11,16 @@ use crate::diagnostic::Place;
 use apimachinery::ApiVersion;
 use ocm_placement::GROUP as CLUSTER_GROUP;
 
-/// Something that was read and is no object of the hub.
+/// A document that was read and is not an object of the hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PassedOver {
     /// Where it is.
     pub place: Place,
-    /// What it is, a few words.
+    /// A short description.
     pub what: String,
 }
 
-/// Files for tools are no hub objects (docs/reference/what-is-read.md).
+/// Files for tools are not hub objects (docs/reference/what-is-read.md).
 pub(super) fn is_for_a_tool(api_version: &ApiVersion, kind: &str, value: &Value) -> bool {
     match (api_version.group.as_str(), kind) {
         ("kustomize.config.k8s.io" | "spokewright.dev", _)
@@ -40,8 +40,8 @@ pub(super) fn is_local_config(value: &Value) -> bool {
         .is_some_and(|text| text != "false")
 }
 
-/// Whether a document that is no whole object may have been meant as one that rendering uses: by its group, by its
-/// kind, or because it targets or names parents as policies and routes do. It is then never passed over.
+/// Whether a document that is not a complete object may have been meant as one that rendering uses: by its group, by
+/// its kind, or because it has targets or parents as policies and routes do. It is then never passed over.
 pub(super) fn may_be_used(api_version: &ApiVersion, kind: &str, value: &Value, kinds: &KindTable) -> bool {
     let is_used = |group: &str| [GROUP, CLUSTER_GROUP].contains(&group);
     // What a Gateway or a class may name; a hook of a tool gets its name later.

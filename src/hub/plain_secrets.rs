@@ -1,11 +1,11 @@
-//! Secrets that are in the input as they are.
+//! Secrets that are in the input in plain text.
 //!
 //! Owns: this finding. Flows in: an object. Flows out: a finding. Must not know: what needs the Secret.
 
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
 
-/// Says that a Secret holds its values unencrypted: who may read the repository has them.
+/// Reports that a Secret has unencrypted values: everybody who may read the repository has them.
 pub(super) fn plain_secret(object: &Object) -> Option<Finding> {
     if !object.is("", "Secret") || object.value.get("sops").is_some() {
         return None;

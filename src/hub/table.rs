@@ -1,7 +1,7 @@
-//! Tables, and the numbers that their rows go by.
+//! Tables, and the numbers that identify their rows.
 //!
 //! Owns: [`Table`] and [`RowId`]. Flows in: rows. Flows out: their numbers, and rows by number.
-//! Must not know: what a row is.
+//! Must not know: what a row stands for.
 
 use std::fmt;
 use std::marker::PhantomData;

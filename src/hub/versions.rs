@@ -1,6 +1,7 @@
 //! Versions of built-in kinds.
 //!
-//! Owns: the finding about an object whose version no release that the table knows serves, and which groups are read.
+//! Owns: the finding about an object whose version is served by no release that the table knows, and which groups are
+//! read.
 //! Flows in: an object, the table of kinds. Flows out: a finding. Must not know: CRDs of the input, whose versions
 //! `api::crd` checks.
 
@@ -14,7 +15,7 @@ use apimachinery::ApiVersion;
 /// parameters (`sync`), and what is neither is nothing that we could judge.
 const GROUPS: [&str; 3] = ["", "cluster.open-cluster-management.io", GROUP];
 
-/// Whether objects of a kind are interpreted, or shipped: what they say counts.
+/// Whether objects of a kind are interpreted or shipped, so that their contents matter.
 pub(super) fn is_read(info: &KindInfo) -> bool {
     GROUPS.contains(&info.group.as_ref())
         || info.is_policy()

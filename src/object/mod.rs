@@ -1,9 +1,9 @@
 //! The dynamic Kubernetes object, and where it came from.
 //!
-//! Owns: [`Object`] and its [`Origin`], and the [names](well_known) that several rooms know. The small languages inside
-//! an object are `apimachinery`'s.
+//! Owns: [`Object`] and its [`Origin`], and the [names](well_known) that several modules share. The small languages
+//! inside an object belong to `apimachinery`.
 //! Flows in: a parsed value and the document it came from. Flows out: an object that has a kind and a name.
-//! Must not know: any particular kind; that is `api`.
+//! Must not know: any particular kind; `api` knows them.
 
 mod rank;
 mod variable;
@@ -85,8 +85,8 @@ impl AsRef<Self> for Object {
 }
 
 impl Object {
-    /// The object that a value says it is, regardless of its kind's scope: `hub` checks names and settles namespaces of
-    /// what is read. Missing parts are empty.
+    /// The object in a value, regardless of its kind's scope: `hub` checks the names and resolves the namespaces of the
+    /// input. Missing parts are empty.
     #[must_use]
     pub fn from_value(value: Value, origin: Origin) -> Self {
         let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
@@ -101,7 +101,7 @@ impl Object {
         }
     }
 
-    /// An object of this group, version, kind and name, from this place, that says nothing yet.
+    /// An empty object of this group, version, kind, and name, from this place.
     #[must_use]
     pub(crate) fn clone_without_value(&self) -> Self {
         Self {

@@ -1,7 +1,7 @@
-//! Who goes first of two objects: the older, then the first by name.
+//! The rank of objects: the older one goes first, then the first by name.
 //!
-//! Owns: [`Rank`], by which policies, routes and ListenerSets are ordered alike, and when an object was created. Flows in:
-//! objects. Flows out: comparisons. Must not know: any particular kind, what is done with the order.
+//! Owns: [`Rank`], which orders policies, routes, and ListenerSets alike, and the creation time of an object. Flows in:
+//! objects. Flows out: comparisons. Must not know: any particular kind, what the order is for.
 
 use std::cmp::Ordering;
 
@@ -45,10 +45,10 @@ pub(crate) fn rank_of(object: &Object, ages: Ages) -> Rank {
     }
 }
 
-/// What orders objects of one kind.
+/// The order of objects of one kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rank {
-    /// What goes before age, of kinds that have it: the lowest first.
+    /// The number that decides before age, for kinds that have one: the lowest first.
     pub priority: i64,
     /// Creation, when known.
     pub age: Option<Timestamp>,

@@ -1,7 +1,7 @@
 //! Variables in the manner of Flux.
 //!
-//! Owns: what one looks like (docs/systems/gitops.md#flux-substitution). Flows in: text. Flows out: the first variable
-//! in it. Must not know: whether anybody will put a value in.
+//! Owns: their syntax (docs/systems/gitops.md#flux-substitution). Flows in: text. Flows out: the first variable in it.
+//! Must not know: whether anything will replace it.
 
 /// The first variable of a text, such as `${DOMAIN}` or `${DOMAIN:=example.com}`. A name begins with a letter or `_`;
 /// `$${DOMAIN}` is text.

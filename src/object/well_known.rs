@@ -1,9 +1,9 @@
-//! Names of labels, annotations, prefixes and files that several rooms know, each once.
+//! Names of labels, annotations, prefixes, and files that several modules share, each defined once.
 //!
-//! Owns: these names. Flows in: nothing. Flows out: constants. Must not know: what an object with such a name means.
+//! Owns: these names. Flows in: nothing. Flows out: constants. Must not know: what the names mean for an object.
 //!
-//! A name that one file alone knows is there; the groups of Gateway API and of OCM's works stand with their kinds
-//! in `api`, the names of OCM's scheduler in its crate.
+//! A name that only one file uses is in that file. The groups of Gateway API and of OCM's works are with their kinds in
+//! `api`, and the names of OCM's scheduler are in its crate.
 
 /// On a CRD: that its objects are policies (docs/systems/gep-713.md#discoverability).
 pub(crate) const POLICY_LABEL: &str = "gateway.networking.k8s.io/policy";
@@ -23,7 +23,7 @@ pub(crate) const MANAGED: &str = "managed";
 pub(crate) const PARENT_ANNOTATION: &str = "kuadrant.io/parent";
 /// On a hub Gateway: its clusters.
 pub(crate) const GATEWAY_CLUSTERS: &str = "kuadrant.io/gateway-clusters";
-/// On a hub Gateway: how the labels begin that say something about one of its clusters.
+/// On a hub Gateway: the prefix of the labels about one of its clusters.
 pub(crate) const CLUSTER_LABEL_PREFIX: &str = "clusters.kuadrant.io/";
 
 /// On a hub policy: where its copies are (docs/systems/policy-sync.md#annotations).
@@ -31,7 +31,7 @@ pub(crate) const POLICIES_SYNCED: &str = "kuadrant.io/policies-synced";
 /// On a downstream policy: when the hub's was made (docs/systems/policy-sync.md#annotations).
 pub(crate) const ORIGIN_CREATION: &str = "kuadrant.io/origin-creation";
 
-/// On a hub route: where its copies are; what [`POLICIES_SYNCED`] says of a policy.
+/// On a hub route: where its copies are, as [`POLICIES_SYNCED`] does on a policy.
 pub(crate) const ROUTES_SYNCED: &str = "spokewright.dev/routes-synced";
 /// On a hub object: the name of its work, where the derived one is taken.
 pub(crate) const WORK_NAME_ANNOTATION: &str = "spokewright.dev/work-name";

@@ -1,7 +1,7 @@
 //! Changing the disk, in the order that `write.rs` explains.
 //!
 //! Owns: creating, replacing and deleting, in parallel, and where a failure stops. Flows in: a [`Tree`] and its
-//! [`Scan`]. Flows out: a changed disk, or the first error. Must not know: whose a file is; the scan says so.
+//! [`Scan`]. Flows out: a changed disk, or the first error. Must not know: who owns a file; the scan decides that.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -217,7 +217,7 @@ fn delete(storage: &dyn Storage, root: &Root, paths: &[String]) -> Result<(), Ou
     first(errors)
 }
 
-/// Removes the directories that pruning emptied, innermost first. One that still holds something stays.
+/// Removes the directories that pruning emptied, innermost first. One that is not empty stays.
 fn remove_emptied(storage: &dyn Storage, root: &Root, scan: &Scan) -> Result<(), OutputError> {
     let mut by_depth: BTreeMap<std::cmp::Reverse<usize>, Vec<&String>> = BTreeMap::new();
     for directory in &scan.perhaps_empty {
@@ -227,7 +227,7 @@ fn remove_emptied(storage: &dyn Storage, root: &Root, scan: &Scan) -> Result<(),
             .push(directory);
     }
     for directory in by_depth.into_values().flatten() {
-        // Behind what is no directory any more nothing of ours is left.
+        // If it is no longer a directory, nothing of ours is left behind it.
         let Ok(around) = root.directory.enter(directory_of(directory)) else {
             continue;
         };

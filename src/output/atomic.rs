@@ -3,7 +3,7 @@
 //! Owns: writing such files. Flows in: a directory, paths in it and texts. Flows out: changed files, and how many. Must
 //! not know: what is in them.
 //!
-//! For files that are input as well, such as PlacementDecisions: no inventory makes them ours, so nothing is pruned.
+//! For files that are also input, such as PlacementDecisions: no inventory makes them ours, so nothing is pruned.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
@@ -18,7 +18,7 @@ use super::storage::{Disk, replace};
 use super::tree::{directory_of, is_safe_path, name_of};
 use crate::beneath::{Directory, Entry, Obstruction};
 
-/// What was done.
+/// The result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WrittenFiles {
     /// Files that were written.
@@ -62,7 +62,7 @@ pub fn write_files(root: &Path, texts: &BTreeMap<String, String>) -> Result<Writ
 /// Which of these paths below a directory are taken already.
 ///
 /// # Errors
-/// What cannot be read, or must not be.
+/// A file that cannot be read, or must not be.
 pub fn existing_files<'p>(
     root: &Path,
     paths: impl IntoIterator<Item = &'p String>,
@@ -89,7 +89,7 @@ pub fn existing_files<'p>(
 }
 
 /// Writes one whole file that the user names, in a directory that is there, whatever links lead to it. The file itself
-/// is no link, and in no `.git`.
+/// must not be a link, nor be in a `.git`.
 ///
 /// # Errors
 /// When it cannot be written, or must not.
@@ -135,7 +135,7 @@ fn write_file(root: &Root, path: &str, text: &str) -> Result<bool, OutputError> 
     .map(|()| true)
 }
 
-/// Whether there is a file at a path, in the directory where it is; what is no file is not replaced.
+/// Whether there is a file at a path, in its directory; anything else is not replaced.
 fn entry_at(root: &Root, directory: &Directory, path: &str) -> Result<bool, OutputError> {
     let obstacle = match directory.entry(name_of(path)) {
         Ok(None) => return Ok(false),

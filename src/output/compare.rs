@@ -1,7 +1,7 @@
-//! Comparing one file with wanted bytes.
+//! Compares one file with the wanted bytes.
 //!
 //! Owns: the one reading of a file, in no more memory than the wanted bytes need. Flows in: an open file and the bytes.
-//! Flows out: whether they are the same, else the hash of what is there. Must not know: whose the file is.
+//! Flows out: whether they are the same; if not, the hash of the file. Must not know: who owns the file.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -13,15 +13,15 @@ use super::inventory::Hash;
 /// How a file compares with the wanted bytes.
 pub(super) enum Compared {
     Same,
-    /// The hash of what it holds.
+    /// The hash of its contents.
     Different(Hash),
 }
 
-/// Reads a file once. What is longer than wanted is hashed in pieces: a huge foreign file is no reason to run
-/// out of memory.
+/// Reads a file once. A file that is longer than wanted is hashed in pieces, so that a huge foreign file does not
+/// exhaust memory.
 pub(super) fn compare(mut file: File, wanted: &[u8], buffer: &mut Vec<u8>) -> io::Result<Compared> {
     const PIECE: usize = 64 * 1024;
-    // One byte more than wanted tells a longer file from an equal one.
+    // One byte more than wanted distinguishes a longer file from an equal one.
     let room = wanted
         .len()
         .saturating_add(1)

@@ -1,4 +1,4 @@
-//! Which directories there are to look at, and which files of each.
+//! Which directories to look at, and which files in each.
 //!
 //! Owns: grouping wanted and stale files by directory, and refusing a tree that breaks the rules of [`Tree`]. Flows
 //! in: a tree, the record. Flows out: [`Directories`]. Must not know: what is on disk.
@@ -14,9 +14,9 @@ use super::tree::{Tree, directory_of, is_safe_path, prefixes};
 pub(super) struct Directory {
     /// Path inside the output, `""` for the root.
     pub(super) path: String,
-    /// Indices of the wanted files that stand directly in it.
+    /// Indices of the wanted files that are directly in it.
     pub(super) wanted: Vec<usize>,
-    /// Paths on record that stand directly in it and are not wanted, sorted, each once.
+    /// Paths on record that are directly in it and not wanted, sorted, each once.
     pub(super) stale: Vec<String>,
     /// Whether it exists.
     pub(super) exists: bool,

@@ -1,7 +1,7 @@
-//! What an earlier run wrote, as far as another tree would replace or remove it.
+//! The files of an earlier run that another tree would replace or remove.
 //!
 //! Owns: which files of the record those are, and their texts. Flows in: a directory, a [`Tree`]. Flows out: paths, texts.
-//! Must not know: what a file means, or whether anything is written.
+//! Must not know: what a file means, or whether anything will be written.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub struct Earlier {
 }
 
 impl Earlier {
-    /// Looks into a directory, which must lie `within` another; one without an inventory holds nothing of ours.
+    /// Looks into a directory, which must be `within` another; one without an inventory has nothing of ours.
     ///
     /// # Errors
     /// When the directory lies elsewhere, or the inventory cannot be read, or is damaged.
@@ -43,7 +43,7 @@ impl Earlier {
     }
 
     /// The text of a file that `tree` would replace or remove, as it is now; `None` for one that stays as it is, is another
-    /// part's, or is gone. Only what is replaced is read: the record says what the others hold.
+    /// part's, or is gone. Only files that would be replaced are read: the record has the hashes of the others.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -61,7 +61,7 @@ impl Earlier {
         }
         let Some(root) = &self.root else { return Ok(None) };
         let found = read_file(&mut root.directories(), path, &mut buffer)?;
-        // What is no file of ours any more stops the writing, which says so.
+        // A file that is no longer ours stops the writing, which reports it.
         Ok((found == InFile::Read).then(|| String::from_utf8_lossy(&buffer).into_owned()))
     }
 }

@@ -1,7 +1,7 @@
 //! Why nothing, or not everything, was written: typed, and as findings that say what to type next.
 //!
-//! Owns: what can be in the way of a file ([`Obstacle`]), what can fail ([`OutputError`]), their codes and help
-//! lines. Flows in: what scanning and writing meet. Flows out: errors, findings. Must not know: how anything is
+//! Owns: what can be in the way of a file ([`Obstacle`]), what can fail ([`OutputError`]), their codes and help lines.
+//! Flows in: failures of scanning and writing. Flows out: errors, findings. Must not know: how anything is
 //! written.
 
 use std::fmt;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::diagnostic::{Code, Finding, Place, shell_path};
 
-/// What is in the way of one file, or of all files of a directory.
+/// An obstacle to one file, or to all files of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Obstacle {
@@ -18,11 +18,11 @@ pub enum Obstacle {
     Edited,
     /// A file that we never wrote is where ours would.
     Foreign,
-    /// Where a file of ours stood that is no longer wanted, there is something else now.
+    /// Something else is now in the place of a file of ours that is no longer wanted.
     Replaced,
     /// A directory is where our file would.
     Directory,
-    /// Something that is no directory is where we need one.
+    /// Something that is not a directory is where we need one.
     NotADirectory,
     /// A device, a socket or a pipe is where our file would.
     NotAFile,
@@ -128,7 +128,7 @@ pub enum RootFault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InventoryFault {
-    /// A directory, a link or a device bears its name.
+    /// A directory, a link, or a device has its name.
     NotAFile,
     /// A line is not `<64 hexadecimal digits>  <path>`.
     Malformed {
@@ -170,7 +170,7 @@ pub enum TreeFault {
     FileAndDirectory,
 }
 
-/// What was being done when the operating system said no.
+/// The operation that the operating system refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Reading a file or a directory.
@@ -196,7 +196,7 @@ pub enum OutputError {
     Root {
         /// The output, or the component of its path that is at fault.
         path: PathBuf,
-        /// What it is.
+        /// Its kind.
         fault: RootFault,
     },
     /// Another run is at work in it.
@@ -210,7 +210,7 @@ pub enum OutputError {
     Refused {
         /// The output.
         root: PathBuf,
-        /// What is in the way.
+        /// The obstacle.
         offenders: Vec<Offender>,
     },
     /// The inventory, or the plan of an interrupted run, cannot be trusted.
@@ -218,7 +218,7 @@ pub enum OutputError {
     Inventory {
         /// The inventory or the plan.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The mistake in it.
         fault: InventoryFault,
     },
     /// The operating system refused something.
@@ -228,7 +228,7 @@ pub enum OutputError {
         Action::Delete => "delete",
     }, .path.display())]
     Io {
-        /// What was being done.
+        /// The operation.
         action: Action,
         /// To which file or directory.
         path: PathBuf,
@@ -261,7 +261,7 @@ impl OutputError {
         }
     }
 
-    /// One finding for everything that is the matter; all codes are `output/*`, so the exit status is 5.
+    /// One finding for each problem; all codes are `output/*`, so the exit status is 5.
     #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
         match self {

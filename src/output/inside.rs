@@ -1,6 +1,7 @@
-//! Whether one directory is, or lies in, another: an output inside the input would feed on itself.
+//! Whether one directory is, or is inside, another: an output inside the input would feed on itself.
 //!
-//! Owns: real paths and comparing them, also of directories that are not there yet. Flows in: two paths. Flows out: yes or no.
+//! Owns: real paths and comparing them, including those of directories that do not exist yet. Flows in: two paths.
+//! Flows out: yes or no.
 //! Must not know: which of them is output.
 
 use std::ffi::OsString;
@@ -16,7 +17,7 @@ pub(crate) fn same_or_inside(inner: &Path, outer: &Path) -> io::Result<bool> {
     Ok(resolved(inner)?.starts_with(resolved(outer)?))
 }
 
-/// Where a path leads, links followed as far as something stands.
+/// Where a path leads, with links followed as far as the path exists.
 pub(super) fn resolved(path: &Path) -> io::Result<PathBuf> {
     let absolute = std::path::absolute(path)?;
     let mut missing: Vec<OsString> = Vec::new();
@@ -25,7 +26,7 @@ pub(super) fn resolved(path: &Path) -> io::Result<PathBuf> {
         match existing.canonicalize() {
             Ok(mut canonical) => {
                 for component in missing.iter().rev() {
-                    // Below what does not exist there are no links, so `..` is what it looks like.
+                    // Below a path that does not exist there are no links, so `..` means what it looks like.
                     if component == ".." {
                         canonical.pop();
                     } else {

@@ -1,9 +1,9 @@
 //! The inventory: which files are ours, and with which bytes.
 //!
 //! Owns: its format, and reading and writing it. Flows in: a file, or paths with hashes. Flows out: an [`Inventory`],
-//! lines. Must not know: what is wanted, or what is on disk beside it.
+//! lines. Must not know: what is wanted, or which other files are on disk.
 //!
-//! The format is that of GNU `sha256sum`, so that `sha256sum -c .spokewright-inventory` holds: 64 hexadecimal
+//! The format is that of GNU `sha256sum`, so that `sha256sum -c .spokewright-inventory` works: 64 hexadecimal
 //! digits, two blanks, the path; a path with a backslash, a newline or a carriage return is escaped and its line
 //! starts with a backslash. Lines are in byte order of the paths. The plan has the same format, but may list one
 //! path with several hashes.
@@ -17,10 +17,11 @@ use super::root::Root;
 use super::tree::is_safe_path;
 use crate::beneath::Entry as Found;
 
-/// What we wrote. Lists every file of ours but itself.
+/// The files that we wrote. Lists every file of ours except itself.
 pub const INVENTORY: &str = ".spokewright-inventory";
 
-/// What we are about to write: is beside the inventory while a run is under way, or was interrupted.
+/// The files that we are about to write. It is next to the inventory while a run is under way or after one was
+/// interrupted.
 pub(crate) const PLAN: &str = ".spokewright-inventory.next";
 
 /// No path that a file system accepts makes a longer line; what does is not an inventory.
@@ -40,7 +41,7 @@ pub(super) fn hash(bytes: &[u8]) -> Hash {
 pub(super) struct Inventory {
     paths: String,
     entries: Vec<Entry>,
-    /// Whether the file holds exactly the bytes that we would write for these entries.
+    /// Whether the file has exactly the bytes that we would write for these entries.
     canonical: bool,
 }
 
@@ -55,7 +56,7 @@ impl Inventory {
     /// Reads an inventory or a plan in an output; `None` when there is none. Never follows a symbolic link.
     ///
     /// # Errors
-    /// When the file cannot be read, is no regular file, or holds a line that is not
+    /// If the file cannot be read, is not a regular file, or has a line that is not
     /// `<64 hexadecimal digits>  <path inside the root>`.
     pub(super) fn read(root: &Root, name: &str) -> Result<Option<Self>, OutputError> {
         let fault = |fault| OutputError::Inventory {
@@ -184,7 +185,7 @@ impl Inventory {
             .map(|entry| &entry.hash)
     }
 
-    /// Whether the file holds exactly the lines that we would write for these entries.
+    /// Whether the file has exactly the lines that we would write for these entries.
     pub(super) fn holds<P: AsRef<str>>(&self, mut entries: impl Iterator<Item = (P, Hash)>) -> bool {
         let mut listed = self.iter();
         self.canonical
@@ -192,7 +193,7 @@ impl Inventory {
             && listed.next().is_none()
     }
 
-    /// Whether the file holds exactly the lines that we would write for files with these hashes, in the order of
+    /// Whether the file has exactly the lines that we would write for files with these hashes, in the order of
     /// their paths. The caller knows that every listed path is one of theirs.
     pub(super) fn is_exactly(&self, hashes: &[Hash]) -> bool {
         // As many distinct paths as files, and all of them paths of files: the same paths in the same order.
@@ -200,7 +201,7 @@ impl Inventory {
     }
 }
 
-/// What is wrong with one line.
+/// A mistake in one line.
 enum LineFault {
     Malformed,
     Conflict,

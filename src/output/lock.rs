@@ -1,10 +1,11 @@
 //! One run at a time in one directory.
 //!
-//! Owns: the lock of an output. Flows in: its root. Flows out: a lock that is held as long as it lives. Must not know: what
-//! is read or written under it.
+//! Owns: the lock of an output. Flows in: its root. Flows out: a lock that is released when it is dropped. Must not
+//! know: what is read or written under it.
 //!
-//! The lock is the system's, on the directory itself: it leaves nothing behind, and goes with a run that is killed. Where
-//! there is none, as on Windows, which opens no directories, and on some network file systems, runs are not kept apart.
+//! The operating system locks the directory itself: the lock leaves nothing behind, and ends with a run that is killed.
+//! Where there is no such lock, runs are not kept apart: on Windows, which opens no directories, and on some network
+//! file systems.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -12,7 +13,7 @@ use std::path::Path;
 use super::error::OutputError;
 use super::root::Root;
 
-/// What a run does under the lock.
+/// The purpose of a run under the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     /// It reads: with others that do.
@@ -21,11 +22,11 @@ pub(super) enum Access {
     Write,
 }
 
-/// Takes the lock of a directory that exists, waiting for who has it; with `no_wait` that is an error. The directory may be
-/// gone by then: [`stands_at`] says.
+/// Takes the lock of an existing directory, and waits for its holder; with `no_wait`, a held lock is an error. The
+/// directory may be gone by then: [`stands_at`] checks that.
 pub(super) fn lock(root: &Root, access: Access, no_wait: bool) -> Result<Option<File>, OutputError> {
     let Ok(directory) = root.directory.as_file() else {
-        // Whoever reads or writes it next says why.
+        // The next reader or writer reports why.
         return Ok(None);
     };
     let tried = match access {

@@ -1,7 +1,7 @@
-//! The parts of the output that a tree does not speak for: what the record says about them is carried on.
+//! The parts of the output that a tree is not responsible for: their lines of the record are carried over.
 //!
-//! Owns: which lines stay, and with which hash. Flows in: the record, a [`Tree`] that is a part. Flows out: paths with
-//! hashes. Must not know: how parts are chosen.
+//! Owns: which lines stay, and with which hash. Flows in: the record, a [`Tree`] for a part of the output. Flows out:
+//! paths with hashes. Must not know: how parts are chosen.
 
 use std::collections::BTreeMap;
 

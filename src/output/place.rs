@@ -1,11 +1,12 @@
-//! Where an output may stand, and opening it there.
+//! Where an output may be, and opening it there.
 //!
-//! Owns: the places where nothing is written, opening and making the directory of an output. Flows in: a path, and the
-//! directory that it must not leave. Flows out: a [`Root`]. Must not know: what is in it.
+//! Owns: the places where nothing is written; opening and creating the directory of an output. Flows in: a path, and
+//! the directory that it must not leave. Flows out: a [`Root`]. Must not know: what is in it.
 //!
-//! What a command line names may stand anywhere, and links may lead there: a person wrote it. What a file of the input
-//! names stays in the repository, or a pull request would write into the home directory of the user who renders it.
-//! Nothing at all is written below a `.git`: what is there is run by Git, or believed by it.
+//! An output that the command line names may be anywhere, and links may lead there, because a person typed it. An
+//! output that a file of the input names must stay in the repository: otherwise a pull request could write into the
+//! home directory of the user who renders it. Nothing at all is written below a `.git`, because Git runs or trusts the
+//! files there.
 
 use std::io;
 use std::path::{Component, Path};
@@ -27,15 +28,15 @@ impl Made {
     }
 }
 
-/// What opening an output came to.
+/// The result of opening an output.
 pub(super) enum Opened {
-    /// It stands, after this was made, the outermost first.
+    /// It exists, after these directories were made, the outermost first.
     There(Root, Vec<Made>),
     /// Nothing is there.
     Absent,
 }
 
-/// What to do where nothing stands.
+/// What to do if nothing exists there.
 pub(super) enum Missing<'s> {
     /// Make it.
     Make(&'s dyn Storage),
@@ -96,8 +97,8 @@ pub(super) fn open(path: &Path, within: Option<&Path>, missing: &Missing<'_>) ->
     Ok(Opened::There(Root::new(directory, path.to_path_buf()), made))
 }
 
-/// Opens an output that an earlier run wrote, to read it; `None` where nothing stands. What a command line names, with
-/// nothing that it must stay `within`, may be a link.
+/// Opens an output that an earlier run wrote, for reading; `None` if nothing exists there. A path that the command line
+/// names, and that need not stay `within` anything, may be a link.
 pub(super) fn open_to_read(path: &Path, within: Option<&Path>) -> Result<Option<Root>, OutputError> {
     if within.is_none() {
         return Root::to_read(path);
@@ -155,7 +156,7 @@ fn look_at(root: &Path) -> Result<(), OutputError> {
     }
 }
 
-/// What an output must not be, wherever links have led.
+/// The places where an output must not be, wherever links have led.
 fn refuse_place(path: &Path, real: &Path, within: Option<&Path>) -> Result<(), OutputError> {
     let fault = match place(real, within).map_err(|error| OutputError::io(Action::Read, path, error))? {
         Ok(()) => return Ok(()),
@@ -181,12 +182,12 @@ fn place(real: &Path, within: Option<&Path>) -> io::Result<Result<(), RootFault>
 }
 
 /// Why nothing may be written to `path`, as far as its place alone says: below a `.git`, or, if it must stay `within` a
-/// directory, out of it. What cannot be resolved is for writing to say.
+/// directory, out of it. A path that cannot be resolved is reported when it is written.
 pub(crate) fn misplaced(path: &Path, within: Option<&Path>) -> Option<RootFault> {
     place(&resolved(path).ok()?, within).ok()?.err()
 }
 
-/// The nearest directory that stands.
+/// The nearest existing directory.
 fn standing(real: &Path) -> &Path {
     let stands = |path: &&Path| path.is_dir();
     // The root itself is entered by its name: it may have become a link by then.

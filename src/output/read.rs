@@ -1,8 +1,8 @@
-//! Reads an output tree back: what a run wrote, as its inventory lists it.
+//! Reads an output tree back: the files that a run wrote, as its inventory lists them.
 //!
-//! Owns: telling an output tree from other directories, and reading its files in parallel. Flows in: a directory, and
-//! who says whether a file is as expected. Flows out: [`TreeFiles`], with the texts of those that are not. Must not
-//! know: what a file means.
+//! Owns: telling an output tree from other directories, and reading its files in parallel. Flows in: a directory, and a
+//! function that decides whether a file is as expected. Flows out: [`TreeFiles`], with the texts of those that are not.
+//! Must not know: what a file means.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -51,7 +51,7 @@ pub fn listed(inventory: &[u8]) -> Vec<String> {
 /// The files of a tree that was read to be compared.
 #[derive(Debug, Default)]
 pub struct TreeFiles {
-    /// Paths of the files that hold just what was expected, sorted. Their texts are not kept.
+    /// Paths of the files with exactly the expected bytes, sorted. Their texts are not kept.
     pub as_expected: Vec<String>,
     /// All others, sorted by path.
     pub others: Vec<TreeFile>,
@@ -60,9 +60,9 @@ pub struct TreeFiles {
 /// The files that the inventory of `root`, which must lie `within` another directory, lists, as they are now. A listed
 /// file that is gone is left out, and so is everything that is not listed: it is not ours.
 ///
-/// `is_expected` is asked for each path with the bytes there: a tree of 100,000 files that hold what is known already
-/// is read, and never held. What is not expected must have the bytes that the record lists: adding a line to an
-/// inventory makes no file ours.
+/// `is_expected` is called for each path with its bytes: a tree of 100,000 files whose contents are already known is
+/// read, but never held in memory. An unexpected file must have the bytes that the record lists: adding a line to an
+/// inventory does not make a file ours.
 ///
 /// # Errors
 /// When the directory lies elsewhere, the inventory or a file cannot be read, the inventory is damaged, or files have
@@ -131,7 +131,7 @@ pub fn read_tree(
     })
 }
 
-/// What is where the inventory lists a file.
+/// What is at a path that the inventory lists.
 enum Found {
     Nothing,
     /// A link at this path: itself, or a directory on the way to it.
@@ -141,7 +141,7 @@ enum Found {
     Edited,
 }
 
-/// What reading a file came to.
+/// The result of reading a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum InFile {
     /// It is in the buffer.

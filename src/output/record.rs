@@ -1,7 +1,7 @@
-//! The record: what earlier runs wrote down about the files that are ours.
+//! The record: what earlier runs noted about the files that are ours.
 //!
-//! Owns: inventory and plan together: what is ours. Flows in: the output's directory. Flows out: [`Record`]. Must not
-//! know: what is wanted now.
+//! Owns: inventory and plan together, and so which files are ours. Flows in: the output's directory. Flows out:
+//! [`Record`]. Must not know: what is wanted now.
 
 use super::error::OutputError;
 use super::inventory::{Hash, INVENTORY, Inventory, PLAN};

@@ -1,7 +1,7 @@
-//! The directory of the output, open: everything that is read or changed in an output goes through it.
+//! The open directory of the output: everything that is read or changed in an output goes through it.
 //!
-//! Owns: the way to the directories in it, and what people call them. Flows in: an open directory and its path. Flows
-//! out: directories, errors with whole paths. Must not know: where an output may stand, or what is in it.
+//! Owns: the way to the directories in it, and their paths in messages. Flows in: an open directory and its path. Flows
+//! out: directories, errors with full paths. Must not know: where an output may be, or what is in it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ impl Root {
         Self { directory, path }
     }
 
-    /// Opens what a command line names for reading, whatever links lead to it; `None` where nothing stands.
+    /// Opens a path of the command line for reading, whatever links lead to it; `None` if nothing exists there.
     pub(super) fn to_read(path: &Path) -> Result<Option<Self>, OutputError> {
         match Directory::named(path) {
             Ok(directory) => Ok(Some(Self {
@@ -34,7 +34,7 @@ impl Root {
         }
     }
 
-    /// What people call a path in it.
+    /// The name of a path in it, for people.
     pub(super) fn shown(&self, path: &str) -> PathBuf {
         if path.is_empty() {
             self.path.clone()
@@ -43,7 +43,7 @@ impl Root {
         }
     }
 
-    /// What people call it.
+    /// Its name, for people.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -52,7 +52,7 @@ impl Root {
         OutputError::io(action, &self.shown(path), cause)
     }
 
-    /// What is in the way of a directory.
+    /// An obstacle to a directory.
     pub(super) fn blocked(&self, action: Action, blocked: Blocked<'_>) -> OutputError {
         let obstacle = match blocked.by {
             Obstruction::Link => Obstacle::Symlink,

@@ -1,4 +1,4 @@
-//! Comparing a wanted tree with what is on disk: reads everything once, writes nothing.
+//! Compares a wanted tree with the disk: reads everything once, writes nothing.
 //!
 //! Owns: the state of every wanted file, what is stale, and what is in the way. Flows in: a [`Tree`], the record.
 //! Flows out: a [`Scan`]. Must not know: how the disk is changed.
@@ -29,19 +29,20 @@ use crate::progress::{Progress, Stage, Steps};
 /// directory between threads.
 pub(super) const FILES_PER_TASK: usize = 128;
 
-/// What the usual file systems take, in bytes. Said before anything is written, not in the middle.
+/// The longest name that common file systems accept, in bytes. It is checked before anything is written, not in the
+/// middle.
 const LONGEST_NAME: usize = 255;
 
-/// What is to be done about a wanted file.
+/// What to do about a wanted file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// It already holds the wanted bytes.
+    /// It already has the wanted bytes.
     Same,
-    /// Nothing bears its name.
+    /// Nothing has its name.
     Missing,
-    /// It holds other bytes.
+    /// It has other bytes.
     Changed,
-    /// Something that is no file is there, or on the way there.
+    /// Something that is not a file is there, or on the way there.
     Blocked,
 }
 
@@ -54,24 +55,24 @@ pub(super) struct Scan {
     pub(super) states: Vec<State>,
     /// The directories that wanted files are in, sorted.
     pub(super) directories: Vec<Directory>,
-    /// Files that are no longer wanted and still are there, sorted.
+    /// Files that are no longer wanted and are still there, sorted.
     pub(super) stale: Vec<String>,
-    /// Directories that hold, or held, stale files, and those around them: real ones, or gone.
+    /// Directories that have, or had, stale files, and those around them: existing ones, or gone.
     pub(super) perhaps_empty: BTreeSet<String>,
-    /// What an older plan lists beyond what is wanted, sorted: the next plan must carry it on.
+    /// The lines of an older plan that are not wanted, sorted: the next plan must carry them over.
     pub(super) older_plan: Vec<(String, Hash)>,
-    /// What the record lists of the parts that the tree does not speak for, sorted by path, each path once: every
-    /// plan and the inventory must carry it on.
+    /// The lines of the record for the parts that the tree is not responsible for, sorted by path, each path once:
+    /// every plan and the inventory must carry them over.
     pub(super) kept: Vec<(String, Hash)>,
     /// Whether the inventory lists paths that are no longer wanted.
     pub(super) is_stale_listed: bool,
     /// Temporary files of a killed run, sorted.
     pub(super) leftovers: Vec<String>,
-    /// What is in the way, sorted, each path once.
+    /// The obstacles, sorted, each path once.
     pub(super) offenders: Vec<Offender>,
 }
 
-/// What one directory contributes.
+/// The contribution of one directory.
 #[derive(Debug, Default)]
 struct Part {
     files: Vec<(usize, Hash, State)>,
@@ -97,7 +98,7 @@ impl Part {
     }
 }
 
-/// Compares. There is no `root` where nothing stands yet. Everything on disk that is in the way becomes an
+/// Compares. There is no `root` if nothing exists yet. Everything on disk that is in the way becomes an
 /// offender.
 pub(super) fn scan(
     root: Option<&Root>,
@@ -176,7 +177,7 @@ fn key(offender: &Offender) -> (&str, bool, &Obstacle) {
     )
 }
 
-/// What a directory turned out to be.
+/// The state of a directory.
 enum Ground {
     Absent,
     Real(Open),
@@ -361,7 +362,7 @@ impl Comparison<'_> {
                 }
                 Err(error) => part.offend(path, Obstacle::Unreadable(error.to_string())),
             },
-            // Nothing of ours is there any more. The run stops to say so; with `--force` it is left alone.
+            // Nothing of ours is there any longer. The run stops to report it; with `--force` it is left alone.
             Some(_) => part.offend(path, Obstacle::Replaced),
         }
     }

@@ -1,4 +1,4 @@
-//! The few ways in which we change a disk, behind a seam, so that tests can stop the run at every single one.
+//! The few ways in which we change a disk, behind a trait, so that tests can stop the run at every single one.
 //!
 //! Owns: [`Storage`], and replacing a file atomically with it. Flows in: names in open
 //! directories, bytes. Flows out: changes of the disk.
@@ -20,7 +20,7 @@ pub(crate) const TEMPORARY_PREFIX: &str = ".spokewright-tmp-";
 pub(super) trait Storage: Sync {
     /// Makes one directory.
     fn create_dir(&self, at: &Directory, name: &str) -> io::Result<()>;
-    /// Makes a new file; what already bears the name is an error.
+    /// Creates a new file; it is an error if the name is already taken.
     fn create(&self, at: &Directory, name: &str) -> io::Result<File>;
     /// Writes all bytes.
     fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()>;
@@ -34,8 +34,8 @@ pub(super) trait Storage: Sync {
     fn remove_dir(&self, at: &Directory, name: &str) -> io::Result<()>;
 }
 
-/// The disk. Files and directories get the modes that every tool's get: 0666 and 0777 less the umask. Modes are
-/// no part of what is compared: Git keeps none but the executable bit.
+/// The disk. Files and directories get the usual modes: 0666 and 0777 less the umask. Modes are not compared: Git keeps
+/// only the executable bit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Disk;
 
@@ -91,9 +91,9 @@ pub(super) fn mark_of(name: &str) -> Option<&str> {
     is_ours.then_some(mark)
 }
 
-/// Writes the file at a path, in the directory where it is, so that its name holds either the old bytes or the new
-/// ones, never a part of them: a temporary file in the same directory, then a rename. What fails leaves no temporary
-/// file, what is killed leaves one.
+/// Writes the file at a path, in the directory where it is, so that its name has either the old bytes or the new ones,
+/// never a part of them: a temporary file in the same directory, then a rename. A failed write leaves no temporary
+/// file; a killed one does.
 pub(super) fn replace(
     storage: &dyn Storage,
     root: &Root,

@@ -1,4 +1,4 @@
-//! One stream of all objects: `-o -`, and what an Argo CD plugin prints.
+//! One stream of all objects: `-o -`, and the output of an Argo CD plugin.
 //!
 //! Owns: the order and the separators of a stream. Flows in: a [`Tree`]. Flows out: bytes to a sink. Must not know:
 //! what the objects are.

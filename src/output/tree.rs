@@ -1,7 +1,7 @@
-//! What is wanted: a sorted set of files whose bytes are generated only when they are needed.
+//! The wanted tree: a sorted set of files whose bytes are generated only when they are needed.
 //!
 //! Owns: [`Tree`], and which paths are safe. Flows in: paths. Flows out: the contract that a layout fulfills. Must not
-//! know: what the files hold, what is on disk.
+//! know: what the files contain, what is on disk.
 
 use std::borrow::Cow;
 use std::path::{Component, Path};
@@ -108,7 +108,7 @@ pub(super) fn is_safe_path(path: &str) -> bool {
     if !path.as_bytes().split(|byte| *byte == b'/').all(is_safe_part) {
         return false;
     }
-    // Elsewhere a drive letter or a backslash may mean more than it says: what the platform makes of it must agree.
+    // Elsewhere a drive letter or a backslash may have a special meaning: the platform's interpretation must agree.
     cfg!(unix) || {
         let is_normal = |component| matches!(component, Component::Normal(_));
         Path::new(path).components().all(is_normal)

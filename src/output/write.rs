@@ -1,20 +1,21 @@
-//! Making a directory hold exactly a wanted tree, without ever losing a byte that is not ours.
+//! Makes a directory contain exactly a wanted tree, without ever losing a byte that is not ours.
 //!
 //! Owns: the order of the steps below. Flows in: a directory, a [`Tree`], [`Options`]. Flows out: a [`Summary`], or an
-//! [`OutputError`]. Must not know: what the files hold.
+//! [`OutputError`]. Must not know: what the files contain.
 //!
-//! # Whose is a file?
+//! # Who owns a file?
 //!
-//! A file is ours when the *record* lists its path with the hash of the bytes that it holds now. The record is the
-//! inventory and, while a run is under way or after one was interrupted, the plan beside it. Only files of ours
-//! are overwritten or deleted. A file that already holds the wanted bytes is never touched, regardless of who wrote it,
-//! and is on record from then on. Everything else that is where ours would stops the run before its first write.
+//! A file is ours if the *record* lists its path with the hash of its current bytes. The record is the inventory and,
+//! while a run is under way or after one was interrupted, the plan next to it. Only files of ours are overwritten or
+//! deleted. A file that already has the wanted bytes is never touched, regardless of who wrote it, and is on record
+//! from then on. Any other file in a place where we would write stops the run before its first write.
 //!
 //! # The steps of a run, and what an interruption leaves
 //!
-//! First the root is made and locked: of two runs at once the second waits. Then comes reading: record, directories,
-//! every file that is wanted or on record. What is in the way ends the run here. When nothing differs the run is over,
-//! without having written anything, and a root that was made for the lock goes again. Otherwise:
+//! First the root is made and locked; if two runs start at once, the second waits. Then the run reads the record, the
+//! directories, and every file that is wanted or on record. If something is in the way, the run ends here. If nothing
+//! differs, the run is over without having written anything, and a root that was made for the lock is removed again.
+//! Otherwise:
 //!
 //! | step | what is on disk when the run dies in it | why the next run is right |
 //! |---|---|---|
@@ -27,24 +28,25 @@
 //! | 7. if the plan carried more than what is wanted, write it again without that | as in 3; the disk holds what is wanted and nothing else of ours | as in 3 |
 //! | 8. rename the plan to the inventory | one of both | both describe the disk |
 //!
-//! So at every moment each of our files is whole, and record and bytes agree. A next run with *another* input
-//! compares with the same record, and its plan carries on what the older one lists (step 3), so this holds
-//! for any number of interrupted runs. Files are written before stale ones are deleted: a full disk stops the run
-//! before anything is gone. The steps are the same with a power failure, as far as the medium keeps the order of
-//! what it was asked to keep: the plan is synced, single files are not (100,000 syncs would take minutes). Such a
+//! So at every moment each of our files is whole, and record and bytes agree. A next run with *another* input compares
+//! with the same record, and its plan carries over what the older one lists (step 3), so this is true for any number of
+//! interrupted runs. Files are written before stale ones are deleted: a full disk stops the run
+//! before anything is gone. The same is true of a power failure, as far as the medium keeps the order of synced writes:
+//! the plan is synced, single files are not (100,000 syncs would take minutes). Such a
 //! file may come back empty; its hash is then wrong, the next run names it, and `--force` writes it again.
 //!
-//! Temporary files bear `storage::TEMPORARY_PREFIX`, a mark of the path that they are for, and the process. Only
-//! those whose mark belongs to a path in the plan are removed; a file of yours that happens to begin alike stays.
+//! The name of a temporary file has `storage::TEMPORARY_PREFIX`, a mark of the path that it is for, and the process.
+//! Only those whose mark belongs to a path in the plan are removed; a file of yours with the same prefix stays.
 //!
 //! # Parts of a tree
 //!
-//! A tree may speak for a part of the directory only ([`Tree::owns`]: `--clusters`, `--shard`). What the record lists
-//! of the other parts is then neither wanted nor stale: it is carried on as it stands through the plan of step 3,
-//! that of step 7 and the inventory. Where an interrupted run of another part left two hashes for a path, the one
-//! that the file has is carried on; where the file is gone, the inventory's, so that the other part's next run still
-//! finds the directory to remove. So the parts, run one after the other in any order, leave what one run over the
-//! whole leaves, byte for byte. Files that belong to no part (the root's list of clusters) are the same in each.
+//! A tree may be responsible for only a part of the directory ([`Tree::owns`]: `--clusters`, `--shard`). The files that
+//! the record lists for the other parts are then neither wanted nor stale: their lines are carried over unchanged
+//! through the plan of step 3, that of step 7, and the inventory. If an interrupted run of another part left two hashes
+//! for a path, the one that the file has is carried over; if the file is gone, the inventory's, so that the other
+//! part's next run still finds the directory to remove. So the parts, run one after the other in any order, leave
+//! exactly the bytes that one run over the whole leaves. Files that belong to no part (the root's list of clusters) are
+//! the same in each.
 //!
 //! Where the system has no locks (`lock.rs`), two runs at once into one directory are the caller's mistake; they cannot
 //! tear a file, but one of them fails.
@@ -97,7 +99,7 @@ pub struct Change {
     pub kind: ChangeKind,
 }
 
-/// What a run found and did. The same for any number of threads.
+/// The results of a run. They are the same for any number of threads.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Summary {
@@ -113,7 +115,7 @@ pub struct Summary {
     pub offenders: Vec<Offender>,
 }
 
-/// Makes `root` hold exactly the files of `tree`, besides files that are none of ours; or compares only.
+/// Makes `root` contain exactly the files of `tree`, in addition to files that are not ours; or only compares.
 ///
 /// The root is made when it is missing, with its parents. An existing directory without an inventory is fine: its
 /// files are foreign. Only files that differ are written; all others keep their modification time. When nothing

@@ -1,8 +1,8 @@
-//! What every command follows from: what is ours, which clusters it goes to, and what is attached to it.
+//! The analysis behind every command: what is ours, which clusters it goes to, and what is attached to it.
 //!
-//! Owns: the order of these stages, each of which runs once. Flows in: [`Loaded`] input. Flows out: an [`Analysis`], of
-//! which a plan, policies, statuses and a picture are functions, and what the stages found.
-//! Must not know: what a command makes of it.
+//! Owns: the order of these stages, each of which runs once. Flows in: [`Loaded`] input. Flows out: an [`Analysis`],
+//! from which a plan, policies, statuses, and a picture follow, and the findings of the stages. Must not know: what a
+//! command does with it.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::sync::{
 };
 use apimachinery::Identity;
 
-/// What was found out about an input, once for everything that is asked of it.
+/// The facts about an input, computed once for all commands.
 ///
 /// It borrows the [`Loaded`] input. Each question has a collector for what it finds itself; nothing is found twice when
 /// two questions are asked, because [`Findings::finish`] drops repeats.
@@ -31,14 +31,14 @@ pub struct Analysis<'a> {
     pub(super) cluster: Option<&'a str>,
 }
 
-/// What the clusters receive, by classes of clusters that are alike, and what is kept from them.
+/// The objects that the clusters receive, by classes of clusters that are alike, and those that are withheld from them.
 #[derive(Debug)]
 pub struct Spokes<'a> {
     pub(super) spokes: Vec<Spoke<'a>>,
     pub(super) withheld: Vec<Withheld<'a>>,
 }
 
-/// What is synced, and the variants of it.
+/// The synced objects, and their variants.
 pub(super) struct Received<'a> {
     /// Our Gateways with their clusters.
     pub(super) gateways: Table<OurGatewayId, PlacedGateway<'a>>,
@@ -48,14 +48,15 @@ pub(super) struct Received<'a> {
 }
 
 impl<'a> Analysis<'a> {
-    /// Analyses an input for rendering.
+    /// Analyzes an input for rendering.
     pub fn new(loaded: &'a Loaded, findings: &mut Findings) -> Self {
         let placed = Placed::new(loaded, findings);
         Self::of(Arc::new(placed), None, findings)
     }
 
-    /// Analyses an input for reports about its policies; with a `cluster`, as seen there: what is placed there, beside
-    /// what already lives there. A Gateway without a placement is not a finding here, as it has policies all the same.
+    /// Analyzes an input for reports about its policies; with a `cluster`, as seen there: the objects that are placed
+    /// there, together with those that already live there. A Gateway without a placement is not a finding here, as it
+    /// has policies all the same.
     pub fn of_policies(loaded: &'a Loaded, cluster: Option<&'a str>, findings: &mut Findings) -> Self {
         let mut found = Findings::new();
         let placed = Placed::new(loaded, &mut found);
@@ -70,7 +71,8 @@ impl<'a> Analysis<'a> {
         self.again(Arc::clone(&self.placed), Some(policy.identity()))
     }
 
-    /// What this analysis knows of policies, applied to the same input or a part of it. What is wrong was said before.
+    /// The results of this analysis about policies, applied to the same input or a part of it. Mistakes have been
+    /// reported before.
     pub(super) fn again(&self, placed: Arc<Placed<'a>>, without: Option<Identity>) -> Self {
         let attached = self.attached.again(&placed, without);
         Self {
@@ -89,7 +91,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// What every cluster receives and holds, or the cluster that is looked at: to be evaluated by
+    /// The objects that every cluster, or the cluster in view, receives and has: to be evaluated by
     /// [`policies`](Self::policies).
     #[must_use]
     pub fn spokes(&self) -> Spokes<'_> {
@@ -111,7 +113,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Which policies hold on each path of each cluster, and what becomes of each; `spokes` are this analysis's.
+    /// Which policies apply on each path of each cluster, and the fate of each; `spokes` are those of this analysis.
     pub fn policies<'x>(&'x self, spokes: &'x Spokes<'x>, findings: &mut Findings) -> PolicyView<'x> {
         self.report_not_synced(findings);
         self.evaluate(spokes, findings)

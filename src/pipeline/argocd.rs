@@ -52,7 +52,7 @@ pub struct Parameters {
     pub clusters: Vec<String>,
     /// Whether an empty result is meant.
     pub empty: EmptyResult,
-    /// What carries the works.
+    /// The kind of object that contains the works.
     pub work_kind: WorkKind,
 }
 

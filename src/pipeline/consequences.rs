@@ -1,4 +1,4 @@
-//! One mistake is one finding: what follows from a mistake elsewhere is left out.
+//! One mistake gives one finding: findings that follow from a mistake elsewhere are left out.
 //!
 //! Owns: which findings follow from an object with a mistake, and from one that could not be read. Flows in: findings
 //! with their final severities, texts, the hub. Flows out: the findings without those that follow. Must not know: which
@@ -189,7 +189,7 @@ fn passed_at(object: &Object) -> BTreeSet<&str> {
     names.filter_map(|name| name.str()).chain(own).collect()
 }
 
-/// What an evaluation says that read something wrong.
+/// Codes of findings of an evaluation that read a wrong value.
 const PLACED: [Code; 3] = [
     Code::PLACEMENT_DIFFERS,
     Code::PLACEMENT_NO_CLUSTERS,
@@ -228,7 +228,7 @@ fn wrong_objects<'h>(hub: &'h Hub, findings: &Findings) -> Vec<(&'h Object, Seve
         .collect()
 }
 
-/// What a finding says that the input lacks.
+/// The object that a finding reports as missing from the input.
 struct Missing<'f> {
     /// The kinds that it may have; empty if that is not known.
     kinds: Vec<&'f str>,
@@ -267,7 +267,7 @@ impl<'f> Missing<'f> {
         kind.is_none_or(|kind| nearest(kind, self.kinds.iter().copied()).is_some())
     }
 
-    /// Whether an object of this kind may be what is missing whatever its name is: a label says which Placement a
+    /// Whether an object of this kind may be the missing one regardless of its name: a label names the Placement that a
     /// decision is for.
     fn has_any_name(&self, kind: Option<&str>) -> bool {
         kind.is_none_or(|kind| kind == "PlacementDecision") && self.kinds.contains(&"PlacementDecision")
@@ -282,7 +282,7 @@ fn with_errors<'a, 'h>(
     errors.map(|(object, _)| *object)
 }
 
-/// Objects of the hub with a mistake, by what findings ask for: there may be thousands of both.
+/// Objects of the hub with a mistake, indexed by what findings look for: there may be thousands of both.
 struct Wrong<'h> {
     /// The worst severity by kind and name.
     worst: HashMap<(&'h str, &'h str), Severity>,
@@ -322,7 +322,7 @@ impl<'h> Wrong<'h> {
         Self { worst, by_code }
     }
 
-    /// A label says which Placement a decision is for, and not its name.
+    /// A label, not its name, determines the Placement that a decision is for.
     fn called<'n>(kind: &'n str, name: &'n str) -> (&'n str, &'n str) {
         (kind, if kind == "PlacementDecision" { "" } else { name })
     }
@@ -359,12 +359,12 @@ fn depends_on(code: Code, kind: &str) -> bool {
         Code::POLICY_OVERRIDDEN | Code::POLICY_UNREACHABLE | Code::ROUTE_NOT_ATTACHED => {
             !is_any_of(&ocm::KINDS)
         }
-        // What is placed may be shipped, or make something else be there.
+        // A placed object may be shipped, or cause another one to be there.
         _ => true,
     }
 }
 
-/// What could not be read because of an error in it, by what findings ask for.
+/// The texts that could not be read because of an error in them, indexed by what findings look for.
 #[derive(Debug, Default)]
 struct Unread<'s> {
     /// Names of objects that are not in the hub, or not as they were meant, by their kind if it is known.
@@ -383,7 +383,7 @@ struct Names<'s> {
     has_unknown: bool,
 }
 
-/// What the text of a file names that is not YAML.
+/// The names in the text of a file that is not YAML.
 #[derive(Debug)]
 struct UnreadFile<'s> {
     kinds: BTreeSet<&'s str>,

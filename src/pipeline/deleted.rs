@@ -1,10 +1,10 @@
-//! What would change without each policy of the hub.
+//! What would change if each policy of the hub were deleted.
 //!
-//! Owns: the parts of a hub that no policy leads out of, and how much is worked out. Flows in: an analysis and its evaluated
-//! policies. Flows out: changes of settings by policy. Must not know: how they are shown.
+//! Owns: the parts of a hub that no policy leads out of, and the limit on the work. Flows in: an analysis and its
+//! evaluated policies. Flows out: changes of settings by policy. Must not know: how they are shown.
 //!
-//! A policy makes a difference only to the Gateways that it reaches, and to those that share a route or a policy with them.
-//! So the hub is taken apart into what belongs together, and each part is evaluated again without each of its policies: a
+//! A policy makes a difference only to the Gateways that it affects, and to those that share a route or a policy with
+//! them. So the hub is split into independent parts, and each part is evaluated again without each of its policies: a
 //! fleet of a hundred Gateways costs a hundred small hubs, and not a hundred fleets.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -38,7 +38,7 @@ struct Part {
     policies: Vec<PolicyId>,
 }
 
-/// What each policy of the hub makes different, by its locator; one of a part that is too large is missing.
+/// The difference that each policy of the hub makes, by its locator; a policy of a part that is too large is missing.
 pub(super) fn if_deleted(analysis: &Analysis<'_>, view: &PolicyView<'_>) -> HashMap<String, Vec<Without>> {
     let hub = view.hub;
     let mut parts = parts(view);
@@ -77,7 +77,7 @@ pub(super) fn if_deleted(analysis: &Analysis<'_>, view: &PolicyView<'_>) -> Hash
         })
         .collect();
     let mut changes: HashMap<String, Vec<Without>> = found.into_iter().flatten().collect();
-    // What is on no path makes no difference.
+    // A policy on no path makes no difference.
     for (policy, _) in hub.policies.iter() {
         if starts_of(view, policy).is_empty() {
             changes.entry(hub.locator(policy).to_string()).or_default();
@@ -116,7 +116,7 @@ fn alike<'v>(view: &'v PolicyView<'_>, part: &Part) -> Alike<'v> {
         .collect()
 }
 
-/// What changes, the clusters, and the policies that hold then.
+/// The change, the clusters, and the policies that then apply.
 type SameChange<'c> = (*const Vec<SettingChange>, &'c [String], &'c [String]);
 
 /// Equal changes together, in the order of their first path.
@@ -198,7 +198,7 @@ fn start_on_hub(view: &PolicyView<'_>, topology: &Topology<'_>, there: Start) ->
     })
 }
 
-/// What belongs together: starts that share a route or a policy.
+/// The independent parts: groups of starts that share a route or a policy.
 fn parts(view: &PolicyView<'_>) -> Vec<Part> {
     let topology = &view.hub.topology;
     let starts: Vec<Start> = topology.starts().collect();
@@ -246,7 +246,7 @@ fn parts(view: &PolicyView<'_>) -> Vec<Part> {
     parts.filter(|part| !part.policies.is_empty()).collect()
 }
 
-/// The number that stands for all that belong together with one; the way there gets shorter.
+/// The number that stands for the whole part of one; the lookup shortens the way for later ones.
 fn root(together: &mut [usize], number: usize) -> usize {
     let mut at = number;
     while let Some(next) = together.get(at).copied().filter(|next| *next != at) {
@@ -259,7 +259,7 @@ fn root(together: &mut [usize], number: usize) -> usize {
     at
 }
 
-/// What of the hub has a bearing on a part.
+/// The objects of the hub that affect a part.
 fn narrowed(analysis: &Analysis<'_>, view: &PolicyView<'_>, part: &Part) -> Hub {
     let topology = &view.hub.topology;
     let is_here = |starts: Vec<Start>| starts.iter().any(|start| part.starts.contains(start));
@@ -362,7 +362,7 @@ fn is_labelled(object: &Object) -> bool {
     crd::is_one(object) && object.label(POLICY_LABEL).is_some()
 }
 
-/// What a definition says of its kind, without its schemas, which are large.
+/// A definition without its schemas, which are large.
 fn label(definition: &Object) -> Object {
     let part = |pointer: &str| definition.value.pointer(pointer).cloned().unwrap_or_default();
     Object {
@@ -376,7 +376,7 @@ fn label(definition: &Object) -> Object {
     }
 }
 
-/// What lives on clusters and touches a part.
+/// The objects that live on clusters and affect a part.
 fn inhabited(analysis: &Analysis<'_>, view: &PolicyView<'_>, part: &Part) -> BTreeMap<String, Objects> {
     let mut inhabited = BTreeMap::new();
     for spoke in &view.spokes {
@@ -384,7 +384,7 @@ fn inhabited(analysis: &Analysis<'_>, view: &PolicyView<'_>, part: &Part) -> BTr
         let starts = attachments.topology.starts();
         let mut here = starts.filter_map(|there| start_on_hub(view, &attachments.topology, there));
         if here.any(|start| part.starts.contains(&start)) {
-            // One of those that are alike stands for all.
+            // One of several equal ones stands for all.
             for cluster in spoke.clusters.iter().take(1) {
                 if let Some(objects) = analysis.placed.hub.spokes.get(cluster) {
                     let objects = Objects::new(objects.iter().cloned().collect());

@@ -1,7 +1,7 @@
-//! Where configuration, input and output are, and reading them.
+//! Finds and reads configuration, input, and output.
 //!
-//! Owns: which file the configuration is, what is input and what output. Flows in: a [`Request`]. Flows out: [`Loaded`]
-//! input with all that is wrong so far. Must not know: what is made of it.
+//! Owns: which file is the configuration, what is input, and what is output. Flows in: a [`Request`]. Flows out:
+//! [`Loaded`] input with all findings so far. Must not know: what is done with it.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::Read;
@@ -33,14 +33,14 @@ pub const CONFIG_NAME: &str = "spokewright.yaml";
 /// The default output.
 const DEFAULT_OUTPUT: &str = "rendered";
 
-/// What a command line says.
+/// The values of a command line.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// Files and directories to read.
     pub paths: Vec<PathBuf>,
     /// Instead of `hub` of the configuration, relative to its directory.
     pub hub: Option<Vec<String>>,
-    /// What came from standard input.
+    /// The text from standard input.
     pub stdin: Option<Vec<u8>>,
     /// `--config`.
     pub config: Option<PathBuf>,
@@ -70,9 +70,9 @@ pub struct Request {
     pub warnings: Warnings,
     /// `--output`; `-` is a stream and no directory.
     pub output: Option<PathBuf>,
-    /// Files and directories that are no input although they may lie inside: exported works.
+    /// Files and directories that are not input although they may be inside it: exported works.
     pub skip: Vec<PathBuf>,
-    /// Whether output trees of which the configuration says nothing are reported wherever they lie below its directory.
+    /// Whether output trees that the configuration does not name are reported, wherever they are below its directory.
     pub search_outputs: bool,
     /// The observer of progress.
     pub progress: Progress,
@@ -92,7 +92,7 @@ pub struct Loaded {
     pub sources: Sources,
     /// The objects.
     pub hub: Hub,
-    /// What was wrong so far.
+    /// The findings so far.
     pub findings: Findings,
     /// `--now`.
     pub now: Option<jiff::Timestamp>,
@@ -109,7 +109,7 @@ pub struct Loaded {
     overrides: BTreeMap<Code, SeverityOverride>,
     warnings: Warnings,
     suppressions: Suppressions,
-    /// What was generated, of files that were not found.
+    /// Generated documents whose files were not found.
     unfound: origins::Unfound,
 }
 
@@ -132,7 +132,7 @@ impl Loaded {
         origins::explain(&self.unfound, findings);
     }
 
-    /// Where the output is in its repository, with `/` between components; as it was named where there is no
+    /// Where the output is in its repository, with `/` between components; as the user named it if there is no
     /// repository.
     #[must_use]
     pub fn output_in_repository(&self) -> String {
@@ -144,7 +144,7 @@ impl Loaded {
             .replace(std::path::MAIN_SEPARATOR, "/")
     }
 
-    /// Gives findings that are no part of a run's, such as those of a comparison, the severities of the configuration.
+    /// Gives findings that are not part of a run's, such as those of a comparison, the severities of the configuration.
     pub fn configure(&self, findings: &mut Findings) {
         findings.configure(&self.overrides);
     }
@@ -169,7 +169,7 @@ impl Loaded {
         hub::unused(&self.hub, &self.config.controller_name)
     }
 
-    /// Suppressions that accept nothing: `found` and what loading found are all that there is to say of the input.
+    /// Suppressions that accept nothing: `found` and the findings of loading are all findings about the input.
     pub(super) fn unused_suppressions(&self, found: &Findings) -> Vec<Finding> {
         if self.suppressions.is_empty() {
             return Vec::new();
@@ -197,7 +197,7 @@ impl Loaded {
         }
     }
 
-    /// What an evaluation of this input's Placements starts from.
+    /// The input for an evaluation of this input's Placements.
     #[must_use]
     pub fn evaluation_input<'a>(&self, inventory: &'a Inventory<'a>) -> placement::Input<'a> {
         placement::Input {
@@ -242,7 +242,7 @@ struct Whereabouts {
     configured_inputs: bool,
 }
 
-/// Reads configuration and input. What is wrong is in [`Loaded::findings`]; nothing here fails.
+/// Reads configuration and input. Mistakes are in [`Loaded::findings`]; nothing here fails.
 #[must_use]
 pub fn load(request: &Request) -> Loaded {
     read(request, Files::Disk, Purpose::Write)
@@ -261,16 +261,16 @@ pub fn load_staged(request: &Request, tree: &dyn FileTree) -> Loaded {
     read(request, Files::Tree(tree), Purpose::WriteStaged)
 }
 
-/// The same from a checkout: nothing outside of it is read.
+/// The same from a checkout: nothing outside it is read.
 #[must_use]
 pub fn load_checkout(request: &Request, checkout: &Checkout) -> Loaded {
     read(request, Files::Tree(checkout), Purpose::Write)
 }
 
-/// What the input is read for.
+/// The purpose of reading the input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Purpose {
-    /// To say or write what it renders to.
+    /// To report or write its rendering.
     Write,
     /// The same of what is in Git's index for the files on disk.
     WriteStaged,
@@ -315,7 +315,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let roots = roots(&places, &config);
     let roots_base = places.root.clone();
     let mut wanted = wanted(request, places, &config, &output);
-    // Any other tree holds nothing but the repository.
+    // Any other tree has only the repository.
     wanted.within = wanted.within.filter(|_| matches!(files, Files::Disk));
     // What a base lacks may be new on disk.
     let there = if purpose == Purpose::Compare {
@@ -398,7 +398,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     }
 }
 
-/// Files of the input, those from number `first` on, that can be read and hold nothing: what was in them leaves the
+/// Files of the input, from number `first` on, that can be read and are empty: the objects that were in them leave the
 /// clusters.
 fn empty_files(
     sources: &Sources,
@@ -407,7 +407,7 @@ fn empty_files(
     findings: &Findings,
 ) -> Vec<Finding> {
     let full: HashSet<SourceId> = documents.iter().map(|document| document.id.source).collect();
-    // Of a file that could not be read nobody knows what it holds.
+    // The contents of a file that could not be read are unknown.
     let (mut wrong, mut unread) = (HashSet::new(), HashSet::new());
     for finding in findings {
         match &finding.place {
@@ -443,7 +443,7 @@ fn kind_of_profile(profile: &Value) -> Option<GroupKind> {
 }
 
 /// The input as it is on disk, for a caller that waits until it changes. A configuration that cannot be read counts as
-/// none: the run says what is wrong with it.
+/// none: the run reports what is wrong with it.
 #[must_use]
 pub fn watched(request: &Request) -> Watched {
     let places = whereabouts(request, Files::Disk);
@@ -481,7 +481,7 @@ fn roots(places: &Whereabouts, config: &RenderConfig) -> Vec<PathBuf> {
     roots
 }
 
-/// What to read, and what not.
+/// What to read, and what to leave out.
 fn wanted(request: &Request, places: Whereabouts, config: &RenderConfig, output: &Path) -> source::Request {
     let hub = if let Some(hub) = &request.hub {
         hub.iter().map(|path| under(&places.root, path)).collect()
@@ -538,8 +538,8 @@ pub fn configuration(
     config.map(|(config, _)| config).unwrap_or_default()
 }
 
-/// Reads exported works: a file, a directory, or standard input, of any size, because each object is left as soon as it is
-/// read. What findings need of their texts joins those of the input.
+/// Reads exported works: a file, a directory, or standard input, of any size, because each object is dropped as soon as
+/// it is read. The texts that findings need join those of the input.
 pub fn load_works(
     loaded: &mut Loaded,
     path: &Path,
@@ -629,7 +629,7 @@ fn whereabouts(request: &Request, files: Files<'_>) -> Whereabouts {
     };
     if let Some(config) = &request.config {
         let root = config.parent().map_or_else(PathBuf::new, Path::to_owned);
-        // `.` is what the command line says when it says nothing.
+        // `.` is the default of the command line.
         let configured_inputs = request.stdin.is_none() && request.paths == [PathBuf::from(".")];
         return Whereabouts {
             config_file: Some(config.clone()),
@@ -680,7 +680,7 @@ fn is_stream(request: &Request) -> bool {
         .is_some_and(|output| output.as_os_str() == "-")
 }
 
-/// An output where none may stand (docs/reference/output.md): below a `.git`, or outside of the repository whose
+/// An output in a forbidden place (docs/reference/output.md): below a `.git`, or outside the repository whose
 /// configuration, the `document`, names it.
 fn output_outside(output: &Path, fault: RootFault, document: Option<DocumentId>) -> Finding {
     let shown = output.display().to_string();
@@ -743,8 +743,8 @@ fn no_such_spokes(path: &Path) -> Finding {
     .help("name the directory that has one directory per cluster")
 }
 
-/// A configured directory that is not there. It may be absent, because Git keeps no empty directory. With a near one
-/// beside it, its name has a typo, and local objects would be shipped over.
+/// A configured directory that does not exist. It may be absent, because Git keeps no empty directories. But if there
+/// is one with a similar name next to it, the name has a typo, and shipped objects would overwrite local ones.
 fn misspelled_spokes(
     document: DocumentId,
     (path, written): (&Path, &str),

@@ -1,9 +1,9 @@
-//! What to say when nothing is rendered: which link of the chain from files to clusters is missing, and what adds it.
+//! The finding if nothing is rendered: which link of the chain from files to clusters is missing, and how to add it.
 //!
-//! Owns: these words. Flows in: the input, what of it is ours. Flows out: one finding. Must not know: how anything
-//! is rendered.
+//! Owns: the wording. Flows in: the input, which of its objects are ours. Flows out: one finding. Must not know: how
+//! anything is rendered.
 //!
-//! It is the first error of many a beginner. So the help names the one thing to do next, in words to type.
+//! It is the first error that many beginners see. So the help names the one thing to do next, ready to type.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,8 @@ pub(super) fn report_nothing_rendered(
         .find_map(found)
         .filter(|_| all_clusters.is_empty())
         .cloned();
-    // An error that the configuration makes a warning stays beside this one: at its place, it would become a part of it.
+    // An error that the configuration turns into a warning stays separate from this one: at the same place, it would
+    // become a part of it.
     let is_part = |finding: &&Finding| finding.code != Code::PLACEMENT_MISCONFIGURED;
     let place = unplaced
         .as_ref()
@@ -142,7 +143,7 @@ fn no_class(loaded: &Loaded) -> String {
     )
 }
 
-/// `a`, or `a` or `b`: inside of one pair of backticks.
+/// `a`, or `a` or `b`: inside one pair of backticks.
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.take(MOST).collect::<Vec<_>>().join("` or `")
 }

@@ -1,4 +1,4 @@
-//! A name that nothing has is one finding, however many objects refer to it.
+//! A missing name gives one finding, however many objects refer to it.
 //!
 //! Owns: which findings lack one name, and whether the definition or the references have the typo. Flows in: findings in
 //! the order of reading, the hub, texts. Flows out: the findings, with one for each such name. Must not know: which stage
@@ -57,7 +57,7 @@ pub(super) fn gather(hub: &Hub, sources: &Sources, findings: &mut Findings) {
     for (lacks, found) in gathered {
         let near = value_at(&lacks.near, sources);
         let is_unused = near.is_some_and(|near| mentions.get(near).is_none_or(|count| *count <= 1));
-        // That an object leads nowhere says nothing about the names inside it, such as those of listeners.
+        // A dangling object reference proves nothing about the names inside the object, such as those of listeners.
         let of_near = is_of_object(&lacks.near)
             .then(|| object_of(&lacks.near))
             .flatten();

@@ -1,6 +1,6 @@
-//! What kustomize says of where its objects come from: findings are in the file, not in what was piped in.
+//! The origins that kustomize records for its objects: findings point at the original file, not at the piped input.
 //!
-//! Owns: the annotation, and what is reported where the file is not found. Flows in: documents, directories that paths
+//! Owns: the annotation, and where findings point if the file is not found. Flows in: documents, directories that paths
 //! may be relative to, findings. Flows out: the same findings. Must not know: how a file is read.
 //!
 //! Rule: docs/systems/gitops.md#kustomize.
@@ -18,8 +18,8 @@ const POINTER: &str = "/metadata/annotations/config.kubernetes.io~1origin";
 /// The files that documents were made from and that were not found, in words.
 pub(super) type Unfound = BTreeMap<DocumentId, String>;
 
-/// Lets what was piped in stand for the files that it was made from. A path is relative to the directory that was
-/// built, which is unknown: it is tried beneath each root.
+/// Maps the piped input to the files that it was made from. A path is relative to the directory that was built, which
+/// is unknown, so it is tried beneath each root.
 pub(super) fn attribute_piped(documents: &[Document], sources: &mut Sources, roots: &[PathBuf]) -> Unfound {
     let mut unfound = Unfound::new();
     let mut generated = Vec::new();

@@ -1,6 +1,6 @@
-//! A page of a fleet: everything that is shown, from one analysis.
+//! A page of a fleet: everything that it shows, from one analysis.
 //!
-//! Owns: which evaluations a page needs, each made once. Flows in: an analysis, what it renders to, its evaluated policies.
+//! Owns: which evaluations a page needs, each made once. Flows in: an analysis, its rendering, its evaluated policies.
 //! Flows out: the data of a page. Must not know: HTML, the command line.
 
 use std::collections::BTreeSet;
@@ -16,25 +16,25 @@ use crate::report::{
     Aggregated, Compared, FleetPage, Page, PageOptions, PolicyReport, PolicyView, policy_report,
 };
 
-/// What a page is made from, beside the analysis.
+/// The data that a page is made from, in addition to the analysis.
 #[derive(Debug, Clone, Copy)]
 pub struct PageInput<'p> {
-    /// What is rendered.
+    /// The rendering.
     pub rendered: &'p Rendered,
-    /// What the clusters receive.
+    /// The objects that the clusters receive.
     pub spokes: &'p Spokes<'p>,
     /// The policies, evaluated there.
     pub view: &'p PolicyView<'p>,
     /// Everything that was found, finished.
     pub findings: &'p Findings,
-    /// What the clusters report.
+    /// The reports of the clusters.
     pub works: Option<&'p Aggregated>,
-    /// What differs from a base.
+    /// The differences from a base.
     pub compared: Option<Compared<'p>>,
 }
 
 impl Analysis<'_> {
-    /// What policies come to, with everything that they may hold for; `view` is that of the spokes.
+    /// The effective policies, with everything that they may apply to; `view` is that of the spokes.
     #[must_use]
     pub fn policy_report<'p>(&'p self, spokes: &'p Spokes<'p>, view: &'p PolicyView<'p>) -> PolicyReport {
         policy_report(view, &spokes.withheld, &self.placed.loaded.sources)

@@ -1,6 +1,6 @@
-//! What of an input is ours, and which clusters it goes to.
+//! Which objects of an input are ours, and which clusters they go to.
 //!
-//! Owns: [`Placed`], found out once, and the same of a part of the hub. Flows in: [`Loaded`] input. Flows out: our
+//! Owns: [`Placed`], computed once, and the same for a part of the hub. Flows in: [`Loaded`] input. Flows out: our
 //! Gateways with their clusters. Must not know: policies.
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use crate::placing::{self, Clusters};
 use crate::progress::Stage;
 use crate::report::placements_not_found;
 
-/// What of an input is ours, and where it goes: the same from wherever its policies are looked at.
+/// Which objects of an input are ours, and where they go: the same for every view of its policies.
 #[derive(Debug)]
 pub(super) struct Placed<'a> {
     pub(super) loaded: &'a Loaded,

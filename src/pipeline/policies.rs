@@ -1,7 +1,7 @@
 //! Policies of one input: attached on the hub, and evaluated where they are.
 //!
-//! Owns: the order of these stages, and what the configuration says of them. Flows in: the input, what of it is
-//! ours, the spokes. Flows out: what is attached, a [`PolicyView`]. Must not know: works.
+//! Owns: the order of these stages, and the configuration of them. Flows in: the input, which of its objects are ours,
+//! the spokes. Flows out: attachments, a [`PolicyView`]. Must not know: works.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use crate::sync::{
 use crate::topology::{Controllers, GatewayId, Node, Sources, Start};
 use apimachinery::{GroupKind, Identity};
 
-/// What the configuration and the parameters say of policies.
+/// The options for policies from the configuration and the parameters.
 #[derive(Debug)]
 struct Teaching<'a> {
     hub: &'a Hub,
@@ -97,7 +97,7 @@ impl<'a> Teaching<'a> {
         }
     }
 
-    /// Why an API server refuses a policy: its CRD says so, or, where that is not in the input, the rules of its kind.
+    /// Why an API server refuses a policy: because of its CRD, or, if that is not in the input, the rules of its kind.
     fn refused(&self, object: &Object) -> Option<String> {
         if self.hub.crds.contains_key(&object.group_kind()) {
             let position = self.broken.least(&object.place(""))?;
@@ -137,7 +137,7 @@ fn on_clusters<'o>(options: &Options<'o>) -> Options<'o> {
     }
 }
 
-/// What is attached, and what lives on each cluster.
+/// The attachments, and the objects that live on each cluster.
 #[derive(Debug)]
 pub(super) struct Attached<'a> {
     /// The hub's policies.
@@ -151,7 +151,7 @@ pub(super) struct Attached<'a> {
     teaching: Teaching<'a>,
 }
 
-/// Attaches every policy of the hub, and reports what meets on one target.
+/// Attaches every policy of the hub, and reports conflicts on one target.
 pub(super) fn attach<'a>(placed: &Placed<'a>, findings: &mut Findings) -> Attached<'a> {
     let Placed {
         loaded, hub, ours, ..
@@ -254,7 +254,7 @@ fn interpreted(hub: &Hub, object: &Object) -> Option<Value> {
     Some(schema.defaulted(&object.value).into_owned())
 }
 
-/// What was decided before policies are evaluated.
+/// The decisions before policies are evaluated.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Decided<'a> {
     pub(super) loaded: &'a Loaded,
@@ -304,7 +304,7 @@ pub(super) fn evaluate<'a>(
             .map(|gateway| !clusters.get(gateway).is_empty())
     };
     let budget = PathBudget::default();
-    // A route goes along with its Gateways, and what only a mesh leads to stays on the hub.
+    // A route goes with its Gateways. Routes that only a mesh uses stay on the hub.
     let stays = |start: Start| match start {
         Start::Gateway(gateway) => placed(gateway) != Some(true),
         Start::Service(service) => {
@@ -320,11 +320,11 @@ pub(super) fn evaluate<'a>(
     let mut spokes: Vec<SpokeView<'a>> = spokes
         .par_iter()
         .filter_map(|spoke| {
-            // What nobody will be told is not worked out.
+            // Findings that nobody would see are not computed.
             if budget.is_exceeded() {
                 return None;
             }
-            // What is wrong with what is there was reported where it was read.
+            // Mistakes in existing objects were reported where they were read.
             let mut said = Findings::new();
             let sources = spoke.sources(&of_hub.objects);
             let attachments = teaching.options(|options| {

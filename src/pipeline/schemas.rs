@@ -1,7 +1,7 @@
-//! JSON Schemas of what users write for this tool, and of what it prints.
+//! JSON Schemas of the files that users write for this tool, and of the reports that it prints.
 //!
-//! Owns: putting them together, as what a profile may say is known to `policy` and the rest of the configuration to
-//! `api`; where they are published. Flows out: documents and their text. Must not know: values.
+//! Owns: putting them together, because `policy` knows what a profile may contain and `api` knows the rest of the
+//! configuration; where they are published. Flows out: documents and their text. Must not know: values.
 
 use serde_json::{Value, json};
 
@@ -13,8 +13,8 @@ use crate::report;
 /// Where the schemas are published.
 const PUBLISHED: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/raw/main/schemas");
 
-/// The JSON Schemas, by name, as `schemas/<name>.schema.json` holds them: of the configuration, of the parameters, and of
-/// each report.
+/// The JSON Schemas, by name, as in `schemas/<name>.schema.json`: of the configuration, of the parameters, and of each
+/// report.
 #[must_use]
 pub fn schema_documents() -> Vec<(&'static str, Value)> {
     let mut configuration = config::json_schema();
@@ -36,7 +36,7 @@ fn address(name: &str) -> String {
     format!("{PUBLISHED}/{name}.schema.json")
 }
 
-/// The entries of SchemaStore's catalog, by which editors find the schema of a file, as `schemas/catalog.json` holds them.
+/// The entries of SchemaStore's catalog, by which editors find the schema of a file, as in `schemas/catalog.json`.
 #[must_use]
 pub fn schema_store_catalog() -> Value {
     let entry = |name: &str, title: &str, description: &str, files: &[&str]| json!({"name": title, "description": description, "fileMatch": files, "url": address(name)});
@@ -60,7 +60,8 @@ pub fn schema_store_catalog() -> Value {
     })
 }
 
-/// What the built-in catalog knows: a line for each version of each kind, with the release that its schema is of.
+/// The contents of the built-in catalog: a line for each version of each kind, with the release that its schema is
+/// from.
 #[must_use]
 pub fn catalog_text() -> String {
     let mut text = String::new();

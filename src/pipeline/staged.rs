@@ -1,10 +1,10 @@
-//! Whether Git's index holds an output as it is wanted: what a commit would take along of it.
+//! Whether Git's index contains the output that is wanted, so that a commit would include it.
 //!
 //! Owns: which files count. Flows in: the index, the last commit, a [`Tree`]. Flows out: files that differ. Must not
 //! know: the caller, or what is reported about them.
 //!
-//! A tree that was rendered and not added is as bad as one that was not rendered: the root of the commit would name
-//! clusters whose files stay behind on one machine (docs/guides/pre-commit.md).
+//! A tree that was rendered and not added is as bad as one that was not rendered: the root in the commit would name
+//! clusters whose files exist on one machine only (docs/guides/pre-commit.md).
 
 use std::path::Path;
 
@@ -12,9 +12,9 @@ use crate::output::{Change, ChangeKind, INVENTORY, Tree, inventory_bytes, listed
 use crate::source::{FileTree as _, GitTree, Held, IndexTree};
 
 /// How the index differs from a wanted tree and its inventory on disk, sorted. Nothing where the output, which must lie
-/// `within` another directory, lies outside of the repository, or its rules keep it out.
+/// `within` another directory, lies outside the repository, or its rules keep it out.
 ///
-/// What is no longer wanted counts where the last commit's inventory lists it: files of others may be beside ours.
+/// A file that is no longer wanted counts if the last commit's inventory lists it: files of others may be next to ours.
 #[must_use]
 pub fn unstaged(
     index: &IndexTree,

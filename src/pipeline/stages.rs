@@ -1,6 +1,7 @@
-//! From a hub to a plan, and to everything that can be reported about it.
+//! The stages from a hub to a plan, and to everything that can be reported about it.
 //!
-//! Owns: the functions of an [`Analysis`]: the plan, statuses, what `check` looks at beside. Flows in: an analysis.
+//! Owns: the functions of an [`Analysis`]: the plan, statuses, and the additional checks of `check`. Flows in: an
+//! analysis.
 //! Flows out: [`Rendered`], statuses, findings. Must not know: the command line.
 
 use std::borrow::Cow;
@@ -28,7 +29,7 @@ use crate::sync::{
 };
 use apimachinery::Work;
 
-/// What a run would write, and what is reported about it.
+/// The output of a run, and the findings about it.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Rendered {
@@ -42,8 +43,8 @@ pub struct Rendered {
 
 impl Rendered {
     /// The files, for [`output::write`](crate::output::write()) or [`output::stream`](crate::output::stream()).
-    /// `loaded` is the input that this was rendered from: where it asks for a part of the fleet, the files of all
-    /// others stay.
+    /// `loaded` is the input that this was rendered from: if it selects a part of the fleet, the files of all other
+    /// clusters stay.
     #[must_use]
     pub fn layout(&self, loaded: &Loaded) -> Layout<'_> {
         Layout::of_part(&self.plan, self.all_clusters.clone(), loaded.selection.clone())
@@ -60,7 +61,7 @@ pub enum EmptyResult {
     Allowed,
 }
 
-/// What was rendered before.
+/// The earlier rendering.
 #[derive(Debug)]
 pub enum Before<'a> {
     /// The tree that an earlier run wrote.
@@ -111,9 +112,9 @@ impl Analysis<'_> {
         (plan(self, received, empty, findings), spokes)
     }
 
-    /// Finds the rights of clusters that would go before the objects that they are for, when `rendered` takes the place
-    /// of what was rendered before. Of a part of the fleet, only that part is compared; where an error among the
-    /// `findings` may keep something back, and where a stream replaces nothing, nothing is.
+    /// Finds the rights of clusters that would disappear before the objects that they are for, if `rendered` replaces
+    /// the earlier rendering. For a part of the fleet, only that part is compared. Nothing is compared if an error
+    /// among the `findings` may hold something back, or if the output is a stream, which replaces nothing.
     ///
     /// # Errors
     /// When an output tree, or a file in it, cannot be read: then it cannot be written either.
@@ -196,7 +197,7 @@ impl Analysis<'_> {
 
     /// Aggregates the statuses of hub objects from exported ManifestWorks, as far as the clusters are asked for.
     pub fn aggregate(&self, works: &ExportedWorks, findings: &mut Findings) -> Aggregated {
-        // What is not rendered has no status: that is for `render` to report.
+        // An object that is not rendered has no status: `render` reports it.
         let (rendered, spokes) = self.render_and_spokes(EmptyResult::Allowed, findings);
         let view = self.policies(&spokes, findings);
         let Placed { loaded, ours, .. } = self.placed.as_ref();
@@ -211,10 +212,10 @@ impl Analysis<'_> {
     }
 }
 
-/// What a list of what may go is made from, beside the input.
+/// The data for a list of deletable objects, in addition to the input.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PruneOptions<'o> {
-    /// The works and sets of the hub, where they were exported; else the rendered tree stands for them.
+    /// The works and sets of the hub, if they were exported; otherwise the rendered tree stands for them.
     pub exported: Option<&'o Objects>,
     /// Whether no other input renders into the hub.
     pub is_sole: bool,
@@ -393,7 +394,7 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
     // For what they report: statuses have no findings of their own.
     analysis.policies(&spokes, findings);
     findings.extend(unknown_spokes(loaded, &rendered));
-    // Whether the output can be read is for who writes it to say.
+    // The writer of the output reports whether it can be read.
     if let Ok(earlier) = Earlier::open(&loaded.output, loaded.output_within.as_deref()) {
         let _ = analysis.compare_rights(&rendered, &Before::Tree(earlier), findings);
     }

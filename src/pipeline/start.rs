@@ -1,7 +1,7 @@
-//! What a directory begins with: a small hub that renders, or an export of a live hub, sorted into files.
+//! The first files of a directory: a small hub that renders, or an export of a live hub, sorted into files.
 //!
-//! Owns: the files of `init`, and which part of an exported object belongs into Git. Flows in: what to add, or objects that
-//! were read. Flows out: texts by path. Must not know: where they are written.
+//! Owns: the files of `init`, and which part of an exported object belongs in Git. Flows in: what to add, or objects
+//! that were read. Flows out: texts by path. Must not know: where they are written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -119,7 +119,7 @@ fn owned(files: impl Iterator<Item = (&'static str, &'static str)>) -> BTreeMap<
 pub struct Sorted {
     /// One file for each object, and the configuration.
     pub files: BTreeMap<String, String>,
-    /// What does not belong into Git, by kind.
+    /// Fields that do not belong in Git, by kind.
     pub left_out: BTreeMap<String, usize>,
 }
 
@@ -178,10 +178,10 @@ fn free_path(object: &Object, taken: &mut BTreeSet<String>) -> String {
     path
 }
 
-/// What an author would have written: without the fields of `metadata` that a server fills in, and without a status, but
-/// for the kinds whose status is what is read of them.
+/// The object as an author would have written it: without the fields of `metadata` that a server fills in, and without
+/// a status, except for the kinds whose status is read.
 fn authored(object: &Object) -> Value {
-    /// Whose status placement goes by (docs/systems/ocm-placement.md).
+    /// The kinds whose status placement uses (docs/systems/ocm-placement.md).
     const STATUS_IS_INPUT: [&str; 3] = ["AddOnPlacementScore", "ManagedCluster", "PlacementDecision"];
     const SERVER_FIELDS: [&str; 8] = [
         "deletionGracePeriodSeconds",

@@ -1,7 +1,8 @@
 //! Which findings are accepted.
 //!
-//! Owns: which object and which file a finding is about, which suppressions hold, and the findings about those that do
-//! not. Flows in: the configuration, the hub, the texts, findings. Flows out: what is reported about each finding.
+//! Owns: which object and which file a finding is about, which suppressions apply, and the findings about those that do
+//! not. Flows in: the configuration, the hub, the texts, findings. Flows out: the findings, with the accepted ones
+//! marked.
 //! Must not know: how suppressions are written.
 
 use std::borrow::Cow;
@@ -65,7 +66,7 @@ impl Subject {
 }
 
 impl Suppressions {
-    /// Those of the configuration and of every object that hold at this time.
+    /// The suppressions of the configuration and of every object that apply at this time.
     pub(super) fn new(
         configured: &[Suppression],
         hub: &Hub,
@@ -116,7 +117,7 @@ impl Suppressions {
         self.holding.is_empty()
     }
 
-    /// Who accepted a finding, if anybody did.
+    /// The suppression that accepts a finding, if there is one.
     pub(super) fn of<'s>(&'s self, about: &'s About<'_>) -> impl FnMut(&Finding) -> Option<Suppressed> + 's {
         let mut first_of: HashMap<InFile<'_>, Option<usize>> = HashMap::new();
         move |finding| {
@@ -144,7 +145,7 @@ impl Suppressions {
         groups.collect()
     }
 
-    /// Those of a group that hold in a file.
+    /// The suppressions of a group that apply to a file.
     fn of_group<'s>(&'s self, (group, file): &'s InFile<'_>) -> impl Iterator<Item = usize> + 's {
         let positions = self.groups.get(*group).into_iter().flatten().copied();
         positions.filter(
@@ -158,7 +159,7 @@ impl Suppressions {
         )
     }
 
-    /// What is wrong with suppressions that accept none of all findings.
+    /// The findings about suppressions that accept none of all findings.
     pub(super) fn unused(&self, about: &About<'_>, all: &Findings) -> Vec<Finding> {
         // Whether all findings that are meant are errors.
         let mut only_errors: BTreeMap<InFile<'_>, bool> = BTreeMap::new();
@@ -203,7 +204,7 @@ fn objects(hub: &Hub) -> impl Iterator<Item = &Object> {
         .chain(hub.spokes.values().flat_map(|objects| objects.iter()))
 }
 
-/// What findings are about.
+/// The objects that findings are about.
 #[derive(Debug)]
 pub(super) struct About<'a> {
     hub: &'a Hub,
@@ -263,7 +264,7 @@ impl<'a> About<'a> {
     fn object(&self, place: &Place) -> Option<&'a Object> {
         let (document, pointer) = place.field()?;
         let objects = self.objects.get(&document)?;
-        // A list may hold lists: the innermost object, from the place upwards.
+        // A list may contain lists: this is the innermost object, from the place upward.
         let mut above = Some(pointer);
         while let Some(pointer) = above {
             if let Some(object) = objects.get(pointer) {

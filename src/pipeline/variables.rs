@@ -1,7 +1,7 @@
-//! Mistakes that are variables: the input still has what Flux should have replaced.
+//! Mistakes that are variables: the input still has variables that Flux should have replaced.
 //!
-//! Owns: the wording, and that one variable is one finding wherever it is. Flows in: findings in the order of reading,
-//! and texts. Flows out: the same findings, fewer and clearer. Must not know: which stage found them.
+//! Owns: the wording, and the rule that one variable gives one finding, wherever it is used. Flows in: findings in the
+//! order of reading, and texts. Flows out: the same findings, fewer and clearer. Must not know: which stage found them.
 
 use std::collections::BTreeMap;
 

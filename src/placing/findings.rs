@@ -1,6 +1,6 @@
-//! What an evaluation says, as findings.
+//! The problems of an evaluation, as findings.
 //!
-//! Owns: code, words and help of each problem of a Placement. Flows in: typed problems of the scheduler. Flows out:
+//! Owns: code, wording, and help of each problem of a Placement. Flows in: typed problems of the scheduler. Flows out:
 //! findings at the places of their fields. Must not know: which Placements count.
 
 use ocm_placement::{
@@ -13,7 +13,7 @@ use crate::hub::Hub;
 use crate::object::well_known::PLACEMENT_LABEL;
 
 /// Misconfigured Placements (also those that OCM cannot sync), Placements that select no cluster, times that would
-/// decide something in a run without a clock, and Placements that a live hub decides by luck or moves for ever.
+/// decide something in a run without a clock, and Placements that a live hub decides by chance or never settles.
 #[must_use]
 pub fn problems(hub: &Hub, evaluation: &Evaluation<'_>) -> Vec<Finding> {
     let problems = all_problems(evaluation);

@@ -1,7 +1,7 @@
 //! PlacementDecisions of the input: the clusters that are already chosen (docs/systems/mgc.md#placing-a-gateway).
 //!
 //! Owns: reading them, and the findings about their names. Flows in: the hub. Flows out: clusters of each Placement.
-//! Must not know: what an evaluation would say.
+//! Must not know: what an evaluation would select.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -84,7 +84,7 @@ pub(crate) struct Decided<'a> {
 }
 
 impl<'a> Decided<'a> {
-    /// What is wrong with the decisions was reported where Gateways were placed.
+    /// Mistakes in the decisions were reported where Gateways were placed.
     pub(crate) fn new(hub: &'a Hub, source: PlacementSource) -> Self {
         Self {
             given: GivenDecisions::new(hub, &mut Findings::new()),
@@ -108,7 +108,7 @@ pub(crate) fn decided_clusters(objects: &Objects) -> impl Iterator<Item = &str> 
     decisions.filter_map(|decision| decision.get("clusterName").str())
 }
 
-/// The usable names in one object; a name that is no namespace would become a path, and is an error.
+/// The usable names in one object; a name that is not a valid namespace would become a path, and is an error.
 fn cluster_names<'a>(
     objects: &Objects,
     object: &Object,

@@ -1,7 +1,7 @@
-//! What of the hub an evaluation reads.
+//! The objects of the hub that an evaluation reads.
 //!
-//! Owns: leaving out what an API server would refuse. Flows in: the hub. Flows out: an inventory, and findings.
-//! Must not know: what an evaluation makes of it.
+//! Owns: leaving out the objects that an API server would refuse. Flows in: the hub. Flows out: an inventory, and
+//! findings. Must not know: what an evaluation does with it.
 
 use ocm_placement::Inventory;
 
@@ -13,8 +13,8 @@ use crate::api::ocm::{GROUP, refusals, validate};
 use crate::diagnostic::Findings;
 use crate::hub::Hub;
 
-/// The objects that placement depends on. What an API server would refuse is a finding and left out; where the
-/// input has the CRD itself, the hub has said already what its schema refuses.
+/// The objects that placement depends on. An object that an API server would refuse gets a finding and is left out; if
+/// the input has the CRD itself, the hub has already reported what its schema refuses.
 pub fn inventory<'a>(hub: &'a Hub, findings: &mut Findings) -> Inventory<'a> {
     let speaks = !hub.crds.keys().any(|kind| kind.group == GROUP);
     let mut refused = Vec::new();

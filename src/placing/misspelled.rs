@@ -1,8 +1,9 @@
-//! Typos in what ties the objects of OCM together: keys of its labels, and the Placements that decisions are for.
+//! Typos in the names that tie OCM's objects together: keys of its labels, and the Placements that decisions are for.
 //!
-//! Owns: the findings about them. Flows in: the hub. Flows out: findings. Must not know: what an evaluation makes of it.
+//! Owns: the findings about them. Flows in: the hub. Flows out: findings. Must not know: how they affect an evaluation.
 //!
-//! OCM accepts them all: a cluster whose label has a typo is in no set, and decisions for no Placement place nothing.
+//! OCM accepts all of them: a cluster whose label has a typo is in no set, and decisions without a Placement place
+//! nothing.
 
 use std::collections::BTreeSet;
 

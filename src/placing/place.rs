@@ -1,7 +1,8 @@
 //! The clusters of each Gateway of ours (docs/placement.md): given, or evaluated.
 //!
-//! Owns: which of both counts, and the findings about a Gateway that is placed nowhere. Flows in: our Gateways, given
-//! decisions, an evaluation. Flows out: a list of clusters for each Gateway. Must not know: how a scheduler decides.
+//! Owns: which of the two applies, and the findings about a Gateway that is placed nowhere. Flows in: our Gateways,
+//! given decisions, an evaluation. Flows out: a list of clusters for each Gateway. Must not know: how a scheduler
+//! decides.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -58,7 +59,7 @@ pub(crate) fn place(
     clusters
 }
 
-/// What is known while Gateways are placed.
+/// The data for placing Gateways.
 struct Placing<'a> {
     hub: &'a Hub,
     given: GivenDecisions<'a>,
@@ -68,7 +69,7 @@ struct Placing<'a> {
     evaluated: BTreeMap<(String, String), Arc<[String]>>,
     /// Equal lists of different Placements are one.
     lists: BTreeSet<Arc<[String]>>,
-    /// Clusters that they choose and that can hold no work.
+    /// Clusters that they choose and that can have no work.
     unable: BTreeSet<String>,
 }
 
@@ -133,8 +134,8 @@ impl Placing<'_> {
         Some(clusters)
     }
 
-    /// What the evaluation has to say about the Placements that it decided, and where it gives another answer
-    /// than the decisions that were used.
+    /// The findings of the evaluation about the Placements that it decided, and about those where its answer differs
+    /// from the decisions that were used.
     fn report(&self, hub: &Hub, inventory: &Inventory<'_>, findings: &mut Findings) {
         let Some(evaluation) = &self.evaluation else {
             return;

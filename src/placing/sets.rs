@@ -1,8 +1,9 @@
-//! Cluster sets that are named with a typo.
+//! Typos in the names of cluster sets.
 //!
-//! Owns: the finding about such a name. Flows in: the hub. Flows out: findings. Must not know: what an evaluation makes of it.
+//! Owns: the finding about such a name. Flows in: the hub. Flows out: findings. Must not know: how the typo affects an
+//! evaluation.
 //!
-//! OCM accepts any name: a cluster with a typo in its label is in no set, and leaves every Placement without a word.
+//! OCM accepts any name: a cluster with a typo in its label is in no set, and silently leaves every Placement.
 
 use crate::api::ocm::GROUP;
 use crate::diagnostic::{Code, Finding, KnownNames};

@@ -1,7 +1,7 @@
-//! Which policies affect what: seen from a target (docs/systems/gep-713.md#discoverability).
+//! Which policies affect a target (docs/systems/gep-713.md#discoverability).
 //!
-//! Owns: that and which. Flows in: attachments and effective policies. Flows out: policies by node and kind.
-//! Must not know: clusters, how a target says it.
+//! Owns: whether a target is affected, and by which policies. Flows in: attachments and effective policies. Flows out:
+//! policies by node and kind. Must not know: clusters, how a target's status reports it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,7 +50,8 @@ pub(crate) fn affecting(
         let every = kind_of.profile.status == StatusShape::Kuadrant;
         for (node, placed) in &kind_of.nodes {
             let gateways = attachments.topology.gateways_of(*node);
-            // What no Gateway leads to, a Secret or a Service of a mesh, is affected by what targets it.
+            // An object that no Gateway leads to, such as a Secret or a Service of a mesh, is affected by the policies
+            // that target it.
             if !gateways.is_empty()
                 && (!every
                     || !gateways

@@ -1,4 +1,4 @@
-//! An ancestor of a policy: the entry of `status.ancestors` that is about it.
+//! An entry of a policy's `status.ancestors`.
 //!
 //! Owns: its shape, and whose controller writes it. Flows in: attachments. Flows out: [`AncestorStatus`]es, still without
 //! conditions. Must not know: which conditions there are.

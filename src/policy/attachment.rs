@@ -1,8 +1,8 @@
 //! Which policy is attached where.
 //!
-//! Owns: all policies of the input, the nodes that they are attached to, and who is accepted on each node.
+//! Owns: all policies of the input, the nodes that they are attached to, and which are accepted on each node.
 //! Flows in: the objects of the hub or of a cluster, profiles. Flows out: [`Attachments`].
-//! Must not know: what the policies come to together; clusters and works.
+//! Must not know: how the policies merge; clusters and works.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
@@ -55,7 +55,7 @@ pub struct Attachments<'a> {
     pub kinds: Table<KindId, Kind>,
     /// All policies, by kind, namespace and name; spoke-local ones after the hub's of their kind.
     pub policies: Table<PolicyId, Policy<'a>>,
-    /// The root namespace of a mesh for which some policy holds.
+    /// The root namespace of a mesh that some policy applies to.
     pub(super) mesh: Option<NamespaceId>,
     /// The Services that a waypoint serves, if Istio's policies are in the input.
     pub(super) waypoints: BTreeMap<BackendId, Waypoint>,
@@ -67,8 +67,8 @@ pub struct Attachments<'a> {
 }
 
 impl<'a> Attachments<'a> {
-    /// Reads and attaches every policy, of the hub or of a cluster. `copied` says what the policies that were synced to
-    /// a cluster stand for, by their identity there.
+    /// Reads and attaches every policy, of the hub or of a cluster. `copied` maps the policies that were synced to a
+    /// cluster to their originals, by their identity there.
     pub(crate) fn new(
         sources: Sources<'a>,
         copied: &HashMap<Identity, Copied<'a>>,
@@ -148,7 +148,7 @@ impl<'a> Attachments<'a> {
         }
     }
 
-    /// Finds the waypoints of Services: what targets a waypoint holds for those that it serves.
+    /// Finds the waypoints of Services: a policy that targets a waypoint applies to the Services that it serves.
     fn find_waypoints(&mut self) {
         let mut kinds = self.kinds.rows().iter();
         if kinds.any(|kind| kind.profile.of_workloads) {
@@ -301,12 +301,12 @@ impl<'a> Attachments<'a> {
         self.rule_between_peers(itself(winner), itself(loser))
     }
 
-    /// The same, of what policies stand for.
+    /// The same, for the originals of policies.
     pub(super) fn rule_between_peers(&self, winner: AuthoredId, loser: AuthoredId) -> Rule {
         Rule::on_one_level(self.authored(winner).standing(), self.authored(loser).standing())
     }
 
-    /// What a policy stands for, by its number.
+    /// The originals of a policy, by its number.
     #[must_use]
     pub(crate) fn authored(&self, id: AuthoredId) -> &Authored<'a> {
         let all = &self.policy(id.policy).authored;
@@ -314,7 +314,7 @@ impl<'a> Attachments<'a> {
         found.unwrap_or_else(|| broken(format_args!("policy {id:?} stands for nothing")))
     }
 
-    /// Who wrote a setting.
+    /// The author of a setting.
     #[must_use]
     pub(crate) fn author_of(&self, key: &str, leaf: &Leaf) -> AuthoredId {
         self.policy(leaf.policy).author_of(key, leaf)
@@ -330,7 +330,7 @@ impl<'a> Attachments<'a> {
         (authored, there.unwrap_or(leaf).source_pointer())
     }
 
-    /// A setting that did not come to hold, as its author wrote it.
+    /// A setting that does not apply, as its author wrote it.
     #[must_use]
     pub(crate) fn lost(&self, author: AuthoredId, key: &str) -> Option<&Leaf> {
         let mut layers = self.authored(author).layers.iter();
@@ -385,7 +385,7 @@ impl<'a> Attachments<'a> {
         entries.iter().map(written).collect()
     }
 
-    /// The policies of a kind that holds for workloads, at the waypoint of a Service.
+    /// The policies, of a kind that applies to workloads, at the waypoint of a Service.
     pub(super) fn at_waypoint(&self, kind: KindId, service: BackendId) -> &[Entry] {
         let placed = self.kinds.get(kind).nodes.get(&Node::Backend(service));
         placed
@@ -408,7 +408,7 @@ impl<'a> Attachments<'a> {
         path.end() == Level::Listener && !ends.contains(&Level::Listener) && !ends.contains(&Level::Gateway)
     }
 
-    /// A path for people; one that leads to no route is told as what it stands for.
+    /// A path for people; one that leads to no route is described by what it stands for.
     #[must_use]
     pub(crate) fn path_label(&self, kind: KindId, path: &Path) -> String {
         let label = self.topology.path_label(path);
@@ -419,7 +419,7 @@ impl<'a> Attachments<'a> {
         }
     }
 
-    /// Who is in the way of a policy on a node, if its kind refuses it there.
+    /// The policy that excludes another one on a node, if its kind refuses a second one there.
     #[must_use]
     pub fn conflicted_by(&self, id: PolicyId, node: Node) -> Option<PolicyId> {
         let placed = self.kinds.get(self.policy(id).kind).nodes.get(&node)?;

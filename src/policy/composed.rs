@@ -1,4 +1,4 @@
-//! The policies of one node as a function of what more specific levels come to, the challenger.
+//! The policies of one node as a function of the challenger: the merged result of the more specific levels.
 //!
 //! Owns: the form of that function, where there is one.
 //! Flows in: the policies of a node, established first. Flows out: [`Composed`].
@@ -10,24 +10,25 @@ use super::merge_patch::{lay_under, patch};
 use super::merge_strategies::is_empty;
 use super::profile::{Dictates, MergeUnit, Profile, Strategy};
 
-/// What the policies of one node make of a challenger, by the right fold (docs/systems/gep-713.md#merge-strategies).
+/// The result of the policies of one node over a challenger, by the right fold
+/// (docs/systems/gep-713.md#merge-strategies).
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Composed {
-    /// These settings, whatever the challenger says.
+    /// These settings, regardless of the challenger.
     Always(Content),
     /// `defaults` under the challenger, `overrides` over it.
     Depends {
-        /// What the challenger may change.
+        /// The settings that the challenger may change.
         defaults: Content,
-        /// What it may not.
+        /// The settings that it may not change.
         overrides: Content,
-        /// What is in for an empty challenger: atomic defaults, and whose they are.
+        /// The settings for an empty challenger: atomic defaults, and the policy that they come from.
         fallback: Option<(PolicyId, Content)>,
     },
 }
 
 impl Composed {
-    /// Composes the policies of one node. `None`: no such form says what they come to.
+    /// Composes the policies of one node. `None` if no such form expresses their result.
     #[must_use]
     pub(crate) fn of(profile: &Profile, entries: &[Entry]) -> Option<Self> {
         // Whose strategy counts then depends on the policies below, which are no part of a function of their settings.
@@ -59,7 +60,7 @@ impl Composed {
             settings
         };
         Some(match (composed, layer.strategy, layer.side) {
-            // Whatever the newer ones come to.
+            // Regardless of the result of the newer ones.
             (_, Strategy::None | Strategy::Atomic, Side::Overrides) => Self::Always(own.clone()),
             (None, ..) => return None,
             (Some(Self::Always(settings)), Strategy::Patch | Strategy::StrategicPatch, Side::Defaults) => {

@@ -1,6 +1,6 @@
-//! Conditions: what a controller writes about a policy.
+//! The conditions that a controller writes about a policy.
 //!
-//! Owns: Accepted, Enforced and Programmed in Kuadrant's words and in GEP-713's
+//! Owns: Accepted, Enforced, and Programmed in Kuadrant's wording and in GEP-713's
 //! (docs/systems/kuadrant.md#conditions, docs/systems/gep-713.md#status).
 //! Flows in: outcomes. Flows out: [`Condition`]s. Must not know: how an outcome came about.
 

@@ -1,4 +1,4 @@
-//! What GEP-713 asks of the CRDs of policy kinds (docs/systems/gep-713.md#what-a-policy-kind-must-have).
+//! The requirements of GEP-713 on the CRDs of policy kinds (docs/systems/gep-713.md#what-a-policy-kind-must-have).
 //!
 //! Owns: the findings about definitions of kinds that a class of ours syncs. Flows in: the hub, our classes, profiles.
 //! Flows out: findings. Must not know: objects of those kinds.
@@ -42,7 +42,7 @@ pub(crate) fn report_nonconforming_kinds(
             .filter(|(of, named, _)| (Some(*of), Some(*named)) == (group, kind))
         {
             let definition = Definition { object, kind };
-            // What a known kind is, its label need not say.
+            // The label of a known kind need not repeat its class.
             if profiles
                 .get(&GroupKind::new(group.unwrap_or_default(), *kind))
                 .is_empty()
@@ -110,7 +110,7 @@ impl<'d> Definition<'d> {
         (schema.is_present() && !takes_anything(&schema)).then_some(schema)
     }
 
-    /// Users learn from `status.conditions`, or those of each ancestor, what became of a policy.
+    /// Users learn the outcome of a policy from `status.conditions`, or from those of each ancestor.
     fn status(&self, schema: &Field<'_>) -> Option<Finding> {
         let status = schema.get("properties").get("status");
         let fields = status.get("properties");

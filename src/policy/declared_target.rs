@@ -1,4 +1,4 @@
-//! A target as a policy declares it, and what became of it.
+//! A target as a policy declares it, and the result of resolving it.
 //!
 //! Owns: [`Declared`] and [`Target`]. Flows in: references and selectors as read. Flows out: the same, resolved by
 //! `targets`. Must not know: how a target is found.
@@ -9,7 +9,7 @@ use crate::api::route::AdmittedNamespaces;
 use crate::topology::{Node, Reference};
 use apimachinery::Selector;
 
-/// A target as declared, and what became of it.
+/// A target as declared, and the result of resolving it.
 #[derive(Debug, Clone)]
 pub struct Declared {
     /// API group, `""` for core.
@@ -24,14 +24,15 @@ pub struct Declared {
     pub section: Option<String>,
     /// Pointer inside the policy: `/spec/targetRefs/0`.
     pub pointer: String,
-    /// What became of it.
+    /// Its outcome.
     pub target: Target,
-    /// Whether the policy does not name it: it holds there by its namespace or by labels of workloads (Istio).
+    /// Whether the policy does not name it: it applies there because of its namespace or of labels of workloads
+    /// (Istio).
     pub(super) is_held: bool,
     pub(super) selector: Option<Selects>,
 }
 
-/// What a selector selects by.
+/// The criteria of a selector.
 #[derive(Debug, Clone)]
 pub(super) struct Selects {
     /// Labels of the target.
@@ -40,14 +41,14 @@ pub(super) struct Selects {
     pub(super) namespaces: AdmittedNamespaces,
 }
 
-/// What became of a declared target.
+/// The result of resolving a declared target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// Not looked at: the policy is invalid.
     Unresolved,
     /// It is this node.
     Attached(Node),
-    /// There is no such thing in the input.
+    /// There is no such object in the input.
     NotFound,
     /// It lies in another namespace, whose owner has not agreed.
     NotPermitted,
@@ -93,7 +94,7 @@ impl Declared {
         }
     }
 
-    /// What the hierarchy is asked for; `namespace` is the settled one.
+    /// The lookup in the hierarchy; `namespace` is the resolved one.
     #[must_use]
     pub(crate) fn locator<'r>(&'r self, namespace: &'r str, seen_on_spoke: bool) -> Reference<'r> {
         Reference {
@@ -106,7 +107,7 @@ impl Declared {
         }
     }
 
-    /// For people, where the kind alone says too little: `Backend.acme.example shop/queue`.
+    /// For people, if the kind alone is ambiguous: `Backend.acme.example shop/queue`.
     pub(crate) fn described_with_group(&self, namespace: &str) -> String {
         let described = self.describe(namespace);
         match described.split_once(' ') {

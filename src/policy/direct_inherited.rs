@@ -1,4 +1,4 @@
-//! Direct and inherited: whether a policy at one level of a path counts at its end.
+//! Direct and Inherited: whether a policy at one level of a path applies at its end.
 //!
 //! Owns: GEP-713's two classes. Flows in: a class and two levels. Flows out: yes or no.
 //! Must not know: which policies there are.

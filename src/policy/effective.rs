@@ -1,6 +1,6 @@
-//! Effective policies: what holds on a path.
+//! Effective policies: the settings that apply on a path.
 //!
-//! Owns: a result with the source of every field, and what was lost to whom.
+//! Owns: a result with the source of every field, and which settings were overridden by which policy.
 //! Flows in: what `paths` merges. Flows out: [`Effective`]s. Must not know: which paths there are, statuses, clusters.
 
 use std::collections::{BTreeSet, HashMap};
@@ -17,7 +17,7 @@ use super::precedence::Rule;
 use super::profile::{Profile, SameTarget};
 use crate::topology::{Level, Path};
 
-/// What policies come to on one or more paths.
+/// The result of policies on one or more paths.
 #[derive(Debug, Clone)]
 pub(crate) struct Effective {
     /// The result, by rule id or JSON pointer; each leaf knows its source.
@@ -26,14 +26,14 @@ pub(crate) struct Effective {
     pub chain: Vec<(Level, PolicyId)>,
     /// How many steps from the start each of them first is on the way.
     steps: HashMap<PolicyId, usize>,
-    /// What did not survive.
+    /// The settings that did not survive.
     pub losses: Vec<Loss>,
     /// Those of the chain that their controller refuses here: no setting of theirs takes effect.
     pub refused: BTreeSet<PolicyId>,
 }
 
 impl Effective {
-    /// `at` says of each policy of the chain at which step it is.
+    /// `at` gives the step of each policy of the chain.
     pub(super) fn new(
         content: Arc<Content>,
         (chain, at): (Vec<(Level, PolicyId)>, &[usize]),
@@ -93,7 +93,7 @@ impl Effective {
     }
 }
 
-/// A path and what holds there.
+/// A path and the settings that apply there.
 #[derive(Debug, Clone)]
 pub(crate) struct PathEffective {
     /// The path.

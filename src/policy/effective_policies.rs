@@ -1,4 +1,4 @@
-//! All effective policies: one result per kind and path.
+//! All effective policies: one result for each kind and path.
 //!
 //! Owns: computing them, in parallel, and finding those on the way through an object.
 //! Flows in: attachments. Flows out: [`EffectivePolicies`].

@@ -1,8 +1,8 @@
-//! Policies that Envoy Gateway refuses where they are attached, though its CRDs take them
+//! Policies that Envoy Gateway refuses where they are attached, although its CRDs accept them
 //! (docs/systems/envoy-gateway.md#sizes, docs/systems/envoy-gateway.md#default-hosts).
 //!
-//! Owns: sizes, ports that listeners share, and default hosts. Flows in: the topology, policies. Flows out: why, and what to
-//! do.
+//! Owns: sizes, ports that listeners share, and default hosts. Flows in: the topology, policies. Flows out: the reason,
+//! and the help.
 //! Must not know: statuses, findings, other policies.
 
 use std::collections::{BTreeSet, HashMap};
@@ -20,9 +20,9 @@ pub(super) struct Misfit {
     pub(super) message: String,
     /// Where in the policy, if it is not the target.
     pub(super) pointer: Option<&'static str>,
-    /// What to do.
+    /// How to fix it.
     pub(super) help: String,
-    /// Where, if it is not all that the target stands for.
+    /// The place, if it is not the whole target.
     pub(super) at: Option<Node>,
 }
 

@@ -1,7 +1,7 @@
-//! Sizes that Envoy Gateway refuses, though its CRDs take them (docs/systems/envoy-gateway.md#sizes).
+//! Sizes that Envoy Gateway refuses, although its CRDs accept them (docs/systems/envoy-gateway.md#sizes).
 //!
-//! Owns: which fields, their bounds, and what the controller says. Flows in: the settings of a policy. Flows out: a message. Must not know:
-//! targets.
+//! Owns: which fields, their bounds, and the controller's message. Flows in: the settings of a policy. Flows out: a
+//! message. Must not know: targets.
 
 use apimachinery::Quantity;
 use serde_json::Value;
@@ -61,11 +61,11 @@ const SIZES: [Size; 4] = [
 /// A size that the controller refuses.
 #[derive(Debug)]
 pub(super) struct WrongSize {
-    /// What it says of all in one part of the policy.
+    /// The message about all of them in one part of the policy.
     pub(super) message: String,
     /// The pointer of the first.
     pub(super) pointer: &'static str,
-    /// What it takes there.
+    /// The values that it accepts there.
     pub(super) bounds: (u32, u32),
 }
 

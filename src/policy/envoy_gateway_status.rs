@@ -1,7 +1,7 @@
-//! Predicted statuses in Envoy Gateway's words (docs/systems/envoy-gateway.md#status).
+//! Predicted statuses in Envoy Gateway's wording (docs/systems/envoy-gateway.md#status).
 //!
 //! Owns: Accepted, Merged, Overridden, Warning and Aggregated for each ancestor, in the order in which its controller
-//! comes to the targets. Flows in: attachments. Flows out: [`AncestorStatus`]es. Must not know: clusters, and what
+//! processes the targets. Flows in: attachments. Flows out: [`AncestorStatus`]es. Must not know: clusters, and what
 //! happens there.
 //!
 //! `envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`,
@@ -27,7 +27,7 @@ const CONTROLLER: &str = "gateway.envoyproxy.io/gatewayclass-controller";
 /// The group of its kinds.
 const GROUP_OF_KINDS: &str = "gateway.envoyproxy.io";
 
-/// What is accepted.
+/// The accepted policies.
 pub(super) const ACCEPTED: &str = "Policy has been accepted.";
 
 /// `status.ancestors` of a policy, all of them.
@@ -245,7 +245,8 @@ impl Said<'_, '_> {
         }
     }
 
-    /// What is beside Accepted: what took its place somewhere, what it was merged into, what is deprecated.
+    /// The conditions besides Accepted: which policies override it somewhere, which one it was merged into, which
+    /// fields are deprecated.
     fn effects(&self, node: Node) -> Vec<Condition> {
         let mut effects = Vec::new();
         let plural = plural(&self.policy.object.kind);
@@ -269,7 +270,7 @@ impl Said<'_, '_> {
                     effects.push(overridden(message));
                 }
             }
-            // It knows no merging, and says it in its own way.
+            // It has no merging, and its own wording.
             _ if self.policy.object.kind == "ClientTrafficPolicy" => {
                 let sections = self.held_sections(node);
                 if !sections.is_empty() {
@@ -295,7 +296,7 @@ impl Said<'_, '_> {
         effects
     }
 
-    /// The names of the sections of an object on which a policy of the kind holds, sorted.
+    /// The names of the sections of an object on which a policy of the kind applies, sorted.
     fn held_sections(&self, node: Node) -> Vec<&str> {
         let holds = |section: &Node| {
             let placed = self.kind.nodes.get(section);
@@ -385,7 +386,7 @@ impl Said<'_, '_> {
         }
     }
 
-    /// Sets a condition of an ancestor; one of its type gives way.
+    /// Sets a condition of an ancestor; it replaces one of the same type.
     fn say(&mut self, gateway: GatewayId, ancestor: &AncestorRef, condition: Condition) {
         let conditions = &mut self.entry(gateway, ancestor).conditions;
         match conditions.iter_mut().find(|known| known.kind == condition.kind) {
@@ -535,7 +536,7 @@ fn has_more(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<S
     keys.any(|key| !filled.has(key)).then(|| filled.refusal(kind))
 }
 
-/// Why a policy is refused where another one of its kind holds.
+/// Why a policy is refused where another one of its kind applies.
 pub(super) fn conflicted(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> String {
     let topology = &attachments.topology;
     let kind = &attachments.policy(id).object.kind;
@@ -570,7 +571,7 @@ fn plural(kind: &str) -> String {
     first.into_iter().chain(characters).chain("ies".chars()).collect()
 }
 
-/// Deprecated fields and what stands for them today, sorted.
+/// Deprecated fields and their replacements, sorted.
 const DEPRECATED: [(&str, &str); 6] = [
     ("spec.compression", "spec.compressor"),
     ("spec.enableProxyProtocol", "spec.proxyProtocol"),
@@ -593,7 +594,7 @@ fn deprecated(policy: &Policy<'_>) -> Option<Condition> {
     (!used.is_empty()).then(|| condition("Warning", true, "DeprecatedField", used.join("; ")))
 }
 
-/// At most as many as a status holds, those first that say that something does not hold.
+/// At most as many as a status may have; those that report an overridden setting come first.
 fn truncated(mut ancestors: Vec<AncestorStatus>) -> Vec<AncestorStatus> {
     if ancestors.len() <= MAX_ANCESTORS {
         return ancestors;

@@ -1,8 +1,8 @@
-//! What becomes of every policy, wherever it goes.
+//! The fate of every policy, on every cluster that it goes to.
 //!
-//! Owns: which of its settings hold and which do not, and who took their place: on each cluster where it was evaluated,
-//! and on all of them together.
-//! Flows in: evaluated clusters, and what is kept from them. Flows out: [`Fates`], by the locators of policies.
+//! Owns: which of its settings apply and which do not, and what overrides them: on each cluster where it was evaluated,
+//! and on all of them together. Flows in: evaluated clusters, and what is withheld from them. Flows out: [`Fates`], by
+//! the locators of policies.
 //! Must not know: how anything is merged, conditions.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -18,10 +18,10 @@ use super::precedence::Rule;
 use crate::object::Object;
 use crate::topology::Start;
 
-/// Whose took the place of a policy, by locator.
+/// The policies that override a policy, by locator.
 pub(crate) type Winners<'a> = BTreeMap<Arc<str>, Winner<'a>>;
 
-/// A policy that took the place of another.
+/// A policy that overrides another.
 #[derive(Debug, Clone)]
 pub(crate) struct Winner<'a> {
     /// The policy.
@@ -32,14 +32,14 @@ pub(crate) struct Winner<'a> {
     pub(crate) rules: BTreeSet<Rule>,
 }
 
-/// What became of the settings of a policy on the paths of a Gateway, or on all.
+/// The fate of the settings of a policy on the paths of a Gateway, or on all.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally<'a> {
-    /// Something of it holds somewhere.
+    /// Some of its settings apply somewhere.
     pub(crate) survived: bool,
-    /// Something of it does not hold somewhere.
+    /// Some of its settings do not apply somewhere.
     pub(crate) lost: bool,
-    /// Whose took its place.
+    /// The policies that override it.
     pub(crate) by: Winners<'a>,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// `namespace/name` of the policies that took its place, sorted.
+    /// `namespace/name` of the policies that override it, sorted.
     #[must_use]
     pub(crate) fn keys(&self) -> Vec<String> {
         let keys: BTreeSet<String> = self.by.values().map(|winner| winner.object.key()).collect();
@@ -86,19 +86,19 @@ impl<'a> Tally<'a> {
     }
 }
 
-/// What became of a policy on clusters that are alike.
+/// The fate of a policy on clusters that are alike.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fate<'a> {
     /// The clusters, shared by all policies there; none: the hub as a cluster of its own.
     pub(crate) clusters: Arc<BTreeSet<Arc<str>>>,
     /// By the locator of the Gateway, or of the Service of a mesh.
     pub(crate) gateways: BTreeMap<String, Tally<'a>>,
-    /// What it lost where no path shows it, as it is not there at all.
+    /// Its losses that no path shows, because it is not there at all.
     kept_away: Tally<'a>,
 }
 
 impl<'a> Fate<'a> {
-    /// What it says, without its clusters.
+    /// The fate, without its clusters.
     fn text(&self) -> String {
         let mut text = String::new();
         let tallies = self
@@ -126,18 +126,18 @@ impl<'a> Fate<'a> {
     }
 }
 
-/// What became of one policy, by clusters that are alike.
+/// The fate of one policy, by clusters that are alike.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Everywhere<'a> {
     /// Each cluster in one of them.
     pub(crate) fates: Vec<Fate<'a>>,
-    /// Their positions, by what they say.
+    /// Their positions, by fate.
     known: HashMap<String, usize>,
 }
 
 impl<'a> Everywhere<'a> {
-    /// Its fate on most of the clusters where it is on any path: what is reported about it before the exceptions. Of
-    /// equally many the one where more of it holds.
+    /// Its fate on most of the clusters where it is on any path: what is reported about it before the exceptions. If
+    /// two are equally common, the one where more of it applies.
     #[must_use]
     pub(crate) fn common(&self) -> Option<(Outcome, Tally<'a>)> {
         let mut by_outcome: BTreeMap<(bool, Outcome, Vec<String>), (usize, Tally<'a>)> = BTreeMap::new();
@@ -194,14 +194,14 @@ impl<'a> Everywhere<'a> {
     }
 }
 
-/// What became of all policies, by locator.
+/// The fates of all policies, by locator.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fates<'a> {
     by_policy: BTreeMap<Arc<str>, Everywhere<'a>>,
 }
 
 impl<'a> Fates<'a> {
-    /// What became of one policy; `None`: it is on no cluster, and on no path.
+    /// The fate of one policy; `None` if it is on no cluster, and on no path.
     #[must_use]
     pub(crate) fn of(&self, locator: &str) -> Option<&Everywhere<'a>> {
         self.by_policy.get(locator)
@@ -288,7 +288,7 @@ impl<'a> Fates<'a> {
         }
     }
 
-    /// Adds that a policy is kept from clusters, as others took its place before anything was shipped.
+    /// Adds that a policy is withheld from clusters, because others override it before anything is shipped.
     pub(crate) fn keep_away(&mut self, locator: &str, kept: KeptAway<'a>) {
         let everywhere = self.by_policy.entry(Arc::from(locator)).or_default();
         let before = std::mem::take(everywhere);
@@ -340,10 +340,10 @@ fn without(one: &ClusterSet, other: &ClusterSet) -> ClusterSet {
     Arc::new(one.difference(other).cloned().collect())
 }
 
-/// Whose took the place of a policy, whether that lives on the cluster, and by which rule.
+/// The policy that overrides another one, whether it lives on the cluster, and by which rule.
 pub(crate) type TakenBy<'a> = (&'a Object, bool, Rule);
 
-/// The clusters that a policy is kept from, by who takes its place there.
+/// The clusters that a policy is withheld from, by the policy that overrides it there.
 #[derive(Debug, Default)]
 pub(crate) struct KeptAway<'a> {
     /// No cluster is in two.
@@ -357,7 +357,7 @@ struct KeptFrom<'a> {
 }
 
 impl<'a> KeptAway<'a> {
-    /// Adds that another policy takes its place on these clusters.
+    /// Adds that another policy overrides it on these clusters.
     pub(crate) fn add(&mut self, clusters: &ClusterSet, winner: TakenBy<'a>) {
         let mut rest = Arc::clone(clusters);
         let mut groups = Vec::with_capacity(self.groups.len().saturating_add(1));

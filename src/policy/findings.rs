@@ -1,8 +1,8 @@
-//! What there is to say about policies as a whole: targets on no path, settings that nowhere hold.
+//! Findings about policies as a whole: targets on no path, settings that apply nowhere.
 //!
 //! Owns: the findings that need more than one policy. Those about a single field are where it is read (`settings`,
 //! `targets`, `topology`).
-//! Flows in: attachments, what became of the policies. Flows out: findings.
+//! Flows in: attachments, the fates of the policies. Flows out: findings.
 //! Must not know: works.
 
 use std::collections::BTreeSet;
@@ -25,8 +25,8 @@ use crate::topology::{GatewayId, Level, Node};
 /// So many listeners are named that share a port with the one of a policy.
 const MOST_NAMED: usize = 3;
 
-/// What the outcome of all policies together shows: unreachable and wholly overridden policies. `attachments` are the
-/// hub's; with a `cluster`, `fates` are those on it, and nothing is reported about other ones.
+/// The findings that need the outcome of all policies: unreachable and wholly overridden policies. `attachments` are
+/// the hub's; with a `cluster`, `fates` are those on it, and nothing is reported about other ones.
 pub(crate) fn outcomes(
     attachments: &Attachments<'_>,
     fates: &Fates<'_>,
@@ -92,7 +92,7 @@ pub(crate) fn outcomes(
     }
 }
 
-/// Filters of a route that name a policy: it holds before all that target the rule
+/// Filters of a route that name a policy: it applies before all policies that target the rule
 /// (docs/systems/other-policies.md#kgateway).
 fn by_filter(route: &Object, findings: &mut Findings) {
     let rules = route.root().get("spec").get("rules");
@@ -191,7 +191,7 @@ fn refused(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings)
     }
 }
 
-/// A target that nothing leads to. A Gateway without routes is no such thing: its routes may live on spokes.
+/// A target that nothing leads to. A Gateway without routes is not one, because its routes may live on spokes.
 fn unreachable(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
     let policy = attachments.policy(id);
     for declared in &policy.targets {

@@ -1,6 +1,6 @@
 //! The numbers of policies and of their kinds.
 //!
-//! Owns: one type for each. Flows in and out: nothing else. Must not know: what is behind a number.
+//! Owns: one type for each. Flows in and out: nothing else. Must not know: what a number stands for.
 
 use crate::hub::row_ids;
 
@@ -10,7 +10,7 @@ use crate::hub::row_ids;
 pub(crate) struct AuthoredId {
     /// The policy.
     pub policy: PolicyId,
-    /// Position among what it stands for.
+    /// Position among the originals.
     pub(super) position: u32,
 }
 

@@ -1,8 +1,8 @@
-//! How the policies of a Gateway, or of a route that hands requests on, meet those below, where an annotation says so
-//! (kgateway).
+//! How the policies of a Gateway, or of a route that delegates requests, merge with those below if an annotation
+//! decides it (kgateway).
 //!
-//! Owns: the four values of that annotation, and what each comes to. Flows in: the levels of a path, what the annotations
-//! say. Flows out: leaves with their sources. Must not know: where the annotation stands.
+//! Owns: the four values of that annotation, and the result of each. Flows in: the levels of a path, the values of the
+//! annotations. Flows out: leaves with their sources. Must not know: which object has the annotation.
 //!
 //! docs/systems/other-policies.md#kgateway
 
@@ -19,7 +19,7 @@ use super::oldest_wins::oldest_wins;
 use super::profile::{MergeUnit, Profile};
 use super::strategic_merge::all_elements;
 
-/// What the annotation says.
+/// The value of the annotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Inherited {
     prefers_parent: bool,

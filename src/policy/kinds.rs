@@ -3,7 +3,7 @@
 //! Owns: discovering policy kinds (by their profile, by the label of their CRD, or because a class syncs them), and asking
 //! their definitions about targets.
 //! Flows in: objects, profiles, options. Flows out: profiles.
-//! Must not know: what a policy says.
+//! Must not know: the settings of a policy.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What can be merged: the settings of policies, taken apart.
+//! The settings of policies, taken apart so that they can be merged.
 //!
 //! Owns: defaults and overrides as [`Layer`]s, their [`Leaf`]s with where each comes from, and an [`Entry`], the policy
 //! that they belong to.
@@ -22,7 +22,7 @@ pub enum Side {
     Overrides,
 }
 
-/// One unit of merging: a named rule, or a field that is no mapping.
+/// One unit of merging: a named rule, or a field that is not a mapping.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leaf {
     /// Its value.
@@ -78,6 +78,6 @@ pub struct Layer {
 pub struct Entry {
     /// The policy.
     pub policy: PolicyId,
-    /// Its settings; shared unless a policy of the cluster took some away.
+    /// Its settings; shared unless a policy of the cluster removed some.
     pub layers: Arc<[Layer]>,
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::layer::Leaf;
 
-/// Calls `leaf` for every field that is no mapping, and for empty mappings, with its JSON pointer. A list is
+/// Calls `leaf` for every field that is not a mapping, and for empty mappings, with its JSON pointer. A list is
 /// one leaf: RFC 7386 replaces lists as a whole. Depth is limited by the reader of the input.
 pub(crate) fn flatten(value: &Value, pointer: String, leaf: &mut dyn FnMut(String, &Value)) {
     match value {

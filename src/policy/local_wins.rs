@@ -1,8 +1,8 @@
-//! What is left of a synced policy beside policies of its kind that live on the cluster.
+//! The rest of a synced policy if policies of its kind live on the cluster.
 //!
-//! Owns: taking from settings the rules and fields that others define.
+//! Owns: removing the rules and fields that others define from settings.
 //! Flows in: the settings of both. Flows out: the settings that are left.
-//! Must not know: which cluster; who is synced.
+//! Must not know: which cluster; which policy is synced.
 
 use std::sync::Arc;
 
@@ -10,7 +10,8 @@ use super::layer::{Content, Entry, Layer, Side};
 use super::merge_patch::starting_with;
 use super::profile::{Dictates, Precedence, Profile};
 
-/// What is left of a synced policy beside local ones of its kind on its target. `None`: nothing; it is withheld.
+/// The settings of a synced policy that local ones of its kind on its target leave. `None`: there are none, and the
+/// policy is withheld.
 ///
 /// What is left comes to the same with the local ones whichever is created first: patches of other rules and fields. Beside
 /// settings that hold or give way as a whole, that is nothing (docs/systems/policy-sync.md#local-policies-win).
@@ -59,7 +60,7 @@ pub(crate) fn without_rules_of(
     (!left.is_empty()).then(|| Arc::from(left))
 }
 
-/// Whether `content` says something about this rule or field, about a part of it, or about what it is a part of.
+/// Whether `content` sets this rule or field, a part of it, or something that it is a part of.
 #[must_use]
 pub(crate) fn defines(content: &Content, key: &str) -> bool {
     if content.contains_key(key) {

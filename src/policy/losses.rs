@@ -1,6 +1,6 @@
-//! Losses: what of a policy does not hold on a path, and whose took its place.
+//! Losses: the settings of a policy that do not apply on a path, and the policies that override them.
 //!
-//! Owns: telling losses from what survives under another shape. Flows in: a policy and the result of a path.
+//! Owns: telling losses from settings that survive in another shape. Flows in: a policy and the result of a path.
 //! Flows out: [`Loss`]es. Must not know: statuses, other paths.
 
 use std::collections::{BTreeSet, HashMap};
@@ -12,14 +12,14 @@ use super::merge_patch::starting_with;
 use super::profile::{MergeUnit, Profile};
 use super::strategic_merge::Kept;
 
-/// A unit of a policy that does not hold on a path.
+/// A unit of a policy that does not apply on a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Loss {
-    /// Whose it was.
+    /// The policy that it belongs to.
     pub policy: AuthoredId,
     /// Rule id or JSON pointer.
     pub key: Arc<str>,
-    /// Whose took its place, sorted.
+    /// The policies that override it, sorted.
     pub by: Vec<AuthoredId>,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Losses<'r> {
     content: &'r Content,
     kept: Kept<'r>,
     author_of: &'r dyn Fn(&str, &Leaf) -> AuthoredId,
-    /// A policy that takes the place of all others also where it says nothing.
+    /// A policy that overrides all others even if it is empty.
     dictating: Option<AuthoredId>,
     everybody: BTreeSet<AuthoredId>,
     below: HashMap<Arc<str>, BTreeSet<AuthoredId>>,
@@ -91,10 +91,10 @@ impl<'r> Losses<'r> {
                 by.extend(self.everybody.iter().filter(|other| **other != id));
             }
             if by.is_empty() {
-                // A policy that says nothing has no leaf to be known by, and yet takes the place of all others.
+                // An empty policy has no leaf to be recognized by, and yet overrides all others.
                 by.extend(self.dictating.filter(|other| *other != id));
             }
-            // What nobody took the place of is not lost: the route has no such setting.
+            // A setting that nothing overrides is not lost: the route has no such setting.
             if by.is_empty() {
                 continue;
             }

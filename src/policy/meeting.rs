@@ -1,13 +1,13 @@
-//! Which policies of a path meet at all.
+//! Which policies of a path are merged at all.
 //!
-//! Owns: that, by kind. Flows in: who is on each level of a path. Flows out: the levels that are merged.
-//! Must not know: how anything is merged, what the policies say.
+//! Owns: this decision, by kind. Flows in: the policies on each level of a path. Flows out: the levels that are merged.
+//! Must not know: how anything is merged, the settings of the policies.
 
 use super::layer::Entry;
 use super::profile::Dictates;
 use crate::topology::Level;
 
-/// The levels of a path, least specific first, whose policies meet at its end.
+/// The levels of a path, least specific first, whose policies are merged at its end.
 ///
 /// Where the most specific policy dictates, it meets the closest one on the other side of the border between Gateway and
 /// route. Never does a rule's policy meet that of its route, nor that of a listener the one of its Gateway

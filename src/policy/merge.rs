@@ -1,6 +1,6 @@
 //! Merging: many policies on one path become one result.
 //!
-//! Owns: which way a kind merges, what routes take from every policy, and kinds whose policies add up.
+//! Owns: which way a kind merges, the settings that routes get from every policy, and kinds whose policies add up.
 //! Flows in: layers by level, established first. Flows out: leaves with their sources.
 //! Must not know: objects, paths, statuses.
 

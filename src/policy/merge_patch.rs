@@ -24,7 +24,7 @@ pub(super) fn patch(target: &mut Content, patch: &Content, unit: &MergeUnit) {
 /// each other, and each step costs what is new, not what has come together so far.
 pub(super) fn lay_under(target: &mut Content, under: &Content, unit: &MergeUnit) {
     let by_name = unit.is_by_name();
-    // A null deletes what it meets, and is gone then: that takes a real patch.
+    // A null deletes the value below it, and then disappears: that needs a real patch.
     if !by_name && target.values().any(|leaf| leaf.value.is_null()) {
         let over = std::mem::replace(target, under.clone());
         patch(target, &over, unit);
@@ -37,8 +37,8 @@ pub(super) fn lay_under(target: &mut Content, under: &Content, unit: &MergeUnit)
     }
 }
 
-/// Whether nothing of a patch takes the place of a leaf that it is laid over. An empty mapping above that leaf does
-/// not: it goes.
+/// Whether nothing of a patch replaces a leaf that it is laid over. An empty mapping above that leaf does not, because
+/// it disappears.
 fn is_free(over: &mut Content, key: &str) -> bool {
     if over.contains_key(key) {
         return false;
@@ -62,13 +62,13 @@ fn is_free(over: &mut Content, key: &str) -> bool {
     true
 }
 
-/// Leaves hold empty mappings only.
+/// Among mappings, only empty ones are leaves.
 fn is_empty_mapping(leaf: &Leaf) -> bool {
     leaf.value.as_object().is_some_and(serde_json::Map::is_empty)
 }
 
-/// One leaf of an RFC 7386 patch. A scalar or a list replaces whatever was there; a mapping replaces only what
-/// is no mapping; null deletes.
+/// One leaf of an RFC 7386 patch. A scalar or a list replaces whatever was there; a mapping replaces only what is not a
+/// mapping; null deletes.
 fn patch_field(target: &mut Content, key: &Arc<str>, leaf: &Leaf) {
     let below = format!("{key}/");
     // An empty mapping of a patch adds nothing to a mapping that is there.

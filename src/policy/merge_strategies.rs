@@ -1,14 +1,14 @@
 //! The merge strategies of GEP-713: how two specs become one.
 //!
-//! Owns: atomic defaults, atomic overrides, patch defaults, patch overrides, and what counts as empty.
-//! Flows in: what has been merged so far, the layer of an established policy. Flows out: what both come to.
-//! Must not know: where the two stand.
+//! Owns: atomic defaults, atomic overrides, patch defaults, patch overrides, and what counts as empty. Flows in: the
+//! result so far, the layer of an established policy. Flows out: the merged result. Must not know: which levels the two
+//! are on.
 
 use super::layer::{Content, Side};
 use super::merge_patch::{lay_under, patch};
 use super::profile::{MergeUnit, Strategy};
 
-/// Merges the layer of an established policy into what its challengers have come to
+/// Merges the layer of an established policy into the result of its challengers
 /// (docs/systems/gep-713.md#merge-strategies).
 pub(super) fn merge_into(
     challenger: &mut Content,
@@ -18,14 +18,14 @@ pub(super) fn merge_into(
     unit: &MergeUnit,
 ) {
     match (strategy, side) {
-        // Atomic defaults give way as a whole, but not to a policy that says nothing its kind is about: Kuadrant falls
+        // Atomic defaults give way as a whole, but not to a policy without settings of its kind: Kuadrant falls
         // back to the parent (docs/systems/kuadrant.md#empty-policies).
         (Strategy::None | Strategy::Atomic, Side::Defaults) => {
             if is_empty(challenger) {
                 *challenger = established.clone();
             }
         }
-        // Atomic overrides hold as a whole, even empty ones.
+        // Atomic overrides apply as a whole, even empty ones.
         (Strategy::None | Strategy::Atomic, Side::Overrides) => *challenger = established.clone(),
         // Which of the two is the patch matters: the patch's lists replace, and its nulls delete.
         (Strategy::Patch | Strategy::StrategicPatch, Side::Defaults) => {

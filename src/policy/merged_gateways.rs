@@ -1,6 +1,7 @@
 //! Which Gateways Envoy Gateway runs as one (docs/systems/envoy-gateway.md#merged-gateways).
 //!
-//! Owns: where a class asks for that. Flows in: the topology, objects. Flows out: the classes that are known to ask.
+//! Owns: where a class requests that. Flows in: the topology, objects. Flows out: the classes that are known to request
+//! it.
 //! Must not know: policies.
 
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
-//! Policy attachment: who is attached where, who wins, what results, and why.
+//! Policy attachment: which policy is attached where, which one wins, the result, and why.
 //!
 //! Owns: policy kinds and their profiles, attachment, precedence, merging, effective policies with the source of every
-//! field, what becomes of each policy, predicted statuses.
+//! field, the fate of each policy, predicted statuses.
 //! Flows in: the objects of the hub or of a cluster. Flows out: [`Attachments`] (cheap: enough to sync),
 //! [`EffectivePolicies`], [`Fates`], statuses, reach, findings.
 //! Must not know: which clusters are alike, works, output.

@@ -1,8 +1,8 @@
 //! Merging along a path in the order of GEP-713's earlier text: on one level, the oldest wins.
 //!
-//! Owns: what the policies of one level come to before levels meet.
+//! Owns: merging the policies of one level before levels are merged.
 //! Flows in: layers by level, oldest first. Flows out: leaves with their sources.
-//! Must not know: what the levels are; whose strategy counts in today's text.
+//! Must not know: what the levels are; whose strategy decides in today's text.
 
 use super::layer::{Content, Entry, Side};
 use super::merge_patch::lay_under;

@@ -1,6 +1,7 @@
-//! One policy: what it says and where it wants to be.
+//! One policy: its settings and its targets.
 //!
-//! Owns: [`Policy`], and [`Authored`], what it was made from. Flows in: what `reading` reads and `targets` resolves.
+//! Owns: [`Policy`], and [`Authored`], the object that it was made from. Flows in: what `reading` reads and `targets`
+//! resolves.
 //! Flows out: the same. Must not know: other policies.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,13 +47,13 @@ pub(crate) struct Authored<'a> {
     pub(crate) object: &'a Object,
     /// Its locator in reports.
     pub(crate) locator: Arc<str>,
-    /// What it says.
+    /// Its settings.
     pub(crate) layers: Arc<[Layer]>,
     /// Age and `namespace/name`.
     pub(crate) rank: Rank,
 }
 
-/// What a copy on a cluster was made from.
+/// The original of a copy on a cluster.
 #[derive(Debug, Clone)]
 pub(crate) struct Copied<'a> {
     /// What it stands for, the one that has its name first: never nothing.
@@ -80,7 +81,7 @@ impl<'a> Policy<'a> {
             .map_or_else(|| Arc::from(""), |first| Arc::clone(&first.locator))
     }
 
-    /// What it stands for, by number.
+    /// Its originals, by number.
     pub(crate) fn authors(&self, id: PolicyId) -> impl Iterator<Item = (AuthoredId, &Authored<'a>)> {
         let number = move |position| AuthoredId { policy: id, position };
         (0..).map(number).zip(&self.authored)
@@ -100,7 +101,7 @@ impl<'a> Policy<'a> {
         }
     }
 
-    /// Whether it names or selects targets, and is not just held by what its namespace or its labels say.
+    /// Whether it names or selects targets, instead of applying only because of its namespace or its labels.
     #[must_use]
     pub(super) fn has_targets(&self) -> bool {
         self.targets.iter().any(|declared| !declared.is_held)

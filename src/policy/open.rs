@@ -1,7 +1,7 @@
-//! Ways to say that a policy lets everybody in, on purpose.
+//! How a policy declares that it deliberately lets everybody in.
 //!
-//! Owns: what a profile says of that ([`Open`]), and whether a setting is what it names. Flows in: settings. Flows out: yes
-//! or no. Must not know: profiles, what holds on a path.
+//! Owns: the part of a profile about that ([`Open`]), and whether a setting matches it. Flows in: settings. Flows out:
+//! yes or no. Must not know: profiles, effective policies.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

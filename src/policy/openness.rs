@@ -1,7 +1,7 @@
-//! Policies that let everybody in, on purpose: they hold, and they cover nothing.
+//! Policies that deliberately let everybody in: they apply, but they cover nothing.
 //!
-//! Owns: asking a profile, or the rules of policies, whether settings that hold together do. Flows in: what holds on a path.
-//! Flows out: yes or no. Must not know: paths, reports.
+//! Owns: asking a profile, or the rules of policies, whether settings that apply together let everybody in. Flows in:
+//! the effective settings of a path. Flows out: yes or no. Must not know: paths, reports.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use super::open::{Open, is_there};
 use super::profile::Profile;
 
 impl Profile {
-    /// Whether settings that hold together let everybody in. No settings do not: then there is no policy.
+    /// Whether settings that apply together let everybody in. Empty settings do not: then there is no policy.
     #[must_use]
     pub(crate) fn lets_everybody_in(&self, content: &Content) -> bool {
         let has = |wanted: &String| {

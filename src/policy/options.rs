@@ -1,6 +1,6 @@
-//! What the configuration and the parameters say about policies.
+//! The options for policies, from the configuration and the parameters.
 //!
-//! Owns: [`Options`]. Flows in and out: the same. Must not know: where it was read.
+//! Owns: [`Options`]. Flows in and out: the same. Must not know: where they were read.
 
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ pub(crate) type Interpret<'i> = &'i (dyn Fn(&Object) -> Option<Value> + Sync);
 /// Why an API server refuses an object, if it does.
 pub(crate) type Refused<'i> = &'i (dyn Fn(&Object) -> Option<String> + Sync);
 
-/// What the configuration and the parameters say.
+/// The options from the configuration and the parameters.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Options<'o> {
     /// Profiles; `None`: the built-in ones.
@@ -29,11 +29,11 @@ pub(crate) struct Options<'o> {
     pub kinds: &'o [GroupKind],
     /// Further route kinds: those in `resourcesToSync` that are not Gateway API's.
     pub routes: &'o [GroupKind],
-    /// What becomes of our classes; `None`: no class is ours.
+    /// The classes that ours become on clusters; `None`: no class is ours.
     pub controllers: Option<&'o Controllers>,
     /// Schema defaults, where a CRD is in the input.
     pub interpret: Option<Interpret<'o>>,
-    /// What an API server refuses, by its CRD or by the rules of its kind.
+    /// The policies that an API server refuses, by their CRD or by the rules of their kind.
     pub refused: Option<Refused<'o>>,
     /// The root namespace of Istio's mesh; `None`: `istio-system`.
     pub root_namespace: Option<&'o str>,

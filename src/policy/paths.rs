@@ -1,7 +1,7 @@
-//! The paths from one Gateway, or from one Service of a mesh, for one policy kind, and what holds on each.
+//! The paths from one Gateway, or from one Service of a mesh, for one policy kind, and the settings that apply on each.
 //!
-//! Owns: which paths there are (down to where the profile says, sections only where they matter), and merging each
-//! distinct chain of policies once.
+//! Owns: which paths exist (down to the level that the profile sets, with sections only where they matter), and merging
+//! each distinct chain of policies once.
 //! Flows in: attachments. Flows out: [`PathEffective`]s.
 //! Must not know: where other paths begin, statuses.
 
@@ -26,12 +26,12 @@ use crate::topology::{
     Topology,
 };
 
-/// So many paths are evaluated in one run, over all clusters that are not alike. They are a product: ten Gateways of 64
-/// listeners with a hundred routes of 16 rules, which a file of 200 kilobytes holds, have a million.
+/// The maximum number of paths that one run evaluates, over all clusters that are not alike. Paths multiply: ten
+/// Gateways of 64 listeners with a hundred routes of 16 rules, which fit into a file of 200 kilobytes, have a million.
 pub(crate) const MOST_PATHS: usize = 2_000_000;
 
-/// So many settings may hold in all, where paths with the same policies on them count once: a list of ten thousand
-/// elements that each of a thousand routes adds one to is ten million.
+/// The maximum number of settings that may apply in all; paths with the same policies count once: a list of ten
+/// thousand elements that each of a thousand routes adds one to is ten million.
 pub(crate) const MOST_SETTINGS: usize = 3_000_000;
 
 /// As many settings an element of a list counts that was put together: it is made anew, and what was not merged is
@@ -199,7 +199,7 @@ impl<'l> Walk<'l, '_> {
             .any(|level| self.ends(*level))
     }
 
-    /// The paths that clients inside of a mesh take: to a Service, and through the routes whose parent it is.
+    /// The paths that clients inside a mesh take: to a Service, and through the routes whose parent it is.
     fn service(&mut self, service: BackendId) {
         if !self.profile.in_mesh || !self.goes_on_to_routes() {
             return;

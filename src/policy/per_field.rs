@@ -1,7 +1,7 @@
 //! Policies of one target that add up as long as no two of them set one field (NGINX Gateway Fabric).
 //!
-//! Owns: which fields those are, and what such policies come to. Flows in: the policies of each level of a path. Flows
-//! out: whether two meet, leaves with their sources. Must not know: who is older, objects.
+//! Owns: which fields those are, and merging such policies. Flows in: the policies of each level of a path. Flows out:
+//! whether two conflict, leaves with their sources. Must not know: who is older, objects.
 //!
 //! docs/systems/other-policies.md#nginx-gateway-fabric
 
@@ -10,7 +10,7 @@ use super::merge_patch::{lay_under, patch, starting_with};
 use super::profile::{ListKey, Profile};
 use super::strategic_merge::all_elements;
 
-/// Switches of which only the directive that turns them on is written: off says no more than nothing, so that one that
+/// Switches for which only the directive that turns them on is written: off means the same as unset, so that one that
 /// is on above stays on (`nginx/nginx-gateway-fabric
 /// internal/controller/nginx/config/policies/ratelimit/generator.go@v2.6.7`).
 const ONLY_ON: [&str; 1] = ["/rateLimit/dryRun"];
@@ -71,7 +71,7 @@ pub(super) fn per_field(profile: &Profile, levels: &[&[Entry]]) -> Content {
     result
 }
 
-/// What the policies of one level come to: the fields of each, and all elements of the lists that add up.
+/// The result of the policies of one level: the fields of each, and all elements of the lists that add up.
 fn together(profile: &Profile, level: &[Entry]) -> Content {
     let contents = || {
         level

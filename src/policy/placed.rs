@@ -1,6 +1,7 @@
 //! The policies of one kind on one node.
 //!
-//! Owns: [`Placed`]. Flows in: who is attached there. Flows out: the same, in role order. Must not know: other nodes.
+//! Owns: [`Placed`]. Flows in: the policies that are attached there. Flows out: the same, in role order. Must not know:
+//! other nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +20,7 @@ pub struct Placed {
     /// Of kinds that hold for workloads (Istio), those of the accepted ones that name a Service which a waypoint serves: they
     /// hold there, and not at the pods.
     pub(super) at_waypoint: Vec<Entry>,
-    /// Of the same kinds, those that select what is behind a Service: they hold at the pods.
+    /// Of the same kinds, those that select the pods behind a Service: they apply at the pods.
     pub(super) at_workloads: Vec<Entry>,
     /// Those of the accepted ones that their controller refuses here: they have their place, and no settings.
     pub(super) refused: BTreeSet<PolicyId>,
@@ -41,6 +42,6 @@ pub(super) struct RefusedThere {
 pub(super) enum AtListener {
     /// Listeners that it is not for share the port.
     SharedPort,
-    /// There is no default host, in the controller's words.
+    /// There is no default host, in the controller's wording.
     NoDefaultHost(&'static str),
 }

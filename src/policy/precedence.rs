@@ -1,4 +1,4 @@
-//! The names of the rules that decide who goes first.
+//! The names of the rules that decide which policy goes first.
 //!
 //! Owns: conflict resolution on one level (docs/systems/gep-713.md#established-and-challenger) and [`Rule`], the reason
 //! that every decision carries.

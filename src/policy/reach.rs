@@ -1,6 +1,7 @@
-//! How many things a policy affects.
+//! The reach of a policy: how many things it affects.
 //!
-//! Owns: reach: Gateways, listeners, routes, backends. Flows in: attachments, effective policies. Flows out: [`Reach`].
+//! Owns: the counts of Gateways, listeners, routes, and backends. Flows in: attachments, effective policies. Flows out:
+//! [`Reach`].
 //! Must not know: clusters, how it is printed.
 
 use std::collections::BTreeSet;
@@ -10,7 +11,7 @@ use super::effective_policies::EffectivePolicies;
 use super::ids::PolicyId;
 use crate::topology::{Node, Path, Start};
 
-/// What a policy reaches: the locators of every node of every path that it is on, at its own level or below.
+/// The reach of a policy: the locators of every node of every path that it is on, at its own level or below.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Reach {
     /// Gateways.

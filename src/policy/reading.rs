@@ -1,4 +1,4 @@
-//! From objects to policies: what one of them says.
+//! Reads one object as a policy.
 //!
 //! Owns: reading targets and settings of one policy, and the findings about it.
 //! Flows in: objects, profiles, options. Flows out: [`Policy`]s whose targets are not resolved yet.
@@ -47,7 +47,7 @@ pub(crate) fn read_policy<'a>(
         layers: Arc::from(Vec::new()),
         targets: Vec::new(),
         invalid: None,
-        // What lives on a cluster was admitted there.
+        // Objects that live on a cluster were accepted there.
         inadmissible: options
             .refused
             .filter(|_| !local)

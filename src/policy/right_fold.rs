@@ -1,6 +1,6 @@
 //! The right fold: merging along a path from its end to its root.
 //!
-//! Owns: the direction of the fold, and whose strategy counts at each step: the established policy's, or the
+//! Owns: the direction of the fold, and whose strategy decides at each step: the established policy's, or the
 //! challenger's. Flows in: layers by level, established first. Flows out: leaves with their sources.
 //! Must not know: what the levels are; the earlier text of GEP-713.
 
@@ -20,8 +20,8 @@ pub(super) fn right_fold(unit: &MergeUnit, levels: &[&[Entry]]) -> Content {
     // Kuadrant/kuadrant-operator api/v1/merge_strategies.go@v1.5.2.
     //
     // On one level the same order makes the newest policy the first challenger, so that the *newer* of two policies
-    // with atomic defaults wins (docs/systems/kuadrant.md#policies-on-one-target). It looks the wrong way round, and
-    // is what GEP-713 says and what the controllers do.
+    // with atomic defaults wins (docs/systems/kuadrant.md#policies-on-one-target). It looks the wrong way round, but
+    // GEP-713 requires it and the controllers do it.
     for entry in levels.iter().rev().flat_map(|level| level.iter().rev()) {
         // Defaults are before overrides in `layers`, so that a policy with both (GEP-2649) first gives way and then
         // insists.
@@ -55,7 +55,7 @@ pub(super) fn challenger_first(unit: &MergeUnit, lists: &[ListKey], levels: &[&[
     folded
 }
 
-/// What a policy says, as these kinds have no overrides.
+/// The settings of a policy, because these kinds have no overrides.
 fn content(entry: &Entry) -> Content {
     let layers = entry.layers.iter();
     layers

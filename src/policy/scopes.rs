@@ -1,7 +1,7 @@
-//! What a policy is displaced for, or merged into, as Envoy Gateway says it in a status.
+//! The scopes that a policy is overridden in, or merged into, as Envoy Gateway's statuses report them.
 //!
 //! Owns: the parents of routes as ancestors, and which scopes (Gateways, ListenerSets, listeners, routes) are under
-//! which for one kind. Flows in: the topology, the policies of a kind and where they count. Flows out: [`Scopes`].
+//! which for one kind. Flows in: the topology, the policies of a kind and where they apply. Flows out: [`Scopes`].
 //! Must not know: conditions; how anything is merged.
 //!
 //! `envoyproxy/gateway internal/gatewayapi/helpers.go@v1.9.0`, `policyScopeGraph`.
@@ -37,14 +37,14 @@ pub(super) struct Parent {
 #[derive(Debug, Clone, Default)]
 struct Graph {
     under: BTreeMap<Node, BTreeSet<Node>>,
-    /// What is a part of what, where something is under the part.
+    /// Which scope is a part of which, if something is under the part.
     parts: BTreeMap<Node, BTreeSet<Node>>,
 }
 
 /// The scopes of one kind.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scopes {
-    /// Whose policies take the place of those above.
+    /// The scopes whose policies override those above.
     displacing: Graph,
     /// Routes whose policies merged with the one above.
     merged: Graph,
@@ -148,7 +148,7 @@ impl Graph {
         self.parts.get(&node).into_iter().flatten().copied()
     }
 
-    /// What is under a node and its parts; of a listener also the routes that are attached to all listeners.
+    /// The scopes under a node and its parts; for a listener, also the routes that are attached to all listeners.
     fn below(&self, topology: &Topology<'_>, node: Node) -> BTreeSet<Node> {
         let mut below: BTreeSet<Node> = self.direct(node).collect();
         let owner = whole(topology, node);
@@ -165,7 +165,7 @@ impl Graph {
     }
 }
 
-/// Whether a policy is the one that holds on a node.
+/// Whether a policy is the one that applies on a node.
 fn counts(nodes: &Nodes, policy: PolicyId, node: Node) -> bool {
     let placed = nodes.get(&node);
     placed.is_some_and(|placed| placed.accepted.iter().any(|entry| entry.policy == policy))
@@ -233,7 +233,7 @@ impl Parents {
 }
 
 fn parents_of(topology: &Topology<'_>, node: &RouteNode<'_>, taken: &BTreeSet<ListenerId>) -> Vec<Parent> {
-    // What is wrong with it was reported where the topology was built.
+    // The topology has already reported what is wrong with it.
     let Some(read) = Route::read(node.object, &mut Findings::new()) else {
         return Vec::new();
     };

@@ -1,4 +1,4 @@
-//! What selectors of policies select.
+//! The objects that the selectors of policies select.
 //!
 //! Owns: finding objects by their labels without asking each of them, once for equal selectors, and how many targets all
 //! selectors of a run may select. Flows in: the objects of the hub or of a cluster, selectors. Flows out: names. Must not

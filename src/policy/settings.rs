@@ -1,5 +1,4 @@
-//! The settings of one policy: what its spec says, without targets and strategy, taken apart into what can be
-//! merged.
+//! The settings of one policy: its spec without targets and strategy, taken apart so that it can be merged.
 //!
 //! Owns: wrappers (`defaults`, `overrides`, bare), the strategy field, named rules and the
 //! leaves of JSON merge patch.
@@ -25,9 +24,9 @@ pub(super) struct Problem {
     pub pointer: String,
     /// One sentence without a full stop.
     pub message: String,
-    /// What to do.
+    /// How to fix it.
     pub help: String,
-    /// What follows from it.
+    /// The consequence.
     pub weight: Weight,
 }
 
@@ -63,10 +62,10 @@ impl Settings {
 
 const TARGET_FIELDS: [&str; 3] = ["targetRef", "targetRefs", "targetSelectors"];
 
-/// What chooses the workloads that a policy holds for, of kinds that hold for workloads.
+/// The selector of the workloads that a policy applies to, for kinds that apply to workloads.
 const SELECTOR_FIELDS: [&str; 2] = ["selector", "workloadSelector"];
 
-/// Wrapper fields, the side that they stand for, and where they are.
+/// Wrapper fields, their side, and their place.
 const WRAPPERS: [(&str, Side, &str); 4] = [
     ("defaults", Side::Defaults, "/spec/defaults"),
     ("default", Side::Defaults, "/spec/default"),
@@ -123,7 +122,7 @@ impl SettingsReading<'_> {
             }
             bare.clear();
         }
-        // A policy that only asks for a merge says nothing itself, but replaces nothing either.
+        // A policy that only requests a merge has no settings itself, but replaces none either.
         let asks = self.profile.wrappers == Wrappers::Bare && self.strategies.iter().any(Option::is_some);
         if asks || !bare.is_empty() {
             self.settle(Side::Defaults, &Value::Object(bare), "/spec");
@@ -472,7 +471,7 @@ fn wrapper_at<'s>(spec: &'s mut Map<String, Value>, base: &str) -> Option<&'s mu
         .as_object_mut()
 }
 
-/// Settings as a spec of their kind says them: bare, or in the one wrapper that the kind has.
+/// Settings in the form of a spec of their kind: bare, or in the only wrapper that the kind has.
 #[must_use]
 pub(crate) fn wrapped(profile: &Profile, settings: Value) -> Value {
     match profile.wrappers {

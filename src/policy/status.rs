@@ -1,7 +1,7 @@
-//! Predicted statuses of policies: what their controllers would write.
+//! Predicted statuses of policies, as their controllers would write them.
 //!
 //! Owns: the condition Accepted, with Kuadrant's own messages for Kuadrant's kinds, and `status.ancestors`.
-//! Flows in: attachments, what became of a policy. Flows out: [`Condition`]s, [`AncestorStatus`]es.
+//! Flows in: attachments, the fate of a policy. Flows out: [`Condition`]s, [`AncestorStatus`]es.
 //! Must not know: clusters, and what happens there.
 
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use crate::api::gateway::GROUP;
 use crate::topology::GatewayId;
 
 /// `status.ancestors` of a policy, and how many there are in truth; none for kinds with flat conditions. `gateways` are the
-/// hub's, on whose paths it is; `effect` says what became of it there.
+/// hub's, on whose paths it is; `effect` is its fate there.
 pub(crate) fn ancestors(
     attachments: &Attachments<'_>,
     id: PolicyId,
@@ -89,7 +89,7 @@ pub(crate) fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Opt
     let shape = attachments.profile(id).status;
     let refused = |reason: &str, message: String| Condition::new(shape.acceptance(), false, reason, message);
     if let Some(why) = policy.invalid.as_ref().or(policy.inadmissible.as_ref()) {
-        // Of what a finding says, only what is wrong.
+        // The message of a finding, without its help.
         let name = format!("{}: ", policy.object.identity());
         let why = why.strip_prefix(&name).unwrap_or(why);
         return refused("Invalid", format!("{kind} is invalid: {why}"));

@@ -1,7 +1,7 @@
-//! Kubernetes' strategic merge patch, as a controller does it that has the types: some lists merge by a key.
+//! Kubernetes' strategic merge patch, as a controller with the Go types applies it: some lists merge by a key.
 //!
-//! Owns: the elements of such lists, their order and where each comes from. Flows in: settings of two policies, the lists of
-//! their kind. Flows out: leaves. Must not know: whose settings are the patch's, other lists.
+//! Owns: the elements of such lists, their order, and the source of each. Flows in: settings of two policies, the lists
+//! of their kind. Flows out: leaves. Must not know: whose settings are the patch, other lists.
 //!
 //! `kubernetes/apimachinery pkg/util/strategicpatch/patch.go@v0.34.1`.
 
@@ -46,7 +46,7 @@ struct Item<'l> {
     list: &'l Leaf,
     position: usize,
     value: &'l Value,
-    /// What makes it the same as one of the other list.
+    /// The key that identifies it with an element of the other list.
     key: Option<&'l Value>,
 }
 

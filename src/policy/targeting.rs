@@ -1,8 +1,8 @@
-//! Which targets a policy kind may name, and who says so.
+//! Which targets a policy kind may name, and the source of that rule.
 //!
-//! Owns: the answer for one target ([`Targeting::judge`]), which validation, hints and reports all ask for. Flows in:
-//! what a definition, a controller's page or the configuration says. Flows out: verdicts. Must not know: where
-//! definitions are kept, objects.
+//! Owns: the answer for one target ([`Targeting::judge`]), which validation, hints, and reports all use. Flows in: the
+//! statements of a definition, a controller's documentation, or the configuration. Flows out: verdicts. Must not know:
+//! where definitions are kept, objects.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,14 @@ use crate::api::gateway::GROUP;
 use crate::api::route::is_route;
 use crate::api::targeting::{self, ANY, AllowedTarget, Taken, TargetField};
 
-/// What a kind's policies may name as targets.
+/// The targets that a kind's policies may name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Targeting {
     /// The fields that name targets.
     pub(crate) fields: Vec<TargetField>,
-    /// What a reference may name.
+    /// The targets of a reference.
     named: Taken,
-    /// What a selector may select.
+    /// The targets of a selector.
     selected: Taken,
     /// Whether a policy without a target is refused.
     pub(crate) is_required: bool,
@@ -26,7 +26,7 @@ pub struct Targeting {
     says: Says,
 }
 
-/// Who says which targets a kind may name.
+/// The source of the rule about which targets a kind may name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Says {
     /// Nobody.
@@ -42,7 +42,7 @@ pub(super) enum Says {
     Told(&'static Told),
 }
 
-/// What is reported about a target.
+/// The finding about a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// It may be named.
@@ -57,7 +57,7 @@ pub(crate) enum Verdict {
 }
 
 impl Targeting {
-    /// What one definition says, and what is told, which counts where the definition takes any kind.
+    /// The answer of one definition, and the documented targets, which apply if the definition accepts any kind.
     #[must_use]
     pub(super) fn new(definition: Option<(targeting::Targeting, Says)>, told: Option<&'static Told>) -> Self {
         let (said, says) = definition.unwrap_or_else(|| {
@@ -127,7 +127,7 @@ impl Targeting {
         both
     }
 
-    /// What the configuration says.
+    /// The targets from the configuration.
     #[must_use]
     pub(super) fn configured(
         &self,

@@ -1,7 +1,7 @@
 //! From a declared target to a node of the topology.
 //!
 //! Owns: `targetRef`, `targetRefs` and `targetSelectors` with sections, namespaces and ReferenceGrants; allowed
-//! kinds; virtual kinds; the findings at targets that cannot be reached.
+//! kinds; virtual kinds; the findings at targets that cannot be resolved.
 //! Flows in: policies as read. Flows out: their targets, resolved.
 //! Must not know: settings, precedence.
 
@@ -27,9 +27,9 @@ pub(super) struct Resolver<'r, 'a> {
     pub(super) sources: Sources<'a>,
     /// ReferenceGrants.
     pub(super) grants: &'r Grants<'a>,
-    /// What selectors select, and how much of it there may be.
+    /// The objects that selectors select, and their limit.
     pub(super) selecting: Selecting<'a>,
-    /// What policies without a target hold for, of kinds that hold for workloads.
+    /// What policies without a target apply to, for kinds that apply to workloads.
     pub(super) workloads: Workloads<'a>,
     /// What a target that is not there was probably meant to be.
     pub(super) near: NearObjects<'a>,
@@ -98,7 +98,7 @@ impl<'a> Resolver<'_, 'a> {
         policy.targets = resolved;
     }
 
-    /// What a policy without a target holds for.
+    /// What a policy without a target applies to.
     fn workloads_of(&mut self, policy: &mut Policy<'a>) {
         let nodes = match self.workloads.of(policy.object, self.topology) {
             Holds::Everywhere(node) => vec![node],
@@ -141,7 +141,7 @@ impl<'a> Resolver<'_, 'a> {
         );
     }
 
-    /// A node that a policy holds for without naming it.
+    /// A node that a policy applies to without naming it.
     fn held(&self, node: Node) -> Declared {
         let identity = self.topology.identity(node);
         Declared {
@@ -274,8 +274,8 @@ impl<'a> Resolver<'_, 'a> {
         }
     }
 
-    /// A policy that names a Service holds at the waypoint of the Service, and nowhere else: what cannot be known of it
-    /// is said, and not assumed.
+    /// A policy that names a Service applies at the waypoint of the Service, and nowhere else: if the waypoint is
+    /// unknown, that is reported, and nothing is assumed.
     fn at_waypoint(&mut self, policy: &Policy<'a>, declared: &Declared, backend: BackendId) {
         let name = policy.object.identity();
         let service = self.topology.described(Node::Backend(backend));
@@ -486,7 +486,7 @@ impl<'a> Resolver<'_, 'a> {
             ..declared.clone()
         };
         let whole_exists = declared.section.is_some() && self.node(&whole, namespace).is_some();
-        // A Gateway takes no ListenerSet unless it says so (docs/systems/gateway-api.md#listenersets).
+        // A Gateway accepts no ListenerSet unless it allows them (docs/systems/gateway-api.md#listenersets).
         let identity = Identity::new(&declared.group, &declared.kind, Some(namespace), &declared.name);
         let is_there = !whole_exists && self.sources.get(&identity).is_some();
         let is_refused_set = is_there && is_set;
@@ -591,7 +591,7 @@ fn is_namespace(declared: &Declared) -> bool {
     declared.group.is_empty() && declared.kind == "Namespace"
 }
 
-/// Pods come to be on clusters: no input has those that a policy means.
+/// Pods are created on clusters: no input has those that a policy selects.
 fn is_pod(declared: &Declared) -> bool {
     declared.group.is_empty() && declared.kind == "Pod"
 }

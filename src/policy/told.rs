@@ -1,13 +1,14 @@
-//! Which targets a policy kind may name where its definition does not say: by its controller, or by documentation.
+//! Which targets a policy kind may name if its definition does not restrict them: by its controller, or by
+//! documentation.
 //!
-//! Owns: these facts, as one table; definitions say all others (`api::targeting`). Flows in: nothing. Flows out: what
-//! is told of a kind. Must not know: definitions, objects.
+//! Owns: these facts, as one table; all others come from definitions (`api::targeting`). Flows in: nothing. Flows out:
+//! the documented targets of a kind. Must not know: definitions, objects.
 
 use crate::api::gateway::GROUP;
 use crate::api::targeting::{AllowedTarget, Taken, TargetField};
 use apimachinery::GroupKind;
 
-/// What is told of some kinds.
+/// The documented targets of some kinds.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Told {
     group: &'static str,
@@ -21,10 +22,10 @@ pub(super) struct Told {
 /// Group, kind, and whether sections of it may be named, where the definition has them.
 type Target = (&'static str, &'static str, bool);
 
-/// Who tells it.
+/// The source.
 #[derive(Debug, PartialEq, Eq)]
 enum By {
-    /// The controller refuses all others; what it says then, with `GROUP` and `KIND` for those of the target.
+    /// The controller refuses all others with this message, with `GROUP` and `KIND` in place of those of the target.
     Controller(&'static str),
     /// Documentation, or the comment of a type. Others are up to the implementation.
     Documentation,
@@ -118,7 +119,7 @@ const ISTIOD: By = By::Controller(
 );
 const ISTIO_SOURCE: &str = "istio/istio pkg/config/validation/validation.go@1.30.3";
 
-/// What is told of a kind.
+/// The documented targets of a kind.
 #[must_use]
 pub(super) fn told(kind: &GroupKind) -> Option<&'static Told> {
     TOLD.iter()
@@ -140,7 +141,7 @@ impl Told {
         }
     }
 
-    /// The fields that name targets, where no definition says so.
+    /// The fields that name targets, if no definition has them.
     #[must_use]
     pub(super) const fn fields(&self) -> &'static [TargetField] {
         match self.by {

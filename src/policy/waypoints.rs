@@ -1,16 +1,16 @@
-//! Which waypoint of Istio's serves a Service, and what passes it (docs/systems/other-policies.md#waypoints).
+//! Which of Istio's waypoints serves a Service, and which traffic passes it (docs/systems/other-policies.md#waypoints).
 //!
-//! Owns: the labels by which Services, Namespaces, Gateways and classes say so. Flows in: the topology. Flows out:
-//! [`Waypoint`], or why none is known. Must not know: policies.
+//! Owns: the labels by which Services, Namespaces, Gateways, and classes choose a waypoint. Flows in: the topology.
+//! Flows out: [`Waypoint`], or the reason why none is known. Must not know: policies.
 
 use crate::api::route::AdmittedNamespaces;
 use crate::object::Object;
 use crate::topology::{BackendId, GatewayId, Topology};
 use apimachinery::Field;
 
-/// The class of Gateways that Istio makes waypoints of: what has no target never holds there.
+/// The class of Gateways that Istio turns into waypoints: a policy without a target never applies there.
 pub(super) const WAYPOINT_CLASS: &str = "istio-waypoint";
-/// Who serves that class, and others that are made like it.
+/// The controller of that class, and of others like it.
 const MESH_CONTROLLER: &str = "istio.io/mesh-controller";
 
 const USE_WAYPOINT: &str = "istio.io/use-waypoint";
@@ -18,10 +18,10 @@ const USE_WAYPOINT_NAMESPACE: &str = "istio.io/use-waypoint-namespace";
 const WAYPOINT_FOR: &str = "istio.io/waypoint-for";
 const INGRESS_USE_WAYPOINT: &str = "istio.io/ingress-use-waypoint";
 
-/// What is known of the waypoint of a Service that has one.
+/// The facts about the waypoint of a Service that has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Waypoint {
-    /// The waypoint: what targets it, or its class, holds there, too.
+    /// The waypoint: policies that target it, or its class, apply there, too.
     pub(super) gateway: GatewayId,
     /// Whether what a Gateway sends to the Service passes it, too.
     pub(super) takes_ingress: bool,
@@ -32,7 +32,7 @@ pub(super) struct Waypoint {
 pub(super) struct Unserved {
     /// Why, as a clause.
     pub(super) why: String,
-    /// What to do.
+    /// How to fix it.
     pub(super) help: String,
     /// Whether the input tells all of it: otherwise, there may be one that the input does not have.
     pub(super) is_certain: bool,

@@ -1,7 +1,7 @@
-//! Which workloads a policy without a target holds for (Istio).
+//! Which workloads a policy without a target applies to (Istio).
 //!
-//! Owns: the root namespace, the labels of the pods that Istio runs for a Gateway, and what a policy's selector says of
-//! them and of the pods behind a Service (docs/systems/other-policies.md#istio).
+//! Owns: the root namespace, the labels of the pods that Istio runs for a Gateway, and whether a policy's selector
+//! matches them and the pods behind a Service (docs/systems/other-policies.md#istio).
 //! Flows in: policies, the topology. Flows out: nodes. Must not know: settings, targets by name.
 
 use std::collections::{BTreeMap, HashMap};
@@ -45,7 +45,7 @@ impl<'a> Workloads<'a> {
         }
     }
 
-    /// Where policies stand that hold for the mesh.
+    /// The namespace of policies that apply to the whole mesh.
     pub(super) fn root_namespace(&self) -> &str {
         &self.root_namespace
     }
@@ -82,7 +82,7 @@ impl<'a> Workloads<'a> {
                 Node::Namespace(namespace)
             });
         };
-        // What PeerAuthentications select counts outside of the root namespace only
+        // What PeerAuthentications select counts outside the root namespace only
         // (`istio/istio pilot/pkg/model/authentication.go@1.30.3`).
         if is_root && policy.is("security.istio.io", "PeerAuthentication") {
             return Holds::Nowhere;

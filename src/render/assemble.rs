@@ -1,4 +1,4 @@
-//! Putting the works of every cluster together.
+//! Assembles the works of every cluster.
 //!
 //! Owns: which manifests are in which work, in which order, and which clusters get it.
 //! Flows in: an [`Input`]. Flows out: the [`Plan`], and findings for works that cannot be applied.
@@ -33,13 +33,13 @@ use crate::progress::Stage;
 use crate::sync::{PlacedGateway, SyncedObject, Variant};
 use apimachinery::Identity;
 
-/// At most so many works are planned, each counted on every cluster that gets it: more than any hub of OCM holds, and
-/// what a run can write in some ten seconds (docs/reference/limits.md).
+/// The maximum number of planned works, each counted on every cluster that gets it: more than any OCM hub has, and as
+/// many as a run can write in about ten seconds (docs/reference/limits.md).
 const MOST_WORKS: usize = 2_000_000;
 
 /// Plans the works of every cluster. Works that cannot be applied are findings.
 ///
-/// `variants` say what of each synced object goes to which clusters, in the order of the objects.
+/// `variants` are the versions of each synced object with their clusters, in the order of the objects.
 pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &mut Findings) -> Plan {
     let mut assembly = Assembly {
         input,
@@ -91,7 +91,7 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
         }
     };
     for works in plan.clusters.values_mut() {
-        // A part of what is refused is no plan.
+        // A part of a refused plan is not a plan.
         if is_refused {
             works.clear();
         }
@@ -128,7 +128,7 @@ struct Assembly<'a> {
     secrets_of_sets: BTreeMap<OurGatewayId, Vec<Manifest>>,
 }
 
-/// What one cluster receives.
+/// The works that one cluster receives.
 #[derive(Default)]
 struct Received {
     works: Vec<WorkId>,
@@ -359,7 +359,7 @@ impl<'a> Assembly<'a> {
         list
     }
 
-    /// Gives each cluster its works, and says what the agents of which clusters need a right to.
+    /// Gives each cluster its works, and collects the rights that the agents of each cluster need.
     fn distribute(&mut self) -> BTreeMap<rbac::Rights, Vec<String>> {
         let mut alike: BTreeMap<BTreeSet<usize>, Vec<String>> = BTreeMap::new();
         for (cluster, received) in std::mem::take(&mut self.receiving) {

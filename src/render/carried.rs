@@ -1,6 +1,6 @@
-//! What is in which work: the copies of a synced object as manifests.
+//! The contents of works: the copies of a synced object, as manifests.
 //!
-//! Owns: whose work carries a copy, and its manifest. Flows in: variants of a synced object. Flows out: [`Carried`].
+//! Owns: which work contains a copy, and its manifest. Flows in: variants of a synced object. Flows out: [`Carried`].
 //! Must not know: how a copy was made, other objects.
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::hub::{Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::sync::{PlacedGateway, SyncedObject, Variant};
 
-/// Whose work carries a variant.
+/// The owner of the work that contains a variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WorkOf {
     /// The Gateway's.
@@ -33,7 +33,7 @@ pub(super) struct Carried<'a> {
     pub(super) sources: &'a [&'a Object],
     /// What it is: in a work, other objects are before routes, and those before policies.
     pub(super) role: Role,
-    /// Whose work it is in.
+    /// The owner of the work that it is in.
     pub(super) work: WorkOf,
     /// The Gateways that it is for, sorted.
     pub(super) gateways: Vec<OurGatewayId>,
@@ -53,7 +53,7 @@ pub(super) fn carried<'a>(
     let (feedback, reported) = match synced.role {
         Role::Policy => {
             let conditions = policy_conditions(&synced.object.group_kind(), hub);
-            // A policy that another one takes the place of is accepted, and not enforced: nothing is to be waited for.
+            // A policy that another one overrides is accepted but not enforced: there is nothing to wait for.
             let accepted: &[&str] = match conditions.acceptance {
                 Some("Attached") => &["Attached"],
                 _ => &["Accepted"],

@@ -1,6 +1,7 @@
-//! Objects that would meet under one name on a cluster: what lives there, two contents of one policy, two hub objects.
+//! Objects that would have the same name on a cluster: a local object and a shipped one, two versions of one policy,
+//! two hub objects.
 //!
-//! Owns: these findings. Flows in: variants, manifests, what lives on the clusters. Flows out: findings.
+//! Owns: these findings. Flows in: variants, manifests, the objects that live on the clusters. Flows out: findings.
 //! Must not know: works beyond their manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,7 +41,7 @@ pub(super) fn overwritten(
             let Some(found) = found.filter(|found| !is_downstream(found)) else {
                 continue;
             };
-            // A work brings more than the object that it is named after.
+            // A work contains more than the object that it is named after.
             let shipped = manifest.origins.first().map_or_else(
                 || object.place("/metadata/name"),
                 |origin| origin.place("/metadata/name", Part::Value),

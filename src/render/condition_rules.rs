@@ -1,19 +1,19 @@
-//! Condition rules: what the work agent says of a work beyond that it is applied (OCM ManifestWork,
+//! Condition rules: the conditions that the work agent sets on a work in addition to Applied (OCM ManifestWork,
 //! `manifestConfigs[].conditionRules`).
 //!
 //! Owns: which rules a manifest gets, and their CEL. Flows in: the conditions that the controllers of a kind report. Flows
 //! out: rules. Must not know: other manifests, which work it is in.
 //!
 //! The agent sets no condition Progressing by itself, and a ManifestWorkReplicaSet waits for it
-//! (docs/systems/ocm-work.md#condition-rules). A rule whose CEL fails counts as false, which would end the waiting: so no
-//! expression reads a field that may be missing before it has asked for it.
+//! (docs/systems/ocm-work.md#condition-rules). A rule whose CEL fails counts as false, which would end the waiting: so
+//! no expression reads a field that may be missing without testing for it first.
 
 use serde_json::{Value, json};
 
-/// What the controllers of a kind say of one of its objects.
+/// The conditions that the controllers of a kind report about one of its objects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Reported {
-    /// Nothing that each of them says: the object is ready once it is applied.
+    /// No condition that all of them report: the object is ready once it is applied.
     #[default]
     Nothing,
     /// These conditions, in `status.conditions`; it is ready when all are True.
@@ -24,9 +24,10 @@ pub(super) enum Reported {
     OfAncestors(&'static [&'static str]),
 }
 
-/// Whether a condition, `c`, is about the object as it is now. Not every controller says which generation it has seen.
+/// Whether a condition, `c`, is about the current generation of the object. Not every controller reports the generation
+/// that it has seen.
 const CURRENT: &str = "(!has(c.observedGeneration) || c.observedGeneration == object.metadata.generation)";
-/// The same of all conditions of a policy: Kuadrant says it once.
+/// The same for all conditions of a policy: Kuadrant reports it once.
 const ALL_CURRENT: &str = "(!has(object.status.observedGeneration) || object.status.observedGeneration == object.metadata.generation)";
 
 /// The rules of a manifest; `is_main` for the one that its work is about, and one manifest of a work is.

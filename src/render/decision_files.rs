@@ -1,4 +1,5 @@
-//! PlacementDecision files: the lock that keeps later runs steady (`placement --write DIR`), one a Placement.
+//! PlacementDecision files: the lock that keeps later runs stable (`placement --write DIR`), one file for each
+//! Placement.
 //!
 //! Owns: which file holds which object. Flows in: PlacementDecision objects. Flows out: the path and the text of each
 //! file. Must not know: why a cluster was chosen.
@@ -15,7 +16,7 @@ pub fn decision_file(namespace: &str, placement: &str) -> String {
     format!("{namespace}/{placement}.yaml")
 }
 
-/// The files that hold these objects, those of one Placement (by its label) in one.
+/// The files that contain these objects, with those of one Placement (by its label) in one file.
 #[must_use]
 pub fn decision_files(objects: impl Iterator<Item = Value>) -> BTreeMap<String, String> {
     let mut texts: BTreeMap<String, String> = BTreeMap::new();

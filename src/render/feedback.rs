@@ -1,8 +1,8 @@
-//! Feedback rules: what the work agent reports back of each shipped object (OCM ManifestWork,
+//! Feedback rules: the status fields that the work agent reports back for each shipped object (OCM ManifestWork,
 //! `manifestConfigs[].feedbackRules`).
 //!
-//! Owns: which fields are asked for and under which names. Flows in: Gateways, the conditions of a kind, parameters. Flows
-//! out: paths. Must not know: what a value means when it comes back.
+//! Owns: which fields are requested and under which names. Flows in: Gateways, the conditions of a kind, parameters.
+//! Flows out: paths. Must not know: what a value means when it comes back.
 
 use super::policy_conditions::PolicyConditions;
 use crate::api::gateway::Gateway;
@@ -41,7 +41,7 @@ pub(super) fn gateway_paths(gateway: &Gateway<'_>, raw_feedback: bool) -> Vec<Pa
     paths
 }
 
-/// The paths of a shipped policy: the conditions that its kind has, then what the params ask for.
+/// The paths of a shipped policy: the conditions of its kind, then the paths that the parameters request.
 #[must_use]
 pub(super) fn policy_paths(conditions: PolicyConditions, resource: &SyncedResource) -> Vec<Path> {
     let list = if conditions.ancestors {
@@ -62,7 +62,7 @@ pub(super) fn policy_paths(conditions: PolicyConditions, resource: &SyncedResour
     paths
 }
 
-/// The paths that the params ask for: all that is reported of a route.
+/// The paths that the parameters request. Nothing else is reported about a route.
 #[must_use]
 pub(super) fn asked_paths(resource: &SyncedResource) -> Vec<Path> {
     let feedback = resource.feedback.iter();

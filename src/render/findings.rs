@@ -1,6 +1,6 @@
-//! Works that cannot be applied, or that need an explanation.
+//! Findings about works that cannot be applied, or that need an explanation.
 //!
-//! Owns: their words. Flows in: objects, sizes, names. Flows out: findings. Must not know: how a work is made.
+//! Owns: their wording. Flows in: objects, sizes, names. Flows out: findings. Must not know: how a work is made.
 
 use crate::diagnostic::{Code, Finding};
 use crate::object::well_known::DOWNSTREAM_PREFIX;

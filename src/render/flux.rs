@@ -1,9 +1,10 @@
-//! Flux Kustomizations, one for each directory of the tree: what applies a cluster's works, and waits until they work.
+//! Flux Kustomizations, one for each directory of the tree: each applies the works of a cluster, and waits until they
+//! are healthy.
 //!
-//! Owns: their text, and what Flux takes for healthy. Flows in: a [`Layout`], where the tree is in its repository.
+//! Owns: their text, and what Flux considers healthy. Flows in: a [`Layout`], where the tree is in its repository.
 //! Flows out: a [`Tree`]. Must not know: what is on disk.
 //!
-//! The expressions say what `health.lua` of examples/argocd says; a test compares the two on the same works.
+//! The expressions match `health.lua` of examples/argocd; a test compares the two on the same works.
 
 use std::borrow::Cow;
 

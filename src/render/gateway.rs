@@ -1,7 +1,7 @@
 //! The downstream Gateway in a work.
 //!
-//! Owns: its manifest, with references to what goes along. Flows in: the Gateway, its Secrets. Flows out: its
-//! manifest, or the finding that it can have no namespace. Must not know: clusters.
+//! Owns: its manifest, with references to the objects that ship with it. Flows in: the Gateway, its Secrets. Flows out:
+//! its manifest, or the finding that there is no valid namespace for it. Must not know: clusters.
 
 use super::condition_rules::Reported;
 use super::feedback::gateway_paths;

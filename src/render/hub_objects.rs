@@ -1,9 +1,9 @@
-//! Hub objects with what MGC writes back (`hubObjects: Annotated`; docs/systems/mgc.md#what-is-written-back,
-//! docs/systems/policy-sync.md#annotations).
+//! Hub objects with the annotations that MGC writes back (`hubObjects: Annotated`;
+//! docs/systems/mgc.md#what-is-written-back, docs/systems/policy-sync.md#annotations).
 //!
-//! Owns: which annotations and labels a Gateway, policy or route on the hub gets, and taking away those of an earlier
-//! run. Flows in: an [`Input`], variants of synced objects. Flows out: objects; a finding where two would share a
-//! file, or Kubernetes would refuse what is written back. Must not know: works.
+//! Owns: which annotations and labels a Gateway, policy or route on the hub gets, and removing those of an earlier run.
+//! Flows in: an [`Input`], variants of synced objects. Flows out: objects; a finding if two would share a file, or if
+//! Kubernetes would refuse the annotations. Must not know: works.
 
 use std::collections::BTreeMap;
 
@@ -90,7 +90,7 @@ pub(super) fn annotated(
         let annotation = match synced.role {
             Role::Policy => POLICIES_SYNCED,
             Role::Route => ROUTES_SYNCED,
-            // The design has no annotation for what goes beside them.
+            // The design has no annotation for the objects that go with them.
             Role::Object => return None,
         };
         Some(synced.sources.iter().map(move |object| (*object, annotation)))
@@ -135,7 +135,7 @@ fn taken(name: &str, object: &Object, owner: &Object) -> Finding {
     ))
 }
 
-/// What the author wrote, without what an earlier run or a live hub left behind.
+/// The object as its author wrote it, without the traces of an earlier run or a live hub.
 fn authored(object: &Object) -> Value {
     let mut value = Value::clone(&object.value);
     if let Some(map) = value.as_object_mut() {
@@ -156,7 +156,7 @@ fn authored(object: &Object) -> Value {
     value
 }
 
-/// The attributes of a cluster, each with the ManagedCluster that says so.
+/// The attributes of a cluster, each with the ManagedCluster that has it.
 fn attributes<'a>(input: &Input<'a>, cluster: &str) -> Vec<(&'a Object, &'a str, &'a str)> {
     let managed = input.hub.objects.find(
         "cluster.open-cluster-management.io",

@@ -1,6 +1,7 @@
-//! What rendering needs to know: the hub, who goes where, what is synced, and what the configuration says.
+//! The input of rendering: the hub, the clusters of each Gateway, the synced objects, and the configuration.
 //!
-//! Owns: [`Input`]. Flows in: what earlier stages decided. Flows out: the same. Must not know: how it was decided.
+//! Owns: [`Input`]. Flows in: what earlier stages decided. Flows out: the same. Must not know: how anything was
+//! decided.
 
 use crate::api::config::{HubObjects, Secrets};
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
@@ -8,18 +9,18 @@ use crate::object::Object;
 use crate::progress::Progress;
 use crate::sync::{NamespaceLabels, OnSpokes, PlacedGateway, SyncedObject};
 
-/// What the configuration says about rendering.
+/// The configuration of rendering.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     /// Whether Secrets are copied.
     pub secrets: Secrets,
     /// Whether annotated hub objects are written too.
     pub hub_objects: HubObjects,
-    /// What carries the works.
+    /// The kind of object that contains the works.
     pub work_kind: WorkKind,
 }
 
-/// What carries the works.
+/// The kind of object that contains the works.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WorkKind {
     /// A ManifestWork for each cluster.
@@ -42,7 +43,7 @@ pub(crate) struct Input<'a> {
     pub synced: &'a [SyncedObject<'a>],
     /// The policies that are not, though their kind is.
     pub withheld: &'a [&'a Object],
-    /// What is on the clusters once the works are applied.
+    /// The objects on the clusters once the works are applied.
     pub on_spokes: &'a OnSpokes<'a>,
     /// Labels that the Namespaces of routes need on the spokes.
     pub namespace_labels: &'a NamespaceLabels,

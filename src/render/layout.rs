@@ -51,8 +51,8 @@ impl<'a> Layout<'a> {
         Self::of_part(plan, all_clusters, Selection::default())
     }
 
-    /// Lays out the part of a fleet that `selection` admits, which is what `plan` holds. The directories of all
-    /// other clusters are another run's.
+    /// Lays out the part of a fleet that `selection` selects, which is the part in `plan`. The directories of all other
+    /// clusters belong to another run.
     #[must_use]
     pub fn of_part(plan: &'a Plan, all_clusters: Vec<String>, selection: Selection) -> Self {
         let sets = plan.replica_sets.as_deref();
@@ -195,7 +195,8 @@ impl Tree for Layout<'_> {
         }
     }
 
-    /// What no cluster owns (the root's list, `_hub/`, `_replica-sets/`) is the same in every part, and every part's.
+    /// Files that no cluster owns (the root's list, `_hub/`, `_replica-sets/`) are the same in every part, and belong
+    /// to every part.
     fn owns(&self, path: &str) -> bool {
         match path.split_once('/') {
             Some((directory, _)) if !directory.starts_with('_') => self.selection.admits(directory),
@@ -234,7 +235,7 @@ impl Tree for Layout<'_> {
             }
             Some(File::SetList { directory }) => {
                 let directory = self.set_directory(*directory);
-                // Sorted by namespace: those of one directory stand together.
+                // Sorted by namespace, so that those of one directory are together.
                 let start = self
                     .sets
                     .partition_point(|set| set.directory.as_str() < directory);

@@ -1,4 +1,4 @@
-//! One object inside a work, and what OCM calls it.
+//! One object inside a work, and its identifier in OCM.
 //!
 //! Owns: [`Manifest`] and its [`ResourceIdentifier`].
 //! Flows in: objects as they are on a spoke. Flows out: the same.
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::condition_rules::Reported;
 use crate::object::Origin;
 
-/// What one manifest of a work is called in `manifestConfigs` and in orphaning rules.
+/// The identifier of one manifest of a work in `manifestConfigs` and in orphaning rules.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ResourceIdentifier {
     /// API group, `""` for core.
@@ -39,7 +39,7 @@ impl ResourceIdentifier {
 /// One object inside a work.
 #[derive(Debug, Clone)]
 pub(super) struct Manifest {
-    /// What it is called in `manifestConfigs`.
+    /// Its identifier in `manifestConfigs`.
     pub resource: ResourceIdentifier,
     /// Its kind, for reports.
     pub kind: String,
@@ -47,7 +47,7 @@ pub(super) struct Manifest {
     pub value: Arc<Value>,
     /// Feedback paths.
     pub feedback: Vec<(String, String)>,
-    /// What its controllers say of it.
+    /// The conditions that its controllers report.
     pub reported: Reported,
     /// The hub objects it was made from, the main one first; none for what is ours (Namespaces, RBAC).
     pub origins: Vec<Origin>,

@@ -1,4 +1,4 @@
-//! `manifestConfigs` of a work: how the agent applies each manifest, and what it says of it.
+//! `manifestConfigs` of a work: how the agent applies each manifest, and what it reports about it.
 //!
 //! Owns: the entries. Flows in: manifests, parameters of the class. Flows out: the list. Must not know: the rest of a
 //! work.
@@ -12,8 +12,8 @@ use crate::api::params::{Params, UpdateStrategy};
 /// The entries for the manifests of a work, which is never none. `params` are those of the class that it belongs to,
 /// none for the RBAC work.
 pub(super) fn manifest_configs(manifests: &[Manifest], params: Option<&Params>) -> Vec<Value> {
-    // A work is about its first manifest of which a controller says something; else about its last, which Namespaces
-    // precede.
+    // A work is about the first of its manifests that a controller reports on; if there is none, about its last,
+    // because Namespaces come first.
     let main = manifests
         .iter()
         .position(|manifest| manifest.reported != Reported::Nothing)

@@ -1,7 +1,7 @@
-//! From what is synced to works: what exactly each cluster receives.
+//! Turns synced objects into works: exactly what each cluster receives.
 //!
-//! Owns: Secrets as they are on a spoke, the ManifestWorks that carry them, Gateways, policies and routes, their
-//! feedback rules, orphaning rule and RBAC, the annotated hub objects: the [`Plan`].
+//! Owns: Secrets as they are on a spoke; the ManifestWorks that contain them, Gateways, policies, and routes; feedback
+//! rules, the orphaning rule, and RBAC; the annotated hub objects: the [`Plan`].
 //! Flows in: the hub, our classes and Gateways, the clusters of each Gateway, the objects that are synced.
 //! Flows out: a [`Plan`] of texts that only lack the cluster's name.
 //! [`Layout`] lays a plan out as a tree of files. Must not know: why a cluster or a policy was chosen, or the disk.

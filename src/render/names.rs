@@ -1,4 +1,4 @@
-//! What things are called: works, their sets, manifest keys.
+//! Names of works, of their sets, and of manifest keys.
 //!
 //! Owns: how a name is derived, and how one that is too long is cut so that it stays unique. Flows in: objects, names.
 //! Flows out: names. Must not know: which names are taken.
@@ -21,8 +21,8 @@ const MAX_LABEL_VALUE: usize = 63;
 /// A dash and 8 hex digits.
 const HASH_SUFFIX: usize = 9;
 
-/// The name of the work that an object of the hub gets: `<kind>-<namespace>-<name>` in lower case, cut with a
-/// hash when it is too long; or what its annotation says.
+/// The name of the work that an object of the hub gets: `<kind>-<namespace>-<name>` in lower case, cut with a hash if
+/// it is too long; or the name in its annotation.
 #[must_use]
 pub(crate) fn work_name(object: &Object) -> String {
     if let Some(name) = object.annotation(WORK_NAME_ANNOTATION) {

@@ -1,4 +1,4 @@
-//! The Namespaces that a work brings along.
+//! The Namespaces that a work creates.
 //!
 //! Owns: their manifests. Flows in: the other manifests of a work. Flows out: one for each namespace in them.
 //! Must not know: why a Namespace needs its labels.

@@ -1,13 +1,13 @@
-//! Rights that would go before the objects that they are for: then those could not be deleted.
+//! Rights that would disappear before the objects that they are for, so that the agent could not delete those.
 //!
-//! Owns: what an earlier rendering shipped and granted, compared with a plan, and the finding about a kind whose right
-//! leaves together with its objects. Flows in: a [`Plan`], the works of an earlier rendering as text, our Gateways.
+//! Owns: comparing what an earlier rendering shipped and granted with a plan, and the finding about a kind whose right
+//! disappears together with its objects. Flows in: a [`Plan`], the works of an earlier rendering as text, our Gateways.
 //! Flows out: findings. Must not know: where those texts come from.
 //!
-//! An agent that may not delete what has left a work tries for ever, and the work says Applied all the while
-//! (docs/systems/ocm-work.md#what-leaves-a-work). A plan grants whatever it ships, so a right that a cluster had and
-//! would lose is of a kind that the cluster gets nothing more of: every object of that kind in its earlier works is to
-//! leave. A cluster that gets nothing at all any more is not looked at: its agent deletes whole works, rights and all.
+//! An agent that may not delete an object that has left a work tries forever, and the work stays Applied all the while
+//! (docs/systems/ocm-work.md#what-leaves-a-work). A plan grants rights to everything that it ships. So if a cluster
+//! would lose a right, it no longer gets objects of that kind: every object of that kind in its earlier works has to be
+//! deleted. A cluster that no longer gets anything is not checked: its agent deletes whole works, including the rights.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +29,7 @@ use kube_yaml::scalar;
 /// So many clusters, or objects, are named in one line; the rest is counted.
 const MOST_NAMES: usize = 10;
 
-/// What a plan is compared with, and the parameters that decide.
+/// The data that a plan is compared with, and the parameters that decide.
 pub(crate) struct Narrowing<'a> {
     /// The hub.
     pub hub: &'a Hub,
@@ -43,7 +43,7 @@ pub(crate) struct Narrowing<'a> {
     pub text: &'a dyn Fn(&str) -> Result<Option<String>, OutputError>,
 }
 
-/// What a file of an earlier rendering held.
+/// The contents of a file of an earlier rendering.
 #[derive(Debug, Default)]
 struct Shipped {
     /// The Placements, by namespace and name, whose clusters got it; none for the work of one cluster.
@@ -51,7 +51,7 @@ struct Shipped {
     /// The hub object that it was made for, as `namespace/name`.
     parent: Option<String>,
     objects: Vec<ShippedObject>,
-    /// What it let the agent delete.
+    /// The kinds that it let the agent delete.
     rights: Rights,
 }
 
@@ -63,7 +63,7 @@ struct ShippedObject {
     key: String,
 }
 
-/// What would stay behind, of one class.
+/// The objects of one class that would stay behind.
 #[derive(Debug, Default)]
 struct Left<'a> {
     rights: Rights,
@@ -268,7 +268,7 @@ fn shipped(text: &str) -> Shipped {
     for manifest in of_work.chain(list(&value, "/spec/manifestWorkTemplate/workload/manifests")) {
         let (kind, name) = (text(manifest, "/kind"), text(manifest, "/metadata/name"));
         let group = ApiVersion::parse(&text(manifest, "/apiVersion")).group;
-        // Cluster roles are no kind that can be synced: it is ours.
+        // ClusterRoles cannot be synced, so this one is ours.
         if kind == "ClusterRole" {
             for rule in list(manifest, "/rules") {
                 read.rights.extend(deletable(rule));
@@ -285,7 +285,7 @@ fn shipped(text: &str) -> Shipped {
     read
 }
 
-/// What a rule of a role permits to delete.
+/// The kinds that a rule of a role lets the agent delete.
 fn deletable(rule: &Value) -> Rights {
     let words = |pointer: &'static str| list(rule, pointer).filter_map(Value::as_str);
     if !words("/verbs").any(|verb| matches!(verb, "delete" | "*")) {

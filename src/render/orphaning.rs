@@ -1,4 +1,4 @@
-//! The orphaning rule: what stays on a spoke when its work is deleted.
+//! The orphaning rule: which objects stay on a spoke when its work is deleted.
 //!
 //! Owns: `spec.deleteOption`. Flows in: the manifests of a work. Flows out: the option.
 //! Must not know: whose work it is.

@@ -1,7 +1,7 @@
 //! The plan: every work of every cluster, before a byte is written.
 //!
-//! Owns: [`Plan`], and its works, sets and hub objects. Flows in: what `assemble` puts together. Flows out: the same,
-//! to layouts and reports. Must not know: what is on disk.
+//! Owns: [`Plan`], and its works, sets, and hub objects. Flows in: the parts from `assemble`. Flows out: the same, to
+//! layouts and reports. Must not know: what is on disk.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ row_ids! {
     pub WorkId,
 }
 
-/// What a run would write.
+/// The output of a run, before it is written.
 #[derive(Debug, Default)]
 pub struct Plan {
     /// The distinct works: a thousand clusters that get one content share one entry.
@@ -58,9 +58,9 @@ pub struct ReplicaSet {
     pub text: String,
     /// OCM's size of the manifests in bytes.
     pub size: u64,
-    /// What it carries, in order.
+    /// Its manifests, in order.
     pub manifests: Vec<ManifestSummary>,
-    /// What it lets the work agents write and delete, if it is one for RBAC.
+    /// The kinds that it lets the work agents write and delete, if it is one for RBAC.
     pub(super) rights: Rights,
 }
 
@@ -71,9 +71,9 @@ pub struct Work {
     pub name: String,
     /// The text.
     pub text: WorkText,
-    /// What it carries, in order.
+    /// Its manifests, in order.
     pub manifests: Vec<ManifestSummary>,
-    /// What it lets the work agent write and delete, if it is the one for RBAC.
+    /// The kinds that it lets the work agent write and delete, if it is the one for RBAC.
     pub(super) rights: Rights,
 }
 
@@ -122,7 +122,7 @@ impl Plan {
     }
 }
 
-/// What reports need to know of manifests.
+/// The facts about manifests that reports need.
 pub(super) fn summaries(manifests: &[Manifest]) -> Vec<ManifestSummary> {
     manifests
         .iter()

@@ -1,4 +1,4 @@
-//! Which conditions a policy kind reports, so that feedback asks for what is there
+//! Which conditions a policy kind reports, so that feedback requests only those that exist
 //! (docs/reference/what-is-rendered.md).
 //!
 //! Owns: the table of kinds. Flows in: a kind, the CRDs of the input. Flows out: [`PolicyConditions`]. Must not know:
@@ -7,14 +7,14 @@
 use crate::hub::Hub;
 use apimachinery::GroupKind;
 
-/// Where the conditions of a kind stand, and what they are called.
+/// Where the conditions of a kind are, and their names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PolicyConditions {
     /// `status.ancestors[].conditions` instead of `status.conditions`.
     pub ancestors: bool,
-    /// The condition that says that the policy was accepted, if there is one: `Accepted`, or what is in its place.
+    /// The condition for an accepted policy, if there is one: `Accepted`, or its equivalent.
     pub acceptance: Option<&'static str>,
-    /// The one that says that it took effect, where the kind has one.
+    /// The condition for a policy in effect, if the kind has one.
     pub outcome: Option<&'static str>,
 }
 
@@ -52,7 +52,7 @@ const ROWS: &[Row] = &[
     ("networking.gke.io", &[], true, "Attached", None),
 ];
 
-/// The status of a kind: built in; else what its CRD has; else what GEP-713 asks of a policy.
+/// The status of a kind: built in; else the one in its CRD; else the one that GEP-713 requires of a policy.
 #[must_use]
 pub(crate) fn policy_conditions(kind: &GroupKind, hub: &Hub) -> PolicyConditions {
     // Istio writes no condition of Gateway API (docs/systems/other-policies.md#istio): nobody waits for one.

@@ -3,13 +3,13 @@
 //! Owns: the ClusterRole and its binding, and what the agent needs no right for. Flows in: the resources that a cluster's
 //! works ship, and those that the parameters list. Flows out: the work. Must not know: whose parameters they are.
 //!
-//! The stock agent may write what every namespace holds and RBAC, but no custom resource
-//! (docs/systems/ocm-work.md#the-agents-rights). Current OCM adds a labelled ClusterRole to the agent's own, older agents
-//! need the binding: both are written.
+//! The stock agent has the role `admin` in every namespace and may write RBAC, but it has no right to custom resources
+//! (docs/systems/ocm-work.md#the-agents-rights). Current OCM adds a labeled ClusterRole to the agent's own; older
+//! agents need the binding. So both are written.
 //!
-//! The right to delete must outlive the object: an agent that may no longer touch what has left a work tries for ever, and
-//! the work says Applied all the while. So the role covers whatever is listed, shipped or not, and follows the parameters
-//! instead of the objects; `narrowed.rs` looks after a kind that leaves the parameters.
+//! The right to delete must outlive the object: an agent that may no longer delete an object that has left a work tries
+//! forever, and the work stays Applied all the while. So the role covers all listed kinds, shipped or not, and follows
+//! the parameters instead of the objects; `narrowed.rs` handles a kind that leaves the parameters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,8 +26,8 @@ pub(super) const WORK_NAME: &str = "gateway-rbac";
 
 const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
 /// What the agent does with an object: it looks each one up by name, so that it never lists or watches a kind unless a work
-/// asks for `feedbackScrapeType: Watch`, and none of ours does (docs/systems/ocm-work.md#the-agents-rights). MGC granted
-/// `*`, and with it whatever verbs a controller may invent.
+/// asks for `feedbackScrapeType: Watch`, and none of ours does (docs/systems/ocm-work.md#the-agents-rights). MGC
+/// granted `*`, and with it any verb that a controller may invent.
 const VERBS: [&str; 5] = ["create", "delete", "get", "patch", "update"];
 
 /// Resources that the agent may apply and delete, as (group, plural); sorted, so that equal sets are one text.

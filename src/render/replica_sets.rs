@@ -1,14 +1,15 @@
 //! ManifestWorkReplicaSets: one for each work, in the namespace of the Placement that selects its clusters
 //! (docs/guides/replica-sets.md; docs/systems/ocm-work.md#manifestworkreplicaset).
 //!
-//! Owns: which works can be sets, their text, and the sets that hold RBAC.
+//! Owns: which works can be sets, their text, and the sets that contain RBAC.
 //! Flows in: works before they are written, with the Gateways that they go with. Flows out: [`ReplicaSet`]s; findings
-//! where a work is not the same on every cluster of a Placement.
+//! about works that are not the same on every cluster of a Placement.
 //! Must not know: files.
 //!
-//! RBAC: a cluster is in as many Placements as it likes, so that it may get several of these sets, and a ClusterRole has
-//! one name on a cluster. So each Placement has a set of its own over what its sets ship and their parameters list, whatever
-//! its clusters are today; its roles bear its name as soon as there is a second one, and rights add up.
+//! RBAC: a cluster may be in several Placements and so get several of these sets, but the name of a ClusterRole is
+//! unique on a cluster. So each Placement has a set of its own for the kinds that its sets ship and their parameters
+//! list, regardless of its clusters today. Its roles have its name as soon as there is a second Placement, and rights
+//! add up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -223,11 +224,11 @@ fn set_of(
     append_entry(&mut text, "name", &json!(name), 2, KeyOrder::Bytes);
     append_entry(&mut text, "namespace", &json!(namespace), 2, KeyOrder::Bytes);
     text.push_str(&metadata);
-    // The CRD has a default for the policy and asks for it all the same; not so for a rollout strategy.
+    // The CRD has a default for the policy and requires it all the same; it does not require a rollout strategy.
     text.push_str("spec:\n  cascadeDeletionPolicy: Background\n  manifestWorkTemplate:\n");
     text.push_str(&template);
     let mut reference = json!({"name": placement});
-    // The rights go everywhere at once: what needs them follows as the class says.
+    // The rights go everywhere at once: the objects that need them follow the rollout of their class.
     if let (Some(rollout), Some(fields)) = (
         params.and_then(|params| params.rollout.as_ref()),
         reference.as_object_mut(),

@@ -1,7 +1,7 @@
 //! Secrets that listeners need: left out and reported, or copied (docs/reference/what-is-rendered.md).
 //!
-//! Owns: resolving certificate references with ReferenceGrants, the copies, and the findings about Secrets that stay
-//! away. Flows in: a Gateway or a ListenerSet, the hub. Flows out: manifests, and the references to them. Must not
+//! Owns: resolving certificate references with ReferenceGrants, the copies, and the findings about Secrets that are
+//! left out. Flows in: a Gateway or a ListenerSet, the hub. Flows out: manifests, and the references to them. Must not
 //! know: works, clusters.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use crate::object::Object;
 use crate::sync::{PlacedGateway, shipped};
 use apimachinery::Identity;
 
-/// What the listeners of one Gateway or ListenerSet need, and what of it is shipped.
+/// The Secrets that the listeners of one Gateway or ListenerSet need, and those that are shipped.
 #[derive(Debug, Default)]
 pub(super) struct ListenerSecrets {
     /// The Secrets to ship with it, each once, by downstream name.
@@ -66,7 +66,7 @@ pub(super) fn set_secrets(
     input: &Input<'_>,
     findings: &mut Findings,
 ) -> ListenerSecrets {
-    // What is wrong with it was said when the topology read it.
+    // The topology has already reported what is wrong with it.
     let Some(view) = ListenerSet::read(set, &mut Findings::new()) else {
         return ListenerSecrets::default();
     };
@@ -114,7 +114,7 @@ fn secrets_of(holder: Holder<'_>, input: &Input<'_>, findings: &mut Findings) ->
     secrets
 }
 
-/// Points the references at the copies, which live beside the object that refers to them.
+/// Points the references at the copies, which are in the namespace of the object that refers to them.
 pub(super) fn rewrite(holder: &mut Arc<Value>, rewrites: &[(String, String)]) {
     if rewrites.is_empty() {
         return;
@@ -186,7 +186,7 @@ fn copy(
     })
 }
 
-/// An encrypted object inside a ManifestWork stays encrypted for ever: Flux decrypts top-level objects only.
+/// An encrypted object inside a ManifestWork stays encrypted forever: Flux decrypts top-level objects only.
 pub(super) fn encrypted(object: &Object) -> Finding {
     Finding::new(
         Code::SECRET_ENCRYPTED,

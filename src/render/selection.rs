@@ -1,8 +1,8 @@
-//! Which clusters a run speaks for: `--clusters` and `--shard`.
+//! Which clusters a run is responsible for: `--clusters` and `--shard`.
 //!
 //! Owns: how clusters are named, and the rule that assigns a cluster to a shard. Flows in: names and globs, `I/N`.
 //! Flows out: yes or no for a name.
-//! Must not know: which clusters there are. That is what makes a shard stable.
+//! Must not know: which clusters exist. That is what makes a shard stable.
 
 use std::str::FromStr;
 
@@ -51,7 +51,7 @@ impl std::fmt::Display for Shard {
     }
 }
 
-/// Why a text is no shard.
+/// Why a text is not a shard.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShardError {
@@ -92,7 +92,7 @@ pub struct ClusterNames {
 }
 
 impl ClusterNames {
-    /// Reads texts, each of which holds one or several, with commas between them. A comma inside of braces belongs to
+    /// Reads texts, each of which holds one or several, with commas between them. A comma inside braces belongs to
     /// the glob: `{eu,us}-1`. `None` where there is no text: a text without a name is wrong, and never means all
     /// clusters.
     ///
@@ -135,7 +135,7 @@ pub enum ClusterNamesError {
     Glob(#[from] globset::Error),
 }
 
-/// The parts of a text between commas that are outside of braces, without spaces around them.
+/// The parts of a text between commas that are outside braces, without spaces around them.
 fn between_commas(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
     let parts = text.split(move |character| {
@@ -165,7 +165,7 @@ impl Selection {
         self.matches(cluster) && self.shard.is_none_or(|shard| shard.holds(cluster))
     }
 
-    /// Whether the run speaks for every cluster.
+    /// Whether the run is responsible for every cluster.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.clusters.is_none() && self.shard.is_none()

@@ -1,6 +1,6 @@
-//! One ManifestWork: from its parts to text that only lacks the cluster's name.
+//! One ManifestWork, from its parts to a text that lacks only the cluster's name.
 //!
-//! Owns: the text of a work, where it is cut, and what keeps Flux from substituting inside it. Flows in:
+//! Owns: the text of a work, where it is cut, and the annotation that keeps Flux from substituting inside it. Flows in:
 //! [`WorkParts`], the parameters of a class. Flows out: [`WorkText`]. Must not know: which clusters get it.
 
 use serde_json::{Map, Value, json};
@@ -44,7 +44,7 @@ pub struct WorkText {
 }
 
 impl WorkText {
-    /// What is before and what is behind the name of the cluster, on every cluster that gets it.
+    /// The text before and after the name of the cluster, the same for every cluster that gets it.
     #[must_use]
     pub fn halves(&self) -> (&str, &str) {
         (&self.before, &self.after)
@@ -81,7 +81,7 @@ pub(super) fn wave(object: &Object) -> Option<i64> {
     object.annotation(SYNC_WAVE)?.parse().ok()
 }
 
-/// Flux replaces `${...}` in everything it applies unless the outer object says otherwise
+/// Flux replaces `${...}` in everything that it applies unless the outer object turns that off
 /// (docs/systems/gitops.md#flux-substitution).
 const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
 

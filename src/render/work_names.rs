@@ -1,4 +1,4 @@
-//! Work names that two objects would share are an error (docs/systems/mgc.md#defects).
+//! The check that no two objects share a work name (docs/systems/mgc.md#defects).
 //!
 //! Owns: who has which name, and the findings about a second owner and about reserved names. Flows in: names with
 //! their objects. Flows out: whether a name is free. Must not know: how a name is derived.

@@ -1,5 +1,5 @@
-//! `explain`: which policies affect an object, with what settings, from which file and line, on which clusters; and
-//! what a policy reaches.
+//! `explain`: which policies affect an object, with which settings, from which file and line, on which clusters; and
+//! what a policy affects.
 //!
 //! Owns: the document `Explanation`. Flows in: the evaluated policies of an input, an object. Flows out: serializable
 //! data with places. Must not know: columns and colors; that is [`super::explain_text`].
@@ -157,7 +157,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
             Node::Route(route) => Some(topology.routes.get(route).object),
             _ => None,
         });
-        // What is wrong with it was said when the topology read it.
+        // The topology has already reported what is wrong with it.
         let route = objects
             .next()
             .and_then(|object| Route::read(object, &mut Findings::new()));
@@ -195,7 +195,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
         found.into_values().collect()
     }
 
-    /// What holds on the paths through an object.
+    /// The settings that apply on the paths through an object.
     fn effective_through(&self, identity: &Identity) -> Vec<ExplainedPaths> {
         let mut found: Vec<Found<'_>> = Vec::new();
         for seen in self.view.seen() {
@@ -207,7 +207,8 @@ impl<'e, 'a> Explainer<'e, 'a> {
         self.grouped(&found)
     }
 
-    /// What holds on the paths that a policy is on; where others took its place, what holds on its targets.
+    /// The settings that apply on the paths that a policy is on; if others override it, the settings that apply on its
+    /// targets.
     fn effective_of_policy(&self, locator: &str) -> Vec<ExplainedPaths> {
         let mut on: Vec<Found<'_>> = Vec::new();
         for seen in self.view.seen() {
@@ -247,7 +248,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
             .map(|(id, policy)| (id, policy.object))
     }
 
-    /// Who took the place of a policy of which nothing holds anywhere.
+    /// The policies that override a policy of which nothing applies anywhere.
     fn winners(&self, locator: &str) -> Vec<Winner> {
         let common = self.view.fates.of(locator).and_then(|fates| fates.common());
         let Some((Outcome::Overridden, tally)) = common else {
@@ -294,7 +295,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
         let mut results: Vec<ExplainedPaths> = Vec::new();
         let mut texts: HashMap<String, usize> = HashMap::new();
         let mut known: HashMap<*const Effective, usize> = HashMap::new();
-        // What holds on which path, and in which classes of clusters.
+        // The settings that apply on each path, and in which classes of clusters.
         let mut paths: Vec<OnPath<'e>> = Vec::new();
         let mut positions: HashMap<(usize, Arc<[String]>), usize> = HashMap::new();
         for (seen, kind, path) in found {
@@ -356,7 +357,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
         groups
     }
 
-    /// A result, before it is known on which paths it holds.
+    /// A result, before it is known on which paths it applies.
     fn result(&self, seen: Seen<'_>, kind: KindId, effective: &Effective) -> ExplainedPaths {
         let profile = &seen.attachments.kinds.get(kind).profile;
         let mut content: Vec<(&Arc<str>, &Leaf)> = effective.content.iter().collect();
@@ -479,7 +480,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
     }
 }
 
-/// Where a result holds on one path.
+/// Where a result applies on one path.
 struct OnPath<'s> {
     result: usize,
     locators: Arc<[String]>,

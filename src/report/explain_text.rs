@@ -264,7 +264,7 @@ fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: usize) {
     }
 }
 
-/// Where something holds that does not hold on all clusters of its Gateway.
+/// Where a result applies that does not apply on all clusters of its Gateway.
 fn on_clusters(text: &mut Lines, clusters: &[String], width: usize) {
     if !clusters.is_empty() {
         text.push(format_args!(

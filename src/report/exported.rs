@@ -1,9 +1,9 @@
-//! Exported works: what the hub knows of each cluster.
+//! Exported works: what the hub knows about each cluster.
 //!
 //! Owns: reading a work's conditions, those of its manifests, and their status feedback
 //! (docs/systems/ocm-work.md#feedback, docs/systems/ocm-work.md#what-a-work-says). Flows in: objects, one after the other.
-//! Flows out: [`ExportedWorks`], which keep of each object what a report needs, and equal parts once. Must not know: what
-//! is planned, what the feedback means for a status.
+//! Flows out: [`ExportedWorks`], which keep only the parts that a report needs, and equal parts once. Must not know:
+//! what is planned, what the feedback means for a status.
 
 mod applied;
 mod grants;
@@ -39,13 +39,13 @@ const CONFLICT_WORDS: &str = "Apply failed with ";
 /// How the reason of a condition begins that a rule of the work made.
 const BY_RULE: &str = "ConditionRule";
 
-/// What somebody exported from a hub.
+/// The objects that were exported from a hub.
 #[derive(Debug, Default)]
 pub struct ExportedWorks {
     /// ManifestWorks of the clusters that are asked for, by namespace and name.
     pub(super) works: Vec<ExportedWork>,
     pub(super) applied: Vec<AppliedWork>,
-    /// All other objects, in their order, without what they say.
+    /// All other objects, in order, without their contents.
     others: Vec<Object>,
     /// How many documents are no objects.
     passed_over: usize,
@@ -81,7 +81,7 @@ impl ExportedWorks {
         self.works.is_empty() && !others.any(|object| object.is(GROUP, MANIFEST_WORK))
     }
 
-    /// The objects that are no works.
+    /// The objects that are not works.
     pub fn skipped(&self) -> impl Iterator<Item = &Object> {
         let is_work =
             |object: &&Object| object.is(GROUP, MANIFEST_WORK) || object.is(GROUP, APPLIED_MANIFEST_WORK);
@@ -95,14 +95,14 @@ impl ExportedWorks {
     }
 }
 
-/// An exported object, as far as anybody asks for it.
+/// The parts of an exported object that reports need.
 #[derive(Debug)]
 pub(crate) enum ExportedObject {
     /// A ManifestWork.
     Work(Box<ExportedWork>),
     /// An AppliedManifestWork.
     Applied(Box<AppliedWork>),
-    /// Any other, and a work of a cluster that nobody asks for.
+    /// Any other object, and a work of a cluster that was not requested.
     Other(Object),
 }
 
@@ -117,8 +117,8 @@ impl AsRef<Object> for ExportedObject {
 }
 
 impl ExportedObject {
-    /// Reads an object. `admits` says which clusters are looked at. Also returns whether a report may find something wrong
-    /// with what it says.
+    /// Reads an object. `admits` selects the clusters. Also returns whether a report may find a mistake in its
+    /// contents.
     pub(crate) fn read(
         object: &Object,
         admits: impl Fn(&str) -> bool,
@@ -139,7 +139,7 @@ impl ExportedObject {
     }
 }
 
-/// What many works say alike.
+/// The values that many works share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     texts: Pool<str>,
@@ -158,10 +158,10 @@ impl Shared {
     }
 }
 
-/// A ManifestWork as the hub holds it.
+/// A ManifestWork as it is on the hub.
 #[derive(Debug)]
 pub(crate) struct ExportedWork {
-    /// The work. Of its value, there is only what says whose it is.
+    /// The work. Its value has only the parts that show who owns it.
     pub(super) object: Object,
     /// Its condition Applied; `None` if it is not written yet.
     pub(super) applied: Option<Verdict>,
@@ -169,13 +169,13 @@ pub(crate) struct ExportedWork {
     pub(super) is_deleting: bool,
     /// Generations of the spec and of what the agent has looked at, where they differ.
     pub(super) unobserved: Option<(i64, i64)>,
-    /// Why it is not available, where none of its manifests says so.
+    /// Why it is not available, if none of its manifests gives a reason.
     pub(super) unavailable: Option<Arc<str>>,
-    /// What is wrong with its manifests: in each state in their order.
+    /// The problems of its manifests: by state, and then in order.
     pub(super) wrong: Vec<(WorkState, ManifestProblem)>,
     /// Its spec, where it was exported.
     pub(super) spec: Option<Arc<SpecDigest>>,
-    /// What its ClusterRoles grant; `None` where it has none.
+    /// The rights that its ClusterRoles grant; `None` if it has none.
     pub(super) grants: Option<Arc<Vec<Grant>>>,
     /// By name.
     manifests: Vec<(Arc<ManifestName>, Arc<ManifestStatus>)>,
@@ -195,7 +195,7 @@ impl ManifestName {
     }
 }
 
-/// What a condition says.
+/// The values of a condition.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Verdict {
     /// It is True.
@@ -209,7 +209,7 @@ pub(super) enum Verdict {
     },
 }
 
-/// What a cluster says of one manifest.
+/// The report of a cluster about one manifest.
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct ManifestStatus {
     /// Its own condition Applied.
@@ -236,7 +236,7 @@ pub(super) struct Feedback {
 }
 
 impl ExportedWork {
-    /// Reads a work. What has no sense is a finding, and the rest is read all the same.
+    /// Reads a work. Invalid parts get a finding, and the rest is read all the same.
     pub(super) fn read(object: &Object, shared: &Shared, findings: &mut Findings) -> Self {
         let spec = object.value.get("spec").filter(|spec| !spec.is_null());
         Self {
@@ -266,7 +266,7 @@ impl ExportedWork {
             let conditions = items(object, &manifest.get("conditions"), findings);
             let values = items(object, &manifest.get("statusFeedback").get("values"), findings);
             let of_manifest = condition(&conditions, "Applied");
-            // The oldest counts: what one of them says of an older spec says nothing of this one.
+            // The oldest counts: a condition about an older spec proves nothing about this one.
             let seen = of_manifest.and_then(|applied| integer(&applied.get("observedGeneration")));
             observed = observed.map(|observed| seen.unwrap_or(observed).min(observed));
             let verdict = |kind: &str| {
@@ -278,7 +278,7 @@ impl ExportedWork {
             is_any_unavailable |= matches!(available, Some(Verdict::No { .. }));
             let read = ManifestStatus {
                 applied: verdict("Applied"),
-                // What a rule of the work makes of the object's conditions, those say better.
+                // The object's own conditions explain more than a rule of the work that summarizes them.
                 available: available.filter(|available| !available.is_of_rule()),
                 unreadable: synced.as_ref().and_then(Verdict::problem).cloned(),
                 feedback: values
@@ -341,7 +341,7 @@ impl ExportedWork {
         let unobserved = generation
             .zip(observed)
             .filter(|(generation, observed)| observed < generation);
-        // What failed, or is not there, explains it better.
+        // A manifest that failed, or is not there, explains it better.
         let is_failed =
             |(state, _): &(WorkState, _)| matches!(state, WorkState::Conflict | WorkState::NotApplied);
         let is_explained = is_any_unavailable || wrong.iter().any(is_failed);
@@ -362,7 +362,7 @@ impl ExportedWork {
         }
     }
 
-    /// Whether its agent says that it has applied an object: group, kind, namespace and name.
+    /// Whether its agent reports an object as applied: group, kind, namespace, and name.
     pub(super) fn applies(&self, [group, kind, namespace, name]: [&str; 4]) -> bool {
         let mut manifests = self.manifests.iter().rev();
         let found = manifests.find(|(manifest, _)| {
@@ -385,7 +385,7 @@ impl ExportedWork {
         self.find(resource).is_some()
     }
 
-    /// What the cluster says of a manifest of the plan.
+    /// The report of the cluster about a manifest of the plan.
     pub(super) fn manifest(&self, planned: &ManifestSummary) -> Option<&ManifestStatus> {
         let find = |resource: &str| self.find([&planned.group, resource, &planned.namespace, &planned.name]);
         find(&planned.resource).or_else(|| find(&planned.kind))
@@ -397,7 +397,7 @@ impl ExportedWork {
     }
 }
 
-/// What of a work says whose it is.
+/// The parts of a work that show who owns it.
 fn marks(object: &Object) -> Value {
     let mut labels = Map::new();
     for name in [MANAGED_WORK_LABEL, REPLICA_SET_LABEL, MANIFEST_KEY_LABEL] {
@@ -406,7 +406,7 @@ fn marks(object: &Object) -> Value {
     let mut annotations = Map::new();
     let parent = object.annotation(PARENT_ANNOTATION);
     annotations.extend(parent.map(|parent| (PARENT_ANNOTATION.to_owned(), parent.into())));
-    // Who the owners are nobody asks.
+    // The identities of the owners are not needed.
     let owners = object.root().get("metadata").get("ownerReferences");
     let owners: Vec<Value> = owners.items().take(1).map(|_| Value::Bool(true)).collect();
     json!({"metadata": {"labels": labels, "annotations": annotations, "ownerReferences": owners}})
@@ -435,7 +435,7 @@ impl ManifestStatus {
         }
     }
 
-    /// Whether somebody may find a value that cannot be what its name says ([`Feedback::wrong`]).
+    /// Whether a report may find a value that does not fit its name ([`Feedback::wrong`]).
     fn is_odd(&self) -> bool {
         self.feedback.iter().any(|feedback| {
             let name = feedback.name.to_ascii_lowercase();
@@ -542,7 +542,7 @@ fn manifests_of_spec<'w>(root: &Field<'w>) -> Option<HashSet<[&'w str; 4]>> {
     Some(keys.collect())
 }
 
-/// Why a work is not available by its own condition: it says so, or speaks of an older spec.
+/// Why a work is not available by its own condition: the condition is not True, or it is about an older spec.
 fn unavailable(condition: &Field<'_>, generation: Option<i64>, shared: &Shared) -> Option<Arc<str>> {
     if let Verdict::No { because, .. } = Verdict::of(condition, shared) {
         return Some(because);
@@ -576,7 +576,7 @@ impl Verdict {
         }
     }
 
-    /// Whether a rule of the work said it, and not the agent (docs/systems/ocm-work.md#what-a-work-says).
+    /// Whether it comes from a rule of the work, and not from the agent (docs/systems/ocm-work.md#what-a-work-says).
     fn is_of_rule(&self) -> bool {
         matches!(self, Self::No { reason, .. } if reason.starts_with(BY_RULE))
     }

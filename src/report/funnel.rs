@@ -1,4 +1,4 @@
-//! How a Placement comes to its clusters: how many are left after each step, and why the others are not.
+//! How a Placement arrives at its clusters: how many are left after each step, and why the others are not.
 //!
 //! Owns: the steps, and which clusters share a reason. Flows in: an evaluation with full detail. Flows out: steps. Must not
 //! know: how a scheduler decides, how steps are shown.
@@ -44,7 +44,7 @@ pub(super) fn funnel(
     (position, report): (usize, &PlacementReport),
     clusters: &[&str],
 ) -> Vec<FunnelStep> {
-    // A Placement may select thousands, and why it does is a long story that nobody asks for here.
+    // A Placement may select thousands of clusters, and the full reasons are too long for this view.
     let selected: HashSet<&str> = report
         .decisions
         .iter()
@@ -55,7 +55,7 @@ pub(super) fn funnel(
         asked.and_then(explain).and_then(dropped)
     };
     let why: Vec<Option<(usize, String, Location)>> = match evaluation.explain_placement(position) {
-        // One cluster is no other's business.
+        // What happens to one cluster does not affect another.
         Some(explain) => clusters
             .par_iter()
             .map(|cluster| explained(&explain, cluster))
@@ -107,7 +107,7 @@ fn dropped(explanation: Explanation) -> Option<(usize, String, Location)> {
     if explanation.selected {
         return None;
     }
-    // Several predicates may speak against it: the first stands for all.
+    // Several predicates may exclude it: the first stands for all.
     let against = |step: &ocm_placement::Step| step.bearing == Bearing::Against;
     let steps = &explanation.steps;
     let step = steps.iter().find(|step| against(step)).or(steps.last())?;

@@ -1,10 +1,10 @@
-//! What people and CI read: reports about a run.
+//! Reports about a run, for people and CI.
 //!
 //! Owns: the versioned JSON shapes of docs/reference/json.md.
 //! Flows in: plans, decisions and findings. Flows out: serializable reports.
 //! Must not know: the command line, or files.
 
-// What was rendered, and from where.
+// The report about a rendering, and where it came from.
 mod render_report;
 mod source_line;
 
@@ -35,7 +35,7 @@ mod status_gate;
 mod status_report;
 mod status_text;
 
-// What a change does.
+// The effects of a change.
 pub mod diff;
 
 // All of it, to look at.

@@ -1,4 +1,4 @@
-//! What policies come to, as JSON: `PolicyReport` and its parts (docs/reference/json.md).
+//! Effective policies and statuses as JSON: `PolicyReport` and its parts (docs/reference/json.md).
 //!
 //! Owns: serializable views of effective policies and statuses.
 //! Flows in: a [`PolicyView`]. Flows out: values for serde.

@@ -1,7 +1,7 @@
-//! All that is decided about the policies of one input, for reports.
+//! Everything that is decided about the policies of one input, for reports.
 //!
 //! Owns: the bundle, and walking it: the hub as a cluster of its own, then each class of clusters that are alike. Flows
-//! in and out: what `policy` and `sync` decided. Must not know: how it was made, or how it is shown.
+//! in and out: the decisions of `policy` and `sync`. Must not know: how it was made, or how it is shown.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::marker::PhantomData;
@@ -15,19 +15,20 @@ use crate::sync::{SyncedKinds, SyncedRoutes};
 use crate::topology::{Node, Path, Start, Topology};
 use apimachinery::{ApiVersion, Identity};
 
-/// So many paths, and settings that hold on one, are listed: more is nothing that anybody reads.
+/// The maximum number of paths, and of settings on one path, that are listed: nobody reads more.
 const MOST_LISTED: usize = 200_000;
 
 /// Everything that can be reported about the policies of an input.
 #[derive(Debug)]
 pub struct PolicyView<'a> {
-    /// What is attached where on the hub.
+    /// The attachments on the hub.
     pub(crate) hub: &'a Attachments<'a>,
-    /// What holds below Gateways of the hub that go to no cluster: they have other classes, or no placement.
+    /// The settings that apply below Gateways of the hub that go to no cluster: they have other classes, or no
+    /// placement.
     pub(crate) hub_effective: EffectivePolicies,
-    /// What is on the clusters, by classes of clusters that are alike.
+    /// The objects on the clusters, by classes of clusters that are alike.
     pub(crate) spokes: Vec<SpokeView<'a>>,
-    /// What becomes of each policy.
+    /// The fate of each policy.
     pub(crate) fates: Fates<'a>,
     /// The clusters of each Gateway of ours.
     pub(crate) clusters: &'a Clusters,
@@ -46,7 +47,7 @@ pub(crate) struct SpokeView<'a> {
     pub(crate) clusters: &'a [String],
     /// What is attached there. Names are the hub's, where something comes from the hub.
     pub(crate) attachments: Attachments<'a>,
-    /// What holds on each path.
+    /// The settings that apply on each path.
     pub(crate) effective: EffectivePolicies,
 }
 
@@ -55,9 +56,9 @@ pub(crate) struct SpokeView<'a> {
 pub(crate) struct Seen<'v> {
     /// The clusters; none: the hub.
     pub(crate) clusters: &'v [String],
-    /// What is attached there.
+    /// The policies that are attached there.
     pub(crate) attachments: &'v Attachments<'v>,
-    /// What holds there.
+    /// The settings that apply there.
     pub(crate) effective: &'v EffectivePolicies,
 }
 
@@ -88,7 +89,7 @@ impl PolicyView<'_> {
         self.seen().map(|seen| seen.effective.len()).sum()
     }
 
-    /// Why not everything that holds on every path is listed, if that would be too much.
+    /// Why not all settings on every path are listed, if that would be too much.
     #[must_use]
     pub fn too_much_to_list(&self) -> Option<Finding> {
         let all = self.seen().flat_map(|seen| seen.effective.iter());
@@ -117,8 +118,8 @@ impl PolicyView<'_> {
         self.seen().any(|seen| !seen.standing_for(&locator).is_empty())
     }
 
-    /// What routes and policies name and the input does not hold: Services, mostly. The objects say nothing but what
-    /// they are called.
+    /// Objects that routes and policies name and that are not in the input: mostly Services. They have nothing but
+    /// their names.
     #[must_use]
     pub fn without_objects(&self) -> Vec<Object> {
         let seen = self.seen();

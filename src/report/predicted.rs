@@ -1,6 +1,6 @@
-//! Predicted statuses of hub objects: what their controllers would write once every work is applied.
+//! Predicted statuses of hub objects, as their controllers would write them once every work is applied.
 //!
-//! Owns: the conditions of GatewayClasses and Gateways (docs/systems/mgc.md#gateway-conditions), and who gets
+//! Owns: the conditions of GatewayClasses and Gateways (docs/systems/mgc.md#gateway-conditions), and which object gets
 //! which of the statuses that the policy engine predicts (docs/systems/gep-713.md#status).
 //! Flows in: a [`Prediction`]. Flows out: [`ObjectStatus`]es.
 //! Must not know: how policies are decided, or works.
@@ -22,7 +22,7 @@ use crate::policy::{Condition, affecting};
 use crate::topology::Node;
 use apimachinery::{GroupKind, Identity};
 
-/// What MGC says of a Gateway that is not placed, or not everywhere (docs/systems/mgc.md#gateway-conditions).
+/// The reports of MGC about a Gateway that is not placed, or not everywhere (docs/systems/mgc.md#gateway-conditions).
 pub(super) const UNKNOWN: &str = "current state of the gateway is unknown";
 
 /// Everything that statuses are predicted from.
@@ -30,7 +30,7 @@ pub(super) const UNKNOWN: &str = "current state of the gateway is unknown";
 pub(crate) struct Prediction<'p, 'a> {
     /// The hub's objects.
     pub objects: &'p Objects,
-    /// What is ours.
+    /// Our classes and Gateways.
     pub ours: &'p Ours<'a>,
     /// The clusters of each Gateway, in the order of [`Ours::gateways`].
     pub clusters: &'p Table<OurGatewayId, Arc<[String]>>,
@@ -47,7 +47,7 @@ type Affecting<'v> = BTreeMap<(StatusGroup, String), AffectingThere<'v>>;
 #[derive(Default)]
 struct AffectingThere<'v> {
     policies: BTreeMap<(String, String), BTreeMap<String, &'v Object>>,
-    /// Whether the object has no conditions that could say so.
+    /// Whether the object has no conditions that could report it.
     without_conditions: bool,
 }
 
@@ -337,7 +337,7 @@ fn placement_not_found(name: &str) -> String {
     )
 }
 
-/// The Gateways for which `findings` say that nothing decides their placement.
+/// The Gateways for which `findings` report that nothing decides their placement.
 #[must_use]
 pub(crate) fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTreeSet<OurGatewayId> {
     let label = crate::object::well_known::PLACEMENT_LABEL_POINTER;

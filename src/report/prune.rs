@@ -1,12 +1,13 @@
-//! What on the hub is ours and no longer planned.
+//! Works and sets on the hub that are ours and no longer planned.
 //!
-//! Owns: which works and sets may go, which have to wait and for what, and their text for `kubectl delete -f -`. Flows
-//! in: a [`Pruning`]: the plan, the works and sets of the hub or of a rendered tree. Flows out: a [`PruneList`]. Must
-//! not know: files.
+//! Owns: which works and sets may be deleted, which have to wait and for what, and their text for `kubectl delete -f
+//! -`. Flows in: a [`Pruning`]: the plan, the works and sets of the hub or of a rendered tree. Flows out: a
+//! [`PruneList`]. Must not know: files.
 //!
-//! Two things make a deletion unsafe, and both are only a matter of order. An object that goes on in another work must
-//! be applied there first: the agent deletes what it alone owns (docs/systems/ocm-work.md#appliedmanifestwork). And the
-//! rights of an agent must outlive what it has to delete. So what must wait is not listed, and listed by a later run.
+//! Two things make a deletion unsafe, and both are only a matter of order. An object that moves to another work must be
+//! applied there first: the agent deletes what it alone owns (docs/systems/ocm-work.md#appliedmanifestwork). And the
+//! rights of an agent must outlive the objects that it has to delete. So a work that must wait is not listed now, but
+//! by a later run.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -27,13 +28,14 @@ const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
 /// Everything that a list is made from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pruning<'p> {
-    /// What should be there.
+    /// The planned works and sets.
     pub plan: &'p Plan,
     /// The hub.
     pub hub: &'p Hub,
     /// The works and sets of the hub; `None` if they were not exported.
     pub exported: Option<&'p Objects>,
-    /// The works and sets of the rendered tree that a rendering would remove: whatever they say, they are ours.
+    /// The works and sets of the rendered tree that a rendering would remove: regardless of their contents, they are
+    /// ours.
     pub rendered: &'p [Object],
     /// Whether no other input renders into this hub, so that all that MGC or spokewright made is ours.
     pub is_sole: bool,
@@ -45,7 +47,7 @@ pub(crate) struct Pruning<'p> {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Prunable {
-    /// Whether it holds rights, which go last.
+    /// Whether it grants rights, which go last.
     pub is_rbac: bool,
     /// ManifestWork or ManifestWorkReplicaSet.
     pub kind: String,
@@ -57,13 +59,13 @@ pub struct Prunable {
     pub name: String,
 }
 
-/// What may go, and what not.
+/// The works and sets that may be deleted, and those that may not.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PruneList {
-    /// What may be deleted now: what holds rights last, then by kind, namespace and name.
+    /// The objects that may be deleted now: those that grant rights last, then by kind, namespace, and name.
     pub remove: Vec<Prunable>,
-    /// What is not planned and has to wait, and for what.
+    /// The objects that are not planned and have to wait, and for what.
     pub waiting: Vec<(Prunable, String)>,
     /// What MGC or spokewright made, is not planned, and may be another input's.
     pub unclaimed: Vec<Prunable>,
@@ -91,7 +93,7 @@ impl std::fmt::Display for Prunable {
 }
 
 impl PruneList {
-    /// What may be deleted, as `kubectl delete -f -` takes it; empty where that is nothing.
+    /// The objects that may be deleted, as `kubectl delete -f -` reads them; empty if there are none.
     #[must_use]
     pub fn documents(&self) -> String {
         let documents = self.remove.iter().map(|entry| {
@@ -114,7 +116,7 @@ struct There<'x> {
 }
 
 impl<'x> Pruning<'x> {
-    /// Makes the list. `admits` says which clusters are looked at.
+    /// Makes the list. `admits` selects the clusters.
     pub(crate) fn list(&self, admits: impl Fn(&str) -> bool) -> PruneList {
         let planned = self.planned();
         let rendered: BTreeSet<Prunable> = self.rendered.iter().map(Prunable::new).collect();
@@ -245,7 +247,7 @@ impl<'x> Pruning<'x> {
         None
     }
 
-    /// What a work or a set has on which clusters now.
+    /// The current contents of a work or a set, by cluster.
     fn carried<'o>(&self, object: &'o Object, there: &There<'o>) -> Vec<(&'o str, Vec<Manifest<'o>>)>
     where
         'x: 'o,
@@ -271,7 +273,7 @@ impl<'x> Pruning<'x> {
             .collect()
     }
 
-    /// What the plan ships to a cluster. A Namespace is never deleted with a work
+    /// The objects that the plan ships to a cluster. A Namespace is never deleted with a work
     /// (docs/systems/ocm-work.md#orphaning-rules).
     fn on_cluster(&self, cluster: &str) -> HashSet<Manifest<'x>> {
         let works = self.plan.clusters.get(cluster).into_iter().flatten();
@@ -402,7 +404,7 @@ fn manifests<'o>(work: &'o Object, spec: &str) -> Vec<Manifest<'o>> {
 
 /// The objects of a work's spec that its agent has applied, as the spec is now.
 fn applied(work: &Object) -> Vec<Manifest<'_>> {
-    // What cannot be read was said when the export was.
+    // Objects that cannot be read were reported when the export was read.
     let read = ExportedWork::read_status(work, &Shared::default(), &mut Findings::new());
     if read.is_deleting || read.unobserved.is_some() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Where something stands, as reports say it.
+//! The place of something in the input, as reports give it.
 //!
 //! Owns: file and line as data. Flows in: a symbolic place, texts. Flows out: a [`SourceLine`]. Must not know: reports.
 

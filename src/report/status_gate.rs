@@ -1,6 +1,6 @@
-//! Whether statuses are as a script requires them.
+//! Whether statuses meet the conditions that a script requires.
 //!
-//! Owns: which objects lack a condition, which works are in the way, and a line of words for each. Flows in: statuses,
+//! Owns: which objects lack a condition, which works are in the way, and a line of text for each. Flows in: statuses,
 //! the objects of a kind, works. Flows out: lines. Must not know: exit statuses, how a status comes about.
 
 use std::collections::{BTreeSet, HashMap};

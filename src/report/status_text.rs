@@ -1,4 +1,4 @@
-//! Statuses for people: a table a group, messages below what is not True.
+//! Statuses for people: a table for each group, with messages below each condition that is not True.
 //!
 //! Owns: columns, and what fits a terminal. Flows in: statuses, a width in columns. Flows out: text.
 //! Must not know: how a status comes about.
@@ -16,7 +16,7 @@ use super::status_report::StatusReport;
 use crate::diagnostic::{GAP, Lines, and_more, counted, first_names, one_line, row, wrapped_hanging};
 use crate::policy::Condition;
 
-/// What is before a line that belongs to the row above.
+/// The indent of a line that belongs to the row above.
 const INDENT: &str = "    ";
 /// At most this many problems of works are listed; JSON has them all.
 const MAX_PROBLEMS: usize = 20;
@@ -24,7 +24,7 @@ const MAX_PROBLEMS: usize = 20;
 const MAX_VALUES: usize = 10;
 /// So much of a value is shown.
 const LONGEST_VALUE: usize = 60;
-/// At most this many clusters are named beside a value.
+/// At most this many clusters are named next to a value.
 const MAX_CLUSTERS: usize = 10;
 
 /// The tables, at most `width` columns wide as far as names allow.
@@ -103,7 +103,7 @@ fn object(text: &mut Lines, columns: &Columns, status: &ObjectStatus, width: usi
             &condition.reason,
         ];
         line(text, columns, std::mem::take(&mut first), cells);
-        // What is the matter with several in a row is reported once, below the last of them.
+        // A problem of several rows in sequence is reported once, below the last of them.
         let goes_on = |next: &&Condition| !next.is_true() && next.message == condition.message;
         if !condition.is_true() && !conditions.peek().is_some_and(goes_on) {
             below(text, "", &condition.message, width);
@@ -118,7 +118,7 @@ fn object(text: &mut Lines, columns: &Columns, status: &ObjectStatus, width: usi
     for (name, value) in &status.annotations {
         below(text, "annotation: ", &format!("{name}: {value}"), width);
     }
-    // Where many clusters are alike, one line tells it.
+    // If many clusters are alike, one line reports it.
     let mut alike: Vec<(&OnCluster, Vec<&str>)> = Vec::new();
     for there in &status.on_clusters {
         let same = |known: &&mut (&OnCluster, Vec<&str>)| known.0.condition() == there.condition();

@@ -1,11 +1,11 @@
-//! Whose an exported work or set is: this input's, or perhaps another's.
+//! Who owns an exported work or set: this input, or perhaps another one.
 //!
 //! Owns: what marks a work as made for an object of this input (docs/systems/mgc.md#gateway-work). Flows in: the hub,
 //! works and sets. Flows out: a [`Whose`]. Must not know: what is planned.
 //!
-//! A hub cluster may hold the works of several repositories, and of MGC, all with one label. What names them apart is
-//! the object that each was made for: there is one Gateway of a namespace and a name on a hub. A work whose object is
-//! not in the input may be what this input left, or what another one wants: nothing on it says which.
+//! A hub cluster may have the works of several repositories, and of MGC, all with one label. They differ by the object
+//! that each was made for: on a hub, a namespace and a name identify one Gateway. A work whose object is not in the
+//! input may be left over from this input, or wanted by another one: nothing in the work tells which.
 
 use std::collections::BTreeSet;
 
@@ -22,12 +22,12 @@ pub(super) struct Parents {
     keys: BTreeSet<(String, String)>,
 }
 
-/// Whose a work is.
+/// The owner of a work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Whose {
     /// It was made for an object of this input.
     Ours,
-    /// MGC or spokewright made it, and nothing says for which input.
+    /// MGC or spokewright made it, and nothing shows for which input.
     Unclaimed,
     /// The hub made it from a set: it goes with its set.
     OfSet,
@@ -46,7 +46,7 @@ impl Parents {
         }
     }
 
-    /// Whose a work or a set is.
+    /// The owner of a work or a set.
     pub(super) fn whose(&self, work: &Object) -> Whose {
         // Somebody who owns it deletes it, and makes it again.
         let owners = work.root().get("metadata").get("ownerReferences");

@@ -1,8 +1,8 @@
-//! Generated documents and the files that they were made from, so that a finding is in the file to correct.
+//! Generated documents and the files that they were made from, so that a finding points at the file to correct.
 //!
 //! Owns: finding the file that a generator named, beneath directories that it may be relative to, and the document in
 //! it. Flows in: names of files and objects. Flows out: texts, and which document stands for which, in [`Sources`].
-//! Must not know: which generator it was.
+//! Must not know: which generator named it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(crate) struct Generated {
     pub document: DocumentId,
     /// The path, relative to an unknown directory.
     pub path: String,
-    /// What it is in the file as well.
+    /// The part of it that is also in the file.
     pub object: ObjectName,
 }
 
@@ -40,14 +40,13 @@ pub(crate) fn object_name(value: &Value) -> Option<ObjectName> {
     Some([text("/apiVersion")?, text("/kind")?, text("/metadata/name")?])
 }
 
-/// What is in a file: its number among the authored ones, and its documents by name.
+/// The contents of a file: its number among the authored ones, and its documents by name.
 struct Known {
     source: SourceId,
     documents: HashMap<ObjectName, u32>,
 }
 
-/// Lets documents stand for those that they were made from, of the first root beneath which there is one. Returns the
-/// others.
+/// Maps documents to those that they were made from, beneath the first root that has one. Returns the others.
 pub(crate) fn attribute(
     sources: &mut Sources,
     generated: Vec<Generated>,

@@ -1,8 +1,8 @@
-//! A directory on disk as a tree of files that nothing leads out of.
+//! A directory on disk as a tree of files that no link leads out of.
 //!
-//! Owns: reading beneath one open directory: the checkout of an Application, beside which stand those of others. Flows in:
-//! the directory. Flows out: a [`FileTree`] whose links are followed as in a Git revision: as long as they stay. Must not
-//! know: which files are input.
+//! Owns: reading beneath one open directory: the checkout of an Application, which has those of others next to it.
+//! Flows in: the directory. Flows out: a [`FileTree`] whose links are followed as in a Git revision: as long as they
+//! stay inside. Must not know: which files are input.
 
 use std::ffi::OsString;
 use std::io;

@@ -1,11 +1,11 @@
 //! The disk as a tree of files.
 //!
-//! Owns: how links and directories on disk are looked at, and the directories that were opened to read beneath. Flows
-//! in: what somebody named. Flows out: a [`FileTree`] whose real paths are canonical, so that one file has one path
+//! Owns: how links and directories on disk are resolved, and the directories that were opened to read beneath. Flows
+//! in: paths that a user named. Flows out: a [`FileTree`] whose real paths are canonical, so that one file has one path
 //! whatever links lead to it. Must not know: which files are input.
 //!
-//! A path on the command line may lead anywhere. What is read because it lies below one of them is read beneath the
-//! directory that was opened then: a link that is put there meanwhile leads nowhere.
+//! A path on the command line may lead anywhere. Everything below it is read beneath the directory that was opened for
+//! it, so a link that somebody adds in the meantime leads nowhere.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,7 +1,7 @@
-//! Reading files and splitting them into documents, in parallel, with the same result in any order.
+//! Reads files and splits them into documents, in parallel, with the same result in any order.
 //!
-//! Owns: reading and decoding files, their limits of size, what the aliases of all of them may expand to, pointers of
-//! Git LFS, and the findings about all of it.
+//! Owns: reading and decoding files, their size limits, how much the aliases of all of them may expand to, Git LFS
+//! pointers, and the findings about all of this.
 //! Flows in: the files that the walk found, standard input. Flows out: [`Document`]s, and their texts in [`Sources`].
 //! Must not know: which files are input, what a document means.
 
@@ -57,8 +57,8 @@ impl Text {
 /// Reads files on disk, and `stdin` as one more file when it is given, into `sources`; returns their documents by
 /// file and position.
 ///
-/// What cannot be read or is not YAML becomes a finding; the other files are still read, so that one run
-/// reports all that is wrong.
+/// A file that cannot be read or is not YAML gets a finding; the other files are still read, so that one run reports
+/// everything that is wrong.
 pub(super) fn load_files(
     files: &[Found],
     disk: &Disk,
@@ -191,7 +191,7 @@ fn read_inputs(
     documents
 }
 
-/// One file, and what it holds.
+/// One file, and its contents.
 struct FileRead {
     file: SourceFile,
     documents: Vec<Document>,
@@ -200,19 +200,19 @@ struct FileRead {
     findings: Vec<Finding>,
 }
 
-/// The most bytes of a document that is no list. An API server takes 3 MiB of JSON
+/// The maximum size, in bytes, of a document that is not a list. An API server accepts 3 MiB of JSON
 /// (`kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/server/config.go`); YAML is longer, and has comments. A
 /// tree takes twenty times its text, so a file of 64 MiB, which cannot be applied anyway, must not become one.
 pub(super) const MOST_BYTES_OF_AN_OBJECT: usize = 4 << 20;
 
-/// What aliases may expand to in every document: one value for so many bytes of its text.
+/// How much aliases may expand to in every document: one value for this many bytes of its text.
 pub(super) const BYTES_FOR_A_VALUE: usize = 8;
-/// What the aliases of a run may expand to beyond that (docs/reference/limits.md). A value takes up to a quarter of a
-/// kilobyte.
+/// How much the aliases of a run may expand to beyond that (docs/reference/limits.md). A value takes up to a quarter of
+/// a kilobyte.
 const MOST_FROM_ALIASES: usize = 500_000;
 
-/// What all aliases of a run may expand to. The documents that need it are read one after the other, in their order:
-/// which of them is one too many must not depend on threads.
+/// How much all aliases of a run may expand to. The documents that need it are read one after the other, in order:
+/// which of them exceeds the limit must not depend on threads.
 #[derive(Default)]
 struct AliasBudget {
     spent: usize,
@@ -376,7 +376,7 @@ impl Unread {
     }
 }
 
-/// What standard input is called.
+/// The name of standard input.
 pub(crate) const STDIN: &str = "<stdin>";
 
 fn read_file(
@@ -426,7 +426,8 @@ fn decode_at_most(bytes: &[u8], shown: &str, limits: &kube_yaml::Limits) -> Resu
 
 fn decode(bytes: &[u8], shown: &str) -> Result<Arc<str>, Box<Unread>> {
     match kube_yaml::decode(bytes) {
-        // Read as YAML, a pointer is a mapping that is no object: what it stands for would be missing without a word.
+        // Read as YAML, a pointer is a mapping that is not an object: the file that it stands for would be silently
+        // missing.
         Ok(text) if is_pointer(text.as_bytes()) => Err(Unread::of(
             Finding::new(
                 Code::INPUT_UNREADABLE,
@@ -459,7 +460,7 @@ fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits) -> File
     };
     let secrecy = Secrecy::new(&text);
     let split = if json && text.trim_start().starts_with('[') {
-        // An array is no object, but a value: `hub` says what it makes of one.
+        // An array is a value, but not an object: `hub` decides how to treat it.
         Ok(vec![kube_yaml::Chunk {
             text: &text,
             offset: 0,
@@ -497,7 +498,7 @@ fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits) -> File
     read
 }
 
-/// What became of one document, before those are read whose aliases need more than their share.
+/// The result for one document, before the documents are read whose aliases need more than their share.
 enum ChunkRead {
     Value(Result<Value, kube_yaml::Error>),
     NeedsAliases,
@@ -554,7 +555,7 @@ fn too_large(
 }
 
 impl FileRead {
-    /// Takes what became of a document.
+    /// Records the result for a document.
     fn take(
         &mut self,
         id: DocumentId,

@@ -1,6 +1,6 @@
 //! Where input is read from: the disk, or a tree that is not on disk.
 //!
-//! Owns: that choice, so that readers need not make it. Flows in: a walk's request, paths. Flows out: documents,
+//! Owns: this choice, so that readers need not make it. Flows in: a walk's request, paths. Flows out: documents,
 //! texts. Must not know: what a document means.
 
 use std::path::{Path, PathBuf};
@@ -21,7 +21,8 @@ use crate::progress::Stage;
 pub enum Files<'a> {
     /// Those on disk.
     Disk,
-    /// Those of a tree. What the tree does not have is not there; configuration outside of it is read from disk.
+    /// Those of a tree. A file that the tree does not have does not exist; configuration outside the tree is read from
+    /// disk.
     Tree(&'a dyn FileTree),
 }
 
@@ -41,13 +42,13 @@ impl Files<'_> {
         matches!(self.lead(path), Some(Lead::To(_, TreeEntry::Directory)))
     }
 
-    /// Whether nothing is at `path`. What lies outside of a tree is another matter.
+    /// Whether nothing is at `path`. A path outside the tree does not count.
     #[must_use]
     pub fn lacks(self, path: &Path) -> bool {
         matches!(self.lead(path), Some(Lead::Nowhere | Lead::Outside))
     }
 
-    /// Whether something bears this name that is no directory, and be it a link to nothing.
+    /// Whether something that is not a directory has this name, even if it is a dangling link.
     #[must_use]
     pub fn has_name(self, path: &Path) -> bool {
         let has_name = |tree: &dyn FileTree| {
@@ -62,7 +63,7 @@ impl Files<'_> {
         .unwrap_or(false)
     }
 
-    /// The directories beside `path`, by name; none where that lies neither below `root` nor in its repository.
+    /// The directories next to `path`, by name; none if that is neither below `root` nor in its repository.
     #[must_use]
     pub fn directories_beside(self, path: &Path, root: &Path) -> Vec<String> {
         let or_here = |path: Option<&'_ Path>| match path {
@@ -128,7 +129,7 @@ impl Files<'_> {
                     .and_then(|root| Checkout::open(&root).ok());
                 match &on_disk {
                     Some(checkout) => checkout,
-                    // Reading says why.
+                    // Reading it reports why.
                     None => return self.read_text(path, sources, findings),
                 }
             }
@@ -177,7 +178,7 @@ impl Files<'_> {
     }
 }
 
-/// Where a name lies in a tree, whatever bears it: a link is not followed.
+/// Where a name is in a tree, whatever has it: a link is not followed.
 fn by_name(tree: &dyn FileTree, path: &Path) -> Option<PathBuf> {
     let directory = match path.parent()? {
         here if here.as_os_str().is_empty() => Path::new("."),

@@ -1,10 +1,10 @@
 //! A Git revision as a tree of files, read straight from the object store: no `git` program, nothing written.
 //!
-//! Owns: opening a repository, resolving a revision, the errors of both with what to type, and reading trees and
-//! blobs. Flows in: a path and a revision. Flows out: a [`FileTree`]. Must not know: which files are input.
+//! Owns: opening a repository, resolving a revision, the errors of both with their help, and reading trees and blobs.
+//! Flows in: a path and a revision. Flows out: a [`FileTree`]. Must not know: which files are input.
 //!
 //! Work trees (`git worktree`), submodules as repositories of their own, and shallow clones are repositories
-//! like any other. What is taken as one, and what of it is believed, is [`open`]'s to say.
+//! like any other. [`open`] decides which directories count as repositories, and which of their settings are trusted.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -24,16 +24,16 @@ use crate::diagnostic::{nearest, shell_name, shell_word};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GitError {
-    /// No repository holds the path.
+    /// No repository contains the path.
     #[error("`{path}` is not in a Git repository: neither it nor a directory above it has a `.git`")]
     NoRepository {
-        /// What was asked for.
+        /// The requested path.
         path: String,
     },
     /// A repository of a form that cannot be read.
     #[error("cannot open the Git repository of `{path}`: {reason}")]
     Repository {
-        /// What was asked for.
+        /// The requested path.
         path: String,
         /// Why.
         reason: String,
@@ -41,23 +41,23 @@ pub enum GitError {
     /// A repository without files on disk.
     #[error("the repository of `{path}` is bare: it has no work tree to compare with")]
     Bare {
-        /// What was asked for.
+        /// The requested path.
         path: String,
     },
     /// A repository whose files on disk lie elsewhere.
     #[error("the repository of `{path}` has its work tree elsewhere: `{work_tree}`")]
     WorkTree {
-        /// What was asked for.
+        /// The requested path.
         path: String,
-        /// Where it says that its files are.
+        /// The place that it names for its files.
         work_tree: String,
     },
     /// A repository that borrows objects of another one.
     #[error("the repository of `{path}` uses objects from outside: `{alternate}`")]
     Alternate {
-        /// What was asked for.
+        /// The requested path.
         path: String,
-        /// Where it says that they are.
+        /// The place that it names for them.
         alternate: String,
     },
     /// The branch has no commit yet.
@@ -66,7 +66,7 @@ pub enum GitError {
     /// A revision that is not there, or not here.
     #[error("there is no revision `{revision}` in this {}", if *shallow { "shallow clone" } else { "repository" })]
     NoRevision {
-        /// What was asked for.
+        /// The requested revision.
         revision: String,
         /// Whether the clone has only a part of the history.
         shallow: bool,
@@ -76,27 +76,27 @@ pub enum GitError {
     /// The first digits of several objects.
     #[error("`{revision}` is ambiguous: it is short for {} objects", candidates.len())]
     Ambiguous {
-        /// What was asked for.
+        /// The requested revision.
         revision: String,
-        /// What it may mean, with a word about each.
+        /// The possible meanings, each with a short description.
         candidates: Vec<String>,
     },
     /// All that lies between two revisions.
     #[error("`{revision}` is a range, not a revision")]
     Range {
-        /// What was asked for.
+        /// The requested revision.
         revision: String,
     },
     /// A file or a directory of a revision.
     #[error("`{revision}` is not a commit")]
     NoCommitObject {
-        /// What was asked for.
+        /// The requested revision.
         revision: String,
     },
     /// An object that is there but cannot be read.
     #[error("cannot read the revision `{revision}`: {reason}")]
     Unreadable {
-        /// What was asked for.
+        /// The requested revision.
         revision: String,
         /// Why.
         reason: String,
@@ -104,7 +104,7 @@ pub enum GitError {
 }
 
 impl GitError {
-    /// What to do about it.
+    /// How to fix it.
     #[must_use]
     pub fn help(&self) -> String {
         match self {
@@ -182,7 +182,7 @@ pub struct GitTree {
 /// A tree, and its entries.
 type Listed = (ObjectId, Rc<Vec<Entry>>);
 
-/// Whether a revision is told by way of another, as `HEAD~1`: no server knows such a name.
+/// Whether a revision is relative to another, as in `HEAD~1`: no server knows such a name.
 fn is_relative(revision: &str) -> bool {
     revision.contains(['~', '^', '@', ':']) || revision == "HEAD"
 }
@@ -196,12 +196,11 @@ fn is_configured(revision: &str) -> bool {
 }
 
 impl GitTree {
-    /// Opens `revision` (what `git rev-parse` takes for one commit, but for `@{upstream}` and `@{push}`) of the
-    /// repository that holds
-    /// `path`, or the nearest directory above it.
+    /// Opens `revision` (anything that `git rev-parse` resolves to one commit, except `@{upstream}` and `@{push}`) of
+    /// the repository that contains `path`, or the nearest directory above it.
     ///
     /// # Errors
-    /// When there is no such repository or revision, or it cannot be read.
+    /// If there is no such repository or revision, or it cannot be read.
     pub fn open(path: &Path, revision: &str) -> Result<Self, GitError> {
         let Opened { repository, root } = open(path)?;
         let tree = tree_of(&repository, revision)?;
@@ -350,7 +349,7 @@ pub(super) struct Opened {
     pub(super) root: PathBuf,
 }
 
-/// Opens the repository that holds `path`, or the nearest directory above it. There is no other way to one.
+/// Opens the repository that contains `path`, or the nearest directory above it. There is no other way to open one.
 ///
 /// What lies below `path` may be a stranger's, and so may be anything that looks like a repository there. So:
 ///
@@ -375,7 +374,8 @@ pub(super) fn open(path: &Path) -> Result<Opened, GitError> {
         .find(|ancestor| ancestor.join(DOT_GIT).symlink_metadata().is_ok())
         .ok_or_else(none)?;
     let options = gix::open::Options::isolated()
-        // Whose files they are is no question where nothing of them is run or obeyed: containers own none of theirs.
+        // The owner of the files does not matter, because nothing in them is run or obeyed: containers own none of
+        // theirs.
         .with(gix::sec::Trust::Full)
         .filter_config_section(|section| section.source == Source::Api)
         .config_overrides([
@@ -385,7 +385,7 @@ pub(super) fn open(path: &Path) -> Result<Opened, GitError> {
     let mut repository = gix::ThreadSafeRepository::open_opts(directory.join(DOT_GIT), options)
         .map_err(|error| unopened(whole(&error)))?
         .to_thread_local();
-    // gix asks for it past the filter.
+    // gix reads it past the filter.
     repository.clear_namespace();
     let work_tree = repository
         .workdir()
@@ -407,7 +407,7 @@ pub(super) fn open(path: &Path) -> Result<Opened, GitError> {
     Ok(Opened { repository, root })
 }
 
-/// What marks the root of a work tree.
+/// The entry that marks the root of a work tree.
 const DOT_GIT: &str = ".git";
 
 /// `core.worktree`, which submodules have. A work tree that was added shares the configuration of the first one, whose
@@ -426,7 +426,7 @@ fn configured_work_tree(repository: &Repository) -> Option<PathBuf> {
     Some(std::fs::canonicalize(git_dir).ok()?.join(value))
 }
 
-/// Another repository's objects are not what this one was checked to hold.
+/// Another repository's objects were not checked together with this one.
 fn refuse_alternates(repository: &Repository, path: &Path) -> Result<(), GitError> {
     let failed = |reason: String| GitError::Repository {
         path: path.display().to_string(),

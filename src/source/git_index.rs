@@ -1,9 +1,10 @@
-//! Git's index as a tree of files: what the next commit would hold, whatever is in the work tree.
+//! Git's index as a tree of files: the contents of the next commit, regardless of the work tree.
 //!
-//! Owns: what of the index counts, reading its blobs from the object store, and whether it holds some bytes. Untracked
-//! files are not in it, edits that are not staged are not in it, and what was deleted without `git rm` still is. What
-//! is only intended (`git add --intent-to-add`) would not be committed, so it is not there; what a sparse checkout left
-//! out is. Flows in: a path and, when Git runs a hook, the index that it commits. Flows out: a [`FileTree`].
+//! Owns: which entries of the index count, reading its blobs from the object store, and whether it has some bytes.
+//! Untracked files and unstaged edits are not in it; files that were deleted without `git rm` still are. Entries that
+//! are only intended (`git add --intent-to-add`) would not be committed, so they are left out; files that a sparse
+//! checkout omits are included. Flows in: a path and, when Git runs a hook, the index that it commits. Flows out: a
+//! [`FileTree`].
 //! Must not know: which files are input.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +38,7 @@ pub enum IndexError {
 }
 
 impl IndexError {
-    /// What to do about it.
+    /// How to fix it.
     #[must_use]
     pub fn help(&self) -> String {
         match self {
@@ -55,7 +56,7 @@ impl IndexError {
 
 const INSTEAD: &str = "leave out `--inputs git-index` to read the files on disk";
 
-/// What the index has at a path.
+/// The entry of the index at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Held {
     /// A file of these bytes.
@@ -83,12 +84,12 @@ struct Item {
 }
 
 impl IndexTree {
-    /// Reads the index of the repository that holds `path`, or the nearest directory above it. `index_file` is what
-    /// `GIT_INDEX_FILE` says: Git names another index to its hooks in `git commit -a` and `git commit FILE`. A
+    /// Reads the index of the repository that contains `path`, or the nearest directory above it. `index_file` is the
+    /// value of `GIT_INDEX_FILE`: Git gives its hooks another index in `git commit -a` and `git commit FILE`. A
     /// repository that has no index yet has nothing in it.
     ///
     /// # Errors
-    /// When there is no such repository, it has no work tree, or its index cannot be read.
+    /// If there is no such repository, it has no work tree, or its index cannot be read.
     pub fn open(path: &Path, index_file: Option<&Path>) -> Result<Self, IndexError> {
         let Opened { repository, root } = open(path).map_err(IndexError::Repository)?;
         // Git is at the root of the work tree when it looks for a relative one.
@@ -115,14 +116,14 @@ impl IndexTree {
         // `index.skipHash` writes no checksum, which needs no option to be read.
         let index = gix::index::File::at(file, kind, false, options).map_err(|error| whole(error.error()))?;
         for entry in index.entries() {
-            // A name that is not UTF-8 cannot be typed, and is no manifest's.
+            // A name that is not UTF-8 cannot be typed, and does not belong to a manifest.
             let Ok(path) = std::str::from_utf8(entry.path(&index)) else {
                 continue;
             };
             if entry.flags.contains(Flags::INTENT_TO_ADD) {
                 continue;
             }
-            // A sparse index holds a directory outside of the checkout as one entry.
+            // A sparse index has a directory outside the checkout as one entry.
             let directory = entry.mode.is_sparse().then(|| path.trim_end_matches('/'));
             if !directory.unwrap_or(path).split('/').all(is_name) {
                 return Err(format!("it contains `{path}`, which is not a valid path for Git"));
@@ -152,7 +153,7 @@ impl IndexTree {
         Ok(())
     }
 
-    /// Takes everything below a directory that the index holds as a tree.
+    /// Adds everything below a directory that the index has as a tree.
     fn take_directory(&mut self, path: &str, id: ObjectId) -> Result<(), String> {
         let mut pending = vec![(path.to_owned(), id)];
         while let Some((directory, id)) = pending.pop() {

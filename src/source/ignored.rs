@@ -1,4 +1,4 @@
-//! What is not input although it lies inside: hidden names, `.gitignore`, `exclude`.
+//! Files that are not input although they are inside it: hidden names, `.gitignore`, `exclude`.
 //!
 //! Owns: the order of these rules. Flows in: the texts of the rules, a path as it was walked. Flows out: yes or no.
 //! Must not know: where the files are.
@@ -21,14 +21,14 @@ impl Rules {
         let mut builder = GitignoreBuilder::new(directory);
         let text = String::from_utf8_lossy(text);
         for line in text.strip_prefix('\u{feff}').unwrap_or(&text).lines() {
-            // A line that is no glob ignores nothing, as with Git.
+            // A line that is not a glob ignores nothing, as in Git.
             let _ = builder.add_line(None, line);
         }
         let more = builder.build().ok().map(Rc::new);
         Self(self.0.iter().cloned().chain(more).collect())
     }
 
-    /// Whether an entry is left out. A hidden one is taken where a rule asks for it.
+    /// Whether an entry is left out. A hidden one is included if a rule requests it.
     pub(super) fn leave_out(&self, path: &Path, is_dir: bool) -> bool {
         self.said(path, is_dir).unwrap_or_else(|| is_hidden(path))
     }
@@ -40,7 +40,7 @@ impl Rules {
     }
 
     fn said(&self, path: &Path, is_dir: bool) -> Option<bool> {
-        // The innermost that says anything decides (https://git-scm.com/docs/gitignore).
+        // The innermost rule that matches decides (https://git-scm.com/docs/gitignore).
         self.0
             .iter()
             .rev()

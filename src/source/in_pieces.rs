@@ -1,11 +1,11 @@
-//! Reading files of any size: piece by piece, so that no more than a part of them is in memory.
+//! Reads files of any size piece by piece, so that only a part of them is in memory.
 //!
-//! Owns: reading the pieces in parallel, with the result in their order, the checks that make a cut safe, and which texts
-//! are kept for findings. Flows in: a walk's request, standard input. Flows out: what the caller makes of each object, and
-//! texts in [`Sources`]. Must not know: what an object means.
+//! Owns: reading the pieces in parallel, with the results in order, the checks that make a cut safe, and which texts
+//! are kept for findings. Flows in: a walk's request, standard input. Flows out: the caller's result for each object,
+//! and texts in [`Sources`]. Must not know: what an object means.
 //!
-//! A file of up to 64 MiB that cannot be cut is read again as a whole, like any other input. Of a larger one a finding says
-//! where it ends to be readable.
+//! A file of up to 64 MiB that cannot be cut is read again as a whole, like any other input. For a larger one, a
+//! finding shows where it stops being readable.
 
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -37,7 +37,7 @@ pub(crate) struct Part {
     pub value: Value,
 }
 
-/// What becomes of each value, so that the value itself need not stay.
+/// The result for each value, so that the value itself need not be kept.
 pub(crate) struct Make<'m, T> {
     /// Whether a document stands for its items.
     pub is_list: fn(&Value) -> bool,
@@ -148,7 +148,7 @@ impl<T: Send> Reading<'_, '_, T> {
         };
         drop(start);
         if let Err(stop) = stopped {
-            // What the rest would have said is unknown, so the beginning says nothing.
+            // The contents of the rest are unknown, so the beginning is not used.
             made.clear();
             self.sources.note_unread(source);
             match stop {
@@ -220,9 +220,9 @@ struct Batch<'b, 'm, T> {
     findings: Vec<Finding>,
 }
 
-/// What a piece came to.
+/// The result of a piece.
 enum Outcome<T> {
-    /// It says nothing.
+    /// It is empty.
     Nothing,
     Made(T, bool),
     /// A document that is one of what it lists.
@@ -255,7 +255,7 @@ impl<'b, 'm, T: Send> Batch<'b, 'm, T> {
         if self.bytes < BATCH { Ok(()) } else { self.read() }
     }
 
-    /// Reads the pieces: in parallel, because each stands by itself.
+    /// Reads the pieces in parallel, because each is independent.
     fn read(&mut self) -> Result<(), Stop> {
         self.bytes = 0;
         let pieces = std::mem::take(&mut self.pieces);
@@ -285,14 +285,14 @@ impl<'b, 'm, T: Send> Batch<'b, 'm, T> {
         match outcome {
             Outcome::Nothing | Outcome::List => is_asked_for = false,
             Outcome::Made(made, asks) => {
-                // What looks like the items of a list are fields of an object that is none.
+                // The supposed items of a list are fields of an object that is not a list.
                 if matches!(piece.what, What::Frame { .. }) {
                     self.made.truncate(self.list);
                 }
                 self.made.push(made);
                 is_asked_for = asks;
             }
-            // Of a document, whoever reads it as a whole says it.
+            // For a document, the reader of the whole document reports it.
             Outcome::TooLarge if is_item || !self.is_whole => {
                 self.findings.push(too_large(piece, self.source));
                 is_asked_for = false;
@@ -366,7 +366,7 @@ fn outcome<T>(piece: &Piece, source: SourceId, make: &Make<'_, T>) -> Outcome<T>
 fn value(chunk: &kube_yaml::Chunk<'_>, what: What) -> Result<Value, Option<kube_yaml::Error>> {
     let defaults = kube_yaml::Limits::default();
     let is_item = matches!(what, What::Item(_));
-    // An item stands inside a list and a mapping; in YAML, the list is a part of the piece.
+    // An item is inside a list and a mapping; in YAML, the list is a part of the piece.
     let above = match chunk.syntax {
         _ if !is_item => 0,
         kube_yaml::Syntax::Yaml => 1,
@@ -415,7 +415,7 @@ fn wrong(piece: &Piece, error: kube_yaml::Error, source: SourceId) -> Finding {
     let may_be_secret = Secrecy::new(&text).covers_document(&text);
     let mut finding = syntax(source, error.shifted(piece.offset), may_be_secret);
     if let What::Frame { .. } = piece.what {
-        // Behind the items, its text stands elsewhere.
+        // After the items, its text is elsewhere.
         finding.place = at(source, piece.offset);
         finding.related.clear();
     }

@@ -1,7 +1,7 @@
-//! Pointers of Git LFS: what stands in a repository for a file that is kept elsewhere.
+//! Git LFS pointers, which stand for files that are stored outside the repository.
 //!
-//! Owns: how a pointer looks (the specification of Git LFS, "The Pointer"). Flows in: bytes. Flows out: whether they are a pointer,
-//! and the pointer of a content. Must not know: repositories.
+//! Owns: the format of a pointer (the specification of Git LFS, "The Pointer"). Flows in: bytes. Flows out: whether
+//! they are a pointer, and the pointer to given bytes. Must not know: repositories.
 
 #[cfg(feature = "git")]
 use sha2::{Digest as _, Sha256};

@@ -1,11 +1,11 @@
-//! Where things are in the texts, found out once a document and once a file, however many findings ask.
+//! Places in the texts, computed once for each document and once for each file, however many findings ask.
 //!
-//! Owns: the places of keys and values of the documents that were asked about, and the lines of their files, as long as
-//! they are small enough to be kept. Flows in: texts. Flows out: byte ranges, lines and columns. Must not know:
+//! Owns: the places of keys and values in the requested documents, and the lines of their files, if they are small
+//! enough to be kept. Flows in: texts. Flows out: byte ranges, lines and columns. Must not know:
 //! findings.
 //!
-//! Nothing is found out before the first finding asks. A thousand findings in one document would else read it a
-//! thousand times: a file of half a megabyte took minutes.
+//! Nothing is computed before the first finding asks. Without this cache, a thousand findings in one document would
+//! read it a thousand times: a file of half a megabyte took minutes.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -21,7 +21,7 @@ pub(super) const MOST_BYTES: usize = 1 << 20;
 /// of their text.
 const MOST_BYTES_OF_FILES: usize = 64 << 20;
 
-/// What was found out so far.
+/// The results so far.
 #[derive(Debug, Default)]
 pub(super) struct Lookups {
     kept: Mutex<Kept>,
@@ -66,7 +66,7 @@ impl Kept {
     }
 }
 
-/// What is known of a document, or of a text inside one.
+/// The known places of a document, or of a text inside one.
 #[derive(Debug)]
 pub(super) struct Found {
     /// Nothing where the text cannot be read.

@@ -1,10 +1,10 @@
-//! Files in, documents out.
+//! Reads files and splits them into documents.
 //!
 //! Owns: which files are input, by one walk over a [`FileTree`] (the disk, a Git revision, Git's index), how a file
 //! splits into documents, and the texts themselves ([`Sources`]), so that any symbolic place can become a line and a
 //! column. [`Files`] is the choice of the tree.
 //! Flows in: paths, or text from standard input. Flows out: [`Document`]s with their origin.
-//! Must not know: what an object is, or what any kind means.
+//! Must not know: objects, or the meaning of any kind.
 
 mod authored;
 mod checkout;

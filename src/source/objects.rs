@@ -1,10 +1,10 @@
-//! Trees and blobs of a Git repository, and what reading them may cost.
+//! Trees and blobs of a Git repository, and the limits on reading them.
 //!
-//! Owns: how large an object may be, how much of a revision is read, and that nothing is unpacked before its size is
-//! known. Flows in: ids. Flows out: entries, bytes. Must not know: paths, which files are input.
+//! Owns: how large an object may be, how much of a revision is read, and the rule that nothing is unpacked before its
+//! size is known. Flows in: ids. Flows out: entries, bytes. Must not know: paths, which files are input.
 //!
-//! A size in Git says nothing of a size on disk: two megabytes can unpack to two gigabytes, and ten trees of ten
-//! entries that hold one another are ten billion paths.
+//! The size of a repository does not limit the size of its contents: two megabytes can unpack to two gigabytes, and ten
+//! nested trees of ten entries each are ten billion paths.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -14,20 +14,21 @@ use gix::{ObjectId, Repository};
 
 use super::tree::{TreeEntry, TreeError};
 
-/// What one file may have, as on disk.
+/// The maximum size of one file, as on disk.
 const MOST_OF_A_FILE: usize = kube_yaml::Limits::DEFAULT_DOCUMENT_BYTES;
-/// What the target of a link may have: Linux takes no longer path (`PATH_MAX`).
+/// The maximum size of the target of a link: Linux accepts no longer path (`PATH_MAX`).
 const MOST_OF_A_LINK: usize = 4096;
-/// What one directory may have: 400,000 names.
+/// The maximum size of one directory: 400,000 names.
 const MOST_OF_A_DIRECTORY: usize = 16 << 20;
-/// What all files that are read may have together.
+/// The maximum total size of all files that are read.
 const MOST_TOGETHER: usize = 256 << 20;
 /// How many files and directories may be the same as others, with all that is in them.
 const MOST_COPIES: usize = 100_000;
-/// What they may have together: each of their documents is an object of its own, which takes sixty times its text.
+/// The maximum total size of these copies: each of their documents is an object of its own, which takes sixty times its
+/// text.
 const MOST_OF_COPIES: usize = 4 << 20;
 
-/// What gix may take for one object on the way to another: what a delta begins with may be larger than its result.
+/// The memory that gix may use for one object on the way to another: the base of a delta may be larger than its result.
 pub(super) const ALLOCATION: usize = 4 * MOST_OF_A_FILE;
 
 /// The objects of a repository.
@@ -37,7 +38,7 @@ pub(super) struct Objects {
     spent: Cell<Spent>,
 }
 
-/// What was read so far.
+/// The totals so far.
 #[derive(Clone, Copy, Default)]
 struct Spent {
     bytes: usize,
@@ -78,7 +79,7 @@ impl Objects {
         let mut entries = Vec::new();
         for entry in tree.iter() {
             let entry = entry.map_err(|error| missing(&error))?;
-            // A name that is not UTF-8 cannot be typed, and is no manifest's.
+            // A name that is not UTF-8 cannot be typed, and does not belong to a manifest.
             let Ok(name) = std::str::from_utf8(entry.filename()) else {
                 continue;
             };
@@ -130,7 +131,7 @@ impl Objects {
         Ok(blob.take_data())
     }
 
-    /// The size that the object's header says; the object database holds an object to it.
+    /// The size in the object's header; the object database enforces it.
     fn check_size(&self, id: ObjectId, most: usize) -> Result<usize, TreeError> {
         let size = self
             .repository
@@ -195,7 +196,7 @@ fn missing(error: &dyn std::error::Error) -> TreeError {
     }
 }
 
-/// An error with all that caused it: the first words alone say little.
+/// An error with all its causes: the first message alone explains little.
 pub(super) fn whole(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,6 +1,6 @@
-//! Paths as people see them, and the words of an I/O error.
+//! Paths as people see them, and the wording of an I/O error.
 //!
-//! Owns: both spellings. Flows in: paths. Flows out: text. Must not know: files.
+//! Owns: both. Flows in: paths, I/O errors. Flows out: text. Must not know: files.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -1,12 +1,12 @@
-//! Cutting a text that may be larger than memory into parts that are read one by one.
+//! Cuts a text that may be larger than memory into parts that are read one by one.
 //!
-//! Owns: where a document ends, and where the items of a list do, in YAML as `kubectl` writes it and in JSON. Flows in:
-//! bytes. Flows out: [`Piece`]s in their order. Must not know: files, what a piece says.
+//! Owns: where a document ends, and where the items of a list end, in YAML as `kubectl` writes it and in JSON. Flows
+//! in: bytes. Flows out: [`Piece`]s in order. Must not know: files, the contents of a piece.
 //!
-//! A cut is a guess from the look of lines, and whoever reads the pieces checks it. An item that can be read by itself as
-//! the only entry of a list is that item of the whole document: its reader was in the same state where the item began,
-//! and quotes or brackets that reach beyond its end leave it unfinished. So a wrong cut is an error, never another
-//! meaning.
+//! A cut is a guess from what lines look like, and the reader of the pieces checks it. An item that can be read by
+//! itself as the only entry of a list is the same item of the whole document: the reader would be in the same state
+//! where the item begins, and quotes or brackets that extend beyond its end leave it unfinished. So a wrong cut is an
+//! error, and never changes the meaning.
 
 use std::io::{self, Read};
 
@@ -25,11 +25,11 @@ pub(super) struct Piece {
     pub(super) syntax: Syntax,
     /// Position of its document.
     pub(super) document: u32,
-    /// What of the document it is.
+    /// The part of the document that it is.
     pub(super) what: What,
 }
 
-/// What of its document a piece is.
+/// The part of its document that a piece is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
     /// All of it.
@@ -38,7 +38,7 @@ pub(super) enum What {
     Item(u32),
     /// All but the items, which stood before: `key` is the byte of `items`, `end` one past the document's last byte.
     Frame {
-        /// Where `items` must stand in the text.
+        /// Where `items` must be in the text.
         key: usize,
         /// Where the document ends in the file.
         end: usize,
@@ -50,7 +50,7 @@ pub(super) enum What {
 pub(super) enum Stop {
     /// Nobody could read on.
     Unreadable(io::Error),
-    /// From this byte and line on, this is no text that can be cut, or whoever takes the pieces could not read one.
+    /// From this byte and line on, the text cannot be cut, or the reader of the pieces could not read one.
     Uncut(usize, usize),
     /// There are too many pieces.
     TooMany,
@@ -63,7 +63,7 @@ pub(super) const MOST_PIECES: usize = 2_000_000;
 /// Bytes to read at once.
 const BLOCK: usize = 1 << 18;
 
-/// Cuts a text. `is_json` says that it is nothing but JSON.
+/// Cuts a text. `is_json` means that it contains only JSON.
 pub(super) fn cut(
     reader: impl Read,
     is_json: bool,
@@ -173,7 +173,7 @@ impl<R: Read> Window<R> {
     }
 }
 
-/// What a line of a list in block style is.
+/// The role of a line of a list in block style.
 enum Line {
     /// A part of the item, or blank.
     Inside,
@@ -258,7 +258,7 @@ impl<R: Read> Cutter<'_, R> {
         Ok(false)
     }
 
-    /// How far the items stand in, where the next line that says anything begins one.
+    /// The indentation of the items, if the next non-blank line begins one.
     fn column_of_items(&mut self, from: usize) -> Result<Option<usize>, Stop> {
         let mut at = from;
         while let Some(end) = self.window.line_end(at)? {
@@ -287,7 +287,7 @@ impl<R: Read> Cutter<'_, R> {
         }
     }
 
-    /// Cuts the items of a document whose `items` stands at `key` and ends at `head`.
+    /// Cuts the items of a document whose `items` is at `key` and ends at `head`.
     fn yaml_list(&mut self, key: usize, head: usize, column: usize) -> Result<bool, Stop> {
         let mut frame = self.piece(head, What::Document);
         let (mut at, mut has_begun, mut number) = (0, false, 0_u32);

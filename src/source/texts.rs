@@ -66,7 +66,7 @@ pub(super) struct PartOfText {
 }
 
 impl PartOfText {
-    /// Where a piece stands.
+    /// The place of a piece.
     pub(super) const fn of(piece: &Piece) -> Self {
         Self {
             document: piece.document,
@@ -81,7 +81,7 @@ impl PartOfText {
         }
     }
 
-    /// What nobody has read, at the end of the others.
+    /// The text that nobody has read, at the end of the others.
     pub(super) const fn nothing(offset: usize, line: usize) -> Self {
         Self {
             document: u32::MAX,
@@ -157,8 +157,8 @@ impl Sources {
         self.unread.contains(&source)
     }
 
-    /// The same texts, with `prefix` before every path that is shown to people: `HEAD:` says which version of a
-    /// file is meant.
+    /// The same texts, with `prefix` before every path that is shown to people: `HEAD:` shows which version of a file
+    /// is meant.
     #[must_use]
     pub fn prefixed(&self, prefix: &str) -> Self {
         let rename = |file: &SourceFile| SourceFile {

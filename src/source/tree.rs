@@ -1,7 +1,7 @@
 //! A tree of files: the disk, a Git revision, Git's index.
 //!
-//! Owns: what such a tree must offer, how paths that people type lead into it, and following links inside one that is
-//! not on disk. Flows in: paths. Flows out: places in the tree. Must not know: which files are input.
+//! Owns: the interface of such a tree, how typed paths lead into it, and following links inside one that is not on
+//! disk. Flows in: paths. Flows out: places in the tree. Must not know: which files are input.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use super::paths::show;
 use crate::diagnostic::{Code, Finding, Place};
 
-/// What is at a path of a tree.
+/// The kind of entry at a path of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TreeEntry {
     /// A directory.
@@ -32,7 +32,7 @@ pub enum TreeEntry {
 pub struct TreeError {
     /// Why, a few words.
     pub reason: String,
-    /// What to do about it.
+    /// How to fix it.
     pub help: String,
 }
 
@@ -54,18 +54,18 @@ pub trait FileTree {
     /// The canonical directory on disk that the root stands for.
     fn root(&self) -> &Path;
 
-    /// What the tree is called in front of a path, `HEAD` for `HEAD:hub/gateway.yaml`; the disk has no name.
+    /// The name of the tree in front of a path, `HEAD` for `HEAD:hub/gateway.yaml`; the disk has no name.
     fn name(&self) -> Option<&str>;
 
-    /// What to do where a path leads out of the tree: the end of a help line.
+    /// How to fix a path that leads out of the tree: the end of a help line.
     fn instead(&self) -> &str;
 
-    /// Whether an input that is not there is an error. What another tree lacks may be new on disk.
+    /// Whether a missing input is an error. A file that another tree lacks may be new on disk.
     fn must_have_inputs(&self) -> bool {
         false
     }
 
-    /// Where a path that was typed lies in the tree; `None` outside of it.
+    /// Where a path that was typed lies in the tree; `None` outside it.
     fn locate(&self, path: &Path) -> Option<PathBuf> {
         inside(self.root(), path)
     }
@@ -75,13 +75,13 @@ pub trait FileTree {
         Some(PathBuf::new())
     }
 
-    /// The entries of a real directory, sorted by name; nothing for a path that is no directory.
+    /// The entries of a real directory, sorted by name; none for a path that is not a directory.
     ///
     /// # Errors
     /// When the directory is there and cannot be read.
     fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError>;
 
-    /// What is at `path`, links not followed; `None` for nothing.
+    /// The kind of entry at `path`, without following links; `None` if there is none.
     ///
     /// # Errors
     /// When a directory on the way cannot be read.
@@ -113,7 +113,7 @@ pub enum Lead {
     Outside,
 }
 
-/// A path of a tree that is not on disk, relative to `root`. What is not on disk (any more) is found by the
+/// A path of a tree that is not on disk, relative to `root`. A path that is not (or no longer) on disk is found by the
 /// directories above it.
 fn inside(root: &Path, path: &Path) -> Option<PathBuf> {
     let absolute = std::path::absolute(path).ok()?;

@@ -1,6 +1,6 @@
 //! Which files are input: walking, hidden files, `.gitignore`, `exclude`, symbolic links.
 //!
-//! Owns: the rules, once for every tree; what [`super::Watched`] waits for is walked by them, too.
+//! Owns: the rules, once for every tree; [`super::Watched`] walks by the same ones.
 //! Flows in: a [`Request`] and a [`FileTree`]. Flows out: files and directories, and findings about what is in the way.
 //! Must not know: whether the tree is on disk.
 
@@ -28,22 +28,22 @@ pub struct Request {
     pub definitions: Vec<PathBuf>,
     /// Directories and files that are not input although they lie inside: the output directory.
     pub skip: Vec<PathBuf>,
-    /// A directory that holds a file of this name is an output tree, never input, whatever it is called, unless the
-    /// file is empty. Every one that is not among `own_outputs` is reported: what is not read must not hide.
+    /// A directory with a file of this name is an output tree, never input, whatever its name, unless the file is
+    /// empty. Every one that is not among `own_outputs` is reported, because the user must know what is not read.
     pub output_marker: Option<&'static str>,
     /// The directories that this run, or another of this configuration, writes.
     pub own_outputs: Vec<PathBuf>,
-    /// Also report the output trees that are beside the input, anywhere below `root` but below a directory that has a
+    /// Also report the output trees next to the input, anywhere below `root` except below a directory that has a
     /// configuration of its own: a file of this name.
     pub outputs_beside: Option<&'static str>,
     /// Globs in `.gitignore` syntax, relative to `root`.
     pub exclude: Vec<String>,
-    /// The repository of the configuration: an input that only the configuration names lies in it. What it names
-    /// elsewhere on a machine is nothing that a stranger's commit may read.
+    /// The repository of the configuration: an input that only the configuration names must be in it. Otherwise a
+    /// stranger's commit could read files elsewhere on the machine.
     pub within: Option<PathBuf>,
     /// Inputs that the command line names: they may lie anywhere.
     pub from_command_line: Vec<PathBuf>,
-    /// What paths in reports are relative to: the directory of the configuration file, or the input itself.
+    /// The directory that paths in reports are relative to: that of the configuration file, or the input itself.
     pub root: PathBuf,
     /// The observer of the progress of reading.
     pub progress: Progress,
@@ -63,7 +63,7 @@ impl Request {
 pub enum Room {
     /// The hub: rendered.
     Hub,
-    /// What already lives on the cluster of this name: read, never rendered.
+    /// The objects that already live on the cluster of this name: read, never rendered.
     Spoke(String),
     /// None: its CustomResourceDefinitions teach kinds, and nothing else of it is read.
     Definitions,
@@ -89,7 +89,7 @@ pub(super) struct Found {
     pub(super) at: PathBuf,
 }
 
-/// What a walk came across.
+/// The results of a walk.
 #[derive(Debug, Default)]
 pub(super) struct Walked {
     /// The files that will be read, sorted by room and relative path, each once whatever paths lead to it.
@@ -150,7 +150,7 @@ struct Walk<'a> {
     exclude: Gitignore,
     /// Real paths that are skipped: the output directory, the configuration.
     skip: Vec<PathBuf>,
-    /// The same as people call them: what is a link there is no input either, wherever it leads.
+    /// The same as users name them: a link there is not input either, wherever it leads.
     skipped_names: BTreeSet<PathBuf>,
     /// The real directory of the spokes: skipped while the hub is walked.
     spokes: Option<PathBuf>,
@@ -171,7 +171,7 @@ struct Directory {
     /// of a `.gitignore` as for `exclude`.
     way: PathBuf,
     rules: Rules,
-    /// The straight ways down to here, from and to a real path; each but the last ends where a link stands.
+    /// The straight ways down to here, from and to a real path; each except the last ends at a link.
     ways: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -276,7 +276,7 @@ impl Walk<'_> {
             self.walked.charts.insert(show(&without_dots(&here.shown)));
         }
         for (name, entry) in entries {
-            // What a chart depends on is part of it.
+            // The dependencies of a chart are part of it.
             if is_chart && TEMPLATES.iter().any(|templates| name == *templates) {
                 continue;
             }
@@ -299,8 +299,8 @@ impl Walk<'_> {
         is_output
     }
 
-    /// Reports the output trees below the root that no input holds. Git's own files, what is left out, and other
-    /// repositories are not looked into.
+    /// Reports the output trees below the root that are in no input. Git's own files, files that are left out, and
+    /// other repositories are not searched.
     fn outputs_beside(&mut self, config: &str) {
         let Some(Ok(Lead::To(root, TreeEntry::Directory))) = self
             .tree
@@ -317,10 +317,10 @@ impl Walk<'_> {
             real: root.clone(),
         }];
         while let Some(mut here) = pending.pop() {
-            // What cannot be listed is reported where it is input.
+            // A directory that cannot be listed is reported if it is input.
             let entries = self.tree.list(&here.real).unwrap_or_default();
             let has = |name: &str| find(&entries, name).is_some();
-            // What somebody named as input is read, whatever it holds.
+            // A file that the user named as input is read, whatever it contains.
             let is_input = here.real == root || self.walked.directories.contains(&here.real);
             if !is_input && (self.is_output(&here, &entries) || has(config) || has(".git")) {
                 continue;
@@ -353,7 +353,7 @@ impl Walk<'_> {
         (root, room): (&Path, &Room),
         pending: &mut Vec<Directory>,
     ) {
-        // Git's own files are never input, even where a rule asks for hidden ones.
+        // Git's own files are never input, even if a rule requests hidden ones.
         if name == ".git" || (entry == TreeEntry::File && !is_manifest(name)) {
             return;
         }
@@ -382,7 +382,7 @@ impl Walk<'_> {
         match entry {
             TreeEntry::Directory => {
                 let is_spokes = *room == Room::Hub && self.spokes.as_ref() == Some(&real);
-                // What a loop leads to is read already, by the name that it has without the loop.
+                // The target of a loop is already read, by its name without the loop.
                 if is_spokes || here.is_below(&real) {
                     return;
                 }
@@ -420,7 +420,7 @@ impl Walk<'_> {
             || match &found {
                 Ok(Lead::To(_, entry)) => *entry == TreeEntry::Directory,
                 Ok(Lead::Nowhere) => false,
-                // What is outside of the tree is not known; a directory mostly has no extension.
+                // A target outside the tree is unknown; a directory usually has no extension.
                 Ok(Lead::Outside) => Path::new(name).extension().is_none(),
                 Err(_) => true,
             };
@@ -508,11 +508,12 @@ impl Walk<'_> {
 /// The name of the rules that are in a directory.
 const GITIGNORE: &str = ".gitignore";
 
-/// What makes a directory a Helm chart, and what in it is no manifest (docs/systems/gitops.md#helm).
+/// The file that makes a directory a Helm chart, and the files in it that are not manifests
+/// (docs/systems/gitops.md#helm).
 const CHART: &str = "Chart.yaml";
 const TEMPLATES: [&str; 2] = ["charts", "templates"];
 
-/// What a file is called that is read without being named.
+/// The names of files that are read without being named.
 const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 
 fn find(entries: &[(OsString, TreeEntry)], name: &str) -> Option<TreeEntry> {

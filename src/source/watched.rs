@@ -1,8 +1,8 @@
-//! What a run reads, as it was at one moment, so that a later look says what changed.
+//! A snapshot of what a run reads, so that a later look shows what changed.
 //!
 //! Owns: which directories are to be watched, which events deserve a second look, and what counts as a change. The
-//! second look walks the input again, by the very rules of reading it: what is not read (the output, `.git`, what
-//! is ignored or excluded) can never be a change, whatever happens to it.
+//! second look walks the input again, by the same rules as reading it: a file that is not read (output, `.git`, ignored
+//! or excluded files) is never a change, whatever happens to it.
 //! Flows in: a [`Request`] and the configuration's place. Flows out: [`Watched`], and [`Change`]s between two.
 //! Must not know: how events reach us, or what is done about a change.
 
@@ -32,7 +32,7 @@ pub struct Watched {
     missing: Vec<PathBuf>,
 }
 
-/// What distinguishes two states of a file without reading it.
+/// The attributes that distinguish two states of a file without reading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Fingerprint {
     modified: Option<Duration>,
@@ -63,10 +63,10 @@ impl Change {
 }
 
 impl Watched {
-    /// Looks at everything that a run would read, and at `config`, the file that says what that is.
+    /// Looks at everything that a run would read, and at `config`, the file that defines it.
     #[must_use]
     pub fn look(request: &Request, config: Option<&Path>) -> Self {
-        // What is wrong with the input is for the run to say.
+        // The run reports what is wrong with the input.
         let walked = walk(request, &Disk::below(request.named()), &mut Findings::new());
         let mut watched = Self::default();
         let named = walked.files.iter().map(|found| found.file.path.as_path());
@@ -159,7 +159,7 @@ impl Watched {
         !is_hidden && self.directories.contains(parent)
     }
 
-    /// What is different from an earlier look, by path.
+    /// The differences from an earlier look, by path.
     #[must_use]
     pub fn changes_since(&self, earlier: &Self) -> Vec<Change> {
         let mut changes = Vec::new();
@@ -191,7 +191,7 @@ fn fingerprint(path: &Path) -> Option<Fingerprint> {
     })
 }
 
-/// A file that another one took the place of may have its time and its length.
+/// A file that replaces another one may have the same time and length.
 #[cfg(unix)]
 fn identity(metadata: &fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::ino(metadata)

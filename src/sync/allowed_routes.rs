@@ -1,9 +1,9 @@
-//! Whether the listeners of the spokes will admit the routes that go there, and the Gateways the ListenerSets.
+//! Whether listeners on the spokes will accept the routes that go there, and Gateways the ListenerSets.
 //!
 //! Owns: `allowedRoutes` and `allowedListeners` as seen on a spoke, where the Gateway lives in the downstream namespace and the route in its own
-//! (docs/systems/why-we-differ.md#routes), and the labels of Namespaces that selectors ask for.
+//! (docs/systems/why-we-differ.md#routes), and the labels of Namespaces that selectors require.
 //! Flows in: synced routes, our Gateways with their clusters, the Namespaces of the hub and of the spokes.
-//! Flows out: findings; [`NamespaceLabels`], which have to be synced for a selector to hold.
+//! Flows out: findings; [`NamespaceLabels`], which have to be synced so that a selector matches.
 //! Must not know: works.
 
 use std::collections::btree_map::Entry;
@@ -34,8 +34,8 @@ const MOST_CLUSTERS: usize = 3;
 
 /// Reports listeners that would refuse routes of `routes` on the spokes. `clusters` are those of each Gateway of ours.
 ///
-/// A listener that admits a route on the hub and would refuse it on a spoke is an error even where another listener
-/// takes the route: less traffic would pass there than the hub says.
+/// A listener that accepts a route on the hub and would refuse it on a spoke is an error even if another listener
+/// accepts the route: less traffic would pass there than on the hub.
 pub(crate) fn check_admission(
     routes: &SyncedRoutes<'_>,
     attachments: &Attachments<'_>,
@@ -84,7 +84,7 @@ enum Cause {
     Namespace,
 }
 
-/// What a listener refuses.
+/// The object that a listener refuses.
 #[derive(Debug)]
 struct Refused<'a> {
     /// The first route with the pointer of its parentRef.
@@ -95,7 +95,7 @@ struct Refused<'a> {
     on: Vec<String>,
 }
 
-/// Who refuses, and why.
+/// The listener that refuses, and the reason.
 type RefusedKey = (OurGatewayId, ListenerId, Cause);
 
 struct Check<'c, 'a> {
@@ -163,7 +163,7 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
                 self.refuse(key, (route, parent), refusing, clusters);
             }
         }
-        // Where no listener is left, it does not matter what the hub says.
+        // If no listener is left, the hub's answer does not matter.
         let refuse_all = |cluster: &String| {
             let mut all = verdicts.iter();
             all.all(|(_, refusing)| refusing.binary_search(cluster).is_ok())
@@ -258,7 +258,7 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
             AdmittedNamespaces::Selector(Some(selector)) => selector,
         };
         let topology = &self.attachments.topology;
-        // What the selector asks for goes along with the Namespace, so that the answer holds there.
+        // The labels that the selector requires are shipped with the Namespace, so that the answer is the same there.
         for requirement in &selector.requirements {
             let key = requirement.key.as_str();
             if key != NAMESPACE_NAME_LABEL
@@ -297,7 +297,7 @@ fn with_clusters(finding: Finding, on: &[String]) -> Finding {
     finding.note(format!("on {}{rest}", named.join(", ")))
 }
 
-/// What is wrong with a listener of a Gateway, or of a ListenerSet of it, the `owner`.
+/// A finding about a listener of a Gateway, or of a ListenerSet of it, the `owner`.
 fn finding(
     (owner, gateway): (&Object, &Object),
     listener: &ListenerNode<'_>,

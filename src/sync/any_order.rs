@@ -1,6 +1,6 @@
-//! Whether policies of one node come to the same, in whichever order they are created.
+//! Whether policies of one node merge to the same result, in whatever order they are created.
 //!
-//! Owns: the orders that creation times can give, and comparing what they come to by the real merge.
+//! Owns: the orders that creation times can give, and comparing their results by the real merge.
 //! Flows in: policies of one node. Flows out: yes or no. Must not know: objects, clusters.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,14 +13,14 @@ use crate::policy::{
     Content, Entry, Layer, Leaf, MergeUnit, PolicyId, Profile, SameTarget, Side, Strategy, merge,
 };
 
-/// A setting of which no policy of the node says anything.
+/// A setting that no policy of the node has.
 const FOREIGN: &str = "/set elsewhere";
 
-/// What a node comes to for each of some challengers.
+/// The result of a node for each of some challengers.
 type Outcomes = Vec<BTreeMap<Arc<str>, Arc<Value>>>;
 
-/// Whether `shipped` and `locals` come to what `meant` and `locals` do, however they are ordered by creation. Of the
-/// meant ones and the local ones the meant ones are established.
+/// Whether `shipped` and `locals` have the same result as `meant` and `locals`, in any order of creation. Between the
+/// meant and the local ones, the meant ones are established.
 pub(super) fn holds_in_any_order(
     profile: &Profile,
     meant: &[Entry],
@@ -51,8 +51,8 @@ pub(super) fn commute(profile: &Profile, one: &Entry, other: &Entry) -> bool {
     outcomes(profile, &there, &probes) == outcomes(profile, &back, &probes)
 }
 
-/// What policies of one node come to where no more specific one says anything, and beside a setting that one does make;
-/// whether that setting holds.
+/// The result of the policies of one node if no more specific one has settings, and if one has a certain setting;
+/// whether that setting applies.
 pub(super) fn alone_and_beside(profile: &Profile, entries: &[Entry]) -> (Content, Content, bool) {
     let alone = merged(profile, entries, &Content::new());
     let mut beside = merged(profile, entries, &content([(FOREIGN, true)]));
@@ -83,7 +83,7 @@ fn merged(profile: &Profile, entries: &[Entry], challenger: &Content) -> Content
         SameTarget::Reject => entries.get(..1).unwrap_or_default(),
         SameTarget::Merge | SameTarget::PerField | SameTarget::AddUp => entries,
     };
-    // One that says nothing would replace the others where it dictates: nobody is meant.
+    // An empty one would replace the others where it dictates, so none is used.
     let challenger: &[Entry] = if challenger
         .iter()
         .all(|entry| entry.layers.iter().all(|layer| layer.content.is_empty()))
@@ -96,7 +96,7 @@ fn merged(profile: &Profile, entries: &[Entry], challenger: &Content) -> Content
     Arc::unwrap_or_clone(merged)
 }
 
-/// Challengers that tell functions of policies apart. Merging looks at whether the challenger is empty and, setting by
+/// Challengers that distinguish functions of policies. Merging looks at whether the challenger is empty and, setting by
 /// setting, at whether it makes it; at fields, also at what is above, below and beside them.
 fn probes(profile: &Profile, entries: &[&Entry]) -> Vec<Content> {
     let layers = entries.iter().flat_map(|entry| entry.layers.iter());
@@ -135,7 +135,7 @@ fn probes(profile: &Profile, entries: &[&Entry]) -> Vec<Content> {
     }
 }
 
-/// Settings that no policy says so.
+/// Settings that no policy has in this form.
 fn content<'k>(keys: impl IntoIterator<Item = (&'k str, bool)>) -> Content {
     let leaves = keys.into_iter().map(|(key, essential)| {
         let key: Arc<str> = Arc::from(key);

@@ -1,9 +1,9 @@
-//! Services that routes name with a typo.
+//! Typos in the names of Services in routes.
 //!
 //! Owns: the finding about such a name. Flows in: the hub. Flows out: findings. Must not know: which routes ship.
 //!
-//! Services usually live on the clusters, and the input has none of them. So only a Service of a near name in the
-//! namespace makes a missing one worth a warning.
+//! Services usually live on the clusters, and the input has none of them. So a missing one is worth a warning only if
+//! the namespace has a Service with a similar name.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ pub(crate) fn report_misspelled_backends(hub: &Hub, findings: &mut Findings) {
         .iter()
         .filter(|object| is_route(&object.api_version.group, &object.kind));
     for object in routes {
-        // What is wrong with it is reported where it is attached.
+        // Its mistakes are reported where it is attached.
         let Some(route) = Route::read(object, &mut Findings::new()) else {
             continue;
         };

@@ -1,6 +1,7 @@
-//! What is left of a synced policy on a cluster where policies of its kind live on its target.
+//! The rest of a synced policy on a cluster with local policies of its kind on its target.
 //!
-//! Owns: taking from a synced spec what local policies define (docs/systems/policy-sync.md#local-policies-win).
+//! Owns: removing the settings that local policies define from a synced spec
+//! (docs/systems/policy-sync.md#local-policies-win).
 //! Flows in: a synced policy, the local policies. Flows out: its spec there.
 //! Must not know: which cluster it is, works.
 
@@ -14,7 +15,7 @@ use crate::policy::{
     Attachments, Entry, Layer, PolicyId, Profile, SameTarget, disagree, meet, rewritten, without_rules_of,
 };
 
-/// The spec of a synced policy beside local ones; `None`: nothing of it is left, and it is withheld.
+/// The spec of a synced policy next to local ones; `None`: nothing of it is left, and it is withheld.
 pub(super) fn beside_local(
     attachments: &Attachments<'_>,
     synced: &SyncedPolicy,

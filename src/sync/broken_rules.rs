@@ -1,4 +1,4 @@
-//! Gateways, ListenerSets and routes in our chain that break a rule of their kind, and policies that do.
+//! Gateways, ListenerSets, routes, and policies in our chain that break a rule of their kind.
 //!
 //! Owns: which objects those are: our Gateways, what is attached to them, what targets any Gateway. Flows in: the
 //! topology with its policies, which of them are synced, the hub, what was reported about the input before. Flows out:
@@ -17,8 +17,8 @@ use crate::topology::{GatewayId, Node, Topology};
 
 /// Reports what an API server would refuse of the objects in our chain: all of it where their CRD is not in the input,
 /// and where it is, which part of a value its rules refuse. Of policies also those of other Gateways, as reports leave out
-/// what is refused. A policy that is not `synced` stops no run. `said` are the findings of reading: what is wrong by its
-/// structure is not told again.
+/// what is refused. A policy that is not `synced` stops no run. `said` are the findings of reading: structural mistakes
+/// are not reported again.
 pub(crate) fn report_broken_rules(
     attachments: &Attachments<'_>,
     hub: &Hub,
@@ -27,7 +27,7 @@ pub(crate) fn report_broken_rules(
     said: &Findings,
     findings: &mut Findings,
 ) {
-    // What has a field that does not exist lacks what was meant by it.
+    // An object with a field that does not exist lacks the field that was meant.
     let unknown = places(said, |finding| finding.code == Code::OBJECT_UNKNOWN_FIELD);
     let is_misspelled = |object: &Object| is_one_field(&unknown, &object.place(""));
     let refused = places(said, |finding| finding.is_rule);
@@ -39,7 +39,7 @@ pub(crate) fn report_broken_rules(
     for (object, is_shipped) in chain.objects(synced) {
         let mut found = Vec::new();
         if !is_misspelled(object) {
-            // A CRD of the input decides what is refused; we say of which part.
+            // A CRD of the input decides what is refused; we report which part.
             let has_crd = hub.crds.contains_key(&object.group_kind());
             let is_refused = |finding: &Finding| {
                 finding.severity == Severity::Warning || refused.is_around(&finding.place)
@@ -70,12 +70,12 @@ fn places(said: &Findings, is_asked: impl Fn(&Finding) -> bool) -> Within<()> {
     places
 }
 
-/// Whether a place is the field of one of these, is inside it, or holds it.
+/// Whether a place is the field of one of these, is inside it, or contains it.
 fn is_one_field(places: &Within<()>, place: &Place) -> bool {
     places.least(place).is_some() || places.is_around(place)
 }
 
-/// What renderings of our Gateways follow from.
+/// The objects that affect the rendering of our Gateways.
 struct Chain<'c, 'a> {
     attachments: &'c Attachments<'a>,
     ours: &'c Ours<'a>,

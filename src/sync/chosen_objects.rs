@@ -1,12 +1,12 @@
-//! Objects beside Gateways, routes and policies that go to the spokes: those that `resourcesToSync` chooses.
+//! Objects besides Gateways, routes, and policies that go to the spokes: those that `resourcesToSync` chooses.
 //!
-//! Owns: with which Gateways each goes, and where it is there. Flows in: our Gateways with their parameters, the routes
-//! that are synced, the hub's objects, ReferenceGrants. Flows out: [`SyncedObject`]s. Must not know: what refers to
-//! them.
+//! Owns: which Gateways each goes with, and its namespace there. Flows in: our Gateways with their parameters, the
+//! routes that are synced, the hub's objects, ReferenceGrants. Flows out: [`SyncedObject`]s. Must not know: what refers
+//! to them.
 //!
-//! An object goes wherever a Gateway, a ListenerSet or a route of its namespace goes, as a Secret of a listener does:
-//! beside the copy of the Gateway, in the namespace that the hub's becomes there; beside a ListenerSet or a route, in
-//! its own. A Gateway of another namespace takes it along where a ReferenceGrant lets that Gateway refer to it.
+//! An object goes wherever a Gateway, a ListenerSet, or a route of its namespace goes, as a Secret of a listener does.
+//! Next to the copy of a Gateway, it is in the downstream namespace; next to a ListenerSet or a route, in its own. It
+//! also goes with a Gateway of another namespace if a ReferenceGrant lets that Gateway refer to it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

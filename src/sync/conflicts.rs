@@ -1,7 +1,7 @@
-//! What there is to say about policies of one kind on one target: of the hub, and of the hub and a cluster.
+//! Findings about policies of one kind on one target: of the hub, or of the hub and a cluster.
 //!
 //! Owns: these findings.
-//! Flows in: attachments, what becomes of one target, the local policies of a cluster. Flows out: findings.
+//! Flows in: attachments, the resolution for one target, the local policies of a cluster. Flows out: findings.
 //! Must not know: works.
 
 use serde_json::Value;
@@ -23,8 +23,8 @@ use crate::topology::{Node, Topology};
 /// Two policies of one kind on one target: each that is not the first choice, with the winner and the rule. Needs no
 /// effective policies.
 ///
-/// `shipped` says whether the kind is synced with a node: where it is not, what happens there is decided on the hub,
-/// where every policy has its time.
+/// `shipped` tells whether the kind is synced with a node. If it is not, the result is decided on the hub, where every
+/// policy has its creation time.
 pub(crate) fn report_same_target(
     attachments: &Attachments<'_>,
     shipped: impl Fn(KindId, Node) -> bool,

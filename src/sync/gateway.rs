@@ -1,6 +1,6 @@
-//! A Gateway of ours, and what becomes of it on the clusters.
+//! A Gateway of ours, and its copy on the clusters.
 //!
-//! Owns: [`PlacedGateway`], and what of a downstream Gateway is another: its namespace, its class.
+//! Owns: [`PlacedGateway`], and the fields in which a downstream Gateway differs: its namespace, its class.
 //! Flows in: Gateways with the clusters of each. Flows out: the downstream Gateway. Must not know: its Secrets, works.
 
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(crate) struct PlacedGateway<'a> {
     pub gateway: &'a Gateway<'a>,
     /// Parameters of its class.
     pub params: &'a Params,
-    /// Cluster names, sorted, each once; none if no cluster receives it. What goes wherever it goes shares them.
+    /// Cluster names, sorted, each once; none if no cluster receives it. Objects that go wherever it goes share them.
     pub clusters: Arc<[String]>,
 }
 

@@ -1,7 +1,7 @@
 //! Policies that have nothing to do with our Gateways, and so never stop a run.
 //!
-//! Owns: which policies those are, and what becomes of errors in them. Flows in: attachments, our Gateways, what was
-//! found while policies were read and attached. Flows out: the same findings. Must not know: clusters, works.
+//! Owns: which policies those are, and what happens to errors in them. Flows in: attachments, our Gateways, the
+//! findings from reading and attaching policies. Flows out: the same findings. Must not know: clusters, works.
 
 use std::collections::HashMap;
 
@@ -12,8 +12,8 @@ use crate::policy::{Attachments, Declared, Policy, Target};
 use crate::topology::{GatewayId, Located, Node, Topology};
 use apimachinery::Field;
 
-/// Makes warnings of the errors in policies that only Gateways of other classes lead to: the owner of those Gateways
-/// has to mend them, and nothing of ours depends on it. Where a target cannot be told, an error stays one.
+/// Turns errors into warnings in policies that only Gateways of other classes lead to: the owner of those Gateways has
+/// to fix them, and nothing of ours depends on it. If a target is unknown, an error stays one.
 #[must_use]
 pub(crate) fn leave_others_alone(
     attachments: &Attachments<'_>,
@@ -96,7 +96,7 @@ impl Others<'_, '_> {
         !gateways.is_empty() && gateways.iter().all(|gateway| self.is_foreign(*gateway))
     }
 
-    /// What a reference means, as a whole where it has no such section.
+    /// The node of a reference, or the whole object if it has no such section.
     fn meant(&self, policy: &Policy<'_>, declared: &Declared) -> Option<Node> {
         let own = policy.object.namespace_or_empty();
         let namespace = declared.namespace.as_deref().unwrap_or(own);

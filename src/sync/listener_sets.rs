@@ -1,7 +1,7 @@
-//! Which ListenerSets go to the spokes, and whether their Gateways take them there.
+//! Which ListenerSets go to the spokes, and whether their Gateways accept them there.
 //!
 //! Owns: the sets of kinds that a class syncs (`resourcesToSync`), each with its Gateway of ours, and the findings
-//! about what gives way there to what lives there.
+//! about sets that give way to local objects there.
 //! Flows in: the topology, our Gateways with their parameters. Flows out: [`SyncedSets`], findings.
 //! Must not know: routes, the objects as they are there.
 //!
@@ -72,7 +72,7 @@ impl<'a> SyncedSets<'a> {
     }
 }
 
-/// Reports the listeners that are shipped to clusters where they give way to what lives there, each once.
+/// Reports the listeners that are shipped to clusters where they give way to local objects, each once.
 pub(crate) fn report_outdone_listeners<'t, 'a: 't>(
     spokes: impl Iterator<Item = (&'t [String], &'t Topology<'a>)>,
     findings: &mut Findings,

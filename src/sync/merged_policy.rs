@@ -1,7 +1,7 @@
-//! Several policies on one target become one object, or two: which gives each its name, and what its spec says.
+//! Merges several policies on one target into one object, or two: which policy gives each its name, and its spec.
 //!
 //! Owns: the mergeable half of the same-target rule (docs/systems/why-we-differ.md#policies-on-one-target).
-//! Flows in: the policies of one node. Flows out: objects that have one meaning in any order of creation.
+//! Flows in: the policies of one node. Flows out: objects with the same effect in any order of creation.
 //! Must not know: clusters.
 
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::policy::{
 
 /// An object to ship: the policy whose name it has, and its settings where they are not that policy's own.
 pub(super) struct Shipped<'e> {
-    /// Whose name it has.
+    /// The policy whose name it has.
     pub(super) name_giver: &'e Entry,
     /// Other settings than it has alone, by wrapper.
     pub(super) instead: Option<Vec<Layer>>,
 }
 
-/// What policies that may merge are shipped as; `None`: no objects of the kind can say what they come to.
+/// The objects that mergeable policies are shipped as; `None`: no objects of the kind can express their result.
 pub(super) fn shipped<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<Vec<Shipped<'e>>> {
     match profile.precedence {
         Precedence::EstablishedChallenger => established_challenger(profile, entries),
@@ -30,8 +30,8 @@ pub(super) fn shipped<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<Vec
     }
 }
 
-/// Patches of other settings come to the same in any order, and so do defaults that patch and overrides that patch.
-/// Whatever holds or gives way as a whole stands alone.
+/// Patches of other settings have the same result in any order, and so do patching defaults and patching overrides.
+/// Settings that apply or give way as a whole must be alone.
 fn established_challenger<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<Vec<Shipped<'e>>> {
     let own = |entry: &Entry, side: Side| entry.layers.iter().find(|layer| layer.side == side).cloned();
     let merges = |layer: &Layer| layer.strategy.merges();
@@ -40,7 +40,7 @@ fn established_challenger<'e>(profile: &Profile, entries: &'e [Entry]) -> Option
             .iter()
             .find_map(|entry| Some((entry, own(entry, side).filter(|layer| merges(layer) == patch)?)))
     };
-    // A policy that comes to the same by itself stays as it is written.
+    // A policy that has the same result by itself stays as it is written.
     let object = |name_giver: &'e Entry, composed: &Composed, layers: Vec<Layer>| {
         let alone = Composed::of(profile, std::slice::from_ref(name_giver));
         Shipped {
@@ -79,7 +79,7 @@ fn established_challenger<'e>(profile: &Profile, entries: &'e [Entry]) -> Option
         .filter(|(key, _)| !defines(&overrides, key))
         .map(|(key, leaf)| (Arc::clone(key), leaf.clone()))
         .collect();
-    // No controller takes a policy that says nothing its kind is about.
+    // No controller accepts a policy without settings of its kind.
     if left.is_empty() || left.values().any(|leaf| leaf.essential) {
         defaults = left;
     }
@@ -124,7 +124,7 @@ fn oldest_wins<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<Shipped<'e
             let (strategy, content) = one_level(&profile.unit, entries, side)?;
             Some((side, strategy, content))
         });
-        // A patch that says nothing changes nothing.
+        // An empty patch changes nothing.
         sides
             .filter(|(_, strategy, content)| !strategy.merges() || !content.is_empty())
             .collect()
@@ -155,10 +155,10 @@ fn oldest_wins<'e>(profile: &Profile, entries: &'e [Entry]) -> Option<Shipped<'e
         let of = |entry: &'e Entry| entry.layers.iter().find(|layer| layer.side == *side);
         let oldest = entries.iter().find_map(of)?;
         let base = match of(name_giver) {
-            // Without a wrapper, settings that say nothing would not be there at all.
+            // Without a wrapper, empty settings would not be there at all.
             Some(own) if own.base == "/spec" && content.is_empty() => "/spec/defaults",
             Some(own) => own.base,
-            // A strategy beside bare settings would count for overrides, too.
+            // A strategy next to bare settings would apply to overrides, too.
             None if oldest.base == "/spec" && *strategy != profile.strategy => "/spec/defaults",
             None => oldest.base,
         };

@@ -1,4 +1,4 @@
-//! What a hub object becomes on a spoke: metadata stripped of hub state, namespace, class, target references.
+//! Turns a hub object into its copy for a spoke: metadata without hub state, namespace, class, target references.
 //!
 //! Owns: the lists of labels, annotations and fields that stay on the hub. Flows in: objects as authored. Flows out:
 //! copies for a spoke. Must not know: why an object is synced.

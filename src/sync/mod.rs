@@ -1,7 +1,7 @@
-//! What each cluster receives.
+//! Decides what each cluster receives.
 //!
-//! Owns: which routes and policies go to the spokes, whether listeners there admit the routes, the rule of policies on
-//! one target, what policies that live on a cluster take from synced ones, and Gateways, routes and policies as they stand
+//! Owns: which routes and policies go to the spokes, whether listeners there accept the routes, the rule for policies
+//! on one target, which settings local policies override in synced ones, and Gateways, routes, and policies as they are
 //! there.
 //! Flows in: attached policies, our Gateways, the clusters of each. Flows out: [`SyncedObjects`], their [`Variant`]s for
 //! works, [`Spoke`]s to evaluate, findings.

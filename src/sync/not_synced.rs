@@ -1,5 +1,5 @@
 //! Policies that are not synced: of kinds that a class does not sync, of synced kinds on Gateways of another class, on
-//! what stays on the hub or is unknown, on no path, and on Gateways that no cluster receives.
+//! targets that stay on the hub or are unknown, on no path, and on Gateways that no cluster receives.
 //!
 //! Owns: these findings. Flows in: attachments, synced kinds and routes, our classes and Gateways. Flows out: findings.
 //! Must not know: clusters beyond whether a Gateway has any; works.

@@ -1,7 +1,8 @@
-//! What is on the clusters once the works are applied.
+//! The objects on the clusters once the works are applied.
 //!
-//! Owns: [`OnSpokes`], which says whether a cluster has something: shipped, known to live there, or made there from
-//! what is. Flows in: our Gateways, what is synced with its variants, what lives on each cluster. Flows out: yes or no.
+//! Owns: [`OnSpokes`], which knows whether a cluster has an object: shipped, known to live there, or created there from
+//! others. Flows in: our Gateways, the synced objects with their variants, the local objects of each cluster. Flows
+//! out: yes or no.
 //! Must not know: what needs it.
 
 use std::collections::{BTreeMap, HashMap};
@@ -21,11 +22,11 @@ use apimachinery::Identity;
 /// Clusters, sorted.
 type Clusters = Arc<[String]>;
 
-/// What is on the clusters.
+/// The objects on the clusters.
 #[derive(Debug)]
 pub(crate) struct OnSpokes<'s> {
     hub: &'s Hub,
-    /// What is shipped, or made from what is shipped, with the clusters that get it.
+    /// Objects that are shipped, or made from shipped ones, with the clusters that get them.
     shipped: HashMap<Identity, Vec<Clusters>>,
     /// The Secrets among them.
     secrets: Vec<(Identity, Labels, Clusters)>,
@@ -92,7 +93,7 @@ impl<'s> OnSpokes<'s> {
         }
     }
 
-    /// The Secrets that are copied beside a Gateway or a ListenerSet into its namespace on the spokes.
+    /// The Secrets that are copied with a Gateway or a ListenerSet into its namespace on the spokes.
     fn add_secrets(
         &mut self,
         holder: &Object,

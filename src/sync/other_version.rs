@@ -1,4 +1,4 @@
-//! Policies whose version is another than the one that their class syncs.
+//! Policies with a version other than the one that their class syncs.
 //!
 //! Owns: this finding. Flows in: attachments, our Gateways, the table of kinds. Flows out: findings.
 //! Must not know: clusters, works.
@@ -45,7 +45,7 @@ pub(crate) fn report_other_versions(
         let is_unsynced = !gateways.is_empty() && entries.is_empty();
         let synced = entries.into_iter().find(|(entry, _)| entry.version != *version);
         findings.extend(synced.map(|(entry, class)| other_version(policy, entry, class, hub)));
-        // Of what nobody syncs nothing else says that it would not even exist.
+        // For a kind that nothing syncs, no other finding reports that the version does not exist.
         if is_unsynced {
             findings.extend(unknown_version(policy.object, &hub.kinds));
         }

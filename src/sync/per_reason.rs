@@ -1,9 +1,9 @@
-//! Findings that say the same of several targets of one policy: the first of a reason speaks for all.
+//! Findings that are the same for several targets of one policy: the first with each reason stands for all.
 //!
 //! Owns: which findings these are, and how the others are counted. Flows in: findings, each with its reason. Flows out: one
 //! finding for each place and reason. Must not know: policies, targets.
 //!
-//! A selector stands at one place and may select a thousand Gateways.
+//! A selector is in one place and may select a thousand Gateways.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ impl<R: Ord> PerReason<R> {
         }
     }
 
-    /// Takes what there is to say about one more target.
+    /// Adds the findings about one more target.
     pub(super) fn push(&mut self, reason: R, finding: Finding) {
         let next = self.findings.len();
         let first = *self.first.entry((finding.place.clone(), reason)).or_insert(next);

@@ -1,9 +1,9 @@
-//! Fields by which an object needs others on its cluster.
+//! Fields that refer to other objects that must be on the same cluster.
 //!
 //! Owns: which fields of which kinds refer to something, and to what; reading them. Flows in: an object as it is on a
-//! spoke. Flows out: [`Needed`] things with the pointers of their references. Must not know: what is there.
+//! spoke. Flows out: [`Needed`] things with the pointers of their references. Must not know: which objects exist there.
 //!
-//! Targets and parents are no such fields: an object goes where they go. Facts: the CRDs and controllers of the
+//! Targets and parents are not such fields: an object goes where they go. Facts: the CRDs and controllers of the
 //! products (docs/systems/references.md).
 
 use std::collections::BTreeMap;
@@ -20,13 +20,13 @@ use apimachinery::{Field, GroupKind, Identity, core_group};
 pub(super) enum Needed {
     /// This object; without a namespace, one that is cluster-scoped.
     Object(Identity),
-    /// A Secret of this name in a namespace that the hub does not tell.
+    /// A Secret of this name in a namespace that the hub does not determine.
     SecretNamed(String),
-    /// A Secret with these labels, in this namespace or in one that the hub does not tell.
+    /// A Secret with these labels, in this namespace or in one that the hub does not determine.
     Labelled(Labels, Option<String>),
 }
 
-/// What a field holds.
+/// The type of a field's value.
 #[derive(Clone, Copy)]
 enum Holds {
     /// A reference in the namespace that it names, or else in the object's own. Group and kind are these where it names
@@ -56,7 +56,8 @@ const SERVICE: Holds = Reference("", "Service");
 /// The reference names group and kind.
 const ANY: Holds = Reference("", "");
 
-/// Group, kinds, and their fields: steps parted by dots, `*` for every entry of a list or mapping, `{a,b}` for either.
+/// Group, kinds, and their fields: steps separated by dots, `*` for every entry of a list or mapping, `{a,b}` for
+/// either.
 type Fields = (
     &'static str,
     &'static [&'static str],
@@ -179,7 +180,8 @@ const FIELDS: &[Fields] = &[
     ]),
 ];
 
-/// What an object needs where it is in a namespace, with the pointer of each reference, in the order of the table.
+/// The objects that an object needs if it is in a namespace, with the pointer of each reference, in the order of the
+/// table.
 pub(super) fn needed_by(object: &Object, own: Option<&str>) -> Vec<(Needed, String)> {
     let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
     let mut found = Vec::new();
@@ -270,8 +272,8 @@ fn needed(own: Option<&str>, field: &Field<'_>, holds: Holds) -> Option<Needed> 
     }
 }
 
-/// The labels of a selector that asks for labels only. One with expressions may be met by something that nobody could
-/// name.
+/// The labels of a selector that has only labels. A selector with expressions may match objects that cannot be named in
+/// advance.
 fn labels(selector: &Field<'_>) -> Option<Labels> {
     let labels = selector.get("matchLabels").entries();
     let labels: Labels = labels

@@ -1,8 +1,8 @@
-//! What shipped objects need on their clusters, and nothing brings there.
+//! Objects that shipped objects need on their clusters, and that nothing ships there.
 //!
-//! Owns: the findings `reference/not-shipped`, one for each thing that is missing, and `reference/not-permitted`. Flows
-//! in: our Gateways, what is synced with its variants, what is on the clusters. Flows out: findings. Must not know:
-//! works.
+//! Owns: the findings `reference/not-shipped`, one for each missing object, and `reference/not-permitted`. Flows in:
+//! our Gateways, the synced objects with their variants, the objects on the clusters. Flows out: findings. Must not
+//! know: works.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -32,7 +32,7 @@ struct Missing<'a> {
     clusters: BTreeSet<&'a str>,
     /// In the order of the input's kinds and names.
     referrers: Vec<Referrer<'a>>,
-    /// Namespaces of the hub where it may stand.
+    /// Namespaces of the hub where it may be.
     hub_namespaces: BTreeSet<&'a str>,
 }
 
@@ -128,8 +128,8 @@ pub(crate) fn report_not_permitted(
     }
 }
 
-/// The references of a Gateway to objects of other namespaces that go along with it: the pointer of each, and the name
-/// of the copy, which is beside that of the Gateway.
+/// The references of a Gateway to objects of other namespaces that ship with it: the pointer of each, and the name of
+/// the copy, which is in the namespace of the Gateway's copy.
 pub(crate) fn redirected(placed: &PlacedGateway<'_>, there: &OnSpokes<'_>) -> Vec<(String, String)> {
     let object = placed.gateway.object;
     let own = object.namespace_or_empty();

@@ -1,10 +1,10 @@
-//! Which routes go to the spokes, and with which Gateways of ours.
+//! Which routes go to the spokes, and which of our Gateways they go with.
 //!
-//! Owns: the routes of kinds that a class syncs (`resourcesToSync`), and for each the parentRefs that go along: those
-//! to Gateways of ours and to ListenerSets that go with them, of a class that syncs the kind, where some listener takes
-//! the route by section, port and hostname.
+//! Owns: the routes of kinds that a class syncs (`resourcesToSync`), and for each the parentRefs that it keeps: those
+//! to Gateways of ours and to ListenerSets that go with them, of a class that syncs the kind, if some listener accepts
+//! the route by section, port, and hostname.
 //! Flows in: the topology, our Gateways with their parameters. Flows out: [`SyncedRoutes`].
-//! Must not know: clusters beyond those of each Gateway as given; whether a listener admits the route
+//! Must not know: clusters beyond those of each Gateway as given; whether a listener allows the route
 //! (`allowed_routes`).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,7 +75,7 @@ enum Why {
     Hostname,
     /// The parent is a ListenerSet that stays on the hub.
     ListenerSet,
-    /// What it names gives way to another listener.
+    /// The listener that it names gives way to another one.
     GivesWay,
 }
 
@@ -109,7 +109,7 @@ impl<'a> SyncedRoutes<'a> {
             if !routes.contains(&(group, kind)) {
                 continue;
             }
-            // What is wrong with it was said when the topology read it.
+            // The topology has already reported what is wrong with it.
             let Some(route) = Route::read(object, &mut Findings::new()) else {
                 continue;
             };
@@ -129,7 +129,7 @@ impl<'a> SyncedRoutes<'a> {
         found
     }
 
-    /// Lets the routes go along that take what a route hands on which goes.
+    /// Adds the routes that get requests from a route that is synced.
     fn add_children(&mut self, topology: &Topology<'a>, ours: &Ours<'_>) {
         // Whatever hands requests on is before what takes them.
         for delegation in topology.delegations() {
@@ -343,9 +343,9 @@ fn surely_gives_way(topology: &Topology<'_>, listener: &ListenerNode<'_>) -> boo
     winner.is_some_and(|winner| winner.set.is_none())
 }
 
-/// What becomes of one parentRef.
+/// The result for one parentRef.
 enum Parent<'a> {
-    /// It goes along.
+    /// It is shipped.
     Goes(SyncedParent),
     /// It is a Gateway of ours, and no listener takes the route.
     Loose(Loose<'a>),

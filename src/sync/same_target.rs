@@ -1,8 +1,8 @@
 //! Policies of one kind on one target: which are synced, and which give way.
 //!
 //! Owns: the rule for them (docs/systems/why-we-differ.md#policies-on-one-target): the winner alone, one merged policy,
-//! defaults and overrides side by side, all, or nothing, where whatever is shipped would depend on the order of
-//! creation. Flows in: attachments. Flows out: a [`Resolution`] for each kind and node.
+//! defaults and overrides side by side, all, or, if the result would depend on the order of creation, none. Flows in:
+//! attachments. Flows out: a [`Resolution`] for each kind and node.
 //! Must not know: clusters, works, names on the spoke.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,9 +20,9 @@ use crate::topology::Node;
 /// What happens to the policies of one kind on one node.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Resolution {
-    /// What is synced: one policy, one with defaults and one with overrides, or all of a kind that adds up.
+    /// The synced policies: one policy, one with defaults and one with overrides, or all of a kind that adds up.
     pub(crate) synced: Vec<SyncedPolicy>,
-    /// What gives way.
+    /// The policies that give way.
     pub(crate) displaced: Vec<Displaced>,
     /// Two whose outcome nothing that is synced could have whichever is created first: so nothing is.
     pub(super) undecided: Option<[PolicyId; 2]>,
@@ -35,7 +35,7 @@ pub(crate) struct SyncedPolicy {
     pub(crate) policy: PolicyId,
     /// Pointers of its references to this target: `/spec/targetRefs/0`.
     pub(super) references: Vec<String>,
-    /// What its spec says.
+    /// Its spec.
     pub(crate) spec: SyncedSpec,
 }
 
@@ -62,7 +62,7 @@ pub(crate) enum SyncedSpec {
 pub(crate) struct Displaced {
     /// The policy.
     pub(crate) policy: PolicyId,
-    /// Whose takes its place.
+    /// The policy that overrides it.
     pub(super) by: PolicyId,
     /// The rule that decided.
     pub(crate) rule: Rule,
@@ -94,7 +94,7 @@ pub(crate) fn resolve(attachments: &Attachments<'_>, kind: KindId, node: Node) -
                 resolution.displace(attachments, *loser, first.policy);
             }
         }
-        // Whichever is created first, those that set nothing twice hold together.
+        // Regardless of which is created first, policies that set nothing twice apply together.
         SameTarget::PerField if disagreeing(profile, entries).is_some() => {
             resolution.undecided = disagreeing(profile, entries);
         }
@@ -250,7 +250,7 @@ fn as_written(attachments: &Attachments<'_>, policy: PolicyId, node: Node) -> Sy
     }
 }
 
-/// Whose value is where the loser's would: by name, else whose object is shipped.
+/// The policy whose value replaces the loser's: by name, else the one whose object is shipped.
 fn displacer(attachments: &Attachments<'_>, loser: &Entry, synced: &[SyncedPolicy]) -> Option<PolicyId> {
     let keys = || loser.layers.iter().flat_map(|layer| layer.content.keys());
     let by_name = synced.iter().find_map(|synced| match &synced.spec {

@@ -1,9 +1,9 @@
-//! Routes on one listener of ours that ask for the same requests: only one of them gets any.
+//! Routes on one listener of ours that match the same requests: only one of them gets any.
 //!
 //! Owns: when two matches are equal, and which of them wins (docs/systems/gateway-api.md#which-rule-wins). Flows in:
 //! the topology, which Gateways are ours. Flows out: findings.
-//! Must not know: what the rules forward to. Matches that merely overlap are no conflict: the more specific one wins,
-//! as meant. Several backends of one rule share its requests.
+//! Must not know: what the rules forward to. Matches that merely overlap do not conflict: the more specific one wins,
+//! as intended. Several backends of one rule share its requests.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -104,7 +104,7 @@ impl Match {
     }
 }
 
-/// Two rules that ask for the same.
+/// Two rules that match the same requests.
 struct Shadow {
     /// Positions of the first two matches that are equal.
     loser: usize,
@@ -138,17 +138,17 @@ impl Names {
     }
 }
 
-/// What a route asks for.
+/// The matches of a route.
 struct Asking<'a> {
     route: Route<'a>,
     rank: &'a Rank,
     matches: Vec<Asked>,
 }
 
-/// What one match of a rule asks for.
+/// The requests of one match of a rule.
 struct Asked {
     rule: usize,
-    /// Equal for matches that ask for the same.
+    /// Equal for matches of the same requests.
     form: String,
     /// Pointer of the match inside the route, or of what has none.
     pointer: String,
@@ -245,7 +245,7 @@ fn shadowed(
                     *winners.entry(key).or_insert(own)
                 })
                 .collect();
-            // A rule that says a thing twice is no conflict.
+            // A rule that repeats a match is not a conflict.
             let is_lost = before.iter().all(|winner| winner.rule() != own.rule());
             if let Some(winner) = before.first().filter(|_| is_lost) {
                 lost.push((own, *winner));

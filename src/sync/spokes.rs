@@ -1,12 +1,12 @@
-//! The spokes: what each cluster receives, beside what lives there.
+//! The spokes: what each cluster receives, together with what lives there.
 //!
-//! Owns: [`Spoke`], one for each class of clusters that receive and hold the same: the objects exactly as they will
-//! stand there (but for references to Secrets that are copied), each tied to the hub object that it was made from.
-//! Flows in: what is synced, the variants of it, our Gateways, what lives on each cluster. Flows out: [`Spoke`]s, for
-//! `policy` to evaluate. Must not know: works, what the policies come to.
+//! Owns: [`Spoke`], one for each class of clusters that receive and have the same objects: the objects exactly as they
+//! will be there (except for references to copied Secrets), each tied to the hub object that it was made from. Flows
+//! in: the synced objects and their variants, our Gateways, the local objects of each cluster. Flows out: [`Spoke`]s,
+//! for `policy` to evaluate. Must not know: works, effective policies.
 //!
-//! A route or a ListenerSet of the hub whose kind no class syncs is taken to be on every cluster that its Gateway goes
-//! to, as another tool delivers it: the hub says what a Gateway serves (docs/policies.md).
+//! If no class syncs the kind of a route or a ListenerSet, the object is assumed to be on every cluster that its
+//! Gateway goes to, delivered by another tool: the hub defines what a Gateway serves (docs/policies.md).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use apimachinery::Identity;
 /// A synced object, and what of it goes somewhere: their positions.
 type ChosenVariant = (u32, u32);
 
-/// What is on clusters that are alike.
+/// The objects on clusters that are alike.
 #[derive(Debug)]
 pub(crate) struct Spoke<'a> {
     /// The clusters, sorted.
@@ -37,7 +37,7 @@ pub(crate) struct Spoke<'a> {
     local: Option<&'a Objects>,
 }
 
-/// What clusters receive: the same for many of them, whatever lives there.
+/// The objects that clusters receive: the same for many of them, regardless of what lives there.
 #[derive(Debug)]
 struct Received<'a> {
     objects: Objects,
@@ -46,7 +46,7 @@ struct Received<'a> {
 }
 
 impl<'a> Spoke<'a> {
-    /// What a cluster of this class is made of.
+    /// The parts of a cluster of this class.
     pub(crate) fn sources<'s>(&'s self, hub: &'s Objects) -> Sources<'s> {
         Sources {
             objects: &self.received.objects,
@@ -56,13 +56,13 @@ impl<'a> Spoke<'a> {
         }
     }
 
-    /// What each synced policy stands for, by its identity there.
+    /// The originals of each synced policy, by its identity there.
     pub(crate) fn copied(&self) -> &HashMap<Identity, Copied<'a>> {
         &self.received.copied
     }
 }
 
-/// What spokes are made from.
+/// The data that spokes are made from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spokes<'s, 'a> {
     /// The hub, and what lives on each cluster.
@@ -73,9 +73,9 @@ pub(crate) struct Spokes<'s, 'a> {
     pub(crate) ours: &'a Ours<'a>,
     /// The same, with their clusters.
     pub(crate) gateways: &'s Table<OurGatewayId, PlacedGateway<'a>>,
-    /// What is synced.
+    /// The synced objects.
     pub(crate) synced: &'s [SyncedObject<'a>],
-    /// What of each goes to which clusters, in the same order.
+    /// The variants of each with their clusters, in the same order.
     pub(crate) variants: &'s [Vec<Variant>],
 }
 
@@ -147,7 +147,7 @@ struct Together<'s> {
 }
 
 impl<'s, 'a> Spokes<'s, 'a> {
-    /// The spokes of all clusters that receive or hold anything, by their first cluster; with `only`, that of one
+    /// The spokes of all clusters that receive or have anything, by their first cluster; with `only`, that of one
     /// cluster. A cluster may be in two: no path of one is in the other.
     #[must_use]
     pub(crate) fn build(self, only: Option<&str>) -> Vec<Spoke<'a>> {
@@ -441,7 +441,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         let received = if routes.iter().any(is_local) {
             Arc::new(self.received(class, together, routes.iter().filter(|route| !is_local(route))))
         } else {
-            // What lives there changes nothing of it.
+            // The local objects do not change it.
             let class = Class {
                 local: None,
                 ..class.clone()
@@ -462,7 +462,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         }
     }
 
-    /// What the clusters of a class receive.
+    /// The objects that the clusters of a class receive.
     fn received<'r>(
         self,
         class: &Class,
@@ -589,7 +589,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         let routes = routes.filter_map(|node| {
             let object = node.object;
             let (group, kind) = (&object.api_version.group, &object.kind);
-            // What is wrong with it was said when the topology read it.
+            // The topology has already reported what is wrong with it.
             let route = Route::read(object, &mut Findings::new())?;
             let mut parents = Vec::new();
             for parent in topology.parents_of(&route).iter() {
@@ -648,7 +648,7 @@ impl<'a> Making<'a> {
     }
 }
 
-/// What lives on a cluster, as text: equal for equal objects.
+/// The local objects of a cluster as text: equal for equal objects.
 fn text_of(objects: &Objects) -> String {
     let values: BTreeSet<String> = objects.iter().map(|object| object.value.to_string()).collect();
     values.into_iter().collect()

@@ -1,6 +1,6 @@
-//! Which policy kinds go with which Gateway of ours: `policiesToSync` of its class.
+//! Which policy kinds go with each of our Gateways: `policiesToSync` of its class.
 //!
-//! Owns: [`SyncedKinds`], and which Gateway of the hierarchy is which of ours.
+//! Owns: [`SyncedKinds`], and the mapping from Gateways of the hierarchy to ours.
 //! Flows in: attachments, our Gateways with their parameters. Flows out: kinds, Gateways.
 //! Must not know: clusters, single policies.
 
@@ -12,14 +12,14 @@ use crate::hub::{OurGatewayId, Ours, Table};
 use crate::policy::{Attachments, KindId};
 use crate::topology::{GatewayId, Node};
 
-/// The policy kinds that the classes of our Gateways ask for.
+/// The policy kinds that the classes of our Gateways sync.
 #[derive(Debug, Default)]
 pub(crate) struct SyncedKinds {
     gateways: Table<OurGatewayId, SyncedWith>,
     ours: BTreeMap<GatewayId, OurGatewayId>,
 }
 
-/// What goes with one Gateway.
+/// The kinds that go with one Gateway.
 #[derive(Debug)]
 pub(super) struct SyncedWith {
     /// The Gateway in the hierarchy.
@@ -52,7 +52,7 @@ impl SyncedKinds {
         self.gateways.iter()
     }
 
-    /// What goes with a Gateway.
+    /// The kinds that go with a Gateway.
     pub(super) fn of(&self, gateway: OurGatewayId) -> &SyncedWith {
         self.gateways.get(gateway)
     }
@@ -78,7 +78,7 @@ impl SyncedKinds {
     }
 }
 
-/// The kinds that a class asks for.
+/// The kinds that a class syncs.
 fn kinds_of(attachments: &Attachments<'_>, params: &Params) -> BTreeSet<KindId> {
     let kinds = attachments.kinds.iter();
     kinds

@@ -1,8 +1,9 @@
-//! The objects that are synced to the spokes: each policy or route with its targets.
+//! The objects that are synced to the spokes, each policy or route with its targets.
 //!
-//! Owns: which objects there are for the spokes, one for each route, policy and merged policy, the Gateways that each goes
+//! Owns: which objects go to the spokes, one for each route, policy, and merged policy, the Gateways that each goes
 //! with, and the clusters where local policies change it.
-//! Flows in: what goes with each Gateway of ours, the local policies of each cluster. Flows out: [`SyncedObjects`].
+//! Flows in: the objects that go with each of our Gateways, the local policies of each cluster. Flows out:
+//! [`SyncedObjects`].
 //! Must not know: names and namespaces on spokes, works.
 
 use std::borrow::Cow;
@@ -40,9 +41,9 @@ pub(crate) struct SyncedObject<'a> {
     pub policies: Vec<PolicyId>,
     /// Of a merged policy, which one each setting comes from.
     pub settings: BTreeMap<Arc<str>, PolicyId>,
-    /// The entry of the parameters that asks for its kind: the first Gateway's class.
+    /// The entry of the parameters that lists its kind, in those of the first Gateway's class.
     pub resource: &'a SyncedResource,
-    /// What it is attached to; never nothing.
+    /// The objects that it is attached to; never empty.
     pub targets: Vec<SyncedTarget<'a>>,
 }
 
@@ -73,7 +74,7 @@ pub struct Withheld<'a> {
     pub node: Node,
     /// The cluster, where it is withheld from one only.
     pub cluster: Option<&'a str>,
-    /// Who wins.
+    /// The winner.
     pub winner: &'a Object,
     /// The rule that decided.
     pub rule: Rule,
@@ -82,13 +83,14 @@ pub struct Withheld<'a> {
 /// Everything that is synced, and every policy that is withheld although its kind is.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SyncedObjects<'a> {
-    /// What is chosen by name or label, then the ListenerSets, then the routes, each by kind, namespace and name; then the policies in their order.
+    /// The objects chosen by name or label, then the ListenerSets, then the routes, each by kind, namespace, and name;
+    /// then the policies in their order.
     pub objects: Vec<SyncedObject<'a>>,
     /// By target.
     pub withheld: Vec<Withheld<'a>>,
 }
 
-/// What decides about it.
+/// The data that decides about it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Syncing<'a> {
     /// The policies of the hub.
@@ -97,7 +99,7 @@ pub(crate) struct Syncing<'a> {
     pub kinds: &'a SyncedKinds,
     /// The routes that go along.
     pub routes: &'a SyncedRoutes<'a>,
-    /// What lives on each cluster.
+    /// The objects that live on each cluster.
     pub locals: &'a BTreeMap<&'a str, LocalPolicies<'a>>,
     /// Our Gateways.
     pub ours: &'a Ours<'a>,
@@ -262,7 +264,7 @@ impl<'a> Grouping<'a> {
                 }
             }
         }
-        // Whoever gave way is told of once, also where two policies took its place.
+        // A policy that gave way is reported once, even if two policies override it.
         let mut displaced: Vec<PolicyId> = resolution
             .displaced
             .iter()
@@ -298,7 +300,7 @@ impl<'a> Grouping<'a> {
                 )
             }
             node if set_of(&attachments.topology, node).is_some() => {
-                // What targets a ListenerSet that stays on the hub stays there: `not_synced` says so.
+                // A policy that targets a ListenerSet that stays on the hub stays there: `not_synced` reports it.
                 let Some(set) = routes.sets().of_node(&attachments.topology, node) else {
                     return;
                 };

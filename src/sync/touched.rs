@@ -1,7 +1,8 @@
-//! Which Gateways of ours the things touch that live on a cluster.
+//! Which of our Gateways are affected by the objects that live on a cluster.
 //!
-//! Owns: telling them from the others, which come to the same there as on clusters where nothing lives. Flows in: the
-//! objects of a cluster, the hub's routes. Flows out: Gateways. Must not know: what the things do to them.
+//! Owns: telling them from the others, which have the same effective policies there as on clusters without local
+//! objects. Flows in: the objects of a cluster, the hub's routes. Flows out: Gateways. Must not know: how the local
+//! objects affect them.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
-//! Two policies on one target that come to one thing or another, depending on which is created first.
+//! Two policies on one target whose result depends on which is created first.
 //!
-//! Owns: what a finding says of them: both outcomes, and what to change.
+//! Owns: the finding about them: both outcomes, and what to change.
 //! Flows in: two policies. Flows out: a finding. Must not know: where they live.
 
 use std::collections::BTreeMap;
@@ -10,9 +10,9 @@ use super::merged_policy::shipped;
 use crate::diagnostic::{Code, Finding, Place};
 use crate::policy::{Content, Entry, Layer, Profile, Strategy, Wrappers, strategy_word};
 
-/// One of two policies that meet on one target.
+/// One of two policies on one target.
 pub(super) struct Meeting {
-    /// What it is called.
+    /// Its name.
     pub(super) name: String,
     /// `namespace/name`.
     pub(super) key: String,
@@ -97,7 +97,7 @@ fn merging_helps(profile: &Profile, one: &Meeting, other: &Meeting) -> bool {
     holds_in_any_order(profile, &merging, &objects, &[])
 }
 
-/// What holds if the first one is created first.
+/// The settings that apply if the first one is created first.
 fn outcome(profile: &Profile, [first, second]: [&Meeting; 2]) -> String {
     // Numbers of local policies and of the hub's are not of one table: who says what goes by the position.
     let own = [first, second].map(|meeting| meeting.entry.layers.clone());

@@ -1,10 +1,10 @@
-//! Objects that target what is ours, and whose kind is unknown.
+//! Objects of unknown kinds that target objects of ours.
 //!
 //! Owns: this finding. Flows in: the hub, its policies, the kinds that have profiles. Flows out: findings.
 //! Must not know: clusters, works.
 //!
-//! A policy whose kind is misspelled is no policy: without this finding it would be left out of every cluster, and
-//! nothing would say so.
+//! A policy whose kind is misspelled is not recognized as a policy: without this finding it would be missing on every
+//! cluster, and nothing would report it.
 
 use std::collections::BTreeSet;
 
@@ -97,7 +97,7 @@ fn nearest_group<'g>(group: &str, known: &[&'g str]) -> Option<&'g str> {
     nearest(group, known.iter().copied()).or_else(alike)
 }
 
-/// What of the hub is ours, and can be a target.
+/// The objects of the hub that are ours and can be targets.
 struct Targets<'t, 'a> {
     topology: &'t Topology<'a>,
     ours: &'t Ours<'a>,

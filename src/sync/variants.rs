@@ -1,11 +1,11 @@
-//! The variants of a synced object: what of it goes to which clusters.
+//! The variants of a synced object: which version of it goes to which clusters.
 //!
-//! Owns: which clusters get the same, and the policy or route as it is there.
+//! Owns: which clusters get the same version, and the policy or route as it is there.
 //! Flows in: a [`SyncedObject`], our Gateways with their clusters. Flows out: [`Variant`]s.
 //! Must not know: works.
 //!
 //! An object may target several Gateways, each with clusters of its own. On one cluster it keeps the references to the
-//! Gateways that are there, and to the routes that they bring.
+//! Gateways that are there, and to the routes that go with them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,7 +39,7 @@ pub(crate) struct Variant {
 pub(crate) struct Copy {
     /// The object, from the place of the one whose name it has.
     pub(crate) object: Object,
-    /// The targets that hold there, by position.
+    /// The targets that exist there, by position.
     pub(super) targets: Vec<usize>,
 }
 
@@ -91,7 +91,7 @@ fn alike(synced: &SyncedObject<'_>) -> Option<(OurGatewayId, Same)> {
     Some((gateway, same))
 }
 
-/// What clusters get of the object, each with the clusters that get it.
+/// The versions of the object, each with the clusters that get it.
 fn by_content(
     synced: &SyncedObject<'_>,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
@@ -132,7 +132,7 @@ fn namespaces<'g>(
     Some((namespace, Cow::Owned(downstream_namespace(namespace)?)))
 }
 
-/// Where a copy stands, and its content where it is that of one cluster.
+/// The namespace of a copy, and its content if that is specific to one cluster.
 type Place<'s> = ((String, String), Option<&'s Value>);
 
 /// One copy for each downstream namespace and name of the targets; `cluster` is the one that gets content of its own.

@@ -1,7 +1,7 @@
-//! Linking the hierarchy.
+//! Links the hierarchy.
 //!
-//! Owns: which Gateway has which class, which route is attached to which listener, which backends a rule reaches.
-//! Flows in: the hub's objects, and for a view of one cluster what lives there. Flows out: [`Topology`].
+//! Owns: which Gateway has which class, which route is attached to which listener, which backends a rule forwards to.
+//! Flows in: the hub's objects, and for a view of one cluster its local objects. Flows out: [`Topology`].
 //! Must not know: policies.
 
 use std::collections::{BTreeSet, HashMap};
@@ -24,12 +24,12 @@ use crate::hub::{Grants, Table};
 use crate::object::Object;
 use apimachinery::{GroupKind, Identity};
 
-/// So many listeners the parents of all routes may have together: ten Gateways of 64 listeners with 1,500 routes have a
-/// million, which a file of half a megabyte holds.
+/// The maximum number of listeners of the parents of all routes together: ten Gateways of 64 listeners with 1,500
+/// routes have a million, and fit into a file of half a megabyte.
 pub(super) const MOST_ATTACHED: usize = 1_000_000;
 
 impl<'a> Topology<'a> {
-    /// Links everything. Linear in what is linked. `more_routes` are kinds of routes beside those of Gateway API.
+    /// Links everything, in linear time. `more_routes` are kinds of routes besides those of Gateway API.
     pub(crate) fn new(
         (sources, seniority): (Sources<'a>, Seniority),
         grants: &Grants<'a>,
@@ -159,7 +159,7 @@ impl<'a> Topology<'a> {
         };
         let gateway = self.gateways.push(node);
         self.own((gateway, None), listeners);
-        // What is synced is written over what has its name there (`spoke/name-taken`).
+        // A synced object overwrites a local one of its name (`spoke/name-taken`).
         let key = (object.namespace_or_empty(), object.name.as_str());
         self.gateway_ids.entry(key).or_insert(gateway);
     }
@@ -322,7 +322,7 @@ fn too_wide(route: &Route<'_>) -> Finding {
     .help("name the listener in `parentRefs` (`sectionName`), or let fewer Gateways be default ones")
 }
 
-/// What a route is known by.
+/// The key of a route.
 fn route_key(object: &Object) -> (&str, &str, &str, &str) {
     let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
     (group, kind, object.namespace_or_empty(), &object.name)

@@ -1,7 +1,8 @@
-//! Which controller serves a Gateway, as far as the input says.
+//! Which controller serves a Gateway, as far as the input shows.
 //!
-//! Owns: [`Controllers`], what becomes of our classes, and the controllers whose routes hand requests on. Flows in: names of
-//! classes, GatewayClasses. Flows out: who does not. Must not know: routes.
+//! Owns: [`Controllers`], the classes that ours become on clusters, and the controllers whose routes delegate requests.
+//! Flows in: names of classes, GatewayClasses. Flows out: the controller of a class, if it is known not to delegate.
+//! Must not know: routes.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,7 @@ const OF_ISTIO: [(&str, &str); 4] = [
     ("istio-waypoint", "istio.io/mesh-controller"),
 ];
 
-/// What becomes of our classes, which no controller serves under their name.
+/// The classes that ours become on clusters, because no controller serves ours under their name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Controllers {
     /// The controller that classes of ours name: it serves no Gateway itself.

@@ -1,7 +1,8 @@
-//! What rules hand on to other routes, as kgateway does it (docs/systems/other-policies.md#route-delegation).
+//! Route delegation: rules hand requests on to other routes, as in kgateway
+//! (docs/systems/other-policies.md#route-delegation).
 //!
-//! Owns: [`Delegation`], one way on which a route gets requests from rules of others, and the table of all of them.
-//! Flows in: what `handing_on` finds. Flows out: the same. Must not know: routes as read, policies.
+//! Owns: [`Delegation`], one way in which a route gets requests from rules of others, and the table of all of them.
+//! Flows in: the results of `handing_on`. Flows out: the same. Must not know: routes as read, policies.
 
 use std::collections::HashMap;
 
@@ -10,8 +11,8 @@ use serde_json::Value;
 use super::ids::{DelegationId, RouteId, RuleId};
 use crate::hub::Table;
 
-/// A route that takes what a rule of another one hands on to it. A route that gets requests on several ways has one for
-/// each: what it takes, and what policies it inherits, depends on the way.
+/// A route that gets requests from a rule of another one. A route that gets requests in several ways has one for each:
+/// which requests it matches, and which policies it inherits, depends on the way.
 #[derive(Debug, Clone)]
 pub(crate) struct Delegation {
     /// How the rule that hands them on comes by the requests; `None`: from a listener.

@@ -1,7 +1,8 @@
-//! Following rules that hand requests on to other routes (docs/systems/other-policies.md#route-delegation).
+//! Follows rules that hand requests on to other routes (docs/systems/other-policies.md#route-delegation).
 //!
-//! Owns: whether a rule may hand on, which routes it means, which of them take part, what each of their rules takes
-//! then, and the findings about the rest. Flows in: routes as read, the hierarchy. Flows out: [`Delegations`], findings.
+//! Owns: whether a rule may delegate, which routes it names, which of them take part, which requests each of their
+//! rules then matches, and the findings about the rest. Flows in: routes as read, the hierarchy. Flows out:
+//! [`Delegations`], findings.
 //! Must not know: policies, clusters.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -125,7 +126,7 @@ impl<'a> Topology<'a> {
             .iter()
             .map(|delegation| (delegation.from.0, delegation.child))
             .collect();
-        // What is above is before what is below.
+        // Parents come before children.
         for (parent, child) in ways {
             let parent = self.routes.get(parent);
             let (gateways, refused_at) = (parent.gateways.clone(), parent.refused_at.clone());
@@ -160,7 +161,7 @@ fn is_http(route: &Route<'_>) -> bool {
     is_route(&route.object.api_version.group, &route.object.kind) && route.object.kind == "HTTPRoute"
 }
 
-/// Why no route, or not every route, accepts what a rule hands on.
+/// Why no route, or not every route, accepts the requests that a rule hands on.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Why {
     /// Only HTTPRoutes hand requests on to HTTPRoutes.
@@ -173,7 +174,7 @@ enum Why {
     Hostnames(Identity),
     /// It leads back to a route on its way.
     Circle(Identity),
-    /// None of its rules is below what the handing rule asks for.
+    /// None of its rules is within the matches of the parent rule.
     Outside(Identity),
     /// There are too many routes in a row.
     Deep(Identity),

@@ -1,7 +1,7 @@
 //! The hierarchy: GatewayClass > Namespace > Gateway > listener > Namespace > route > rule > backend > port.
 //!
-//! Owns: [`Topology`], the tables of what is on each level, and finding things there by name.
-//! Flows in: what `build` links. Flows out: rows by number, numbers by name.
+//! Owns: [`Topology`], the tables of each level, and finding their rows by name. Flows in: the links from `build`.
+//! Flows out: rows by number, numbers by name.
 //! Must not know: how it is linked; policies.
 
 use std::collections::HashMap;
@@ -82,7 +82,7 @@ pub struct GatewayNode<'a> {
     pub namespace: NamespaceId,
     /// Its listeners in the order of the spec, then those of its ListenerSets, the first set first.
     pub listeners: Vec<ListenerId>,
-    /// Whether routes that ask for default Gateways are attached to it.
+    /// Whether routes that request default Gateways are attached to it.
     pub is_default: bool,
     /// Which listener takes which route, sorted.
     pub attached: Vec<(ListenerId, RouteId)>,
@@ -125,7 +125,7 @@ pub struct RouteNode<'a> {
     pub(super) refused_at: Vec<Said<'a>>,
     /// Whether it is a route of the hub that is not synced, and that another tool is assumed to deliver.
     pub assumed: bool,
-    /// Which of two routes wins that ask for the same requests.
+    /// Which of two routes that match the same requests wins.
     pub(crate) rank: Rank,
 }
 
@@ -141,7 +141,7 @@ pub struct RuleNode {
 /// A backend.
 #[derive(Debug, Clone)]
 pub struct BackendNode<'a> {
-    /// What it is called.
+    /// Its name.
     pub identity: Identity,
     /// The object, when it is in the input.
     pub object: Option<&'a Object>,
@@ -195,9 +195,9 @@ pub struct Topology<'a> {
     /// The ListenerSets that are attached to no Gateway, and why.
     pub(super) detached: HashMap<Identity, (&'a Object, Detached<'a>)>,
     pub(super) route_ids: HashMap<RouteKey<'a>, RouteId>,
-    /// Route kinds beside those of Gateway API.
+    /// Route kinds besides those of Gateway API.
     pub(super) more_routes: Vec<GroupKind>,
-    /// What rules hand on to other routes.
+    /// The delegations from rules to other routes.
     pub(super) delegations: Delegations,
     /// The listeners of each Gateway's own and of each of its ListenerSets.
     pub(super) owned: HashMap<Owner, Owned<'a>>,

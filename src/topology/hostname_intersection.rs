@@ -1,4 +1,4 @@
-//! Hostname intersection: whether a listener and a route have a host in common.
+//! Hostname intersection: whether a listener and a route have a hostname in common.
 //!
 //! Owns: wildcards against names and against each other. Flows in: hostnames. Flows out: yes or no.
 //! Must not know: listeners, routes.

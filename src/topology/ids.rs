@@ -1,6 +1,6 @@
-//! The numbers of what is in the hierarchy.
+//! Numbers for the things in the hierarchy.
 //!
-//! Owns: one type for each kind of thing. Flows in and out: nothing else. Must not know: what is behind a number.
+//! Owns: one type for each kind of thing. Flows in and out: nothing else. Must not know: what a number stands for.
 
 use crate::hub::row_ids;
 

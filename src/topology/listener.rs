@@ -1,6 +1,7 @@
-//! A listener: which routes it takes.
+//! A listener, and the routes that it accepts.
 //!
-//! Owns: sectionName, port, hostname and kind of a parentRef against a listener. Flows in: listeners as read.
+//! Owns: matching the sectionName, port, hostname, and kind of a parentRef against a listener. Flows in: listeners as
+//! read.
 //! Flows out: [`ListenerNode`]. Must not know: other listeners, labels of Namespaces.
 
 use super::hostname_intersection::{common_hostnames, covers, hostnames_meet};
@@ -55,7 +56,7 @@ impl<'a> ListenerNode<'a> {
         hostnames_meet(self.hostname, &route.hostnames)
     }
 
-    /// How many hosts it serves for an HTTPRoute or a GRPCRoute that are no wildcards.
+    /// How many hosts without wildcards it serves for an HTTPRoute or a GRPCRoute.
     pub(crate) fn exact_hosts(&self, route: &Object) -> usize {
         let is_of_http = route.is(GROUP, "HTTPRoute") || route.is(GROUP, "GRPCRoute");
         let hostnames = route.root().get("spec").get("hostnames");
@@ -95,7 +96,7 @@ impl<'a> ListenerNode<'a> {
         self.port
     }
 
-    /// How much its hostname says: the whole name most, nothing least.
+    /// How specific its hostname is: a full name most, none least.
     pub(crate) fn specificity(&self) -> (bool, usize) {
         let hostname = self.hostname.unwrap_or("*");
         (!hostname.starts_with('*'), hostname.len())
@@ -106,7 +107,7 @@ impl<'a> ListenerNode<'a> {
         self.passes_through
     }
 
-    /// What requests come to it: `https://*.example.com:443`.
+    /// The requests that it receives: `https://*.example.com:443`.
     pub(crate) fn address(&self) -> String {
         let scheme = self.protocol.to_ascii_lowercase();
         let port = self.port.map_or_else(String::new, |port| format!(":{port}"));

@@ -1,8 +1,8 @@
 //! ListenerSets: which are attached to which Gateway, in which order, and which of their listeners give way.
 //!
 //! Owns: Gateway API's rules of `allowedListeners`, of the order of sets and of conflicts between them
-//! (docs/systems/gateway-api.md#listenersets), and the findings about sets that are attached to nothing and listeners
-//! that give way. Flows in: sets as read, Gateways with their own listeners. Flows out: listeners of Gateways,
+//! (docs/systems/gateway-api.md#listenersets), and the findings about sets that are not attached and listeners that
+//! give way. Flows in: sets as read, Gateways with their own listeners. Flows out: listeners of Gateways,
 //! findings. Must not know: routes, policies.
 
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ use crate::diagnostic::{Code, Finding, Findings, KnownNames, Place};
 use crate::object::Rank;
 use apimachinery::Identity;
 
-/// Who comes first of two ListenerSets.
+/// Which of two ListenerSets comes first.
 const OLDER_FIRST: &str = "of two ListenerSets, the older one takes precedence, then the first by `namespace/name`; on a cluster, the one created there first";
 
 /// A set that is still to be attached, and what orders it.
@@ -115,8 +115,8 @@ impl<'a> Topology<'a> {
         AdmittedNamespaces::read(&spec.get("allowedListeners").get("namespaces"), "None")
     }
 
-    /// Adds the listeners of a set behind those of the Gateway and of earlier sets: one that cannot be beside them
-    /// takes nothing.
+    /// Adds the listeners of a set after those of the Gateway and of earlier sets: one that conflicts with them accepts
+    /// nothing.
     fn attach_listener_set(&mut self, waiting: &Waiting<'a>, ports: &mut Ports, findings: &mut Findings) {
         let Waiting {
             set,
@@ -132,7 +132,7 @@ impl<'a> Topology<'a> {
             assumed: *assumed,
             local: *local,
         });
-        // What is synced is written over what has its name there.
+        // A synced object overwrites a local one of its name.
         let key = (
             object.kind.as_str(),
             object.namespace_or_empty(),
@@ -209,7 +209,7 @@ impl<'a> Topology<'a> {
         })
     }
 
-    /// That a listener gives way to one that lives on these clusters.
+    /// A listener that gives way to one that lives on these clusters.
     pub(crate) fn outdone(
         &self,
         (listener, winner): (ListenerId, ListenerId),

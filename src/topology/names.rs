@@ -1,4 +1,4 @@
-//! What the things of the hierarchy are called.
+//! Names of the things in the hierarchy.
 //!
 //! Owns: objects behind nodes, locators and labels of nodes and paths (docs/reference/json.md).
 //! Flows in: nodes, paths. Flows out: objects, identities, text.
@@ -30,11 +30,11 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// What a node, or the owner of a section, is called: on the hub, where it comes from there.
+    /// The name of a node, or of the owner of a section: the one on the hub, if it comes from there.
     #[must_use]
     pub(crate) fn identity(&self, node: Node) -> Identity {
         match node {
-            // A mesh is no object. It goes by the name of its root namespace.
+            // A mesh is not an object. It has the name of its root namespace.
             Node::Mesh(root) => Identity::new("istio.io", "Mesh", None, self.namespaces.get(root).name),
             Node::Class(class) => Identity::new(GROUP, "GatewayClass", None, self.classes.get(class).name),
             Node::Namespace(namespace) => {

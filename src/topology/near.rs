@@ -1,8 +1,8 @@
-//! The object that a reference to nothing was probably meant for.
+//! The object that a dangling reference probably means.
 //!
-//! Owns: where to look for it. Flows in: the objects of the input, a kind, a namespace, and a name that are not there.
-//! Flows out: the object that has a near name or is in a near namespace, or its near section. Must not know: what refers
-//! to it.
+//! Owns: where to look for it. Flows in: the objects of the input; the kind, namespace, and name of a missing object.
+//! Flows out: the object with a similar name or in a similarly named namespace, or a section with a similar name. Must
+//! not know: what refers to it.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,7 @@
 //! The names of the things that a policy can be attached to, and of the ways that lead to them.
 //!
 //! Owns: [`Node`] and [`Path`], both small and cheap to copy.
-//! Flows in: numbers handed out by the hierarchy. Flows out: the same.
-//! Must not know: what is behind a number.
+//! Flows in: numbers assigned by the hierarchy. Flows out: the same. Must not know: what a number stands for.
 
 use super::ids::{
     BackendId, ClassId, DelegationId, GatewayId, ListenerId, ListenerSetId, NamespaceId, PortId, RouteId,
@@ -15,7 +14,7 @@ use super::level::Level;
 pub(crate) enum Start {
     /// At a Gateway, where it comes in.
     Gateway(GatewayId),
-    /// At a Service that clients inside of a mesh ask for, and that routes have as their parent
+    /// At a Service that clients inside a mesh ask for, and that routes have as their parent
     /// (docs/systems/gateway-api.md#meshes).
     Service(BackendId),
 }

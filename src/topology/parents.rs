@@ -1,4 +1,4 @@
-//! Parents of routes that lead nowhere: missing Gateways, ListenerSets and listeners, and routes that are each other's
+//! Parents of routes that do not exist: missing Gateways, ListenerSets, and listeners; and routes that are each other's
 //! parents.
 //!
 //! Owns: the findings about parentRefs. Flows in: routes and the hierarchy. Flows out: findings.
@@ -131,7 +131,7 @@ pub(super) fn parent_cycles(
     }
 }
 
-/// A route, the route that is its parent, and the reference that says so.
+/// A route, the route that is its parent, and the reference to it.
 type Edge<'e> = (RouteId, RouteId, &'e ParentRef<'e>);
 
 fn peel(alive: &mut BTreeSet<RouteId>, edges: &[Edge<'_>], upwards: bool) {

@@ -1,7 +1,7 @@
-//! Which listeners cannot be beside each other.
+//! Which listeners conflict with each other.
 //!
-//! Owns: the rule ([`Clash`], docs/systems/gateway-api.md#listeners), and the ports of one Gateway with who serves
-//! them. Flows in: listeners, the first one first. Flows out: whom one gives way to, and why.
+//! Owns: the rule ([`Clash`], docs/systems/gateway-api.md#listeners), and the ports of one Gateway with the listeners
+//! on them. Flows in: listeners, in order of precedence. Flows out: the listener that one gives way to, and why.
 //! Must not know: where a listener comes from.
 
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::ids::ListenerId;
 use super::listener::ListenerNode;
 
-/// Why two listeners cannot be beside each other (docs/systems/gateway-api.md#listeners).
+/// Why two listeners conflict (docs/systems/gateway-api.md#listeners).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Clash {
     /// Their protocols cannot share a port.
@@ -37,7 +37,7 @@ impl Clash {
     }
 }
 
-/// What can share a port. There is no statement about unknown protocols.
+/// Protocols that can share a port. Nothing is known about other protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Family {
     Plain,
@@ -69,7 +69,7 @@ pub(super) struct Ports {
 }
 
 impl Ports {
-    /// Notes a listener that gives way to none. They come in their order.
+    /// Adds a listener that gives way to none. Listeners are added in order.
     pub(super) fn add(&mut self, id: ListenerId, listener: &ListenerNode<'_>) {
         if let (Some(port), Some(family)) = (listener.port(), Family::of(listener.protocol())) {
             self.of_family.entry((port, family)).or_insert(id);
@@ -78,7 +78,7 @@ impl Ports {
         }
     }
 
-    /// The first listener that another one cannot be beside.
+    /// The first listener that another one conflicts with.
     pub(super) fn in_the_way_of(&self, listener: &ListenerNode<'_>) -> Option<(ListenerId, Clash)> {
         let (port, family) = (listener.port()?, Family::of(listener.protocol())?);
         let of_family = |family| self.of_family.get(&(port, family)).copied();

@@ -1,8 +1,8 @@
-//! From a reference to a node: group, kind, namespace, name and section against the levels of the hierarchy.
+//! Resolves a reference to a node: matches group, kind, namespace, name, and section against the levels of the
+//! hierarchy.
 //!
 //! Owns: GatewayClasses, Namespaces, Gateways, ListenerSets and routes with their sections; whether something is a
-//! backend is for the caller to know.
-//! Flows in: a [`Reference`] whose namespace is settled. Flows out: its node.
+//! backend is for the caller to decide. Flows in: a [`Reference`] whose namespace is resolved. Flows out: its node.
 //! Must not know: who refers to it, and whether that is permitted.
 
 use super::hierarchy::Topology;

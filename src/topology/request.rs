@@ -1,6 +1,6 @@
 //! A request as a user types it: `GET https://shop.example.com/cart?x=1`.
 //!
-//! Owns: its parts, and reading them from a text. Flows in: a text, headers. Flows out: [`Request`]. Must not know:
+//! Owns: its parts, and parsing them from a text. Flows in: a text, headers. Flows out: [`Request`]. Must not know:
 //! listeners, routes.
 
 use std::fmt;
@@ -58,11 +58,11 @@ impl Scheme {
     }
 }
 
-/// Why a text is no request.
+/// Why a text is not a request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct NoRequest {
-    /// What is wrong.
+    /// The mistake.
     pub reason: String,
     /// What to write instead.
     pub help: &'static str,
@@ -190,7 +190,7 @@ fn parameters(query: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// `%41` is `A`, `+` a blank; what is no such escape stays.
+/// `%41` is `A`, and `+` is a blank; anything else stays.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

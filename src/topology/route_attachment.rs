@@ -1,7 +1,7 @@
-//! Which listeners take a route through one of its parentRefs.
+//! Which listeners accept a route through one of its parentRefs.
 //!
 //! Owns: the four conditions of Gateway API together (section and port, kind, namespace, hostname), default Gateways,
-//! and why no listener takes a route.
+//! and the reason why no listener accepts a route.
 //! Flows in: routes as read, Gateways with their listeners. Flows out: listeners, or a [`Refusal`].
 //! Must not know: policies, and what the routes forward to.
 
@@ -24,7 +24,7 @@ pub(super) const MOST_PARENTS: usize = 32;
 /// Why no listener takes a route through one of its parents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Refusal {
-    /// The parent is no Gateway and no ListenerSet.
+    /// The parent is neither a Gateway nor a ListenerSet.
     OtherKind,
     /// The parent is not there, or is a ListenerSet that is attached to nothing.
     NotFound,
@@ -60,7 +60,7 @@ impl Refusal {
 }
 
 impl<'a> Topology<'a> {
-    /// The parents of a route: those that it names, and the default Gateways, if it asks for them
+    /// The parents of a route: those that it names, and the default Gateways, if it requests them
     /// (docs/systems/gateway-api.md#default-gateways).
     pub(crate) fn parents_of<'r>(&self, route: &'r Route<'a>) -> Cow<'r, [ParentRef<'a>]> {
         if self.is_too_wide {
@@ -74,7 +74,7 @@ impl<'a> Topology<'a> {
         Cow::Owned(route.parents.iter().cloned().chain(defaults).collect())
     }
 
-    /// Whose listeners a parentRef means, of a route that lives in `own`.
+    /// The owner of the listeners that a parentRef means, for a route in namespace `own`.
     pub(crate) fn parent(&self, own: &str, parent: &ParentRef<'_>) -> Result<Owner, Refusal> {
         let namespace = parent.namespace.unwrap_or(own);
         match (parent.group, parent.kind) {
@@ -172,8 +172,8 @@ impl<'a> Topology<'a> {
             .collect()
     }
 
-    /// Why an object is attached to nothing, in words, one for each parent that does not take it; none where it is no
-    /// ListenerSet and no route, or is not there.
+    /// The reasons why an object is not attached, one for each parent that does not accept it; none if it is neither a
+    /// ListenerSet nor a route, or does not exist.
     #[must_use]
     pub(crate) fn why_not_attached(&self, identity: &Identity, route: Option<&Route<'a>>) -> Vec<String> {
         if let Some(why) = self.why_detached(identity) {

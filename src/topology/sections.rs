@@ -1,7 +1,7 @@
-//! Sections: listeners of a Gateway or ListenerSet, rules of a route, ports of a backend, and what they are called.
+//! Sections and their names: listeners of a Gateway or ListenerSet, rules of a route, ports of a backend.
 //!
 //! Owns: section names, and the sections of a node. Flows in: nodes. Flows out: nodes, names.
-//! Must not know: who targets a section.
+//! Must not know: which policies target a section.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ impl Topology<'_> {
         }
     }
 
-    /// Whose listeners the sections of a node are.
+    /// The owner of the listeners that are the sections of a node.
     fn owner(&self, node: Node) -> Option<Owner> {
         match node {
             Node::Gateway(gateway) => Some((gateway, None)),

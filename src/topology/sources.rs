@@ -1,7 +1,7 @@
-//! Where the things of the hierarchy come from: the hub, or a cluster with what is synced to it and what lives there.
+//! The objects that the hierarchy is made from: those of the hub, or those of one cluster, both synced and local.
 //!
-//! Owns: [`Sources`], and [`Original`], what a copy on a cluster was made from. Flows in: objects. Flows out: objects
-//! of a kind, marked by where they live. Must not know: what becomes of them.
+//! Owns: [`Sources`], and [`Original`], the object that a copy on a cluster was made from. Flows in: objects. Flows
+//! out: objects of a kind, marked by where they live. Must not know: how they are linked.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::hub::Objects;
 use crate::object::{Ages, Object, Rank, rank_of};
 use apimachinery::Identity;
 
-/// What a topology is made of.
+/// The objects that a topology is made of.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sources<'a> {
     /// The hub's objects, or what is synced to a cluster.
@@ -23,7 +23,7 @@ pub(crate) struct Sources<'a> {
     pub originals: Option<&'a Originals<'a>>,
 }
 
-/// What an object on a cluster was made from.
+/// The original of an object on a cluster.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Original<'a> {
     /// The object of the hub.
@@ -35,7 +35,7 @@ pub(crate) struct Original<'a> {
 /// Originals by the identity of what was made from them.
 pub(crate) type Originals<'a> = HashMap<Identity, Original<'a>>;
 
-/// Whose ages count.
+/// The objects whose ages count.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Seniority {
     /// Of what is looked at.
@@ -91,7 +91,7 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// What an object was made from.
+    /// The original of an object.
     pub(crate) fn original(self, object: &Object) -> Option<&'a Original<'a>> {
         self.originals?.get(&object.identity())
     }

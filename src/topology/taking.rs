@@ -1,4 +1,5 @@
-//! Which listener of a Gateway takes a request, and which rules of its routes match it, the one that takes it first.
+//! Which listener of a Gateway takes a request, and which rules of its routes match it, starting with the rule that
+//! takes it.
 //!
 //! Owns: matching, and the order in which rules take precedence (docs/systems/gateway-api.md#which-rule-wins).
 //! Flows in: a request, the hierarchy. Flows out: [`Taken`]. Must not know: policies, clusters.
@@ -16,7 +17,7 @@ use crate::api::gateway::GROUP;
 use crate::object::{self, Object};
 use apimachinery::{Field, PatternError, Spent, Work};
 
-/// What becomes of a request at one Gateway.
+/// The result of a request at one Gateway.
 #[derive(Debug)]
 pub(crate) struct Taken {
     /// The listener that takes it.
@@ -41,7 +42,7 @@ pub(crate) struct Unknown {
 /// A rule that matches a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Candidate {
-    /// How the route comes by the request, if rules of others hand it on.
+    /// How the route gets the request, if rules of others hand it on.
     pub(crate) via: Option<DelegationId>,
     /// Its route.
     pub(crate) route: RouteId,
@@ -117,7 +118,7 @@ impl Candidate {
 }
 
 impl Topology<'_> {
-    /// What becomes of a request at a Gateway; `None` when no listener takes it. `work` pays for regular expressions.
+    /// The result of a request at a Gateway; `None` if no listener takes it. `work` pays for regular expressions.
     #[must_use]
     pub(crate) fn take(&self, gateway: GatewayId, request: &Request, work: &Work) -> Option<Taken> {
         let node = self.gateways.get(gateway);
@@ -196,7 +197,7 @@ impl Topology<'_> {
         }
     }
 
-    /// Adds a rule that matches, or, if it hands on what it gets, the rules that it hands that on to.
+    /// Adds a rule that matches, or, if it delegates, the rules that it delegates to.
     fn match_rule(
         &self,
         (via, id, rule): (Option<DelegationId>, RouteId, RuleId),
@@ -249,7 +250,7 @@ impl Topology<'_> {
     }
 }
 
-/// What a request is compared by.
+/// The criteria that a request is compared by.
 struct Asked<'q> {
     matches: Match,
     request: &'q Request,
@@ -315,7 +316,7 @@ fn http_match(listed: &Field<'_>, request: &Request, work: &Work) -> Result<Opti
     };
     let headers = all_match(&listed.get("headers"), |name| request.header(name), work);
     let parameters = all_match(&listed.get("queryParams"), |name| request.parameter(name), work);
-    // What does not fit decides, whatever the rest comes to.
+    // A mismatch decides, whatever the rest results in.
     if matches!(fits, Ok(false)) || matches!(headers, Ok(None)) || matches!(parameters, Ok(None)) {
         return Ok(None);
     }
@@ -392,7 +393,7 @@ fn all_match<'r>(
     unknown.map_or(Ok(Some(names.len())), Err)
 }
 
-/// Whether a path lies below a prefix, element by element; a slash at the end of the prefix says nothing.
+/// Whether a path is below a prefix, element by element; a slash at the end of the prefix is ignored.
 fn is_below(path: &str, prefix: &str) -> bool {
     let prefix = prefix.trim_end_matches('/');
     path.strip_prefix(prefix)

@@ -1,4 +1,4 @@
-//! Routes on listeners.
+//! Tests of routes on listeners.
 
 use crate::policy::testing::{Seen, hub};
 

@@ -1,6 +1,7 @@
 //! Where the traffic through a node comes from.
 //!
-//! Owns: the way up from any node to its Gateways, and to the Services of a mesh. Flows in: nodes. Flows out: [`Start`]s.
+//! Owns: the way up from any node to its Gateways and to the Services of a mesh. Flows in: nodes. Flows out:
+//! [`Start`]s.
 //! Must not know: policies, clusters.
 
 use std::collections::BTreeSet;

@@ -1,6 +1,7 @@
-//! The nodes that a path leads through, those of routes that hand requests on included.
+//! The nodes that a path leads through, including those of routes that delegate requests.
 //!
-//! Owns: that order. Flows in: paths. Flows out: nodes and levels. Must not know: who hands what on to whom, policies.
+//! Owns: that order. Flows in: paths. Flows out: nodes and levels. Must not know: which route delegates to which,
+//! policies.
 
 use super::delegation::Delegation;
 use super::hierarchy::Topology;
@@ -72,12 +73,13 @@ impl Topology<'_> {
         chain
     }
 
-    /// Every route that takes what others hand on to it, with the way on which it does.
+    /// Every route that gets requests from others, with the way on which it does.
     pub(crate) fn delegations(&self) -> impl Iterator<Item = &Delegation> {
         self.delegations.iter()
     }
 
-    /// The routes to which a rule hands on what it gets on a way, each with its own way; none, if it takes it itself.
+    /// The routes to which a rule hands on the requests that it gets on a way, each with its own way; none if it serves
+    /// them itself.
     pub(crate) fn handed_on(
         &self,
         via: Option<DelegationId>,

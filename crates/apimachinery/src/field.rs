@@ -1,7 +1,7 @@
 //! A cursor on a value that remembers its JSON pointer, so that every mismatch has a place.
 //!
 //! Owns: the way from a value to its parts, and the types that a field may have. Flows in: a JSON value. Flows out:
-//! [`Field`]s; a [`Mismatch`] where the type is another. Must not know: kinds, messages.
+//! [`Field`]s; a [`Mismatch`] if the type is wrong. Must not know: kinds, messages.
 
 use serde_json::{Map, Value};
 
@@ -23,8 +23,8 @@ pub struct Field<'a> {
     way: Way<'a>,
 }
 
-/// The steps from the object to a field. Few fields are ever reported, so a pointer is written when somebody asks; few stand
-/// deeper than eight steps, so a cursor rarely allocates.
+/// The steps from the object to a field. Few fields are ever reported, so a pointer is written when somebody asks; few
+/// are deeper than eight steps, so a cursor rarely allocates.
 #[derive(Debug, Clone)]
 struct Way<'a> {
     /// The first steps; of these, `depth` count.
@@ -154,7 +154,7 @@ impl<'a> Field<'a> {
     /// The string here, or what is in its way; `Ok(None)` when absent.
     ///
     /// # Errors
-    /// [`Mismatch`] when the value is no string.
+    /// [`Mismatch`] if the value is not a string.
     pub fn string(&self) -> Result<Option<&'a str>, Mismatch> {
         self.typed("a string", Value::as_str)
     }
@@ -162,7 +162,7 @@ impl<'a> Field<'a> {
     /// The integer here; `Ok(None)` when absent. A float without a fraction counts, as in Kubernetes.
     ///
     /// # Errors
-    /// [`Mismatch`] when the value is no integer of 64 bits.
+    /// [`Mismatch`] if the value is not a 64-bit integer.
     pub fn integer(&self) -> Result<Option<i64>, Mismatch> {
         self.typed("an integer", whole_number)
     }
@@ -170,7 +170,7 @@ impl<'a> Field<'a> {
     /// The boolean here; `Ok(None)` when absent.
     ///
     /// # Errors
-    /// [`Mismatch`] when the value is no boolean.
+    /// [`Mismatch`] if the value is not a boolean.
     pub fn boolean(&self) -> Result<Option<bool>, Mismatch> {
         self.typed("a boolean", Value::as_bool)
     }
@@ -178,7 +178,7 @@ impl<'a> Field<'a> {
     /// The list here; `Ok(None)` when absent.
     ///
     /// # Errors
-    /// [`Mismatch`] when the value is no list.
+    /// [`Mismatch`] if the value is not a list.
     pub fn list(&self) -> Result<Option<&'a [Value]>, Mismatch> {
         self.typed("a list", |value| value.as_array().map(Vec::as_slice))
     }
@@ -186,7 +186,7 @@ impl<'a> Field<'a> {
     /// The mapping here; `Ok(None)` when absent.
     ///
     /// # Errors
-    /// [`Mismatch`] when the value is no mapping.
+    /// [`Mismatch`] if the value is not a mapping.
     pub fn mapping(&self) -> Result<Option<&'a Map<String, Value>>, Mismatch> {
         self.typed("a mapping", Value::as_object)
     }
@@ -207,7 +207,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// A number without a fraction, as far as floats hold every integer.
+/// A number without a fraction, in the range where floats represent every integer.
 fn whole_number(value: &Value) -> Option<i64> {
     const EXACT_MAX: f64 = 9_007_199_254_740_991.0;
     value.as_i64().or_else(|| {
@@ -219,7 +219,7 @@ fn whole_number(value: &Value) -> Option<i64> {
     })
 }
 
-/// What a value is, for people.
+/// The type of a value, for people.
 fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

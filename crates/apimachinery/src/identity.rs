@@ -1,7 +1,7 @@
-//! What an object is called: group, version, kind, namespace, name.
+//! The identity of an object: group, version, kind, namespace, name.
 //!
 //! Owns: [`ApiVersion`], [`GroupKind`] and [`Identity`], and how Kubernetes prints them. Flows in: texts. Flows out:
-//! names that can be compared. Must not know: which kinds there are.
+//! names that can be compared. Must not know: which kinds exist.
 
 use std::fmt;
 
@@ -47,7 +47,7 @@ impl fmt::Display for ApiVersion {
     }
 }
 
-/// The group of a reference: `core` is what some write for the group of kinds that have none, and is no other.
+/// The group of a reference: some authors write `core` for the empty group of the core kinds.
 #[must_use]
 pub fn core_group(group: &str) -> &str {
     if group == "core" { "" } else { group }
@@ -84,7 +84,7 @@ impl fmt::Display for GroupKind {
     }
 }
 
-/// What must be unique in the input. Orders by group, kind, namespace, name.
+/// The key that must be unique in the input. Orders by group, kind, namespace, name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identity {
     /// Group and kind.

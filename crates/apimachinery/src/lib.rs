@@ -1,10 +1,10 @@
 //! Kubernetes' small languages: names, labels, label selectors, quantities, patterns, and JSON pointers into objects.
 //!
-//! Owns: the rules of `k8s.io/apimachinery` that other tools reimplement in part, in its words: what a name, a label
+//! Owns: the rules of `k8s.io/apimachinery` that other tools reimplement in part, in its wording: what a name, a label
 //! or an annotation key may be ([`names`]), how a label selector is read, refused and evaluated ([`Selector`]), what a
-//! quantity is worth ([`Quantity`]), what a pattern matches ([`Pattern`]); [`Work`], how much of it a run spends on what
-//! its input says; and [`Field`], a cursor that reads a value together with its JSON pointer.
-//! Flows in: values as [`serde_json`] has them, text. Flows out: parsed forms, or Kubernetes' own complaint.
+//! quantity is worth ([`Quantity`]), what a pattern matches ([`Pattern`]); [`Work`], which limits how much work a run
+//! spends on its input; and [`Field`], a cursor that reads a value together with its JSON pointer.
+//! Flows in: [`serde_json`] values, text. Flows out: parsed forms, or Kubernetes' own complaint.
 //! Must not know: any particular kind.
 
 // Input never causes a panic, and a library does not print; tests may do both.

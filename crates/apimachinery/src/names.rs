@@ -1,8 +1,8 @@
 //! Kubernetes' rules for names, label keys and values, annotation keys.
 //!
 //! Owns: which text is a valid name under which rule, and which rule the names of a kind obey.
-//! Flows in: text. Flows out: nothing, or an [`InvalidName`] that says which rule is broken, how, and what to
-//! write instead. Must not know: files, findings, or anything about a kind but the rule of its names.
+//! Flows in: text. Flows out: nothing, or an [`InvalidName`] with the broken rule, how it is broken, and what to write
+//! instead. Must not know: files, findings, or anything about a kind but the rule of its names.
 //!
 //! Every name that becomes a path component or part of another name passes through here first.
 
@@ -112,11 +112,11 @@ pub struct InvalidName {
     pub rule: NameRule,
     /// How.
     pub problem: Problem,
-    /// What to write instead, where a repair is obvious.
+    /// What to write instead, if a repair is obvious.
     pub suggestion: Option<String>,
 }
 
-/// What is wrong with a name. Displays as the API server would say it, or close to it.
+/// A mistake in a name. Displays like the API server's message, or close to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Problem {
     /// It is empty.
@@ -135,7 +135,7 @@ pub enum Problem {
     EmptyPrefix,
     /// The part of a key before the slash is longer than this many bytes.
     PrefixTooLong(usize),
-    /// The part of a key before the slash is no subdomain.
+    /// The part of a key before the slash is not a subdomain.
     Prefix,
     /// The part of a key after the slash is empty.
     EmptyName,

@@ -1,6 +1,6 @@
-//! Go's regular expressions, which API servers use, on this side's engine.
+//! Go's regular expressions, which API servers use, on the `regex` crate.
 //!
-//! Owns: [`Pattern`]: the few spots where RE2 and the `regex` crate read one text differently, Go's limits of repetition,
+//! Owns: [`Pattern`]: the few constructs that RE2 and the `regex` crate read differently, Go's limits of repetition,
 //! and how large a pattern becomes before it is compiled. Flows in: the text of a pattern. Flows out: whether and where a
 //! text matches. Must not know: schemas, CEL, or how much work may be spent.
 
@@ -15,11 +15,11 @@ const REPEAT_MAX: u64 = 1_000;
 /// The engine's own limit, behind [`WEIGHT_MAX`].
 const BYTES_MAX: usize = 16 << 20;
 
-/// Why a text is no pattern, or none that is compiled here.
+/// Why a text is not a pattern, or not one that is compiled here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PatternError {
-    /// It is no regular expression.
+    /// It is not a regular expression.
     #[error("{0}")]
     Syntax(String),
     /// It may be one, which would take more memory than a pattern gets here.
@@ -38,7 +38,7 @@ impl ParsedPattern {
     /// Parses a pattern as Go would: ASCII classes, and `[`, `&`, `~` inside a class standing for themselves.
     ///
     /// # Errors
-    /// It is no pattern, or one too large.
+    /// It is not a pattern, or it is too large.
     pub fn parse(pattern: &str) -> Result<Self, PatternError> {
         let text = translate(pattern);
         let parsed = regex_syntax::parse(&text).map_err(|error| syntax(&error.to_string()))?;

@@ -4,16 +4,16 @@
 //! compute with, and the text that Kubernetes' clients write for it. Flows in: the text of a field (or an integer).
 //! Flows out: [`Quantity`]. Must not know: which field it came from.
 //!
-//! Kubernetes holds a small number as an integer and a power of ten, and all others as an integer of billionths.
-//! The float64 of the second kind is off in its last bit here and there, and the first kind keeps the author's text:
-//! both show in what OCM's scheduler does, so the two are kept apart here as well.
+//! Kubernetes stores a small number as an integer and a power of ten, and all others as an integer of billionths.
+//! The float64 of the second kind is sometimes off in its last bit, and the first kind keeps the author's text. Both
+//! affect the results of OCM's scheduler, so this module distinguishes the two as well.
 
 use thiserror::Error;
 
 /// More digits than this are refused; nothing real has them.
 const MAX_DIGITS: usize = 30;
 
-/// What Kubernetes' quick form holds: as many digits as always fit into an int64.
+/// The digits of Kubernetes' quick form: as many as always fit into an int64.
 const QUICK_DIGITS: usize = 18;
 
 /// The finest power of ten: nano.
@@ -22,7 +22,7 @@ const NANO: i32 = -9;
 /// The greatest number with a binary suffix: Kubernetes caps there.
 const CAP: i128 = i64::MAX as i128;
 
-/// Why a text is no quantity.
+/// Why a text is not a quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum QuantityError {
@@ -61,7 +61,7 @@ pub struct Quantity {
     form: Form,
 }
 
-/// How Kubernetes holds the number.
+/// How Kubernetes stores the number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Form {
     /// An int64 and a power of ten; with the author's text where that looks canonical.
@@ -138,7 +138,7 @@ impl Quantity {
     /// ```
     ///
     /// # Errors
-    /// [`QuantityError`] when the text is no quantity.
+    /// [`QuantityError`] if the text is not a quantity.
     pub fn parse(text: &str) -> Result<Self, QuantityError> {
         let parts = Parts::of(text)?;
         let number = parts.number()?;

@@ -1,7 +1,7 @@
 //! Kubernetes label selectors, with Kubernetes' own complaints.
 //!
-//! Owns: the shape of a label selector ([`LabelSelector`]), the rules that make it usable and the messages that
-//! Kubernetes prints when it is not, and the usable form ([`Selector`]). Flows in: a field of an object.
+//! Owns: the shape of a label selector ([`LabelSelector`]), the rules for a usable one, the messages that Kubernetes
+//! prints about others, and the usable form ([`Selector`]). Flows in: a field of an object.
 //! Flows out: requirements over a map of strings. Must not know: whose labels (or claims) they are.
 
 mod syntax;
@@ -254,14 +254,14 @@ impl Selector {
         LabelSelector::read(field).compile().ok()
     }
 
-    /// The first requirement that the labels do not meet; `value_of` looks one up by its key.
+    /// The first requirement that the labels do not satisfy; `value_of` looks one up by its key.
     pub fn first_unmet<'l>(&self, value_of: impl Fn(&str) -> Option<&'l str>) -> Option<&Requirement> {
         self.requirements
             .iter()
             .find(|requirement| !requirement.accepts(value_of(&requirement.key)))
     }
 
-    /// Whether the labels meet every requirement; `value_of` looks one up by its key.
+    /// Whether the labels satisfy every requirement; `value_of` looks one up by its key.
     pub fn matches<'l>(&self, value_of: impl Fn(&str) -> Option<&'l str>) -> bool {
         self.first_unmet(value_of).is_none()
     }

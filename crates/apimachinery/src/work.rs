@@ -1,12 +1,12 @@
-//! How much work a run spends on what its input says: rules, expressions and patterns that a stranger wrote.
+//! Limits how much work a run spends on its input: on rules, expressions, and patterns from untrusted authors.
 //!
-//! Owns: [`Work`], which a run shares, and [`Allowance`], what one object brings along. Flows in: steps, patterns.
-//! Flows out: whether there is work left. Must not know: what the work is.
+//! Owns: [`Work`], which all objects of a run share, and [`Allowance`], the part of one object. Flows in: steps,
+//! patterns. Flows out: whether there is work left. Must not know: what the work is.
 //!
-//! An API server has a budget for each object and bears the objects as they come; a run gets all at once. So each
-//! object brings an allowance by its own size, and what exceeds it is taken from one stock. Whether the stock suffices
-//! depends on sums alone: not on threads, nor on any order. So a caller that reports that it did not suffice must say
-//! nothing about the objects that were still judged, which do.
+//! An API server has a budget for each object and gets the objects one by one; a run gets all of them at once. So each
+//! object brings an allowance in proportion to its size, and any excess is taken from one shared stock. Whether the
+//! stock suffices depends only on sums, not on threads or on any order. Which objects were judged before it ran out
+//! does depend on them, so a caller that reports an empty stock must not report on those objects.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,9 +19,9 @@ use crate::pattern::{ParsedPattern, Pattern, PatternError};
 /// Steps that a run may take beyond what its objects bring along: one is about a part of an expression evaluated, or 64
 /// bytes touched; a million of them take less than a tenth of a second.
 const STOCK: u64 = 30_000_000;
-/// Steps that an object brings along, for each byte of its values.
+/// Steps that an object adds, for each byte of its values.
 const STEPS_PER_BYTE: u64 = 16;
-/// What an allowance takes from the stock at once.
+/// The steps that an allowance takes from the stock at once.
 const PORTION: u64 = 4_096;
 /// Steps for each state of a pattern that is compiled. Their memory counts here, too: a state has about 100 bytes, and
 /// what is compiled stays until the run ends.
@@ -86,7 +86,7 @@ impl Work {
         self.spent.load(Ordering::Relaxed) > self.limit
     }
 
-    /// What an object with these values may spend.
+    /// The allowance of an object with these values.
     #[must_use]
     pub fn allowance(&self, value: &Value) -> Allowance<'_> {
         self.allowance_of(bytes(value).saturating_mul(STEPS_PER_BYTE))
@@ -120,7 +120,7 @@ impl Work {
     /// # Errors
     /// There is no work left.
     pub fn pattern(&self, text: &str) -> Result<Compiled, Spent> {
-        // A thread that panicked has left the map whole: it holds finished patterns alone.
+        // A thread that panicked has left the map intact: it has only finished patterns.
         let known = self.patterns.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = known.get(text) {
             return Ok(Arc::clone(known));
@@ -140,7 +140,7 @@ impl Work {
     }
 }
 
-/// What one object may spend: first its own, then of the stock.
+/// The allowance of one object: first its own, then from the stock.
 #[derive(Debug)]
 pub struct Allowance<'w> {
     work: &'w Work,

@@ -1,6 +1,7 @@
-//! Looking into values: fields, keys, positions; optional ones, too.
+//! Access to values by fields, keys, and positions, including optional ones.
 //!
-//! Owns: what is there, what is not, and what cannot be asked. Flows in: a value and a key. Flows out: a part of it.
+//! Owns: which parts exist, which do not, and which accesses are invalid. Flows in: a value and a key. Flows out: a
+//! part of it.
 //! Must not know: expressions.
 //!
 //! Source: google/cel-go interpreter/attributes.go@v0.26.0 `refQualify`, `applyQualifiers`.
@@ -10,10 +11,10 @@ use std::sync::Arc;
 use kube_cel::cel::objects::{Key, OptionalValue};
 use kube_cel::cel::{ExecutionError, Value};
 
-/// What is found.
+/// The part that is found.
 enum Found {
     Here(Value),
-    /// What is reported where a part must be there.
+    /// The error if a required part is missing.
     Missing(ExecutionError),
 }
 
@@ -120,12 +121,12 @@ fn optional_of(found: Found) -> Value {
     }
 }
 
-/// An optional value that holds one.
+/// An optional value with a value.
 pub(crate) fn some(value: Value) -> Value {
     Value::Opaque(Arc::new(OptionalValue::of(value)))
 }
 
-/// An optional value that holds none.
+/// An optional value without a value.
 pub(crate) fn none() -> Value {
     Value::Opaque(Arc::new(OptionalValue::none()))
 }

@@ -1,7 +1,7 @@
 //! The functions of `kube-cel`, called with values.
 //!
 //! Owns: the environment that knows them. Flows in: a name and values. Flows out: a value. Must not know: which of them
-//! are not right, or how large a result becomes.
+//! are incorrect, or how large a result becomes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,7 +1,7 @@
 //! Equality and order, as in cel-go.
 //!
-//! Owns: numbers are equal by value whatever their type, lists and maps by their elements, optional values by what they
-//! hold; what has an order. Flows in: two values. Flows out: an answer. Must not know: expressions.
+//! Owns: equality (numbers by value regardless of type, lists and maps by their elements, optional values by their
+//! contents), and which values have an order. Flows in: two values. Flows out: an answer. Must not know: expressions.
 //!
 //! Source: google/cel-go common/types/{compare,list,map,optional}.go@v0.26.0.
 
@@ -70,7 +70,7 @@ pub(crate) fn equal(a: &Value, b: &Value, meter: &mut Meter<'_, '_>) -> Result<b
     })
 }
 
-/// Which of two values comes first; nothing where that is no question.
+/// Which of two values comes first; `None` if they have no order.
 pub(crate) fn compare(a: &Value, b: &Value, meter: &mut Meter<'_, '_>) -> Result<Option<Ordering>, Failure> {
     Ok(match (a, b) {
         (Value::String(a), Value::String(b)) => {

@@ -1,12 +1,12 @@
-//! Going through an expression.
+//! Evaluates an expression.
 //!
-//! Owns: the order of evaluation, what is absorbed, loops, operators, and what each part costs. Flows in: a parsed
-//! expression, variables, functions of the caller. Flows out: a value, or why there is none, and what it cost. Must
-//! not know: what an expression is for.
+//! Owns: the order of evaluation, which errors are absorbed, loops, operators, and the cost of each part. Flows in: a
+//! parsed expression, variables, functions of the caller. Flows out: a value, or the reason why there is none, and its
+//! cost. Must not know: what an expression is for.
 //!
-//! As in cel-go (google/cel-go interpreter/interpretable.go@v0.26.0), a loop goes on where a step has no value: its
-//! result is then what the next steps make of that. What a map holds is gone through in the order of its keys, so that
-//! the same input has the same answer and the same cost.
+//! As in cel-go (google/cel-go interpreter/interpretable.go@v0.26.0), a loop continues if a step has no value: the next
+//! steps then decide the result. A map is traversed in the order of its keys, so that the same input has the same
+//! answer and the same cost.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -35,20 +35,20 @@ pub trait Functions: Sync {
     /// is paid for first.
     fn call(&self, call: Call<'_>, meter: &mut Meter<'_, '_>) -> Option<Result<Value, Failure>>;
 
-    /// What such a call costs besides its operands; `None` where that is nothing special.
+    /// The cost of such a call in addition to its operands; `None` if it has no special cost.
     fn price(&self, call: Call<'_>, result: &Value) -> Option<u64>;
 }
 
-/// What an evaluation came to.
+/// The result of an evaluation.
 #[derive(Debug)]
 pub struct Evaluated {
     /// The value, or why there is none.
     pub value: Result<Value, Failure>,
-    /// What it cost, also without a value.
+    /// The cost, even if there is no value.
     pub cost: u64,
 }
 
-/// Evaluates an expression; `variables` are what its names stand for.
+/// Evaluates an expression; `variables` are the values of its names.
 pub fn evaluate(
     expression: &Expression,
     variables: &[(&str, &Value)],
@@ -100,7 +100,7 @@ type Answer = Result<Value, Failure>;
 struct Evaluation<'e, 'm, 'w> {
     meter: Meter<'m, 'w>,
     functions: &'e dyn Functions,
-    /// What names stand for, the inner ones last. What a loop gathers may be an error.
+    /// The values of names, the inner ones last. The accumulator of a loop may be an error.
     names: Vec<(&'e str, Result<Value, ExecutionError>)>,
     /// Texts and bytes of the expression, by where they are: a loop meets them often.
     texts: HashMap<*const LiteralValue, Value>,
@@ -189,7 +189,7 @@ impl<'e> Evaluation<'e, '_, '_> {
                 _ => items.push(value),
             }
         }
-        // What is constant is made once, before anything runs.
+        // Constants are evaluated once, before anything runs.
         if !list.elements.iter().all(is_constant) {
             self.meter.charge(prices::LIST)?;
         }
@@ -452,7 +452,7 @@ impl<'e> Evaluation<'e, '_, '_> {
                         operators::GREATER => order.is_gt(),
                         _ => order.is_ge(),
                     }),
-                    // Of what is no number nothing is true.
+                    // No comparison with NaN is true.
                     None if is_number(a) && is_number(b) => Value::Bool(false),
                     None => return no_overload(),
                 }
@@ -564,7 +564,7 @@ impl<'e> Evaluation<'e, '_, '_> {
     }
 }
 
-/// Whether an expression is one value, whatever the variables hold.
+/// Whether an expression is constant, regardless of the variables.
 fn is_constant(expression: &IdedExpr) -> bool {
     match &expression.expr {
         Expr::Literal(_) => true,

@@ -1,17 +1,17 @@
-//! Evaluates CEL expressions as cel-go does, counts what they cost as Kubernetes counts it, and holds no more memory than
-//! it was given.
+//! Evaluates CEL expressions as cel-go does, counts their cost as Kubernetes does, and uses no more memory than it was
+//! given.
 //!
-//! Owns: going through an expression, costs, limits, equality, optional values, and the functions whose result can be
-//! larger than their arguments or that other engines evaluate otherwise. Flows in: a parsed expression, variables, an
-//! [`Allowance`](apimachinery::Allowance) of work. Flows out: a value, or why there is none, and what it cost. Must not
-//! know: what an expression is for.
+//! Owns: evaluation, costs, limits, equality, optional values, and the functions whose result can be larger than their
+//! arguments or that other engines evaluate differently. Flows in: a parsed expression, variables, an
+//! [`Allowance`](apimachinery::Allowance) of work. Flows out: a value, or the reason why there is none, and its cost.
+//! Must not know: what an expression is for.
 //!
-//! Parser, values and the remaining functions are those of `kube-cel`. Its own evaluation is not used: it copies whole
-//! values at each step, ends a loop at its first error, and has no place where costs could be counted.
+//! The parser, the values, and the remaining functions are those of `kube-cel`. Its own evaluation is not used: it
+//! copies whole values at each step, ends a loop at its first error, and has no place where costs could be counted.
 //!
-//! Inside, in the order of the flow: `meter` counts, `sizes` measures values, `equality` compares them, `prices` are those
-//! of cel-go and Kubernetes, `library` has the functions (`engine` those of `kube-cel`), `access` looks into values,
-//! `parse` reads an expression that is not too deep for that, `evaluate` goes through it.
+//! The modules, in the order of the flow: `meter` counts, `sizes` measures values, `equality` compares them, `prices`
+//! has the costs of cel-go and Kubernetes, `library` has the functions (`engine` has those of `kube-cel`), `access`
+//! looks into values, `parse` reads an expression within limits of length and depth, `evaluate` evaluates it.
 
 // Input never causes a panic, and a library does not print; tests may do both.
 #![cfg_attr(

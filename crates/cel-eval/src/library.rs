@@ -1,5 +1,5 @@
-//! Functions: those whose result can be larger than their arguments, those that take longer than they must, and those
-//! that other engines lack or evaluate otherwise than cel-go; and what the remaining ones may hold.
+//! Functions whose result can be larger than their arguments, that are slower elsewhere than they need to be, or that
+//! other engines lack or evaluate differently than cel-go; and the memory limits of the remaining ones.
 //!
 //! Owns: all of them, each paid for before it runs. Flows in: a call with its operands. Flows out: a value. Must not
 //! know: expressions.
@@ -49,7 +49,7 @@ const SPACES: [&str; 9] = [
 pub struct Call<'c> {
     /// The function, with the name that it is behind.
     pub name: &'c str,
-    /// What it is a method of.
+    /// The type that it is a method of.
     pub target: Option<&'c Value>,
     /// Its arguments.
     pub args: &'c [Value],
@@ -66,10 +66,10 @@ pub(crate) fn is_space(name: &str) -> bool {
     SPACES.contains(&name)
 }
 
-/// How the text begins that stands for a type.
+/// The prefix of the text that stands for a type.
 const TYPE_MARK: &str = "\u{0}type:";
 
-/// A type as a value; no text that an object can hold equals it.
+/// A type as a value; no text that an object can have equals it.
 pub(crate) fn type_named(name: &str) -> Value {
     Value::String(Arc::new(format!("{TYPE_MARK}{name}")))
 }
@@ -271,7 +271,7 @@ fn said(error: ExecutionError) -> ExecutionError {
     }
 }
 
-/// What an operator comes to; where types do not fit, without the values.
+/// The result of an operator; if types do not match, the error has no values.
 pub(crate) fn plain(result: Result<Value, ExecutionError>) -> Result<Value, ExecutionError> {
     result.map_err(|error| match error {
         ExecutionError::UnsupportedBinaryOperator(..) => ExecutionError::NoSuchOverload,
@@ -279,7 +279,7 @@ pub(crate) fn plain(result: Result<Value, ExecutionError>) -> Result<Value, Exec
     })
 }
 
-/// The digits that a format asks for: `%.20f`.
+/// The digits that a format requests: `%.20f`.
 fn precisions(format: &str) -> usize {
     let digits = format.split("%.").skip(1).map(|rest| {
         let end = rest.find(|character: char| !character.is_ascii_digit());
@@ -293,7 +293,7 @@ fn precisions(format: &str) -> usize {
     digits.fold(0, usize::saturating_add)
 }
 
-/// Whether a quantity's decimal exponent has more digits than any that Kubernetes can hold.
+/// Whether a quantity's decimal exponent has more digits than any that Kubernetes can represent.
 fn has_large_exponent(text: &str) -> bool {
     text.rsplit_once(['e', 'E'])
         .is_some_and(|(_, exponent)| exponent.trim_start_matches(['+', '-']).len() > 4)

@@ -1,14 +1,14 @@
-//! What an evaluation spends: cost, as cel-go counts it; work and memory, as it is here.
+//! What an evaluation spends: cost, as cel-go counts it; work and memory, as they are here.
 //!
-//! Owns: [`Meter`] and its limits. Flows in: prices, steps, bytes, each before what they pay for. Flows out: whether to go
-//! on. Must not know: expressions.
+//! Owns: [`Meter`] and its limits. Flows in: prices, steps, bytes, each before the operation that they pay for. Flows
+//! out: whether to continue. Must not know: expressions.
 
 use apimachinery::{Allowance, Spent};
 use kube_cel::cel::ExecutionError;
 
 use crate::CALL_LIMIT;
 
-/// What one evaluation may hold at a time: thirty times the largest object that an API server stores.
+/// The memory limit of one evaluation: thirty times the largest object that an API server stores.
 pub(crate) const BYTES_MAX: usize = 32 << 20;
 /// Bytes that are touched in one step.
 const BYTES_PER_STEP: usize = 64;
@@ -18,7 +18,7 @@ const BYTES_PER_STEP: usize = 64;
 pub enum Stop {
     /// The limit of an API server: one expression costs more than [`CALL_LIMIT`].
     Cost,
-    /// It would hold more memory than an evaluation gets.
+    /// It would use more memory than an evaluation gets.
     Memory,
     /// The run has no work left.
     Work,
@@ -51,7 +51,7 @@ impl From<Spent> for Failure {
     }
 }
 
-/// What one evaluation has spent.
+/// The spending of one evaluation.
 #[derive(Debug)]
 pub struct Meter<'m, 'w> {
     allowance: &'m mut Allowance<'w>,
@@ -134,7 +134,7 @@ impl<'m, 'w> Meter<'m, 'w> {
         self.held
     }
 
-    /// What was allocated since then is gone.
+    /// The memory allocated since then is freed.
     pub(crate) fn release_to(&mut self, held: usize) {
         self.held = self.held.min(held);
     }

@@ -1,7 +1,7 @@
-//! Reading expressions that a stranger wrote.
+//! Parses expressions from untrusted authors.
 //!
-//! Owns: [`Expression`]; what is too long or too deep to be one, and the stack that a deep one needs. Flows in: text.
-//! Flows out: an expression, or why not. Must not know: what an expression means.
+//! Owns: [`Expression`]; the limits of length and depth, and the stack that a deep one needs. Flows in: text. Flows
+//! out: an expression, or the reason why there is none. Must not know: what an expression means.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
@@ -57,7 +57,7 @@ impl Expression {
     }
 }
 
-/// Does something on a stack that is large enough for any expression; `None` where there is no such thread.
+/// Runs a function on a stack that is large enough for any expression; `None` if there is no such thread.
 pub(crate) fn on_a_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(STACK);

@@ -1,6 +1,6 @@
-//! What calls cost.
+//! The costs of calls.
 //!
-//! Owns: cel-go's prices and those of Kubernetes' libraries, by what runs, not by what is estimated. Flows in: a call, its
+//! Owns: cel-go's prices and those of Kubernetes' libraries, for actual runs, not for estimates. Flows in: a call, its
 //! operands and its result. Flows out: a cost. Must not know: how anything is evaluated.
 //!
 //! Where a price is not known for certain (libraries that the versions of Kubernetes price differently), it is the lowest,
@@ -19,7 +19,7 @@ pub(crate) const LIST: u64 = 10;
 /// Such a map.
 pub(crate) const MAP: u64 = 30;
 
-/// What a call costs besides its operands: the target, then the arguments.
+/// The cost of a call in addition to its operands: the target, then the arguments.
 pub(crate) fn price(name: &str, operands: &[&Value], result: &Value) -> u64 {
     let of = |index: usize| operands.get(index).map_or(0, |value| size(value));
     let first_text = matches!(operands.first(), Some(Value::String(_) | Value::Bytes(_)));

@@ -1,4 +1,4 @@
-//! How large values are: as cel-go sees it, and in memory.
+//! The sizes of values: as cel-go measures them, and in memory.
 //!
 //! Owns: both measures. Flows in: values. Flows out: numbers. Must not know: expressions.
 
@@ -41,7 +41,7 @@ pub(crate) fn traversal(value: &Value) -> u64 {
     }
 }
 
-/// The bytes of a value with all its parts. What is in two places counts twice, because a copy makes two of it.
+/// The bytes of a value with all its parts. A part in two places counts twice, because a copy duplicates it.
 pub(crate) fn deep(value: &Value, meter: &mut Meter<'_, '_>) -> Result<usize, Failure> {
     let mut bytes = 0;
     add(value, &mut bytes, meter)?;

@@ -1,4 +1,4 @@
-//! What expressions come to, what they cost, and that nothing outgrows its limits.
+//! The results and costs of expressions, and the check that nothing exceeds its limits.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! What a CEL rule asks of the value that it is at.
+//! Which parts of its value a CEL rule reads.
 //!
-//! Owns: telling which fields of `self` an expression reads. Flows in: an expression. Flows out: yes or no. Must not
+//! Owns: finding the fields of `self` that an expression reads. Flows in: an expression. Flows out: yes or no. Must not
 //! know: any value.
 
 use kube_cel::cel::IdedExpr;
@@ -11,7 +11,7 @@ const SELF: &str = "self";
 /// `self.?field`.
 const OPTIONAL_SELECT: &str = "_?._";
 
-/// Whether an expression asks of `self` for these fields and for nothing else.
+/// Whether an expression reads only these fields of `self`.
 pub(crate) fn asks_only_for(expression: &IdedExpr, fields: &[&str]) -> bool {
     let all = |parts: &[IdedExpr]| parts.iter().all(|part| asks_only_for(part, fields));
     match &expression.expr {

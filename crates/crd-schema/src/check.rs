@@ -1,4 +1,4 @@
-//! Walking a value along its schema: everything but CEL rules.
+//! Checks a value against its schema: everything except CEL rules.
 //!
 //! Owns: the structural rules of an API server and their wording. Flows in: a compiled schema and a completed
 //! value. Flows out: violations in the order of the value's fields. Must not know: how either was made.
@@ -23,7 +23,7 @@ use crate::violation::{Path, Violation, ViolationKind};
 const VIOLATIONS_MAX: usize = 200;
 /// Nor are more once their pointers have so many bytes: each repeats the keys above it, of which one may be a megabyte.
 const POINTERS_MAX: usize = 64 << 10;
-/// Steps that it takes to say what is wrong: a trial reports nothing, and there are as many trials as choices.
+/// The steps of reporting a violation: a trial reports nothing, and there are as many trials as choices.
 const STEPS_PER_VIOLATION: u64 = 64;
 /// Values longer than this are cut in messages, in characters.
 const SHOWN_MAX: usize = 80;
@@ -91,7 +91,7 @@ enum Mode {
 struct Walk<'s, 'w> {
     violations: Vec<Violation>,
     metadata: &'s Node,
-    /// What the object may spend, in trials, too.
+    /// The allowance of the object, including trials.
     allowance: &'s RefCell<Allowance<'w>>,
     limit: usize,
     /// Bytes of the pointers of the violations.
@@ -283,7 +283,7 @@ impl Walk<'_, '_> {
             Path::Key(_, name) | Path::Entry(_, name) => *name,
             _ => "",
         };
-        // What stands one level too far out is what a wrong indentation makes.
+        // A field one level too far out is the result of a wrong indentation.
         let inner = node
             .properties
             .iter()
@@ -414,7 +414,7 @@ impl Walk<'_, '_> {
         walk.violations
     }
 
-    /// What keeps a value from the choice that it comes nearest to.
+    /// The violations of the choice that a value comes nearest to.
     fn best_choice(&self, choices: &[Below], value: &Value, path: &Path<'_>) -> Option<String> {
         if !self.explains {
             return None;

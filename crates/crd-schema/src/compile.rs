@@ -1,6 +1,6 @@
-//! From an OpenAPI v3 schema as JSON to the tree that checks walk.
+//! Compiles an OpenAPI v3 schema from JSON to the tree that checks walk.
 //!
-//! Owns: which keywords mean what. Flows in: a schema from a file, so possibly nonsense.
+//! Owns: the meaning of keywords. Flows in: a schema from a file, so possibly an invalid one.
 //! Flows out: [`Node`]s, and a [`SchemaProblem`] for each keyword that cannot be used.
 //! Must not know: values that will be checked.
 
@@ -20,7 +20,7 @@ use crate::rules::Rules;
 /// Deeper schemas are cut: each level costs stack, and no CRD comes near.
 const DEPTH_MAX: usize = 128;
 
-/// Compiles what can be compiled, and says what cannot.
+/// Compiles what can be compiled, and reports the rest.
 pub(crate) fn compile(schema: &Value) -> (Node, Vec<SchemaProblem>) {
     let mut compiler = Compiler { problems: Vec::new() };
     let node = compiler.node(schema, "", 0);

@@ -1,6 +1,6 @@
 //! The stored form of a value: defaults filled in, nulls pruned.
 //!
-//! Owns: both steps of an API server between decoding and validation. Flows in: a compiled schema and a copy
+//! Owns: both steps that an API server takes between decoding and validation. Flows in: a compiled schema and a copy
 //! of a value. Flows out: the same copy, changed. Must not know: what is valid.
 
 use apimachinery::{Allowance, Spent};

@@ -1,7 +1,7 @@
 //! CustomResourceDefinitions (`apiextensions.k8s.io/v1`).
 //!
 //! Owns: a definition's group, names, scope, versions and labels, and a compiled schema per version. Flows in: a
-//! definition as JSON, possibly malformed. Flows out: the typed view, and what of it cannot be used.
+//! definition as JSON, possibly malformed. Flows out: the typed view, and the parts that cannot be used.
 //! Must not know: objects of the kind that it defines.
 
 use std::collections::BTreeMap;
@@ -59,7 +59,7 @@ pub struct Crd {
     pub versions: Vec<CrdVersion>,
     /// Labels of the definition itself.
     pub labels: BTreeMap<String, String>,
-    /// What an API server would refuse of it, and what cannot be used: that is left out above.
+    /// The parts that an API server would refuse or that cannot be used; they are left out above.
     pub problems: Vec<SchemaProblem>,
 }
 

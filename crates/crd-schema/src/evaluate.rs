@@ -1,8 +1,8 @@
-//! Running the CEL rules of all levels along a value.
+//! Runs the CEL rules of all levels on a value.
 //!
-//! Owns: the walk, and how a value becomes one of CEL: by its schema, which knows times, durations, bytes and maps.
-//! Flows in: a compiled schema, a completed value that is structurally right. Flows out: violations, each at its exact
-//! place, in the order of the fields. Must not know: what a rule says.
+//! Owns: the walk, and the conversion of a value to CEL by its schema, which knows times, durations, bytes, and maps.
+//! Flows in: a compiled schema, a completed value that is structurally valid. Flows out: violations, each at its exact
+//! place, in the order of the fields. Must not know: what a rule requires.
 //!
 //! Source: kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/cel/common/values.go@v1.34.1.
 
@@ -64,7 +64,7 @@ pub(crate) fn check_rules(
     }
 }
 
-/// Runs the rules of `node` that ask for these fields of it alone, and every rule below those fields.
+/// Runs the rules of `node` that read only these fields of it, and every rule below those fields.
 pub(crate) fn check_rules_about(
     node: &Node,
     value: &Value,

@@ -1,12 +1,12 @@
-//! Why an expression has no value, as cel-go says it.
+//! Why an expression has no value, in cel-go's wording.
 //!
-//! Owns: those words. Flows in: the `cel` crate's errors. Flows out: words. Must not know: rules.
+//! Owns: this wording. Flows in: the `cel` crate's errors. Flows out: text. Must not know: rules.
 //!
 //! Source: google/cel-go common/types/err.go and overflow.go@v0.26.0.
 
 use kube_cel::cel::{ExecutionError, Value};
 
-/// The words for an error; none where types do not fit, of which API servers say more.
+/// The text of an error; none if types do not match, which API servers report in more detail.
 pub(crate) fn words(error: &ExecutionError) -> Option<String> {
     Some(match error {
         ExecutionError::NoSuchKey(key) => format!("no such key: {key}"),

@@ -1,7 +1,7 @@
 //! String formats that API servers check.
 //!
-//! Owns: which text has which OpenAPI format. Flows in: a format's name, text. Flows out: yes or no.
-//! Must not know: schemas. A format that API servers do not know is not checked, as there.
+//! Owns: which texts match an OpenAPI format. Flows in: a format's name, text. Flows out: yes or no.
+//! Must not know: schemas. A format that API servers do not know is not checked, just as on an API server.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,16 +1,16 @@
-//! Functions that `kube-cel` evaluates otherwise than cel-go.
+//! Functions that `kube-cel` evaluates differently than cel-go.
 //!
-//! Owns: those that take the place of its own. Flows in: a call. Flows out: its value. Must not know: rules.
+//! Owns: the replacements for them. Flows in: a call. Flows out: its value. Must not know: rules.
 //!
-//! - `duration`: `kube-cel` ignores what follows the last unit that it knows. Go's `time.ParseDuration` takes all or
-//!   nothing.
+//! - `duration`: `kube-cel` ignores the text after the last unit that it knows. Go's `time.ParseDuration` accepts all
+//!   or nothing.
 
 use std::sync::Arc;
 
 use cel_eval::{Call, Failure, Functions, Meter};
 use kube_cel::cel::{ExecutionError, Value};
 
-/// What rules may call besides what every expression may.
+/// The functions that rules may call in addition to those of every expression.
 pub(crate) struct OfRules;
 
 impl Functions for OfRules {

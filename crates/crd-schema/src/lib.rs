@@ -1,16 +1,16 @@
-//! The schemas of CustomResourceDefinitions: what an API server would say of a custom resource.
+//! The schemas of CustomResourceDefinitions: which custom resources an API server would refuse, and why.
 //!
 //! Owns: reading a definition ([`Crd`]), compiling its structural schemas once ([`Schema`]), and checking many values
 //! against them: types, ranges, formats, combinators, unknown fields, list sets and maps, embedded resources, metadata,
 //! CEL rules; filling in defaults, pruning.
-//! Flows in: definitions, schemas and values as [`serde_json`] has them. Flows out: [`Violation`]s with JSON pointers, in
-//! the API server's words. Must not know: any particular kind, files, where a value came from.
+//! Flows in: definitions, schemas, and values as [`serde_json`] values. Flows out: [`Violation`]s with JSON pointers,
+//! in the API server's wording. Must not know: any particular kind, files, where a value came from.
 //!
-//! Inside, in the order of the flow: `crd` reads the definition (`packed`: from a small form, as far as it is asked for),
-//! `compile` makes `node`s of a schema (with `pattern`,
-//! `format` and `rules` of a level), `complete` and `prune` change a value, `check` walks it, `evaluate` runs the rules
-//! along it (`asked`: what one reads of its value, `functions`: those of which the engine is not right, `failure`: why there is no value), `schema` has the order
-//! of these steps.
+//! The modules, in the order of the flow: `crd` reads the definition (`packed` reads it from a compact form, as far as
+//! it is needed), `compile` makes `node`s of a schema (with the `pattern`, `format`, and `rules` of a level),
+//! `complete` and `prune` change a value, `check` walks it, `evaluate` runs the rules on it (`asked`: what a rule reads
+//! of its value, `functions`: those that the engine evaluates incorrectly, `failure`: why there is no value), `schema`
+//! has the order of these steps.
 
 // Input never causes a panic, and a library does not print; tests may do both.
 #![cfg_attr(

@@ -1,6 +1,6 @@
 //! ObjectMeta: the metadata of the root object and of embedded resources.
 //!
-//! Owns: its fields, and what Kubernetes refuses in them beyond their types. Flows in: a metadata mapping.
+//! Owns: its fields, and the values that Kubernetes refuses in them beyond their types. Flows in: a metadata mapping.
 //! Flows out: problems. Must not know: schemas of kinds.
 //!
 //! Source: kubernetes/kubernetes staging/src/k8s.io/apimachinery/pkg/api/validation/objectmeta.go@v1.34.1 and
@@ -19,7 +19,7 @@ use apimachinery::{Field, pointer};
 /// The most bytes that all keys and values of an object's annotations may have together.
 const ANNOTATIONS_MAX: usize = 256 * 1024;
 
-/// The finalizers that say what becomes of dependents. One of them is enough.
+/// The finalizers that decide what happens to dependents. Only one of them may be set.
 const OF_DEPENDENTS: [&str; 2] = ["orphan", "foregroundDeletion"];
 
 /// What an owner is good for in a file.
@@ -93,7 +93,7 @@ impl MetadataProblem {
     }
 }
 
-/// Whose metadata it is.
+/// The owner of the metadata.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Whose {
     /// An object's that is created: the API server writes some of it anew, whatever is there.
@@ -211,7 +211,7 @@ fn owners(owners: &Field<'_>) -> Vec<MetadataProblem> {
         for (name, is_right, problem) in checks {
             if !is_right {
                 let field = owner.get(name);
-                // What is missing is missing in the item, so that an empty one is one mistake.
+                // A missing field is reported at the item, so that an empty item is one mistake.
                 let at = if field.is_present() { &field } else { &owner };
                 let message = format!("Invalid value: {:?}: {problem}", text(name));
                 let field = format!("ownerReferences.{name}");

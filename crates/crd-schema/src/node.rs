@@ -1,6 +1,7 @@
-//! The compiled form of a schema: a tree of what each level demands.
+//! The compiled form of a schema: a tree of the requirements of each level.
 //!
-//! Owns: [`Node`], and [`Below`], which may be compiled only when a value meets it. Flows in: what the compiler understood.
+//! Owns: [`Node`], and [`Below`], which may be compiled only when a value reaches it. Flows in: the results of the
+//! compiler.
 //! Flows out: answers for the checks. Must not know: where a schema came from, or any value.
 
 use std::collections::BTreeMap;
@@ -51,7 +52,7 @@ impl Type {
     }
 }
 
-/// What a mapping may hold besides its properties.
+/// The fields that a mapping may have besides its properties.
 #[derive(Debug)]
 pub(crate) enum Additional {
     /// Nothing: such keys are unknown fields.

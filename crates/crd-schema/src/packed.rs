@@ -1,10 +1,10 @@
-//! Schemas, packed: what is equal is there once, and what is not asked for is not read.
+//! Packed schemas: equal values are stored once, and only requested values are read.
 //!
-//! Owns: the form, reading and writing it. Flows in: JSON values, bytes. Flows out: bytes, [`Packed`] values. Must not
-//! know: what they say, but for one thing: at or below which mappings something is under `default`.
+//! Owns: the format, reading and writing it. Flows in: JSON values, bytes. Flows out: bytes, [`Packed`] values. Must
+//! not know: their meaning, except for one thing: at or below which mappings something is under `default`.
 //!
-//! A value is a tag and its parts. The parts of a list or a mapping are the offsets of values that are before it, so
-//! that nothing leads in a circle; the keys of a mapping are a list of texts of their own, which mappings of one shape
+//! A value is a tag and its parts. The parts of a list or a mapping are the offsets of earlier values, so that there
+//! are no cycles; the keys of a mapping are a list of texts of their own, which mappings of one shape
 //! share. The last four bytes are the offset of the root.
 
 use std::collections::HashMap;
@@ -94,7 +94,7 @@ impl<'b> Packed<'b> {
         (0..count).map_while(move |_| self.part(&mut cursor))
     }
 
-    /// What is under `key` of the mapping that this is.
+    /// The value under `key` of this mapping.
     #[must_use]
     pub fn get(self, key: &str) -> Option<Packed<'b>> {
         let (keys, mut cursor) = self.keys()?;
@@ -167,7 +167,7 @@ impl<'b> Packed<'b> {
     }
 }
 
-/// What is still to be read.
+/// The bytes that are still to be read.
 #[derive(Clone, Copy)]
 struct Cursor<'b> {
     bytes: &'b [u8],

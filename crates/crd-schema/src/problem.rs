@@ -1,6 +1,6 @@
-//! What of a definition or a schema cannot be used.
+//! The parts of a definition or a schema that cannot be used.
 //!
-//! Owns: [`SchemaProblem`]. Flows in: what reading and compiling find. Flows out: the same, to the caller.
+//! Owns: [`SchemaProblem`]. Flows in: the problems that reading and compiling find. Flows out: the same, to the caller.
 
 use apimachinery::pointer;
 
@@ -11,7 +11,7 @@ use apimachinery::pointer;
 pub struct SchemaProblem {
     /// RFC 6901 pointer inside what was read: the schema, or the definition.
     pub pointer: String,
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
     /// What to write instead, where only one thing is right.
     pub suggestion: Option<String>,

@@ -1,9 +1,9 @@
-//! Dropping what a schema does not describe.
+//! Drops the fields that a schema does not describe.
 //!
 //! Owns: the pruning of unknown fields. Flows in: a compiled schema, a value. Flows out: the value without them, and where
 //! they were. Must not know: what is valid.
 //!
-//! An API server prunes before it fills in defaults, so a default is never pruned, and metadata by its own type:
+//! An API server prunes before it fills in defaults, so a default is never pruned. It prunes metadata by its own type:
 //! docs/systems/kubernetes.md#pruning.
 
 use apimachinery::pointer;

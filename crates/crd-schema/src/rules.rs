@@ -1,11 +1,11 @@
 //! The CEL rules of one level of a schema (`x-kubernetes-validations`).
 //!
-//! Owns: which rules are there, compiling them, running them on a value, and what an object's rules may cost. Flows in:
-//! a level of a schema as JSON, a value as CEL has it. Flows out: violations, and problems of rules that cannot be
-//! used. Must not know: other levels, or how a value becomes one of CEL. Without the feature `cel` there are no rules.
+//! Owns: which rules exist, compiling them, running them on a value, and the cost limit of an object's rules. Flows in:
+//! a level of a schema as JSON, a CEL value. Flows out: violations, and problems of rules that cannot be
+//! used. Must not know: other levels, or how a value is converted to CEL. Without the feature `cel` there are no rules.
 //!
-//! Costs are counted as rules run (docs/systems/kubernetes.md#cel-rules). What they may cost at most an API server
-//! estimates besides, when the definition is created: that is not done here.
+//! Costs are counted as rules run (docs/systems/kubernetes.md#cel-rules). An API server also estimates their maximum
+//! cost when the definition is created; this crate does not.
 
 #[cfg(feature = "cel")]
 pub(crate) use with_engine::{Level, Rules, Spending};
@@ -223,7 +223,7 @@ mod with_engine {
         }
     }
 
-    /// Where a value stands whose rules run.
+    /// The place of the value whose rules run.
     pub(crate) struct Level<'l> {
         pub(crate) path: &'l Path<'l>,
         /// The type of its schema; empty without one.
@@ -248,15 +248,15 @@ mod with_engine {
         }
     }
 
-    /// What is reported where the rules of an object have cost all that they may.
+    /// The violation if the rules of an object have used up their cost limit.
     const OUT_OF_BUDGET: &str =
         "validation failed due to running out of cost budget, no further validation rules will be run";
 
-    /// What a rule says of a value.
+    /// The answer of a rule about a value.
     enum Complaint {
-        /// It does not hold: what is said then.
+        /// It is broken: the message.
         Broken(String),
-        /// It does not hold, and what would be said then has no end: why.
+        /// It is broken, and its message cannot be evaluated: the reason.
         Unsaid(String),
         /// It has no answer: why.
         Failed(String),
@@ -387,7 +387,7 @@ mod with_engine {
                             "no further validation rules will be run due to more memory than a rule may use for rule: \
                              {rule}"
                         ),
-                        // The run says it once.
+                        // The run reports it once.
                         Stop::Work => return None,
                     }))
                 }

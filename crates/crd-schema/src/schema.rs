@@ -4,11 +4,11 @@
 //! defaults. Must not know: which kind the schema belongs to, or where a value came from.
 //!
 //! The order is the API server's (docs/systems/kubernetes.md#crd-schemas): defaults, nulls, structural rules, and CEL
-//! rules only when nothing structural is in their way. A rule that ran before the defaults would refuse what the
-//! server accepts; one that ran after a wrong type would report the engine's confusion.
+//! rules only if there is no structural violation. A rule that ran before the defaults would refuse values that the
+//! server accepts; one that ran on a wrong type would report an error of the engine.
 //!
-//! Every value is judged as newly created. An update that leaves a wrong value as it was passes an API server
-//! (ratcheting, since Kubernetes 1.33); what a file says is meant to be created anywhere, so here it does not.
+//! Every value is judged as newly created. An API server accepts an update that leaves an invalid value unchanged
+//! (ratcheting, since Kubernetes 1.33). An object in a file may be created anywhere, so here it is not accepted.
 
 use std::borrow::Cow;
 
@@ -58,7 +58,7 @@ impl Schema {
         }
     }
 
-    /// Compiles the schema of a value that is no Kubernetes object: parameters, configuration.
+    /// Compiles the schema of a value that is not a Kubernetes object: parameters, configuration.
     #[must_use]
     pub fn of_value(schema: &Value) -> (Self, Vec<SchemaProblem>) {
         let (root, problems) = compile::compile(schema);
@@ -69,7 +69,7 @@ impl Schema {
         (schema, problems)
     }
 
-    /// Compiles every pattern and rule, and says which cannot be used: those are not checked.
+    /// Compiles every pattern and rule, and returns those that cannot be used and are not checked.
     #[must_use]
     pub fn verify(&self) -> Vec<SchemaProblem> {
         self.verify_within(check::trusted())
@@ -115,7 +115,7 @@ impl Schema {
         self.violations(value, &mut check::trusted().allowance_of(0), self.counted())
     }
 
-    /// What is reported about a new value.
+    /// The violations of a new value.
     fn counted(&self) -> impl Fn(&Violation) -> bool {
         let status_is_separate = self.status_is_separate;
         move |violation| {

@@ -1,4 +1,4 @@
-//! Rules of the API server, each with a value that keeps and one that breaks it.
+//! Rules of the API server, each with a value that follows it and one that breaks it.
 
 #[cfg(feature = "real-crds")]
 mod real_crds;

@@ -1,14 +1,14 @@
 //! One violation of a schema, and the path that leads to it.
 //!
-//! Owns: [`Violation`], its wording as Kubernetes prints it.
-//! Flows in: what the checks find. Flows out: violations. Must not know: schemas.
+//! Owns: [`Violation`] and its wording, as Kubernetes prints it. Flows in: the results of the checks. Flows out:
+//! violations. Must not know: schemas.
 
 use std::fmt;
 
 use apimachinery::pointer;
 use serde_json::Value;
 
-/// What sort of violation one is.
+/// The kind of a violation.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ViolationKind {
@@ -16,7 +16,7 @@ pub enum ViolationKind {
     Invalid,
     /// An item of a list that repeats an earlier one.
     Duplicate {
-        /// The fields by which items are told apart; none: by all that they are.
+        /// The fields that distinguish items; if there are none, the whole items are compared.
         keys: Vec<String>,
     },
     /// A field that must be there and is not. The pointer is the field's own.
@@ -56,9 +56,9 @@ pub struct Violation {
     pub pointer: String,
     /// The same in Kubernetes' notation, `spec.listeners[0].port`; empty for the root.
     pub field: String,
-    /// What is wrong, in Kubernetes' words, without the path.
+    /// What is wrong, in Kubernetes' wording, without the path.
     pub message: String,
-    /// What to write instead, where that is more than the message says.
+    /// What to write instead, if that adds to the message.
     pub help: Option<String>,
     /// Whether Kubernetes skips CEL rules because of it.
     pub(crate) blocks_rules: bool,

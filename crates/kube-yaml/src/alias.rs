@@ -1,6 +1,6 @@
 //! Anchors and aliases.
 //!
-//! Owns: what an alias stands for, and how much all of them may expand to
+//! Owns: the node that an alias stands for, and how much all aliases may expand to
 //! (docs/systems/kubernetes.md#aliases). Flows in: anchored nodes and aliases, from the composer. Flows out:
 //! copies of the nodes. Must not know: tokens.
 
@@ -15,7 +15,7 @@ use super::scan_property::is_name_byte;
 use super::value::Scalar;
 
 impl<'t, R: Record> Composer<'t, '_, R> {
-    /// A place for an anchored node, known by its name from now on; `None` when no alias asks for it.
+    /// A place for an anchored node, known by its name from now on; `None` if no alias uses it.
     pub(super) fn open_anchor(&mut self, name: &'t str) -> Option<usize> {
         let text = self.text;
         let wanted = self.wanted.get_or_insert_with(|| alias_names(text));
@@ -135,7 +135,7 @@ impl<'t, R: Record> Composer<'t, '_, R> {
     }
 }
 
-/// The fault of an anchored scalar, told at the alias that uses it.
+/// The fault of an anchored scalar, reported at the alias that uses it.
 fn at_alias(error: &Error, range: Range<usize>) -> Box<Error> {
     Error::new(error.kind, range, error.message.clone(), error.help.clone())
 }

@@ -1,7 +1,7 @@
-//! Which characters a text may hold, and which of them end a line.
+//! Which characters a text may contain, and which of them end a line.
 //!
-//! Owns: the check over the whole text for characters that must be escaped, and the tables that the scanner
-//! steers by. Flows in: text, bytes. Flows out: the first forbidden character; classes of bytes.
+//! Owns: the check over the whole text for characters that must be escaped, and the tables that the scanner uses. Flows
+//! in: text, bytes. Flows out: the first forbidden character; classes of bytes.
 //! Must not know: tokens.
 
 /// The length in bytes of the line break at `at`, or 0 (YAML 1.1: LF, CR, CR LF, NEL, LS, PS).

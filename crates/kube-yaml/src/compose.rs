@@ -1,4 +1,4 @@
-//! From events to one value: keys, duplicates, merges, anchors, limits.
+//! Composes one value from events: keys, duplicates, merges, anchors, limits.
 //!
 //! Owns: the rules of docs/systems/kubernetes.md#keys, made as strict as
 //! docs/systems/why-we-differ.md#yaml-that-loses-text says. Flows in: events of YAML or of JSON. Flows out:

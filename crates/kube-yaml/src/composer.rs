@@ -1,9 +1,9 @@
-//! The value so far: which collections are open around the next value, and what was counted.
+//! The value so far: which collections are open around the next value, and the counts for the limits.
 //!
 //! Owns: where a complete value or key goes. Flows in: values and keys, from `compose` and `alias`. Flows out: the one
 //! value in the end. Must not know: events.
 //!
-//! What is open is on a stack of its own, so the depth of a document costs no machine stack.
+//! Open collections are on a stack of their own, so a deep document does not use machine stack.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -19,9 +19,9 @@ use super::value::Scalar;
 /// Bytes of text that weigh as much as one value, when aliases are counted.
 pub(super) const BYTES_PER_VALUE: usize = 64;
 
-/// A node that an alias may ask for.
+/// A node that an alias may refer to.
 pub(super) struct Anchored<N> {
-    /// `Err` when JSON cannot hold it; `None` while it is still open.
+    /// `Err` if JSON cannot represent it; `None` while it is still open.
     pub(super) value: Option<Outcome<Value>>,
     /// The text as a key, when it is a scalar.
     pub(super) key: Option<Outcome<String>>,
@@ -62,7 +62,7 @@ pub(super) enum Content<R: Record> {
     },
 }
 
-/// What the next value of a mapping belongs to.
+/// The key that the next value of a mapping belongs to.
 pub(super) enum Pending {
     /// It is a key.
     Nothing,

@@ -1,4 +1,4 @@
-//! From bytes to text.
+//! Decodes bytes to text.
 //!
 //! Owns: which encodings Kubernetes reads (docs/systems/kubernetes.md#structure-and-characters). Flows in: a
 //! file's bytes. Flows out: its text. Must not know: YAML beyond the separator line.
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::error::{Error, ErrorKind};
 
-/// Bytes that are no text, with what can be read of them.
+/// Bytes that are not text, with the part that can be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[error("{error}")]

@@ -1,4 +1,4 @@
-//! Where a document begins and ends, and what the parser says when a token does not fit.
+//! Where a document begins and ends, and the parser's messages about unexpected tokens.
 //!
 //! Owns: directives, `---`, `...`, the refusal of what follows the root node, and the parser's messages. Flows in:
 //! tokens at the borders of a document. Flows out: events, errors. Must not know: collections.

@@ -1,4 +1,4 @@
-//! What goes wrong while text is read, in words for a person.
+//! Errors of reading, with messages for people.
 //!
 //! Owns: the error type, its kinds, and the mapping from a fault to a help line. Flows in: faults of the
 //! scanner, the parser and the composer. Flows out: [`Error`]. Must not know: files, findings, exit codes.
@@ -7,11 +7,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-/// What sort of fault a text has.
+/// The kind of fault in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The bytes are no text that Kubernetes reads (UTF-8, or big-endian UTF-16 with a byte order mark).
+    /// The bytes are not text that Kubernetes reads (UTF-8, or big-endian UTF-16 with a byte order mark).
     Encoding,
     /// A character that YAML only allows escaped.
     Character,
@@ -23,11 +23,11 @@ pub enum ErrorKind {
     DuplicateKey,
     /// A key that cannot become a string: null, a collection, an integer above i64.
     Key,
-    /// A value that JSON cannot hold, or that contradicts its tag.
+    /// A value that JSON cannot represent, or that contradicts its tag.
     Value,
     /// An alias to nothing, or to a value around itself.
     Alias,
-    /// A merge (`<<`) of something that is no mapping, or over a key that is already there.
+    /// A merge (`<<`) of something that is not a mapping, or over a key that is already there.
     Merge,
     /// Text that Kubernetes would silently drop.
     Dropped,
@@ -75,7 +75,7 @@ impl ErrorKind {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub struct Error {
-    /// What sort of fault it is.
+    /// The kind of fault.
     pub kind: ErrorKind,
     /// What is wrong, in one line, without a final full stop.
     pub message: Cow<'static, str>,
@@ -158,7 +158,7 @@ impl Error {
         self
     }
 
-    /// The same fault in words that hold nothing of the text, where that may be a secret.
+    /// The same fault in words that quote nothing of the text, which may be a secret.
     #[must_use]
     pub fn unquoted(mut self) -> Self {
         // What is borrowed was there before the text was; everything else may quote it.

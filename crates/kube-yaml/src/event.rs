@@ -1,6 +1,6 @@
 //! The events between a parser (of YAML or of JSON) and the composer.
 //!
-//! Owns: their kinds. Flows in: what a parser found. Flows out: the same, to the composer. Must not know: how
+//! Owns: their kinds. Flows in: events from a parser. Flows out: the same, to the composer. Must not know: how
 //! either of them works.
 
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::error::Outcome;
 
-/// What is in front of a node.
+/// The properties in front of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Properties<'t> {
     /// The name behind `&`.

@@ -1,8 +1,8 @@
-//! How fields come into a mapping: written ones and merged ones, and which of them exclude each other.
+//! Adds fields to a mapping, written ones and merged ones, and decides which of them exclude each other.
 //!
 //! Owns: duplicate keys, `<<`, and the strictness of docs/systems/why-we-differ.md#yaml-that-loses-text.
-//! Flows in: a field or a merged value. Flows out: the mapping with it, or the two places that exclude each
-//! other. Must not know: events, anchors.
+//! Flows in: a field or a merged value. Flows out: the mapping with it, or the two places that conflict. Must not know:
+//! events, anchors.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub(super) struct Complete<N> {
     pub(super) node: N,
     pub(super) range: Range<usize>,
     pub(super) height: usize,
-    /// Whether it is the copy of a value that stands elsewhere.
+    /// Whether it is the copy of a value that is elsewhere.
     pub(super) from_alias: bool,
 }
 

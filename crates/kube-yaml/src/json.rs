@@ -1,7 +1,7 @@
 //! JSON, as a stream of objects.
 //!
 //! Owns: the grammar of JSON with its own escapes (`\/`, surrogate pairs). Flows in: text. Flows out: the same
-//! events as from YAML, so that one composer makes values of both. Must not know: duplicate keys, limits.
+//! events as from YAML, so that one composer makes values from both. Must not know: duplicate keys, limits.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,13 +1,13 @@
 //! The Kubernetes dialect of YAML: reading, writing, positions.
 //!
 //! Owns: how text becomes a [`serde_json::Value`] exactly as an API server's clients read it, where every key
-//! and value is in the text, and how a value becomes canonical text that every reader takes for the same
-//! value. Flows in: bytes, text. Flows out: values, positions, text.
-//! Must not know: anything else of this crate.
+//! and value is in the text, and how a value becomes canonical text that every reader reads as the same value. Flows
+//! in: bytes, text. Flows out: values, positions, text.
+//! Must not know: any other crate of the project.
 //!
 //! Reading goes [`decode()`] (bytes to text), [`split()`] or [`split_json`] (text to [`Chunk`]s, one document each),
-//! [`read()`] or [`read_located`] (chunk to value). Inside, `scanner` makes tokens, `parser` events, `compose` the
-//! value; `json` makes events of JSON. Writing is [`write_document`], or its pieces.
+//! [`read()`] or [`read_located`] (chunk to value). Inside, `scanner` makes tokens, `parser` makes events, and
+//! `compose` makes the value; `json` makes events from JSON. Writing is [`write_document`], or its pieces.
 
 // Input never causes a panic, and a library does not print; tests may do both.
 #![cfg_attr(

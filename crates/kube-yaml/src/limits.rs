@@ -1,9 +1,9 @@
-//! What reading a document may cost.
+//! The limits on reading a document.
 //!
 //! Owns: the limits, and what they are by default. Flows in: nothing. Flows out: numbers.
-//! Must not know: who keeps them.
+//! Must not know: who enforces them.
 
-/// What a document may cost at most.
+/// The limits of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// How many lists and mappings may be nested; [`Limits::GREATEST_DEPTH`] at most.

@@ -1,6 +1,6 @@
 //! Numbers in YAML's text, as the Go library reads them.
 //!
-//! Owns: prefixes, signs, underscores and the border between numbers and strings
+//! Owns: prefixes, signs, underscores and the boundary between numbers and strings
 //! (docs/systems/kubernetes.md#scalars). Flows in: a plain scalar that starts like a number. Flows out: the
 //! number, or nothing. Must not know: tags, JSON.
 

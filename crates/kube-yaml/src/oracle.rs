@@ -1,7 +1,7 @@
 //! Our parser against libyaml-safer's, event by event: for tests and for fuzzing, never for reading.
 //!
-//! Owns: what the two are known to treat differently. Flows in: texts. Flows out: yes, or what each of them finds. Must
-//! not know: where texts come from.
+//! Owns: what the two are known to treat differently. Flows in: texts. Flows out: agreement, or the result of each.
+//! Must not know: where texts come from.
 //!
 //! Where both accept a text, the events are the same. One may accept what the other refuses only in the known
 //! classes of docs/systems/kubernetes.md#libyaml-safer, where libyaml-safer is not Kubernetes' parser:

@@ -3,7 +3,7 @@
 //! Owns: which token may follow which, what an absent node is, and the refusal of a second document. Flows in:
 //! tokens. Flows out: events. Must not know: indentation, values, anchors' meaning.
 //!
-//! No recursion: what is open is on a stack of states, so deep nesting costs memory only.
+//! There is no recursion: open nodes are on a stack of states, so deep nesting costs only memory.
 
 use std::borrow::Cow;
 use std::ops::Range;

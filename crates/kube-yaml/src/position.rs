@@ -1,6 +1,6 @@
 //! Where each key and each value of a document is in its text.
 //!
-//! Owns: the tree of places beside the tree of values, and the two ways of composing: with and without it.
+//! Owns: the tree of places, parallel to the tree of values, and the two ways of composing: with and without it.
 //! Flows in: places, from the composer. Flows out: [`Positions`]. Must not know: values, files, lines.
 
 use std::collections::BTreeMap;

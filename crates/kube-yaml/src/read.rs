@@ -1,4 +1,4 @@
-//! Reading: from a text to one value, with or without the places of its parts.
+//! Reads a text as one value, with or without the places of its parts.
 //!
 //! Owns: the ways to read, and which parser serves which. Flows in: chunks and texts. Flows out: values, positions.
 //! Must not know: how tokens, events or values are made.
@@ -16,7 +16,7 @@ use super::position::{Located, Positions, Record, Unlocated};
 use super::scanner::Scanner;
 use super::split::{Chunk, Syntax, split};
 
-/// The value of one document of a stream. A document that says nothing is null.
+/// The value of one document of a stream. An empty document is null.
 ///
 /// # Errors
 /// See [`ErrorKind`]; ranges count the bytes of the chunk's text ([`Error::shifted`] makes them count those of
@@ -70,7 +70,7 @@ pub fn read_document_located(text: &str, limits: &Limits) -> Result<(Value, Posi
         .map_err(|error| error.settled(text))
 }
 
-/// The values of all documents of a YAML file, in order, but for those that say nothing.
+/// The values of all documents of a YAML file, in order, except empty ones.
 ///
 /// # Errors
 /// The first error of [`split()`] or [`read`]; ranges count the bytes of `text`.

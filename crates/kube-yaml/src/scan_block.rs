@@ -10,7 +10,7 @@ use super::scan_plain::push_break;
 use super::scanner::Scanner;
 use super::token::{Token, TokenKind};
 
-/// What happens to the final line breaks.
+/// How final line breaks are treated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Chomping {
     /// `-`: none stays.

@@ -1,6 +1,6 @@
-//! What is in front of a node: anchors, aliases, tags; and the directives in front of a document.
+//! The properties in front of a node: anchors, aliases, tags; and the directives in front of a document.
 //!
-//! Owns: their spelling. Flows in: the scanner at `*`, `&`, `!` or `%`. Flows out: one token. Must not know:
+//! Owns: their syntax. Flows in: the scanner at `*`, `&`, `!` or `%`. Flows out: one token. Must not know:
 //! what an alias or a tag stands for.
 
 use super::error::{Error, ErrorKind, Outcome};

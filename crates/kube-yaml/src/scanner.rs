@@ -1,6 +1,6 @@
-//! From text to tokens: indentation, flow collections, keys that are only known by the `:` behind them.
+//! Turns text into tokens: indentation, flow collections, keys that are recognized only by the `:` after them.
 //!
-//! Owns: the position in the text, the stack of indentations, the keys that may still turn out to be keys.
+//! Owns: the position in the text, the stack of indentations, the tokens that may still turn out to be keys.
 //! Flows in: one document's text. Flows out: tokens, a few at a time, so that memory stays small. Must not know:
 //! grammar above tokens, values.
 //!
@@ -30,7 +30,7 @@ pub(super) struct Scanner<'t> {
     pub(super) line_start: usize,
     /// Whether the splitter has joined the lines of this text (see [`break_length`]).
     pub(super) joined_lines: bool,
-    /// The column of the innermost block collection, -1 outside of any.
+    /// The column of the innermost block collection, -1 outside any.
     pub(super) indent: isize,
     outer_indents: Vec<isize>,
     /// One for each open flow collection and one for the block context.

@@ -1,4 +1,4 @@
-//! How a string is written so that every reader takes it for that string.
+//! Writes a string so that every reader reads it as that string.
 //!
 //! Owns: the choice between plain, literal block and double quotes
 //! (docs/systems/kubernetes.md#writing-safely), and the escapes. Flows in: a string. Flows out: its style,

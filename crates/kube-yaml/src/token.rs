@@ -1,6 +1,6 @@
 //! The tokens between scanner and parser.
 //!
-//! Owns: their kinds. Flows in: what the scanner cut from the text. Flows out: the same, to the parser.
+//! Owns: their kinds. Flows in: tokens that the scanner cut from the text. Flows out: the same, to the parser.
 //! Must not know: how either of them works.
 
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 /// A piece of the text that has a meaning of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token<'t> {
-    /// What it is.
+    /// Its kind.
     pub(super) kind: TokenKind<'t>,
     /// Its first byte.
     pub(super) start: usize,
@@ -16,7 +16,7 @@ pub(super) struct Token<'t> {
     pub(super) end: usize,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind<'t> {
     /// Nothing follows.

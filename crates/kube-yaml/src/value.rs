@@ -1,7 +1,7 @@
-//! A scalar, and what it is in JSON: as a value, and as a key.
+//! A scalar, and its form in JSON: as a value, and as a key.
 //!
-//! Owns: the hop through JSON that makes `1.0` an integer, and the text of keys. Flows in: a scalar that was
-//! understood. Flows out: its value, or its text as a key. Must not know: how a text was understood.
+//! Owns: the round trip through JSON that makes `1.0` an integer, and the text of keys. Flows in: a resolved scalar.
+//! Flows out: its value, or its text as a key. Must not know: how a text was resolved.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,8 +1,8 @@
-//! From values to canonical YAML.
+//! Writes values as canonical YAML.
 //!
 //! Owns: the layout (docs/reference/output.md): block style, lists not indented under their key, keys in byte
-//! order except for those that lead. Flows in: values. Flows out: text that [`super::read()`] takes for exactly
-//! the same value. Must not know: which object it writes, but for the names of the keys that lead.
+//! order except for those that lead. Flows in: values. Flows out: text that [`super::read()`] reads as exactly the same
+//! value. Must not know: which object it writes, except for the names of the keys that lead.
 //!
 //! The pieces ([`append_entry`], [`append_item`], [`append_value`]) let a caller write something once at a known
 //! indentation and put it into many texts.

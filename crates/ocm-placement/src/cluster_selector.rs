@@ -1,8 +1,7 @@
 //! Cluster selectors: labels, claims, CEL; of predicates and of decision groups.
 //!
-//! Owns: the order in which the parts are built, so whose complaint comes first. Flows in: a selector as written.
-//! Flows out: one that can be asked, or the complaint that makes a Placement misconfigured.
-//! Must not know: where a selector stands.
+//! Owns: the order in which the parts are built, and so which complaint comes first. Flows in: a selector as written.
+//! Flows out: a usable one, or the complaint that makes a Placement misconfigured. Must not know: where a selector is.
 
 use apimachinery::Selector;
 

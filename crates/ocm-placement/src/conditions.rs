@@ -1,7 +1,7 @@
 //! The two conditions of a Placement (docs/systems/ocm-placement.md#conditions).
 //!
-//! Owns: statuses, reasons, messages. Flows in: what happened. Flows out: conditions. Must not know: how it
-//! happened.
+//! Owns: statuses, reasons, messages. Flows in: an outcome. Flows out: conditions. Must not know: how the outcome came
+//! about.
 
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! Decision groups (docs/systems/ocm-placement.md#decision-groups).
 //!
-//! Owns: how many clusters a group holds, which cluster goes into which group, the order of the output. Flows in:
+//! Owns: how many clusters a group has, which cluster goes into which group, the order of the output. Flows in:
 //! the selected clusters. Flows out: groups, or the complaint that makes the Placement misconfigured.
 //! Must not know: why a cluster is selected.
 
@@ -63,7 +63,7 @@ impl GroupSelectors {
 
 const STRATEGY: &str = "/spec/decisionStrategy/groupStrategy";
 
-/// How many of `selected` clusters a group holds; all of them when the number makes no sense.
+/// How many of `selected` clusters a group has; all of them if the number makes no sense.
 ///
 /// # Errors
 /// OCM's message for text that is no percentage, also for a plain number in quotes.

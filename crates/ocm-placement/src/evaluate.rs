@@ -1,6 +1,6 @@
-//! All Placements of an input, in a mode (docs/systems/ocm-placement.md#the-order-of-placements).
+//! Evaluates all Placements of an input, in a mode (docs/systems/ocm-placement.md#the-order-of-placements).
 //!
-//! Owns: who sees whose decisions, rounds. Flows in: the input. Flows out: an [`Evaluation`].
+//! Owns: which Placement sees the decisions of which others, rounds. Flows in: the input. Flows out: an [`Evaluation`].
 //! Must not know: how one Placement is scheduled.
 
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use crate::outcome::Outcome;
 use crate::plan::Plan;
 use crate::schedule::{Scratch, schedule};
 
-/// Rounds of a fixpoint before it is given up: two Placements may push each other to and fro for ever.
+/// Rounds of a fixpoint before the run gives up: two Placements may push each other back and forth forever.
 pub(crate) const MOST_ROUNDS: usize = 100;
 
 /// Decisions as they are while a run goes on.
@@ -34,7 +34,7 @@ impl State {
     }
 }
 
-/// What a run comes to.
+/// The result of a run.
 pub(crate) struct Run<'a> {
     pub(crate) outcomes: Column<PlacementId, Outcome<'a>>,
     /// For each Placement what it had when it was scheduled last.
@@ -173,7 +173,7 @@ pub(crate) fn rounds<'a>(
     }
 }
 
-/// What a Placement has after it was scheduled, and whether that is something else.
+/// The decisions of a Placement after it was scheduled, and whether they changed.
 fn after(plan: &Plan<'_>, id: PlacementId, outcome: &Outcome<'_>, before: &Existing) -> (Existing, bool) {
     if outcome.keeps() {
         return (before.clone(), false);

@@ -1,6 +1,6 @@
-//! What an evaluation is, and the clusters it gave.
+//! The result of an evaluation, and its clusters.
 //!
-//! Owns: the outcome of every Placement, with what it had before and has after. Flows in: a run. Flows out: clusters.
+//! Owns: the outcome of every Placement, with its decisions before and after. Flows in: a run. Flows out: clusters.
 //! Must not know: reports, explanations; those read it.
 
 use std::collections::HashSet;

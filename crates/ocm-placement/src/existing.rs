@@ -1,6 +1,6 @@
-//! The decisions that a Placement has at one time: those of the input, and those after a run.
+//! The decisions that a Placement has at a given time: those of the input, and those after a run.
 //!
-//! Owns: its clusters, its objects, where their labels come from, and what a run makes of them. Flows in: an inventory,
+//! Owns: its clusters, its objects, where their labels come from, and how a run changes them. Flows in: an inventory,
 //! outcomes. Flows out: [`Existing`]. Must not know: how a Placement is scheduled.
 
 use std::collections::{BTreeMap, HashMap};
@@ -12,7 +12,7 @@ use crate::fleet::Fleet;
 use crate::ids::{ClusterId, Column, DecisionId, NameId, PlacementId};
 use crate::placement_decisions::{chunks, labels, object_number};
 
-/// What a Placement has at one time.
+/// The decisions of a Placement at a given time.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Existing {
     /// Names in the order of its decisions, repeats included.
@@ -37,10 +37,10 @@ pub(crate) enum ObjectLabels {
     Made { named: Option<usize>, index: usize },
 }
 
-/// What an object holds.
+/// The contents of an object.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Content {
-    /// What the PlacementDecision of the input holds.
+    /// The contents of the PlacementDecision of the input.
     Given(DecisionId),
     /// A part of the Placement's clusters.
     Run { start: usize, end: usize },
@@ -134,7 +134,7 @@ pub(crate) fn given(
 }
 
 impl Existing {
-    /// What a Placement has once its groups are written, and whether that is something else.
+    /// The decisions of a Placement once its groups are written, and whether they changed.
     ///
     /// OCM writes the clusters of an object that is there already, and then leaves its labels for the next run, lest
     /// the second write meet the first one's conflict (`createOrUpdatePlacementDecision` in
@@ -184,7 +184,7 @@ impl Existing {
         (after, changed)
     }
 
-    /// Whether an object holds exactly these clusters.
+    /// Whether an object has exactly these clusters.
     fn holds(
         &self,
         object: &ObjectState,

@@ -1,7 +1,7 @@
-//! Numbers that count one thing each, and the columns that they lead into.
+//! Typed numbers for each kind of thing, and the columns that they index.
 //!
-//! Owns: a type for each kind of number, so that none is taken for another; [`Column`], a list with such numbers as
-//! indices; [`Distinct`], which hands them out. Flows in: lists. Flows out: total lookups.
+//! Owns: a type for each kind of number, so that they cannot be confused; [`Column`], a list with such numbers as
+//! indices; [`Distinct`], which assigns them. Flows in: lists. Flows out: total lookups.
 //! Must not know: what is in a column.
 
 use std::collections::HashMap;

@@ -7,9 +7,9 @@
 //!
 //! One file for each subject, in the order of the pipeline: `api` (the kinds), `cluster_sets`, `predicates` (with
 //! `cluster_selector` and `cel`), `taints_and_tolerations`, `filtered`, `weights`, `prioritizers` (`balance`, `steady`,
-//! `resource_allocatable`, `add_on`), `ranking`, `decision_groups`, `placement_decisions`, `conditions`; `fleet` holds
-//! the clusters, `existing` the decisions as they are, `plan` what all Placements share; `schedule` runs one Placement,
-//! `evaluate` all of them in a mode, `unsettled` in several orders.
+//! `resource_allocatable`, `add_on`), `ranking`, `decision_groups`, `placement_decisions`, `conditions`; `fleet` has
+//! the clusters, `existing` the decisions as they are, `plan` the data that all Placements share; `schedule` runs one
+//! Placement, `evaluate` all of them in a mode, `unsettled` in several orders.
 
 // Input never causes a panic, and nothing speaks; tests may do both.
 #![cfg_attr(

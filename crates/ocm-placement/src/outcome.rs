@@ -1,7 +1,7 @@
 //! What became of a Placement.
 //!
-//! Owns: how a run ended, what was wrong, what is kept of the way. Flows in: what the pipeline found out.
-//! Flows out: data for reports, findings and explanations. Must not know: their words.
+//! Owns: how a run ended, what was wrong, and which intermediate results are kept. Flows in: the results of the
+//! pipeline. Flows out: data for reports, findings, and explanations. Must not know: their wording.
 
 use std::sync::Arc;
 

@@ -25,7 +25,7 @@ pub(crate) struct Chunk {
     pub(crate) end: usize,
 }
 
-/// The objects of some groups, in order; a group without clusters is one object without clusters. No object holds
+/// The objects of some groups, in order; a group without clusters is one object without clusters. No object has
 /// clusters of two groups, and the numbers run on from group to group.
 pub(crate) fn chunks(groups: &Groups) -> Vec<Chunk> {
     let mut chunks = Vec::new();

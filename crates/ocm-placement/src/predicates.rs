@@ -1,8 +1,8 @@
 //! Predicates: label, claim and CEL selectors (docs/systems/ocm-placement.md#predicates).
 //!
-//! Owns: evaluating each distinct selector once over the fleet. Flows in: the Placements, the fleet, what each of them
-//! may choose from. Flows out: a set of clusters for each distinct list of predicates, or the complaint that makes a
-//! Placement misconfigured. Must not know: decisions.
+//! Owns: evaluating each distinct selector once over the fleet. Flows in: the Placements, the fleet, the clusters that
+//! each Placement may choose from. Flows out: a set of clusters for each distinct list of predicates, or the complaint
+//! that makes a Placement misconfigured. Must not know: decisions.
 
 use crate::api::placement::ClusterSelector;
 use crate::cel;
@@ -45,7 +45,8 @@ impl Predicates {
         }
         let mut selectors: Distinct<SelectorId, &ClusterSelector<'_>> = Distinct::new();
         let list_selectors = lists.values().map(|(list, needed)| {
-            // Nobody has a cluster to ask about: bad expressions are not even compiled, in OCM neither.
+            // No Placement has a cluster to evaluate: bad expressions are not even compiled, and neither are they in
+            // OCM.
             let asked = list.iter().filter(|_| !needed.is_empty());
             asked.map(|selector| selectors.id(selector)).collect()
         });

@@ -1,7 +1,7 @@
-//! What an evaluation has to say about its input.
+//! The problems that an evaluation finds in its input.
 //!
 //! Owns: misconfigured Placements, times without a clock, Placements without clusters, decisions that differ from the
-//! evaluation, names that no decision can carry. Flows in: an evaluation. Flows out: typed problems, each with its
+//! evaluation, names that no decision can have. Flows in: an evaluation. Flows out: typed problems, each with its
 //! place. Must not know: how a caller words or prints them.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,11 +26,11 @@ pub struct Problem {
     pub placement: Location,
     /// The field that is wrong: of the Placement, or of what it needs.
     pub at: Location,
-    /// What is wrong.
+    /// The mistake.
     pub kind: ProblemKind,
 }
 
-/// What is wrong.
+/// The mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProblemKind {
@@ -54,7 +54,7 @@ pub enum ProblemKind {
         /// OCM's message.
         message: String,
     },
-    /// It asks for clusters and selects none.
+    /// It requests clusters and selects none.
     SelectsNothing {
         /// The step that lost the last one.
         lost: Lost,
@@ -64,7 +64,7 @@ pub enum ProblemKind {
         /// The clusters that some orders give and others do not, sorted.
         contested: Vec<String>,
     },
-    /// OCM would go on changing its decisions for ever.
+    /// OCM would keep changing its decisions forever.
     NeverSettles,
     /// Its name cannot be the value of a label, so no PlacementDecision can carry it.
     NameIsNoLabelValue,
@@ -79,7 +79,7 @@ pub enum Lost {
         /// `spec.clusterSets`; empty for all that are bound.
         sets: Vec<String>,
     },
-    /// Sets are bound to its namespace, and none that it asks for.
+    /// Sets are bound to its namespace, but none that it requests.
     NoIntersection {
         /// `spec.clusterSets`.
         sets: Vec<String>,

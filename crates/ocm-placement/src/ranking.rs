@@ -1,7 +1,7 @@
 //! The order of the candidates, and `numberOfClusters` (docs/systems/ocm-placement.md#ranking).
 //!
-//! Owns: total descending, then name ascending; the first n. Flows in: candidates and totals. Flows out: who is
-//! selected. Must not know: where the totals come from.
+//! Owns: total descending, then name ascending; the first n. Flows in: candidates and totals. Flows out: the selected
+//! clusters. Must not know: where the totals come from.
 
 use std::cmp::Reverse;
 

@@ -1,6 +1,6 @@
-//! The report: everything that an evaluation found out, under names instead of numbers.
+//! The report: all results of an evaluation, with names instead of numbers.
 //!
-//! Owns: the shape that the cases compare, the PlacementDecisions as documents. Flows in: an evaluation. Flows
+//! Owns: the shape that the test cases compare, the PlacementDecisions as documents. Flows in: an evaluation. Flows
 //! out: serializable data. Must not know: who prints it.
 
 use std::collections::{BTreeMap, HashMap};

@@ -1,7 +1,7 @@
 //! Taints and tolerations (docs/systems/ocm-placement.md#taints-and-tolerations).
 //!
-//! Owns: which toleration bears with which taint, and until when. Flows in: tolerations, taints, now. Flows out:
-//! verdicts about a cluster's taints. Must not know: which clusters were selected before; the caller does.
+//! Owns: which toleration tolerates which taint, and until when. Flows in: tolerations, taints, now. Flows out:
+//! verdicts about a cluster's taints. Must not know: which clusters were selected before; the caller knows.
 
 use jiff::Timestamp;
 
@@ -79,13 +79,13 @@ pub(crate) fn expiry(toleration: &Toleration<'_>, taint: &Taint<'_>) -> Option<i
 /// What the tolerations make of one taint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tolerated {
-    /// Tolerated whatever the tolerations say: PreferNoSelect.
+    /// Tolerated regardless of the tolerations: PreferNoSelect.
     Always,
     /// Tolerated by this toleration, until then.
     By {
         /// Position in `spec.tolerations`.
         toleration: usize,
-        /// Nanoseconds of Unix time; `None`: for ever.
+        /// Nanoseconds of Unix time; `None`: forever.
         expires: Option<i128>,
         /// It has an expiry and the time is not given, and no other toleration covers the taint.
         unsure: bool,

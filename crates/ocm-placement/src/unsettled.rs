@@ -1,7 +1,8 @@
-//! Placements whose clusters on a live hub are a matter of luck, or never settle
+//! Placements whose clusters on a live hub are a matter of chance, or never settle
 //! (docs/systems/ocm-placement.md#the-order-of-placements).
 //!
-//! Owns: which orders are compared, and what tells that one never settles. Flows in: an evaluation. Flows out: problems.
+//! Owns: which orders are compared, and how to detect a Placement that never settles. Flows in: an evaluation. Flows
+//! out: problems.
 //! Must not know: how a Placement is scheduled.
 
 use std::collections::BTreeSet;
@@ -17,7 +18,7 @@ use crate::input::Detail;
 use crate::problems::{Problem, ProblemKind, problem};
 use crate::weights::{Kind, prioritizers};
 
-/// What one order comes to.
+/// The result of one order.
 struct End {
     own: Column<PlacementId, Existing>,
     restless: BTreeSet<PlacementId>,

@@ -1,7 +1,7 @@
 //! Which prioritizers a Placement uses, and how much each counts (docs/systems/ocm-placement.md#weights).
 //!
-//! Owns: defaults, modes, what overrides and what adds up. Flows in: a policy. Flows out: prioritizers with a
-//! weight other than 0, or the complaint that makes the Placement misconfigured. Must not know: scores.
+//! Owns: defaults, modes, which weights override others and which add up. Flows in: a policy. Flows out: prioritizers
+//! with a weight other than 0, or the complaint that makes the Placement misconfigured. Must not know: scores.
 
 use crate::api::placement::{AddOnScore, PrioritizerPolicy};
 

@@ -1,6 +1,6 @@
-//! Making the catalog: from the definitions that `sources.json` names to what `catalog.bin` holds.
+//! Generates `catalog.bin` from the definitions that `sources.json` names.
 //!
-//! Owns: what of a definition is a structural fact, and putting targets to its rules. Only tests need it:
+//! Owns: which parts of a definition are structural facts, and trying targets against its rules. Only tests need it:
 //!
 //!     SPOKEWRIGHT_CRDS=DIR UPDATE_CATALOG=1 cargo test --lib --features real-crds made_of
 

@@ -1,4 +1,4 @@
-//! The catalog is what its generator makes, and says what the projects' CRDs say.
+//! The committed catalog is what its generator makes, and it agrees with the projects' CRDs.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

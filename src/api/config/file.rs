@@ -1,7 +1,7 @@
 //! The configuration file as types: the source of its JSON Schema.
 //!
 //! Owns: field names, types and choices as an author sees them. Flows out: the schema that
-//! `spokewright schema config` prints and that every file is checked against. Must not know: what they do.
+//! `spokewright schema config` prints and that every file is checked against. Must not know: what the fields do.
 
 use std::collections::BTreeMap;
 

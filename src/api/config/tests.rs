@@ -1,4 +1,4 @@
-//! Every field of the configuration, right and wrong.
+//! Every field of the configuration, with valid and invalid values.
 
 use super::*;
 use crate::diagnostic::{Part, SourceId};

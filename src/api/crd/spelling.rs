@@ -1,11 +1,11 @@
 //! Typos in the keys of a CustomResourceDefinition.
 //!
-//! Owns: the keys that a definition and its schemas have, and the finding about a key that is near to one of them. Flows
-//! in: a definition. Flows out: findings. Must not know: what a schema means.
+//! Owns: the keys that a definition and its schemas have, and the finding about a key that is spelled nearly like one
+//! of them. Flows in: a definition. Flows out: findings. Must not know: what a schema means.
 //!
 //! An API server drops an unknown key, or refuses the definition with strict field validation
-//! (docs/systems/kubernetes.md#pruning). Either way, the rule that was meant is not in effect. A key that is near to no
-//! known one is not reported, because a later release may know it.
+//! (docs/systems/kubernetes.md#pruning). Either way, the rule that the author meant is not in effect. A key that
+//! resembles no known one is not reported, because a later release may know it.
 
 use serde_json::{Map, Value};
 use strsim::damerau_levenshtein;
@@ -168,7 +168,7 @@ impl<'o> Speller<'o> {
         let own = properties.keys().filter(|key| !fields.contains(&key.as_str()));
         for key in own {
             let mut near = fields.iter().filter(|field| damerau_levenshtein(key, field) == 1);
-            // Which of two is meant, nothing says: `targetRef` and `targetRefs`.
+            // Nothing shows which of the two is meant: `targetRef` or `targetRefs`.
             if fields
                 .iter()
                 .any(|field| properties.contains_key(*field) && damerau_levenshtein(key, field) <= 1)

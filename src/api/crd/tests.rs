@@ -1,4 +1,4 @@
-//! Reading definitions, and what is reported about broken ones.
+//! Reading definitions, and the findings about broken ones.
 
 #[cfg(feature = "real-crds")]
 mod real_crds;

@@ -86,7 +86,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Step>, PathError> {
     Ok(steps)
 }
 
-/// What an expression is made of, before it is known whether it is a path or a value.
+/// The parts of an expression, before it is known whether it is a path or a value.
 enum Item {
     Step(Step),
     Word(String),
@@ -105,7 +105,7 @@ struct Reader<'t> {
     base: usize,
 }
 
-/// What ends a name.
+/// The characters that end a name.
 const fn ends_name(character: char) -> bool {
     matches!(
         character,

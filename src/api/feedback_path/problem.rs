@@ -1,6 +1,6 @@
 //! Why OCM's work agent would refuse a path, and what to write instead.
 //!
-//! Owns: these words. Flows in: nothing. Flows out: [`PathError`]. Must not know: how a path is read.
+//! Owns: the wording. Flows in: nothing. Flows out: [`PathError`]. Must not know: how a path is read.
 
 /// Longer paths are refused: no status needs them, and parsers recurse.
 pub(crate) const PATH_MAX: usize = 2048;
@@ -11,7 +11,7 @@ pub(crate) const PATH_MAX: usize = 2048;
 pub(crate) struct PathError {
     /// First byte of what is wrong, in the text as given.
     pub offset: usize,
-    /// What is wrong.
+    /// The mistake.
     pub problem: PathProblem,
 }
 
@@ -50,7 +50,7 @@ impl PathError {
     }
 }
 
-/// What is wrong with a path.
+/// A mistake in a path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PathProblem {
     /// There is nothing in it.
@@ -65,7 +65,7 @@ pub(crate) enum PathProblem {
     /// A bare word where a path begins.
     #[error("unrecognized identifier {0}")]
     Identifier(String),
-    /// A bare word where a filter's value stands.
+    /// A bare word in the place of a filter's value.
     #[error("unrecognized identifier {0}")]
     Unquoted(String),
     /// A bracket, filter or quote without its end.
@@ -74,7 +74,7 @@ pub(crate) enum PathProblem {
     /// A character that means nothing here.
     #[error("unrecognized character {0:?}")]
     Character(char),
-    /// What is between brackets is no index, slice, name or union.
+    /// The text between brackets is not an index, slice, name, or union.
     #[error("invalid array index {0}")]
     Index(String),
     /// A comparison that does not exist.

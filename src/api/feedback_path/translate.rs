@@ -59,7 +59,7 @@ fn write_selector(text: &mut String, step: &Step) {
         }
         Step::Filter(left, comparison) => {
             text.push('?');
-            // What is missing differs from nothing in client-go; in RFC 9535 it differs from everything.
+            // In client-go, a missing value differs from nothing; in RFC 9535, it differs from everything.
             if let Some((Operator::NotEqual, operand)) = comparison {
                 write_path(text, left);
                 text.push_str("&&");

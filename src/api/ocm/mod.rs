@@ -1,8 +1,8 @@
-//! What an API server would refuse of OCM's cluster kinds.
+//! Objects of OCM's cluster kinds that an API server would refuse.
 //!
-//! Owns: which kinds those are, what of their schemas counts, and the rules of OCM's webhooks, which are asked where
-//! the schema has nothing to say. Flows in: dynamic objects. Flows out: findings for what was refused.
-//! Must not know: what the scheduler makes of it.
+//! Owns: which kinds those are, which parts of their schemas count, and the rules of OCM's webhooks, which are asked if
+//! the schema has no objection. Flows in: dynamic objects. Flows out: findings about the refused ones. Must not know:
+//! what the scheduler does with the others.
 
 mod webhooks;
 

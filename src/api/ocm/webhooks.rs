@@ -1,7 +1,7 @@
 //! What OCM's admission webhooks refuse.
 //!
-//! Owns: their rules, as far as a file can break them, in their words. Flows in: objects that their schema accepts. Flows
-//! out: findings. Must not know: what the scheduler makes of them.
+//! Owns: their rules, as far as a file can break them, in their wording. Flows in: objects that their schema accepts.
+//! Flows out: findings. Must not know: what the scheduler does with the objects.
 //!
 //! Source: open-cluster-management-io/ocm pkg/registration/webhook/v1/managedcluster_validating.go@v1.3.1,
 //! pkg/registration/webhook/v1beta2/managedclustersetbinding_validating.go@v1.3.1 and
@@ -13,7 +13,7 @@ use super::GROUP;
 use crate::diagnostic::{Code, Finding};
 use crate::object::Object;
 
-/// What the webhook of the object's kind says, which no CRD does.
+/// The objections of the webhook of the object's kind, which no CRD makes.
 #[must_use]
 pub(crate) fn refusals(object: &Object) -> Vec<Finding> {
     if object.api_version.group != GROUP {

@@ -1,8 +1,8 @@
 //! The size of a ManifestWork as OCM's webhook counts it.
 //!
 //! Owns: the length of a value as the API server's compact JSON, and the protobuf framing around it
-//! (docs/systems/ocm-work.md#size). Flows in: values. Flows out: a number of bytes. Must not know: works.
-//! Nothing is serialized: lengths are added up.
+//! (docs/systems/ocm-work.md#size). Flows in: values. Flows out: a number of bytes. Must not know: works. Nothing is
+//! serialized; only lengths are added up.
 //!
 //! The API server writes sorted keys, no spaces, `<`, `>`, `&`, U+2028 and U+2029 as `\u....`, and numbers as
 //! Go does. Key order does not change a length, so maps of either order count the same.
@@ -17,7 +17,7 @@ pub(crate) fn work_size(manifests: &[Value]) -> u64 {
     })
 }
 
-/// What one manifest adds to the size of its work, in bytes.
+/// The bytes that one manifest adds to the size of its work.
 #[must_use]
 pub(crate) fn manifest_size(manifest: &Value) -> u64 {
     manifest_size_of_json(json_bytes(manifest))

@@ -1,7 +1,7 @@
-//! What is wrong with the text of the parameters.
+//! Mistakes in the text of the parameters.
 //!
-//! Owns: faults inside the ConfigMap's text, as findings and as the status of the class. Flows in: faults. Flows out:
-//! findings, the first failure. Must not know: which fields there are.
+//! Owns: turning faults in the ConfigMap's text into findings and into the status of the class. Flows in: faults. Flows
+//! out: findings, the first failure. Must not know: which fields exist.
 
 use super::status::InvalidParameters;
 use crate::api::violation;

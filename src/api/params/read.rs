@@ -19,7 +19,7 @@ use apimachinery::GroupKind;
 use apimachinery::names::NameRule;
 use crd_schema::Schema;
 
-/// What became of the parameters of a class.
+/// The result of reading the parameters of a class.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ClassParams {
     /// The parameters as far as they could be understood, so that later stages can go on looking for faults;

@@ -1,6 +1,6 @@
 //! The resources that parameters list, checked against what exists.
 //!
-//! Owns: the checks that the RFC promises: the resource exists, serves the version, and has what its list asks for: a
+//! Owns: the checks that the RFC promises: the resource exists, serves the version, and has what its list requires: a
 //! target reference (a policy), parentRefs (a route), or a choice of objects. Flows in: the entries, a
 //! [`ResourceCatalog`]. Flows out: resources, faults. Must not know: where the catalog's kinds come from.
 
@@ -26,7 +26,7 @@ const RESERVED_FEEDBACK_NAMES: [&str; 6] = [
     "programmedReason",
 ];
 
-/// What a catalog knows about a resource.
+/// The facts that a catalog has about a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ResourceLookup<'c> {
     /// It exists.

@@ -1,9 +1,9 @@
 //! `rollout`: how a ManifestWorkReplicaSet goes from cluster to cluster (OCM's RolloutStrategy).
 //!
-//! Owns: its fields, what of them does not go together, and [`Rollout`]. Flows in: the field of the parameters, as its
-//! schema left it. Flows out: the value of `rolloutStrategy`; faults. Must not know: Placements, works.
+//! Owns: its fields, which of them exclude each other, and [`Rollout`]. Flows in: the field of the parameters, after
+//! its schema accepted it. Flows out: the value of `rolloutStrategy`; faults. Must not know: Placements, works.
 //!
-//! The patterns are narrower than OCM's, which lets through what its controller then cannot read and retries for ever
+//! The patterns are narrower than OCM's. OCM accepts values that its controller then cannot read, and retries forever
 //! (docs/systems/ocm-work.md#rollouts).
 
 use schemars::JsonSchema;

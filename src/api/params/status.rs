@@ -1,11 +1,11 @@
-//! Why MGC would not accept a GatewayClass, in its words.
+//! Why MGC would not accept a GatewayClass, in MGC's wording.
 //!
-//! Owns: the messages of the condition `Accepted` (docs/systems/mgc.md#gatewayclass-status). Flows in: what
-//! is wrong. Flows out: the message. Must not know: how it was found out.
+//! Owns: the messages of the condition `Accepted` (docs/systems/mgc.md#gatewayclass-status). Flows in: the mistake.
+//! Flows out: the message. Must not know: how it was found.
 
 use apimachinery::GroupKind;
 
-/// The controller whose GatewayClasses are ours unless the configuration says otherwise
+/// The controller whose GatewayClasses are ours unless the configuration names another
 /// (docs/systems/mgc.md#gatewayclass).
 pub(crate) const CONTROLLER_NAME: &str = "kuadrant.io/mgc-gw-controller";
 
@@ -32,7 +32,7 @@ pub(crate) enum InvalidParameters {
     /// Case 6, with our reason in the place of Go's.
     #[error("Invalid Parameters - Failed to unmarshal params: {0}")]
     Unmarshal(String),
-    /// A resource that does not exist or is no policy: promised by the RFC, without a message of MGC's.
+    /// A resource that does not exist or is not a policy: promised by the RFC, but MGC has no message for it.
     #[error("Invalid Parameters - {0}")]
     Resource(String),
 }

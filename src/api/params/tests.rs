@@ -1,4 +1,4 @@
-//! Every field of the parameters, right and wrong.
+//! Every field of the parameters, with valid and invalid values.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
-//! How the work agent writes: `updateStrategy`, and what goes with server-side apply.
+//! How the work agent writes: `updateStrategy`, and the settings of server-side apply.
 //!
-//! Owns: the checks of `serverSideApply` that its schema cannot say, so that the agent does not stumble over it on
+//! Owns: the checks of `serverSideApply` that its schema cannot express, so that the agent does not fail over it on
 //! every cluster. Flows in: the text of the parameters. Flows out: an [`UpdateStrategy`], faults. Must not know: works.
 //!
 //! What the agent does: docs/systems/ocm-work.md#server-side-apply.
@@ -15,7 +15,7 @@ use super::values::{IgnoreFields, ServerSideApply, UpdateStrategy};
 use crate::api::feedback_path::FeedbackPath;
 use apimachinery::{Field, pointer};
 
-/// What makes an object the object that it is: without one of these there is nothing to apply.
+/// The fields that identify an object: without one of these there is nothing to apply.
 const IDENTITY: [&[&str]; 5] = [
     &["apiVersion"],
     &["kind"],
@@ -24,7 +24,7 @@ const IDENTITY: [&[&str]; 5] = [
     &["metadata", "namespace"],
 ];
 
-/// The check of one way to say which field is meant.
+/// The check of one way to name a field.
 type Way = fn(&str) -> Result<(), Wrong>;
 
 impl Check<'_> {

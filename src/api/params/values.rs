@@ -1,6 +1,6 @@
-//! The parameters as values.
+//! The parameters of a class, as values.
 //!
-//! Owns: [`Params`], their defaults, and finding the entry of a kind. Must not know: the text they are read from.
+//! Owns: [`Params`], their defaults, and finding the entry of a kind. Must not know: the text that they are read from.
 
 use super::file::{
     DEFAULT_DOWNSTREAM_CLASS, DEFAULT_FORCE, DEFAULT_MAX_WORK_BYTES, IgnoreCondition, WorkPer,
@@ -10,7 +10,7 @@ use crate::api::feedback_path::FeedbackPath;
 use crate::object::Object;
 use apimachinery::Selector;
 
-/// What a GatewayClass asks for.
+/// The parameters of a GatewayClass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Params {
     /// Class of the downstream Gateways.
@@ -67,7 +67,7 @@ impl Default for ServerSideApply {
 pub(crate) struct IgnoreFields {
     /// The condition.
     pub condition: IgnoreCondition,
-    /// By OCM's name of each way to say which: the fields.
+    /// The fields, by OCM's name for each way to name them.
     pub fields: Vec<(&'static str, Vec<String>)>,
 }
 
@@ -134,7 +134,7 @@ impl Default for Params {
     }
 }
 
-/// What the objects of a listed resource have to be.
+/// The role that objects of a listed resource must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {
     /// In `resourcesToSync`: what Gateways, routes and policies need beside them, chosen by name or label.

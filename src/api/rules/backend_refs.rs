@@ -1,7 +1,7 @@
 //! References to backends.
 //!
-//! Owns: that a Service is named with its port. Flows in: references. Flows out: complaints.
-//! Must not know: which Services there are.
+//! Owns: the rule that a reference to a Service has a port. Flows in: references. Flows out: complaints. Must not know:
+//! which Services exist.
 
 use super::complaints::Complaints;
 use apimachinery::Field;

@@ -1,4 +1,4 @@
-//! Fields of which one mapping has one: the one of its type, at most one, exactly one.
+//! Fields that exclude each other in one mapping: the one of its type, at most one, exactly one.
 //!
 //! Owns: these three rules. Flows in: mappings, names of fields. Flows out: complaints. Must not know: kinds.
 

@@ -1,6 +1,6 @@
-//! What is wrong with one object, as findings.
+//! Complaints about one object, as findings.
 //!
-//! Owns: their form: the object, then what is wrong, at the field. Flows in: fields, words. Flows out: findings.
+//! Owns: their form: the object, then what is wrong, at the field. Flows in: fields, wording. Flows out: findings.
 //! Must not know: rules.
 
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ impl<'a> Complaints<'a> {
         self.object.root().get("spec")
     }
 
-    /// The value of a field is wrong, or what it should hold is missing.
+    /// The value of a field is wrong or missing.
     pub(super) fn value(&mut self, field: &Field<'_>, message: impl AsRef<str>, help: impl Into<String>) {
         let finding = self.finding(message.as_ref());
         let place = self.object.place(&field.pointer());
@@ -59,7 +59,7 @@ impl<'a> Complaints<'a> {
         }
     }
 
-    /// Of the same things only one may be there. `at` is the field that tells them apart.
+    /// Only one of several equal things may be there. `at` is the field that distinguishes them.
     pub(super) fn again(
         &mut self,
         (again, first): (&Field<'_>, &Field<'_>),
@@ -84,7 +84,7 @@ impl<'a> Complaints<'a> {
     }
 }
 
-/// Each field that has the key of an earlier one, with that one. What has no key is like no other.
+/// Each field that has the key of an earlier one, with that one. A field without a key equals no other.
 pub(super) fn repeated<'a, K: Ord>(
     fields: impl IntoIterator<Item = Field<'a>>,
     key: impl Fn(&Field<'a>) -> Option<K>,
@@ -103,7 +103,7 @@ pub(super) fn repeated<'a, K: Ord>(
     repeated
 }
 
-/// Whether a text is there and says something.
+/// Whether a text is there and is not empty.
 pub(super) fn says(field: &Field<'_>) -> bool {
     field.str().is_some_and(|text| !text.is_empty())
 }

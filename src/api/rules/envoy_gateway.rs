@@ -1,8 +1,8 @@
 //! Envoy Gateway's policies (docs/systems/envoy-gateway.md#what-crds-say-in-rules).
 //!
-//! Owns: which of their fields exclude or need each other: at the top of the spec, in what says who may come in, and in how
-//! the load is spread. Flows in: policies. Flows out: complaints. Must not know: targets; what is wrong with a reference is
-//! said where targets are read.
+//! Owns: which of their fields exclude or need each other: at the top of the spec, in authorization, and in load
+//! balancing. Flows in: policies. Flows out: complaints. Must not know: targets; a wrong reference is reported where
+//! targets are read.
 
 use super::backend_refs::backend_ref;
 use super::choices::{Types, at_most_one, exactly_one, of_its_type};

@@ -1,6 +1,7 @@
 //! Filters of HTTPRoutes and GRPCRoutes.
 //!
-//! Owns: which field belongs to which type of filter, which types are in a list once, and what the filters say.
+//! Owns: which field belongs to which type of filter, which types a list may have only once, and the rules of each
+//! filter.
 //! Flows in: lists of filters. Flows out: complaints. Must not know: what a rule matches.
 
 use super::backend_refs::backend_ref;
@@ -8,7 +9,7 @@ use super::choices::of_its_type;
 use super::complaints::{Complaints, repeated};
 use apimachinery::Field;
 
-/// Whose filters they are.
+/// The kind of route that the filters belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Filters {
     /// An HTTPRoute's.

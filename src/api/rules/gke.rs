@@ -1,7 +1,7 @@
-//! GKE's policies whose targets are told by labels (docs/systems/other-policies.md#gke).
+//! GKE's policies that select their targets by labels (docs/systems/other-policies.md#gke).
 //!
-//! Owns: which targets have a name and which labels. Flows in: policies. Flows out: complaints. Must not know: what their
-//! settings may be.
+//! Owns: which targets are named and which are selected by labels. Flows in: policies. Flows out: complaints. Must not
+//! know: what their settings may be.
 
 use super::complaints::{Complaints, says};
 

@@ -1,6 +1,6 @@
 //! Hostnames of listeners and routes.
 //!
-//! Owns: their form. Flows in: fields. Flows out: complaints. Must not know: who serves them.
+//! Owns: their syntax. Flows in: fields. Flows out: complaints. Must not know: who serves them.
 
 use std::net::IpAddr;
 
@@ -8,7 +8,7 @@ use super::complaints::Complaints;
 use apimachinery::Field;
 use apimachinery::names::NameRule;
 
-/// What becomes of an address where a hostname should be.
+/// How an address in the place of a hostname is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Addresses {
     /// The kind's CRD refuses them.

@@ -1,7 +1,7 @@
 //! Istio's policies that have targets or select workloads (docs/systems/other-policies.md#istio).
 //!
-//! Owns: that they do one of it, what a selector may say, and what a part of a policy needs besides. Flows in: policies. Flows
-//! out: complaints. Must not know: which targets they may have.
+//! Owns: that they do one or the other, what a selector may contain, and which fields a part of a policy needs in
+//! addition. Flows in: policies. Flows out: complaints. Must not know: which targets they may have.
 
 use super::choices::{at_most_one, exactly_one};
 use super::complaints::Complaints;
@@ -40,7 +40,7 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
     }
 }
 
-/// Labels of workloads are no patterns.
+/// Labels of workloads are not patterns.
 fn selector(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     for (key, value) in spec.get("selector").get("matchLabels").entries() {
         if key.is_empty() {

@@ -1,7 +1,8 @@
 //! Kuadrant's policies (docs/systems/kuadrant.md#what-crds-say-in-rules).
 //!
-//! Owns: what each must say at least, and which of its fields exclude each other. That `defaults`, `overrides` and bare
-//! settings do is reported where settings are read. Flows in: policies. Flows out: complaints. Must not know: targets.
+//! Owns: what each must contain at least, and which of its fields exclude each other. That `defaults`, `overrides`, and
+//! bare settings exclude each other is reported where settings are read. Flows in: policies. Flows out: complaints.
+//! Must not know: targets.
 
 use super::choices::at_most_one;
 use super::complaints::{Complaints, says};

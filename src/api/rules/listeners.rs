@@ -1,4 +1,4 @@
-//! Listeners, and what else a Gateway says.
+//! Listeners, and the other fields of a Gateway.
 //!
 //! Owns: the rules of one listener, and of the listeners of one object together (docs/systems/gateway-api.md#listeners).
 //! Flows in: Gateways, ListenerSets. Flows out: complaints. Must not know: listeners of other objects.
@@ -146,8 +146,8 @@ fn tls(complaints: &mut Complaints<'_>, listener: &Field<'_>) {
     }
 }
 
-/// TLS tells connections of several listeners of one port apart, plain HTTP does as well; nothing tells one of these from
-/// the other, or anything from plain TCP. UDP has ports of its own.
+/// TLS distinguishes connections of several listeners on one port, and so does plain HTTP; but nothing distinguishes
+/// TLS from HTTP, or either one from plain TCP. UDP has ports of its own.
 pub(super) fn protocols_on_one_port(complaints: &mut Complaints<'_>) {
     let listeners = complaints.spec().get("listeners");
     let mut families: BTreeMap<i64, (&str, Field<'_>)> = BTreeMap::new();

@@ -1,6 +1,6 @@
 //! What a rule of an HTTPRoute or a GRPCRoute matches.
 //!
-//! Owns: the form of paths, methods, headers and query parameters. Flows in: matches. Flows out: complaints.
+//! Owns: the syntax of paths, methods, headers, and query parameters. Flows in: matches. Flows out: complaints.
 //! Must not know: other matches.
 
 use super::complaints::{Complaints, repeated};

@@ -1,6 +1,6 @@
 //! NGINX Gateway Fabric's policies (docs/systems/other-policies.md#nginx-gateway-fabric).
 //!
-//! Owns: which targets go together in one policy, and which settings need or exclude each other. Flows in: policies.
+//! Owns: which targets one policy may combine, and which settings need or exclude each other. Flows in: policies.
 //! Flows out: complaints. Must not know: which kinds may be targeted.
 
 use super::choices::{exactly_one, of_its_type};
@@ -88,7 +88,7 @@ fn unique(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     }
 }
 
-/// No name stands twice, regardless of its kind.
+/// No name is there twice, regardless of its kind.
 fn unique_names(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
     let name = |target: &Field<'_>| target.get("name").str().map(str::to_owned);
     for (again, first) in repeated(spec.get("targetRefs").items(), name) {

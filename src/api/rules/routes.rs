@@ -69,7 +69,8 @@ struct Parents<'v> {
     by_shape: BTreeMap<(bool, bool), (usize, Field<'v>)>,
 }
 
-/// What tells two references to one parent apart: both name other listeners, or other ports, or neither does.
+/// How two references to one parent may differ: both name listeners, or both name ports, and those differ; or neither
+/// does.
 fn parents(complaints: &mut Complaints<'_>, parents: &Field<'_>) {
     let text = |parent: &Field<'_>, field: &str, default: &str| {
         parent.get(field).str().unwrap_or(default).to_owned()
@@ -170,7 +171,7 @@ fn grpc_rule(complaints: &mut Complaints<'_>, rule: &Field<'_>) {
 fn timeouts(complaints: &mut Complaints<'_>, timeouts: &Field<'_>) {
     let length = |field: &str| timeouts.get(field).str().and_then(milliseconds);
     if let (Some(request), Some(backend)) = (length("request"), length("backendRequest"))
-        // Zero is no limit.
+        // Zero means no limit.
         && request != 0
         && backend > request
     {

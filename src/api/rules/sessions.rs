@@ -1,7 +1,7 @@
-//! Sessions that stay with one backend.
+//! Session persistence: sessions that stay with one backend.
 //!
 //! Owns: what their cookies need. Flows in: `sessionPersistence` of a rule or a policy. Flows out: complaints. Must not
-//! know: whose it is.
+//! know: which object it is in.
 
 use super::complaints::{Complaints, says};
 use apimachinery::Field;

@@ -1,10 +1,10 @@
 //! What `diff` compares with: a Git revision, another input or a rendered tree, and reading it.
 //!
-//! Owns: the options for it, one for each, and what is reported about a base that is not whole. Flows in: those
-//! options. Flows out: a [`Base`], and what it renders to. Must not know: how sides are compared.
+//! Owns: the options for it, one for each, and the findings about an incomplete base. Flows in: those options. Flows
+//! out: a [`Base`], and its rendering. Must not know: how sides are compared.
 //!
-//! The option alone says which of the three a word means, never what happens to lie on the disk: whoever opens a pull
-//! request chooses the names in its checkout, also that of a directory called like the base.
+//! Only the option decides which of the three a word means, never what happens to be on disk: whoever opens a pull
+//! request chooses the names in its checkout, even that of a directory named like the base.
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
-//! The options of `diff` about change budgets.
+//! The options of `diff` for change budgets.
 //!
-//! Owns: these options, and that they win over the configuration. Flows in: arguments. Flows out: a [`Budget`]. Must
+//! Owns: these options, and that they override the configuration. Flows in: arguments. Flows out: a [`Budget`]. Must
 //! not know: what is counted.
 
 use clap::{Args, ValueEnum};

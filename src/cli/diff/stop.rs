@@ -1,6 +1,6 @@
 //! Why `diff` stops before it compares.
 //!
-//! Owns: that, and how a wrong word on the command line is told. Flows in: messages. Flows out: [`Stop`].
+//! Owns: these reasons, and how a wrong word on the command line is reported. Flows in: messages. Flows out: [`Stop`].
 //! Must not know: what is compared.
 
 use crate::cli::show;

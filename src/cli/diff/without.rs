@@ -1,6 +1,6 @@
 //! `diff --without`: which object is meant, and the input without it.
 //!
-//! Owns: that choice. Flows in: the input, `KIND/[NS/]NAME`. Flows out: the input without the object. Must not
+//! Owns: finding the object. Flows in: the input, `KIND/[NS/]NAME`. Flows out: the input without the object. Must not
 //! know: what is compared.
 
 use spokewright::Object;
@@ -9,7 +9,7 @@ use spokewright::pipeline::Loaded;
 use super::stop::{Stop, usage};
 use crate::cli::named::named;
 
-/// Takes an object out of the hub, or else off every cluster where it lives, and says what it is called.
+/// Removes an object from the hub, or else from every cluster where it lives, and returns its name.
 pub(super) fn remove(loaded: &mut Loaded, wanted: &str) -> Result<String, Stop> {
     let hub: Vec<&Object> = loaded.hub.objects.iter().collect();
     let anywhere: Vec<&Object> = hub

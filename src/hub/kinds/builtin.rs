@@ -1,7 +1,8 @@
 //! The built-in kinds, as one table.
 //!
 //! Owns: the rows of kinds that the catalog of schemas does not have. To add a kind, add a line to its group: kind,
-//! plural, scope. Versions are at the group, or in a group of their own when a kind differs. Flows in: the catalog.
+//! plural, scope. Versions are given for the group; a kind with other versions gets a group of its own. Flows in: the
+//! catalog.
 //! Flows out: the table. Must not know: any object.
 //!
 //! Facts: Kubernetes' API reference, and the projects' CRDs as docs/systems lists them.

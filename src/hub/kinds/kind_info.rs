@@ -1,7 +1,7 @@
 //! What is known about one kind.
 //!
-//! Owns: a row of the table, and reading it from a CRD or from the catalog. Flows in: CRDs, the catalog. Flows out: [`KindInfo`]s. Must not know: which
-//! kinds there are.
+//! Owns: a row of the table, and reading it from a CRD or from the catalog. Flows in: CRDs, the catalog. Flows out:
+//! [`KindInfo`]s. Must not know: which kinds exist.
 
 use std::borrow::Cow;
 
@@ -36,7 +36,7 @@ pub enum KindSource {
     Crd,
 }
 
-/// What is known about a kind.
+/// The facts about a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KindInfo {
     /// API group, `""` for core.
@@ -53,7 +53,7 @@ pub struct KindInfo {
     pub targets: TargetFields,
     /// Whether its spec has `parentRefs`, in any served version: only then can its objects be routes.
     pub parent_refs: bool,
-    /// What its policy label says, for CRDs of the input.
+    /// The value of its policy label, for CRDs of the input.
     pub policy_label: Option<PolicyLabel>,
     /// Where this comes from.
     pub source: KindSource,
@@ -87,7 +87,7 @@ impl From<Entry> for KindInfo {
                 target_selectors: entry.has_reference("targetSelectors"),
             },
             parent_refs: entry.has_reference("parentRefs"),
-            // What a label says of a kind is only a hint: kinds of the catalog have profiles.
+            // A label of a kind is only a hint: kinds of the catalog have profiles.
             policy_label: None,
             source: KindSource::BuiltIn,
         }

@@ -1,4 +1,4 @@
-//! The table is consistent, agrees with real CRDs, and finds the nearest name.
+//! The table is consistent, it agrees with real CRDs, and it finds the nearest name.
 
 #[cfg(feature = "real-crds")]
 mod real_crds;

@@ -1,6 +1,6 @@
 //! What `spokewright argocd parameters` prints: every parameter with the default that applies here.
 //!
-//! Owns: titles and tooltips. Flows in: the configuration. Flows out: a JSON array. Must not know: who shows it.
+//! Owns: titles and tooltips. Flows in: the configuration. Flows out: a JSON array. Must not know: who displays it.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;

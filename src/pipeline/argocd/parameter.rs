@@ -1,8 +1,8 @@
-//! Which parameters an Application may set, and what each holds.
+//! Which parameters an Application may set, and the type of each.
 //!
 //! Owns: the table. Flows in: nothing. Flows out: [`PARAMETERS`]. Must not know: what a parameter does.
 
-/// What a parameter holds, in Argo CD's words: its `collectionType`.
+/// The type of a parameter in Argo CD's terms: its `collectionType`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// One string.

@@ -1,4 +1,4 @@
-//! What an API server would refuse is a finding at its field, and out of the evaluation.
+//! An object that an API server would refuse gets a finding at its field, and is left out of the evaluation.
 
 use proptest::prelude::*;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Envoy Gateway (docs/systems/envoy-gateway.md): the most specific policy replaces the whole, unless it says
+//! Envoy Gateway (docs/systems/envoy-gateway.md): the most specific policy replaces all others, unless it sets
 //! `mergeType` itself.
 //!
 //! Owns: the profiles of `gateway.envoyproxy.io`. Flows in: nothing. Flows out: profiles. Must not know: objects.
@@ -24,7 +24,7 @@ pub(super) fn profiles() -> Vec<Profile> {
                 keyed("/httpUpgrade", "type"),
                 // Each rule gets the name of its policy before they are merged, so that no two are one.
                 all("/rateLimit/global/rules"),
-                // A rule for all clients is no rule then but the default, of which there is one.
+                // A rule for all clients is then not a rule but the default, and there is only one.
                 ListKey {
                     without: Some("clientSelectors".to_owned()),
                     ..all("/rateLimit/local/rules")
@@ -52,12 +52,12 @@ pub(super) fn profiles() -> Vec<Profile> {
         kind("EnvoyExtensionPolicy", Level::Rule),
         Profile {
             list_keys: vec![keyed("/extAuth/contextExtensions", "name")],
-            // Whatever else holds on the Gateway, a TCP route has no requests that it could hold for.
+            // Regardless of the other settings on the Gateway, a TCP route has no requests that it could apply to.
             filled: vec![Filled {
                 only: true,
                 ..filled(&["TCPRoute"], &["authorization"])
             }],
-            // One with CORS alone says nothing about who may come, and one may say that all may.
+            // One with CORS alone does not restrict clients, and one may let all of them in.
             open: vec![
                 Open::new(&[], &[IDENTITIES.as_slice(), &["/authorization"]].concat()),
                 Open::new(
@@ -79,7 +79,7 @@ pub(super) fn profiles() -> Vec<Profile> {
     ]
 }
 
-/// A kind of which one policy holds on a target (docs/systems/envoy-gateway.md#merge-types).
+/// A kind of which one policy applies to a target (docs/systems/envoy-gateway.md#merge-types).
 fn kind(kind: &str, end: Level) -> Profile {
     Profile {
         dictates: Dictates::Challenger,

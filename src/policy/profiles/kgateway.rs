@@ -1,5 +1,5 @@
-//! kgateway (docs/systems/other-policies.md#kgateway): labelled Direct, behaves like Inherited; the more
-//! specific wins per field at the top.
+//! kgateway (docs/systems/other-policies.md#kgateway): labeled Direct, but behaves like Inherited; for each top-level
+//! field, the more specific policy wins.
 //!
 //! Owns: the profiles of `gateway.kgateway.dev`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 

@@ -1,7 +1,7 @@
 //! The policy kinds that are built in, as plain data (docs/guides/teaching-a-kind.md), one file per product.
 //!
-//! Owns: the registry, and reading further profiles from the configuration. To teach a kind: one more expression
-//! in the file of its product, or one more file in `BUILT_IN` of `registry`.
+//! Owns: the registry, and reading further profiles from the configuration. To teach a kind, add an expression to the
+//! file of its product, or a file to `BUILT_IN` of `registry`.
 //! Flows in: configuration entries. Flows out: [`Profiles`].
 //! Must not know: objects.
 

@@ -1,6 +1,6 @@
 //! The profiles by kind.
 //!
-//! Owns: [`Profiles`], the built-in ones, and what counts for a labelled kind without one.
+//! Owns: [`Profiles`], the built-in ones, and the profile that applies to a labeled kind without one.
 //! Flows in: the files of the products. Flows out: profiles. Must not know: the configuration, objects.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,16 +32,16 @@ const BUILT_IN: [Product; 7] = [
 pub(crate) struct Profiles {
     /// Of one kind, each describes other versions; the last one added counts first.
     by_kind: BTreeMap<GroupKind, Vec<Arc<Profile>>>,
-    /// What the definitions of the input say of targets, by kind and version.
+    /// The targets that the definitions of the input allow, by kind and version.
     defined: BTreeMap<GroupKind, BTreeMap<String, api::Targeting>>,
-    /// What was found already: every spoke asks for the same.
+    /// The answers so far: every spoke asks the same questions.
     found: Arc<RwLock<BTreeMap<Asked, Option<Arc<Profile>>>>>,
 }
 
-/// A kind, the versions of it that are in use, and what the label of its definition says.
+/// A kind, its versions in use, and the label of its definition.
 type Asked = (GroupKind, Vec<String>, Option<String>);
 
-/// What the policies of a kind ask its definition.
+/// The questions of the policies of a kind to its definition.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
     /// The versions that they are written in.
@@ -105,7 +105,7 @@ impl Profiles {
         self.defined.insert(kind, versions.collect());
     }
 
-    /// Forgets what the definitions of the input say.
+    /// Forgets the answers of the definitions of the input.
     pub(crate) fn unlearn(&mut self) {
         self.found = Arc::default();
         self.defined.clear();
@@ -148,8 +148,8 @@ impl Profiles {
         Some(Arc::new(profile))
     }
 
-    /// What policies of a kind may name as targets: by the definition in the input, else by the catalog's, and where that
-    /// takes any kind, by what its controller or documentation tells.
+    /// The targets that policies of a kind may name: by the definition in the input, else by the catalog's, and if that
+    /// accepts any kind, by its controller or documentation.
     fn targeting(&self, kind: &GroupKind, versions: &BTreeSet<&str>) -> Targeting {
         let of_catalog = catalog::find(&kind.group, &kind.kind);
         let in_catalog = |version: &&str| {
@@ -164,7 +164,8 @@ impl Profiles {
         let defined = defined.map(|targeting| (targeting.clone(), Says::Definition));
         let defined = defined.reduce(either);
         match (&defined, catalogued) {
-            // A release may take more than the one of the catalog: then that only tells what is known to be taken.
+            // Another release may accept more than the one in the catalog, so the catalog shows only what is known to
+            // be accepted.
             (Some((of_input, _)), Some((ours, _)))
                 if !of_input.named.is_restricted && ours.named.is_restricted =>
             {
@@ -185,7 +186,7 @@ impl Profiles {
         self.by_kind.values().flatten()
     }
 
-    /// The profile of a labelled kind without one of its own: `class` is the label's value, compared without
+    /// The profile of a labeled kind without one of its own: `class` is the label's value, compared without
     /// case; `true` and anything else counts as Inherited, the superset (GEP-713).
     #[must_use]
     fn fallback(kind: &GroupKind, class: &str) -> Profile {

@@ -1,4 +1,4 @@
-//! What policies hold grows with what is said, not with what is multiplied.
+//! The memory of policies grows with the size of the input, not with the product of its parts.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! kgateway's route delegation: who takes what, and which policies are inherited
+//! kgateway's route delegation: which route takes which requests, and which policies are inherited
 //! (docs/systems/other-policies.md#route-delegation).
 
 use serde_json::{Value, json};

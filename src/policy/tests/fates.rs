@@ -1,4 +1,4 @@
-//! What is reported about a policy that many clusters receive.
+//! Reports about a policy that many clusters receive.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! What Istio's policies reach, against a slow and simple account of its rules (docs/systems/other-policies.md#istio).
+//! The targets of Istio's policies, compared with a slow and simple model of its rules
+//! (docs/systems/other-policies.md#istio).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! What policies of NGINX Gateway Fabric, kgateway and GKE come to, and what their controllers report
+//! The effective policies of NGINX Gateway Fabric, kgateway, and GKE, and the reports of their controllers
 //! (docs/systems/other-policies.md).
 
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What always holds, whatever the policies are.
+//! Properties that hold for any policies.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Which targets a policy may name, and who says so: the definition in the input, the catalog, a controller,
-//! documentation.
+//! Which targets a policy may name, and the source of that rule: the definition in the input, the catalog, a
+//! controller, documentation.
 
 use serde_json::json;
 

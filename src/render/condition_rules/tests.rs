@@ -1,4 +1,4 @@
-//! What the rules say of an object, evaluated as CEL.
+//! The condition rules of an object, evaluated as CEL.
 
 use kube_cel::cel::{Context, Program, Value as Cel, to_value};
 use serde_json::{Value, json};

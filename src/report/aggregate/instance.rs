@@ -1,7 +1,7 @@
-//! One hub object on one cluster: what its work and its feedback say.
+//! One hub object on one cluster, as its work and its feedback report it.
 //!
-//! Owns: what is wrong with a planned work, when a cluster counts, and what it says against a condition. Flows in: a
-//! planned work, the exported one. Flows out: words of one cluster. Must not know: other clusters.
+//! Owns: the problems of a planned work, whether a cluster counts, and its reasons against a condition. Flows in: a
+//! planned work, the exported one. Flows out: the report of one cluster. Must not know: other clusters.
 
 use super::planned::{AskedFeedback, PlannedWork};
 use crate::render::WorkId;
@@ -17,16 +17,16 @@ pub(super) struct PlacedWork<'x> {
     pub(super) id: WorkId,
     /// Its name in the plan.
     pub(super) name: &'x str,
-    /// What it should hold, when it was exported.
+    /// Its wanted contents, if it was exported.
     pub(super) planned: Option<&'x PlannedWork>,
     /// That work, when it was exported.
     pub(super) exported: Option<&'x ExportedWork>,
-    /// What keeps it from being as it should be, the one that explains the others first.
+    /// The problems that keep it from being as planned, with the one that explains the others first.
     pub(super) faults: Vec<Fault>,
 }
 
 impl PlacedWork<'_> {
-    /// What became of it.
+    /// Its outcome.
     pub(super) fn state(&self) -> WorkState {
         self.faults
             .first()
@@ -61,7 +61,7 @@ impl PlacedWork<'_> {
 pub(super) struct Fault {
     /// What.
     pub(super) state: WorkState,
-    /// Why, where anybody says so.
+    /// The reason, if anything reports one.
     pub(super) because: Option<String>,
     /// The objects that it is about; none: the work as a whole.
     pub(super) manifests: Vec<ManifestProblem>,
@@ -78,7 +78,7 @@ impl Fault {
     }
 }
 
-/// What is wrong with a work; `planned` is what it should hold, where that is known.
+/// The problem of a work; `planned` has its wanted contents, if they are known.
 pub(super) fn judged(exported: Option<&ExportedWork>, planned: Option<&PlannedWork>) -> Vec<Fault> {
     let Some(exported) = exported else {
         return vec![Fault::whole(WorkState::Missing, None)];
@@ -134,7 +134,7 @@ pub(super) struct Instance<'x> {
     pub(super) work: &'x PlacedWork<'x>,
     /// Its position among the manifests of that work.
     pub(super) position: usize,
-    /// What the exported work says of it.
+    /// The report of the exported work about it.
     pub(super) manifest: Option<&'x ManifestStatus>,
 }
 
@@ -210,8 +210,8 @@ impl<'x> Instance<'x> {
         }
     }
 
-    /// Why a condition is not True on this cluster; `None` where it is. Only the cluster knows, so silence is no
-    /// True.
+    /// Why a condition is not True on this cluster; `None` where it is. Only the cluster knows, so silence does not
+    /// count as True.
     pub(super) fn against(&self, kind: &str) -> Option<String> {
         self.obstacle()
             .or_else(|| self.objection(kind))
@@ -219,7 +219,7 @@ impl<'x> Instance<'x> {
             .or_else(|| self.lag(kind))
     }
 
-    /// What the cluster says against a condition: `None` where it is True, or where nothing is reported.
+    /// The reason of the cluster against a condition: `None` if it is True, or if nothing is reported.
     fn objection(&self, kind: &str) -> Option<String> {
         let feedback = self.feedback()?;
         match feedback.condition(kind) {
@@ -242,7 +242,7 @@ impl<'x> Instance<'x> {
         Some(format!("has not reported {kind}{because}"))
     }
 
-    /// Where the parameters ask for both generations: that the condition is about an older one than the object's.
+    /// If the parameters request both generations: that the condition is about an older one than the object's.
     fn lag(&self, kind: &str) -> Option<String> {
         let value = |wanted: &dyn Fn(&str) -> bool| {
             let asked = self
@@ -259,7 +259,7 @@ impl<'x> Instance<'x> {
         })
     }
 
-    /// The values that its feedback rules ask for.
+    /// The values that its feedback rules request.
     pub(super) fn asked(&self) -> &'x [AskedFeedback] {
         let planned = self.work.planned;
         planned

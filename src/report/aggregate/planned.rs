@@ -1,7 +1,7 @@
-//! What the plan writes into each distinct work, and where an exported work has something else.
+//! The contents of each distinct planned work, and where an exported work differs from it.
 //!
-//! Owns: the feedback that the parameters ask for. Flows in: texts of the plan, exported works. Flows out: [`PlannedWork`]s,
-//! words for a difference. Must not know: clusters.
+//! Owns: the feedback that the parameters request. Flows in: texts of the plan, exported works. Flows out:
+//! [`PlannedWork`]s, descriptions of differences. Must not know: clusters.
 
 use serde_json::Value;
 
@@ -14,18 +14,18 @@ use crate::report::exported::{ExportedWork, SpecDigest, list};
 pub(super) struct PlannedWork {
     /// Nothing of one that nobody could read.
     spec: Option<SpecDigest>,
-    /// For each manifest, in order, the values that its feedback rules ask for.
+    /// For each manifest, in order, the values that its feedback rules request.
     feedback: Vec<Vec<AskedFeedback>>,
 }
 
-/// One value that a feedback rule asks for.
+/// One value that a feedback rule requests.
 #[derive(Debug)]
 pub(super) struct AskedFeedback {
     /// Its name.
     pub(super) name: String,
     /// Where it is read.
     pub(super) path: FeedbackPath,
-    /// What its path finds in the object as it is shipped.
+    /// The value of its path in the object as it is shipped.
     pub(super) shipped: Option<Value>,
 }
 
@@ -53,18 +53,18 @@ impl PlannedWork {
         }
     }
 
-    /// What the feedback rules ask of the manifest at a position.
+    /// The values that the feedback rules of the manifest at a position request.
     pub(super) fn feedback(&self, position: usize) -> &[AskedFeedback] {
         self.feedback.get(position).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// What an exported work has otherwise; `None` where it says the same, or where its spec was not exported.
+    /// The difference of an exported work; `None` if there is none, or if its spec was not exported.
     pub(super) fn difference(&self, exported: &ExportedWork) -> Option<String> {
         self.spec.as_ref()?.difference(exported.spec.as_ref()?)
     }
 }
 
-/// The values that the feedback rules of a manifest ask for.
+/// The values that the feedback rules of a manifest request.
 fn asked(spec: &Value, summary: &ManifestSummary, manifest: &Value) -> Vec<AskedFeedback> {
     let wanted = [
         &summary.group,

@@ -1,9 +1,9 @@
-//! What stays on a cluster though nothing ships it any more, and why it stays.
+//! Objects that stay on a cluster although nothing ships them any longer, and why they stay.
 //!
 //! Owns: which applied resources are in no work (docs/systems/ocm-work.md#appliedmanifestwork), and which deletions the
 //! works of a cluster no longer grant (docs/systems/ocm-work.md#the-agents-rights). Flows in: exported works,
-//! AppliedManifestWorks of clusters, resources of the parameters. Flows out: [`ManifestProblem`]s, words. Must not
-//! know: what is planned.
+//! AppliedManifestWorks of clusters, resources of the parameters. Flows out: [`ManifestProblem`]s, text. Must not know:
+//! what is planned.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -17,7 +17,7 @@ use crate::report::status::ManifestProblem;
 /// So many resources are named in one message.
 const MOST_RESOURCES: usize = 5;
 
-/// The applied resources that are in no work of the cluster: `has` says which are.
+/// The applied resources that are in no work of the cluster, according to `has`.
 pub(super) fn remains(applied: &AppliedWork, has: impl Fn([&str; 4]) -> bool) -> Vec<ManifestProblem> {
     let resources = applied.resources.iter();
     let resources = resources.map(|resource| resource.each_ref().map(|part| &**part));
@@ -42,7 +42,7 @@ fn called(group: &str, resource: &str) -> String {
 /// Group and plural of resources.
 pub(super) type Resources<'x> = BTreeSet<(&'x str, &'x str)>;
 
-/// What the ClusterRoles in the works of each cluster let an agent delete.
+/// The kinds that the ClusterRoles in the works of each cluster let an agent delete.
 #[derive(Debug, Default)]
 pub(super) struct Rights<'x> {
     /// By cluster.

@@ -1,7 +1,7 @@
-//! The rules by which many clusters' words become one status (docs/systems/mgc.md#status-aggregation).
+//! The rules by which the reports of many clusters become one status (docs/systems/mgc.md#status-aggregation).
 //!
 //! Owns: conditions, addresses, listeners and feedback over all clusters. Flows in: the instances of one object, by
-//! cluster. Flows out: parts of an [`ObjectStatus`]. Must not know: which work carries what.
+//! cluster. Flows out: parts of an [`ObjectStatus`]. Must not know: which work contains which object.
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,8 +31,8 @@ const ADDRESS_TYPES: [(&str, &str); 2] = [
 
 /// The status of a Gateway (docs/systems/mgc.md#gateway-conditions).
 ///
-/// A Gateway's controller on the hub says Accepted and Programmed by the works alone; here every cluster must say so,
-/// too (docs/systems/why-we-differ.md#clusters-that-say-nothing).
+/// On the hub, a Gateway's controller sets Accepted and Programmed from the works alone; here every cluster must report
+/// them, too (docs/systems/why-we-differ.md#clusters-that-say-nothing).
 pub(super) fn gateway_status(
     gateway: &Gateway<'_>,
     class: &OurClass<'_>,
@@ -195,13 +195,13 @@ pub(super) fn listeners(
     all
 }
 
-/// What clusters could not read, by cluster.
+/// The values that clusters could not read, by cluster.
 pub(super) fn unknown(instances: &[Instance<'_>]) -> Vec<UnknownOnCluster> {
     instances.iter().flat_map(Instance::unknown).collect()
 }
 
-/// What the parameters ask for, by name in the order of the first cluster's rules, then by cluster; less `ours`, the
-/// names that every rule of the kind has. What a cluster does not report is left out.
+/// The values that the parameters request, by name in the order of the first cluster's rules, then by cluster; without
+/// `ours`, the names that every rule of the kind has. Values that a cluster does not report are left out.
 pub(super) fn feedback(instances: &[Instance<'_>], ours: &[String]) -> Vec<FeedbackOnCluster> {
     let mut all = Vec::new();
     let mut numbers: HashMap<&str, usize> = HashMap::new();

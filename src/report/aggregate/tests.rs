@@ -1,4 +1,4 @@
-//! One rule of docs/systems/mgc.md#status-aggregation each.
+//! Each test covers one rule of docs/systems/mgc.md#status-aggregation.
 
 use proptest::prelude::*;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! The forms for machines that annotate files: one finding for each hub object whose rendering changes.
+//! The formats for tools that annotate files: one finding for each hub object whose rendering changes.
 //!
-//! Owns: which finding is where, and how many there may be. Flows in: a [`DiffReport`], the texts of both
+//! Owns: the place of each finding, and their maximum number. Flows in: a [`DiffReport`], the texts of both
 //! sides. Flows out: findings. Must not know: how findings are written.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,7 +64,7 @@ pub fn annotations(report: &DiffReport, locate: &BothSides<'_>, most: usize) -> 
     findings
 }
 
-/// What goes beyond the budget and was not allowed.
+/// The limits that are exceeded and were not allowed.
 #[must_use]
 pub fn over_budget(exceeded: &[Exceeded]) -> Findings {
     let mut findings = Findings::new();
@@ -84,7 +84,8 @@ fn changed(place: Place, message: String) -> Finding {
     Finding::new(Code::DIFF_CHANGED, place, message).severity(Severity::Warning)
 }
 
-/// Policies that hold no more, and clusters that come or go: no line says so, so they are where the change is.
+/// Policies that no longer apply, and clusters that join or leave: they have no line of their own, so they are reported
+/// where the change is.
 fn lost(report: &DiffReport, locate: &BothSides<'_>) -> Findings {
     let place = locate.only_touched().unwrap_or(Place::Run);
     let mut findings = Findings::new();
@@ -163,7 +164,7 @@ fn finding(
     let message = match changes {
         [(one, clusters)] => format!("{}: {} on {}", one.object, word(one), on(clusters)),
         [(first, _), ..] => {
-            // Each with its clusters: what comes to one is no change of the others.
+            // Each with its clusters: an object that is new on one cluster does not change on the others.
             let each = changes
                 .iter()
                 .map(|(change, clusters)| format!("{} on {}", word(change), on(clusters)));
@@ -218,8 +219,8 @@ fn touched_place(change: &ObjectChange, locate: &BothSides<'_>, place: Place) ->
     line.unwrap_or_else(|| locate.for_readers_of_new(place))
 }
 
-/// Where the hub object says what changed, as far as that can be told from what is shipped: most of it is there at
-/// the same pointer.
+/// The place of the change in the hub object, as far as the shipped object shows it: most fields are there at the same
+/// pointer.
 fn changed_line(change: &ObjectChange, locate: &BothSides<'_>) -> Option<Place> {
     let sided = change.origins.first().filter(|sided| sided.side == Which::New)?;
     let (old, new) = (change.old.as_ref()?, change.new.as_ref()?);
@@ -235,7 +236,7 @@ fn changed_line(change: &ObjectChange, locate: &BothSides<'_>) -> Option<Place> 
     None
 }
 
-/// The pointer, in the new value, of the first field that differs; of what holds it where it is gone.
+/// The pointer, in the new value, of the first field that differs; of its parent if it is gone.
 fn first_difference(old: &Value, new: &Value) -> String {
     let inside = |name: &str, old: Option<&Value>, new: &Value| {
         let rest = old.map(|old| first_difference(old, new)).unwrap_or_default();

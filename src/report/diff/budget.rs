@@ -1,4 +1,4 @@
-//! How much one change may do before a user has to allow it.
+//! Change budgets: how much one change may do before a user has to allow it.
 //!
 //! Owns: counting what is limited. Flows in: limits, a [`DiffReport`]. Flows out: [`Exceeded`]s. Must not know:
 //! who set the limits, or what happens then.
@@ -11,7 +11,7 @@ use super::report::DiffReport;
 use super::side::is_cluster;
 use crate::api::config::Budget;
 
-/// What a report goes beyond.
+/// The limits that a report exceeds.
 #[must_use]
 pub fn exceeded(budget: Budget, report: &DiffReport, allowed: &[Limit]) -> Vec<Exceeded> {
     let all = Limit::ALL.into_iter().filter_map(|limit| {

@@ -1,6 +1,7 @@
-//! What happened to one thing, and how often which: the words of every form.
+//! Kinds of change, and how many there are of each: the wording of every format.
 //!
-//! Owns: these words and counts. Flows in: nothing. Flows out: [`Change`], [`Counts`]. Must not know: what changed.
+//! Owns: this wording and the counts. Flows in: nothing. Flows out: [`Change`], [`Counts`]. Must not know: what
+//! changed.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,13 +1,13 @@
-//! A set of clusters in a few words.
+//! Describes a set of clusters in a few words.
 //!
-//! Owns: these words. Flows in: the names of a fleet, some of them. Flows out: one line. Must not know: what
-//! happens there.
+//! Owns: the wording. Flows in: the names of a fleet, some of them. Flows out: one line. Must not know: what happens on
+//! them.
 
 use crate::diagnostic::first_names;
 
 /// How many names are listed at most.
 const LISTED: usize = 5;
-/// How many names stand for many.
+/// How many names are listed for many.
 const LISTED_OF_MANY: usize = 3;
 
 /// `eu-1`, `3 clusters: a, b, c`, `187 clusters (eu-*)`, `all 1000 clusters`, `999 clusters, all but eu-1`, or
@@ -62,7 +62,7 @@ pub(super) fn describe_names(all: &[String], names: &[&str]) -> String {
     format!("{count} clusters: {}", first_names(names, LISTED_OF_MANY))
 }
 
-/// What two names start with, up to and with the last separator; the names between two sorted ones share it.
+/// The common start of two names, up to and including the last separator; the names between two sorted ones share it.
 fn common_prefix<'a>(first: &'a str, last: &str) -> Option<&'a str> {
     let same = first
         .bytes()

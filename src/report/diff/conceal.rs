@@ -1,7 +1,8 @@
-//! Hides the values of Secrets: what is kept says which keys there are and whether a value changed.
+//! Hides the values of Secrets: the result shows only which keys exist and whether a value changed.
 //!
-//! Owns: where values of Secrets stand, also in texts that hold a whole object, and what is in their place. Flows in:
-//! two versions of an object. Flows out: both without values. Must not know: how they are compared or shown.
+//! Owns: where the values of Secrets are, including in texts that contain a whole object, and the text that replaces
+//! them. Flows in: two versions of an object. Flows out: both without values. Must not know: how they are compared or
+//! shown.
 
 use std::collections::BTreeSet;
 
@@ -78,7 +79,7 @@ fn is_secret(value: Option<&Value>) -> bool {
     value.and_then(|value| value.get("kind")).and_then(Value::as_str) == Some("Secret")
 }
 
-/// Masks the annotations of a Secret that may hold a copy of it.
+/// Masks the annotations of a Secret that may contain a copy of it.
 fn mask_copies(mut old: Option<&mut Value>, mut new: Option<&mut Value>) {
     let mut keys = BTreeSet::new();
     for side in [old.as_deref(), new.as_deref()].into_iter().flatten() {

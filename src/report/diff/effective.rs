@@ -1,8 +1,8 @@
-//! Effective settings that change, also where no object of the policy's own does: a new route, a policy that a deleted
-//! one had displaced.
+//! Effective settings that change, even if the policy itself does not: because of a new route, or because a policy that
+//! overrode it was deleted.
 //!
-//! Owns: the settings of one side by path ([`EffectiveSettings`]), and what differs between two. Flows in: evaluated
-//! policies. Flows out: [`EffectiveChange`]s. Must not know: works.
+//! Owns: the settings of one side by path ([`EffectiveSettings`]), and the differences between two sides. Flows in:
+//! evaluated policies. Flows out: [`EffectiveChange`]s. Must not know: works.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ type PathKey = (String, String, Vec<String>);
 /// Hashed, because ten thousand paths begin alike, and each is looked up for each class.
 type ByPath = HashMap<PathKey, Vec<Held>>;
 
-/// What holds on every path of one side.
+/// The settings that apply on every path of one side.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct EffectiveSettings {
@@ -38,12 +38,12 @@ pub struct EffectiveSettings {
 /// The position of a class.
 type Class = usize;
 
-/// What holds on one path.
+/// The settings that apply on one path.
 #[derive(Debug)]
 struct Held {
     /// The path for people.
     label: String,
-    /// What the last locators of the path are.
+    /// The kinds of the last locators of the path.
     levels: Vec<Level>,
     /// Shared by all paths with one result.
     settings: Arc<Settings>,
@@ -167,7 +167,7 @@ impl EffectiveSettings {
         settings
     }
 
-    /// Adds one place where policies were evaluated. What is the same there as elsewhere is kept once.
+    /// Adds one place where policies were evaluated. Settings that are the same there as elsewhere are kept once.
     fn add(&mut self, seen: Seen<'_>, clusters: Vec<String>, is_asked: impl Fn(&Path) -> bool) {
         let class = self.classes.len();
         self.classes.push(clusters);
@@ -201,7 +201,7 @@ impl EffectiveSettings {
         }
     }
 
-    /// What holds otherwise on the new side, by kind and path.
+    /// The settings that differ on the new side, by kind and path.
     #[must_use]
     pub fn changes(old: &Self, new: &Self) -> Vec<EffectiveChange> {
         let mut comparing = Comparing::default();
@@ -227,7 +227,7 @@ impl EffectiveSettings {
     }
 }
 
-/// What holds on one path before and after, and the groups of clusters where it is so.
+/// The settings that apply on one path before and after, and the groups of clusters with this change.
 type Pair<'h> = ([Option<&'h Held>; 2], Vec<usize>);
 
 /// The clusters that are alike on both sides: each is in the same classes as the others.
@@ -316,7 +316,7 @@ impl<'s> Alike<'s> {
 /// Changes as they are found.
 #[derive(Default)]
 struct Comparing<'s> {
-    /// What differs between two results, compared once.
+    /// The differences between two results, compared once.
     compared: HashMap<[*const Settings; 2], Arc<Vec<SettingChange>>>,
     /// By path; several where clusters differ in what changes.
     changes: BTreeMap<&'s PathKey, Vec<EffectiveChange>>,
@@ -390,7 +390,7 @@ impl<'s> Comparing<'s> {
 }
 
 impl Held {
-    /// Whether something holds here, and nothing there.
+    /// Whether some settings apply here, and none there.
     fn is_more_than(&self, other: Option<&Self>) -> bool {
         !self.settings.values.is_empty() && other.is_none_or(|other| other.settings.values.is_empty())
     }

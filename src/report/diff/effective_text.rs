@@ -1,7 +1,7 @@
-//! Effective settings that change, for people: equal changes of many paths together, the policies that win by name.
+//! Effective settings that change, for people: equal changes of many paths are grouped, and winning policies are named.
 //!
-//! Owns: what belongs together, and in which words. Flows in: a [`DiffReport`]. Flows out: [`EffectiveGroup`]s.
-//! Must not know: forms, terminals.
+//! Owns: which changes form a group, and the wording. Flows in: a [`DiffReport`]. Flows out: [`EffectiveGroup`]s. Must
+//! not know: formats, terminals.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const MOST_PATHS: usize = 8;
 /// At most so many settings are named in a title.
 const MOST_SETTINGS: usize = 3;
 
-/// What changes in the same way on some paths.
+/// Changes that are the same on some paths.
 pub(super) struct EffectiveGroup {
     /// Kind of the policies.
     pub kind: String,
@@ -133,7 +133,7 @@ fn what_happens(change: &EffectiveChange) -> Change {
     }
 }
 
-/// Who wins now, and who did.
+/// The winner now, and the winner before.
 fn title(change: &EffectiveChange) -> String {
     let (kind, old, new) = (
         &change.kind,

@@ -1,6 +1,6 @@
-//! Which fields differ between two values: paths with the identity of list entries instead of positions.
+//! Which fields differ between two values: paths identify list entries by key instead of position.
 //!
-//! Owns: what tells entries of a list apart. Flows in: two values. Flows out: [`FieldChange`]s. Must not know:
+//! Owns: what identifies an entry of a list. Flows in: two values. Flows out: [`FieldChange`]s. Must not know:
 //! kinds.
 
 use std::collections::{BTreeMap, BTreeSet};

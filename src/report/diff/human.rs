@@ -1,6 +1,6 @@
-//! The form for a terminal: a table of clusters, then unified hunks, each change once.
+//! The format for a terminal: a table of clusters, then unified hunks, each change once.
 //!
-//! Owns: this form. Flows in: a [`DiffReport`], a [`Look`]. Flows out: text. Must not know: terminals.
+//! Owns: this format. Flows in: a [`DiffReport`], a [`Look`]. Flows out: text. Must not know: terminals.
 
 use anstyle::{AnsiColor, Style};
 
@@ -67,7 +67,7 @@ fn object(
     let cyan = plain.fg_color(Some(AnsiColor::Cyan.into()));
     look.put(text, 0, red, &format!("--- {}", one_line(old, usize::MAX)));
     look.put(text, 0, green, &format!("+++ {}", one_line(new, usize::MAX)));
-    // What somebody applies or copies is never wrapped.
+    // Text that a user applies or copies is never wrapped.
     for line in hunks(change.old.as_ref(), change.new.as_ref()) {
         let style = match line.tag {
             Tag::Header => cyan,

@@ -26,7 +26,7 @@ pub(super) enum Tag {
 /// One line, with its mark and without its line end; nothing in it can steer a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
-    /// What it is.
+    /// Its kind.
     pub tag: Tag,
     /// The text.
     pub text: String,

@@ -1,6 +1,6 @@
-//! What a change budget counts, and what is reported about a change that goes beyond it.
+//! The limits of a change budget, and the finding about a change that exceeds one.
 //!
-//! Owns: the words. Flows in: counts. Flows out: [`Limit`], [`Exceeded`]. Must not know: how anything is counted.
+//! Owns: the wording. Flows in: counts. Flows out: [`Limit`], [`Exceeded`]. Must not know: how anything is counted.
 
 use schemars::JsonSchema;
 use serde::Serialize;

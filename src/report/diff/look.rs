@@ -1,6 +1,6 @@
-//! How texts for people are laid out.
+//! The layout of texts for people.
 //!
-//! Owns: indents and wrapping. Flows in: lines. Flows out: text. Must not know: what a line says.
+//! Owns: indents and wrapping. Flows in: lines. Flows out: text. Must not know: the meaning of a line.
 
 use anstyle::Style;
 

@@ -1,11 +1,11 @@
-//! The form for a comment on a pull request: what is lost, new, and changed, then folded details, and never more bytes
-//! than asked for.
+//! The format for a comment on a pull request: what is lost, new, and changed, then folded details, within a limit of
+//! bytes.
 //!
-//! Owns: this form, the line that a comment is found by, and what is left out of it. Flows in: a [`DiffReport`], a
+//! Owns: this format, the line that identifies a comment, and what is left out of it. Flows in: a [`DiffReport`], a
 //! budget. Flows out: text. Must not know: who posts it.
 //!
-//! GitHub takes comments of up to 65,536 characters (docs/systems/gitops.md#github). What does not fit is left out
-//! whole, never cut inside an object: a fence or a folded section without its end would swallow all that follows. The
+//! GitHub accepts comments of up to 65,536 characters (docs/systems/gitops.md#github). An object that does not fit is
+//! left out whole, never cut: a fence or a folded section without its end would swallow everything that follows. The
 //! comment says what is missing and how to see it.
 
 use std::collections::BTreeSet;
@@ -130,7 +130,7 @@ fn notice(report: &DiffReport, left_out: usize, total: usize, budget: usize) -> 
     )
 }
 
-/// What a reader has to see without unfolding anything; at most half of what there is room for.
+/// The part that a reader sees without unfolding anything; at most half of the available room.
 fn points(text: &mut String, report: &DiffReport, limit: usize) {
     const ROOM_FOR_MORE: usize = 64;
     let end = text

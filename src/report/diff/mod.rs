@@ -1,21 +1,21 @@
 //! What a change of the input does to every cluster: two rendered sides, compared.
 //!
-//! Owns: pairing the works and objects of two [`Side`]s, comparing them as values, merging what is the same on
-//! many clusters, and the forms people and machines read ([`human()`], [`semantic()`], [`markdown()`], [`json()`],
+//! Owns: pairing the works and objects of two [`Side`]s, comparing them as values, merging changes that are the same on
+//! many clusters, and the formats for people and machines ([`human()`], [`semantic()`], [`markdown()`], [`json()`],
 //! [`annotations()`]).
 //! Flows in: two plans, or rendered files that were read. Flows out: a [`DiffReport`] and its texts.
-//! Must not know: files, Git, terminals, or how a side came to be.
+//! Must not know: files, Git, terminals, or where a side came from.
 //!
-//! Two rules hold everywhere. Nothing is done once per cluster that could be done once per distinct text: a
-//! thousand clusters share one body. And no value of a Secret reaches a report: values are concealed while two
-//! objects are compared, before anything is kept.
+//! Two rules apply everywhere. First, no work is done for each cluster that could be done once for each distinct text:
+//! a thousand clusters share one body. Second, no value of a Secret reaches a report: values are concealed while two
+//! objects are compared, before anything is stored.
 
 // The sides, and the objects in their texts.
 mod side;
 
 mod object;
 
-// What differs: objects without the values of Secrets, fields, effective settings.
+// The differences: objects without the values of Secrets, fields, effective settings.
 mod change;
 
 mod conceal;
@@ -30,7 +30,7 @@ mod ways;
 
 mod effective;
 
-// How it is told: in a few words, in lines, in sections.
+// The formats: a few words, lines, sections.
 mod clusters;
 mod field_line;
 mod hunks;

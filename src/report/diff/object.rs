@@ -1,4 +1,4 @@
-//! A text as the objects inside it.
+//! Splits a text into the objects inside it.
 //!
 //! Owns: what pairs the objects of two sides ([`ObjectKey`]), and taking a work apart. Flows in: a text of a side.
 //! Flows out: objects. Must not know: the other side.

@@ -1,7 +1,7 @@
-//! The report: what was compared, what differs, and what is to be reported about it.
+//! The report: what was compared, what differs, and the findings about it.
 //!
-//! Owns: what belongs to a report, and its headline. Flows in: a [`Comparison`], effective changes. Flows out: a
-//! [`DiffReport`]. Must not know: forms.
+//! Owns: the parts of a report, and its headline. Flows in: a [`Comparison`], effective changes. Flows out: a
+//! [`DiffReport`]. Must not know: formats.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! What several forms for people have in common: the table of clusters, effective settings, where an object comes from.
+//! Sections that several formats for people share: the table of clusters, effective settings, the source of an object.
 //!
 //! Owns: these sections. Flows in: a report, a [`Look`]. Flows out: text. Must not know: how the changed objects
-//! themselves are shown; each form does that in its own way.
+//! themselves are shown; each format does that in its own way.
 
 use std::fmt::Write as _;
 
@@ -66,7 +66,7 @@ const COUNTS: &str = "  added  changed  removed";
 /// The head of the first column: the numbers are those of one cluster.
 const TABLE_TITLE: &str = "objects on each of";
 
-/// What is said behind the names of clusters that come or go.
+/// The text after the names of clusters that join or leave.
 pub(super) const fn presence(presence: Presence) -> &'static str {
     match presence {
         Presence::Both => "",
@@ -75,7 +75,7 @@ pub(super) const fn presence(presence: Presence) -> &'static str {
     }
 }
 
-/// What happens to an object, in a word or two.
+/// The change of an object, in a word or two.
 pub(super) const fn word(change: &ObjectChange) -> &'static str {
     match change.effect {
         Effect::Real => change.change.as_str(),
@@ -84,7 +84,7 @@ pub(super) const fn word(change: &ObjectChange) -> &'static str {
     }
 }
 
-/// What a change of a work comes to, where that is not what it says.
+/// The effect of a change of a work, if it differs from the change itself.
 pub(super) fn what_happens(change: &ObjectChange) -> String {
     match (change.effect, change.change) {
         (Effect::Real, _) => String::new(),
@@ -99,7 +99,7 @@ pub(super) fn what_happens(change: &ObjectChange) -> String {
     }
 }
 
-/// Where the hub objects stand that an object was made from, as `path:line`.
+/// The places of the hub objects that an object was made from, as `path:line`.
 pub(super) fn places(change: &ObjectChange, locate: &BothSides<'_>) -> Vec<String> {
     change
         .origins

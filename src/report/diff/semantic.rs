@@ -1,6 +1,6 @@
-//! The short form: one line for each field that differs, `path: old -> new`.
+//! The short format: one line for each field that differs, `path: old -> new`.
 //!
-//! Owns: this form. Flows in: a [`DiffReport`], a [`Look`]. Flows out: text. Must not know: terminals.
+//! Owns: this format. Flows in: a [`DiffReport`], a [`Look`]. Flows out: text. Must not know: terminals.
 
 use std::fmt::Write as _;
 

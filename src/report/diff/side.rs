@@ -34,7 +34,7 @@ pub(super) struct Body<'a> {
     pub before: &'a str,
     /// From behind the name of the cluster; `None` where the text names no cluster.
     pub after: Option<&'a str>,
-    /// What is known of the objects inside, for origins.
+    /// The facts about the objects inside, for origins.
     pub summaries: &'a [ManifestSummary],
 }
 
@@ -121,7 +121,7 @@ impl<'a> Side<'a> {
         side
     }
 
-    /// The side of an output tree that was read against `expected`: what both sides hold is one body for both.
+    /// The side of an output tree that was read against `expected`: texts that both sides have are one body for both.
     #[must_use]
     pub fn of_tree(tree: &'a TreeFiles, expected: &Self) -> Self {
         let mut side = Self::of_files(&tree.others);
@@ -140,8 +140,8 @@ impl<'a> Side<'a> {
         side
     }
 
-    /// Whether the file at a path of an output tree would hold exactly these bytes, so that its text need not be kept.
-    /// A list for kustomize is not compared, whatever it holds.
+    /// Whether the file at a path of an output tree would have exactly these bytes, so that its text need not be kept.
+    /// A list for kustomize is not compared, regardless of its contents.
     ///
     /// A reader of a tree asks this file by file: a tree of 100,000 files is gigabytes, nearly all of it as expected,
     /// and never is in memory.
@@ -179,7 +179,7 @@ impl<'a> Side<'a> {
         });
     }
 
-    /// Keeps only the clusters that `keep` admits, as `--clusters` says; hub objects stay.
+    /// Keeps only the clusters that `keep` selects, as `--clusters` requests; hub objects stay.
     pub fn retain_clusters(&mut self, keep: impl Fn(&str) -> bool) {
         self.clusters
             .retain(|cluster, _| !is_cluster(cluster) || keep(cluster));
@@ -188,7 +188,7 @@ impl<'a> Side<'a> {
 
 /// What a file of an output tree is: the work of a cluster; `None` for a list for kustomize.
 fn cluster_and_work(path: &str) -> Option<(&str, &str)> {
-    // Sets stand a directory deeper than works: below that of their namespace.
+    // Sets are a directory deeper than works: below that of their namespace.
     let (cluster, name) = if path.starts_with(REPLICA_SETS) {
         path.rsplit_once('/')
             .filter(|(directory, _)| *directory != REPLICA_SETS)?
@@ -203,8 +203,8 @@ fn stem(name: &str) -> &str {
     name.strip_suffix(".yaml").unwrap_or(name)
 }
 
-/// Cuts a work where `render` puts the name of the cluster: the value of `metadata.namespace`. `None` for a text
-/// that is not laid out as we write it; it is then compared as it stands.
+/// Cuts a work where `render` puts the name of the cluster: the value of `metadata.namespace`. `None` for a text that
+/// is not laid out as we write it; it is then compared as it is.
 fn cut<'a>(text: &'a str, cluster: &str) -> Option<(&'a str, &'a str)> {
     const KEY: &str = "\n  namespace: ";
     // Only above `spec`: a manifest inside may have a namespace of the cluster's name.
@@ -362,7 +362,7 @@ impl<'a> BothSides<'a> {
         }
     }
 
-    /// Where a reader of the new side finds `place`. A line of the old side says nothing about a file that both sides
+    /// Where a reader of the new side finds `place`. A line of the old side is meaningless in a file that both sides
     /// have with different texts, so such a place becomes the file as a whole.
     pub(super) fn for_readers_of_new(&self, place: Place) -> Place {
         match (&place, self.locate(&place)) {

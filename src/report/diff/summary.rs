@@ -1,7 +1,7 @@
-//! What matters of a difference, the risk first: what is lost, what is new, what changes.
+//! A summary of a difference, most important first: what is lost, what is new, what changes.
 //!
-//! Owns: which of these something is, and in which words. Flows in: a [`DiffReport`]. Flows out: a [`Summary`]. Must
-//! not know: forms.
+//! Owns: which of these a change is, and the wording. Flows in: a [`DiffReport`]. Flows out: a [`Summary`]. Must not
+//! know: formats.
 
 use std::collections::BTreeSet;
 
@@ -31,11 +31,11 @@ pub(super) struct Point {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Word {
     Plain(String),
-    /// What the input calls something.
+    /// The name of something in the input.
     Name(String),
 }
 
-/// All of it. Clusters that come or go as a whole are told in a line each, and nothing else is reported about them.
+/// All changes. Clusters that join or leave as a whole get one line each, and nothing else is reported about them.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
     pub lost: Vec<Point>,
@@ -120,7 +120,7 @@ pub(super) fn summary(report: &DiffReport) -> Summary {
     }
 }
 
-/// What no object says: policies that hold no more, and clusters that come or go.
+/// Changes that no object shows: policies that no longer apply, and clusters that join or leave.
 pub(super) fn without_objects(report: &DiffReport) -> Vec<Point> {
     let told = told_at_once(&report.comparison);
     let summarizing = Summarizing { report, told };
@@ -135,7 +135,7 @@ struct Summarizing<'r> {
     told: BTreeSet<u32>,
 }
 
-/// What an object is, where that decides how much its loss matters.
+/// The role of an object, if it decides how much its loss matters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Weight {
     Gateway,
@@ -390,7 +390,7 @@ impl<'r> Summarizing<'r> {
                 .plain(format!(" {receive} "));
             self.objects_of(point, row, Change::Added)
         }));
-        // What joins is told in a line.
+        // A cluster that joins gets one line.
         let mut told = self.told.clone();
         let joins = comparison
             .rows

@@ -1,4 +1,4 @@
-//! Whole comparisons: rules that hold for any two sides.
+//! Whole comparisons: properties of any two sides.
 
 use std::sync::Arc;
 

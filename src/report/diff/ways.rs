@@ -1,10 +1,10 @@
-//! The ways that traffic can take on clusters that are alike, and whether policies of a kind still hold on one.
+//! The ways that traffic can take on clusters that are alike, and whether policies of a kind still apply on one.
 //!
-//! Owns: what a way is made of, and when a path that had policies is without. Flows in: a topology; a path of another
-//! side; whether something holds on a path. Flows out: an answer. Must not know: kinds, settings.
+//! Owns: the parts of a way, and when a path has lost its policies. Flows in: a topology; a path of another
+//! side; whether any settings apply on a path. Flows out: an answer. Must not know: kinds, settings.
 //!
-//! A path is as detailed as the policies on it make it: with one on a listener, a route has a path for each of its
-//! listeners. So a path that is gone says nothing, and each way that it stood for is looked at.
+//! The detail of a path depends on the policies on it: with one on a listener, a route has a path for each of its
+//! listeners. So a path that is gone proves nothing, and each way that it stood for is checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,17 +18,17 @@ pub(super) struct Ways {
     rules: BTreeMap<String, Vec<(String, Vec<String>)>>,
 }
 
-/// What begins at one Gateway or Service.
+/// The ways that begin at one Gateway or Service.
 #[derive(Debug)]
 struct FromStart {
-    /// What every path from here begins with.
+    /// The start of every path from here.
     head: Vec<String>,
     listeners: Vec<String>,
     /// By route: the listeners that take it; none for a Service.
     routes: BTreeMap<String, BTreeSet<Option<String>>>,
 }
 
-/// What a path leads through.
+/// The nodes that a path leads through.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Steps<'p> {
     start: &'p str,
@@ -113,8 +113,8 @@ impl Ways {
         ways
     }
 
-    /// Whether traffic still takes a path on which policies held, and `holds` of none there any more: neither on it nor,
-    /// together, on what it has been divided into.
+    /// Whether traffic still takes a path on which policies applied, and none applies there any longer according to
+    /// `holds`: neither on the path nor, together, on the paths that it was divided into.
     pub(super) fn is_lost(&self, steps: &Steps<'_>, holds: impl Fn(&[String]) -> bool) -> bool {
         let Some(start) = self.starts.get(steps.start) else {
             return false;

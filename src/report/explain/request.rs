@@ -1,6 +1,7 @@
-//! `explain` of a request: which listener takes it, which rule, which would be next, and what holds on its way.
+//! `explain` of a request: which listener and rule take it, which rule would be next, and which settings apply on its
+//! way.
 //!
-//! Owns: the document `RequestExplanation`, and which paths of policies a request goes. Flows in: the evaluated
+//! Owns: the document `RequestExplanation`, and which paths of policies a request takes. Flows in: the evaluated
 //! policies of an input, a request. Flows out: serializable data with places. Must not know: how rules are compared.
 
 use std::collections::BTreeSet;

@@ -1,17 +1,17 @@
-//! Exported AppliedManifestWorks: what a work agent notes of one work.
+//! Exported AppliedManifestWorks: what a work agent records about one work.
 //!
-//! Owns: reading one (docs/systems/ocm-work.md#appliedmanifestwork). Flows in: objects. Flows out: [`AppliedWork`]s. Must
-//! not know: which resources still are in a work.
+//! Owns: reading one (docs/systems/ocm-work.md#appliedmanifestwork). Flows in: objects. Flows out: [`AppliedWork`]s.
+//! Must not know: which resources are still in a work.
 
 use std::sync::Arc;
 
 use crate::object::Object;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL};
 
-/// What a work agent notes of one work.
+/// The record of a work agent about one work.
 #[derive(Debug)]
 pub(crate) struct AppliedWork {
-    /// The object, without what it says.
+    /// The object, without its contents.
     pub(in crate::report) object: Object,
     /// The work's name.
     pub(in crate::report) work: String,
@@ -22,7 +22,7 @@ pub(crate) struct AppliedWork {
 }
 
 impl AppliedWork {
-    /// Reads an AppliedManifestWork; `None` where it does not say of which work. `text` keeps a text, equal ones once.
+    /// Reads an AppliedManifestWork; `None` if it does not name its work. `text` keeps a text, equal ones once.
     pub(in crate::report) fn read(object: &Object, text: impl Fn(&str) -> Arc<str>) -> Option<Self> {
         let root = object.root();
         let resources = root.get("status").get("appliedResources");

@@ -1,4 +1,4 @@
-//! What the ClusterRoles in a work let an agent delete.
+//! Which objects the ClusterRoles in a work let an agent delete.
 //!
 //! Owns: reading their rules (docs/systems/ocm-work.md#the-agents-rights). Flows in: specs of works. Flows out: [`Grant`]s.
 //! Must not know: which deletions are wanted.

@@ -1,4 +1,4 @@
-//! Equal values, kept once: of a hundred thousand works, most say the same.
+//! Keeps equal values once: most of a hundred thousand works are the same.
 //!
 //! Owns: finding an equal value again. Flows in: values. Flows out: shared ones. Must not know: what they are.
 

@@ -1,7 +1,7 @@
-//! The spec of a work, by digests: which of its manifests is another one, without the manifests.
+//! The spec of a work as digests: they show which of its manifests differ, without keeping the manifests.
 //!
-//! Owns: when two specs count as equal, less what an API server adds (docs/systems/ocm-work.md#manifestwork). Flows in:
-//! specs. Flows out: [`SpecDigest`]s, words for a difference. Must not know: which spec is planned.
+//! Owns: when two specs count as equal, ignoring what an API server adds (docs/systems/ocm-work.md#manifestwork). Flows
+//! in: specs. Flows out: [`SpecDigest`]s, descriptions of differences. Must not know: which spec is planned.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,12 +12,12 @@ use crate::diagnostic::first_items;
 
 /// At most so many differences of a work are named.
 const MOST_DIFFERENCES: usize = 3;
-/// What an API server adds to an entry of `manifestConfigs` (docs/systems/ocm-work.md#manifestwork).
+/// The fields that an API server adds to an entry of `manifestConfigs` (docs/systems/ocm-work.md#manifestwork).
 const CONFIG_DEFAULTS: [(&str, &str); 1] = [("feedbackScrapeType", "Poll")];
 
 type Digest = [u8; 32];
 
-/// What has to be equal in two specs. Specs differ by cluster, so even a digest of each is not little.
+/// The parts that have to be equal in two specs. Specs differ by cluster, so even a digest of each takes space.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in crate::report) struct SpecDigest {
     manifests: Vec<Manifest>,
@@ -47,7 +47,7 @@ impl SpecDigest {
         }
     }
 
-    /// What another spec has otherwise; `None` where it says the same.
+    /// The difference of another spec; `None` if there is none.
     pub(in crate::report) fn difference(&self, there: &Self) -> Option<String> {
         let mut parts = self.manifest_differences(there);
         if self.configs != there.configs {
@@ -122,7 +122,7 @@ pub(in crate::report) fn list<'v>(value: &'v Value, pointer: &str) -> &'v [Value
     items.map(Vec::as_slice).unwrap_or_default()
 }
 
-/// A form in which equal values are equal bytes, and no others: every part says what it is and how long.
+/// A form in which only equal values have equal bytes: every part has its type and its length.
 #[derive(Default)]
 struct Canonical(Sha256);
 

@@ -60,7 +60,7 @@ fn too_many(edges: usize) -> Finding {
 
 struct Builder<'b, 'a> {
     view: &'b PolicyView<'a>,
-    /// What is drawn: the hub's, or those of the cluster that is looked at.
+    /// The objects to draw: the hub's, or those of the cluster in view.
     attachments: &'b Attachments<'b>,
     /// Which of `lists` has the clusters that are drawn of each Gateway of the topology.
     goes_to: Table<GatewayId, usize>,
@@ -301,7 +301,7 @@ impl Builder<'_, '_> {
                 self.policy(authored.object, &nodes, state, whole || policy.local);
             }
         }
-        // What is kept from the cluster is no object there.
+        // A policy that is withheld from the cluster is not an object there.
         let Some(there) = self.view.seen().last().filter(|_| !whole) else {
             return;
         };
@@ -339,7 +339,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// The node that a policy's edge leads to, and the section that is no node; `None` when it is not drawn.
+    /// The node that a policy's edge leads to, and the section that is not a node; `None` if it is not drawn.
     fn target(&mut self, node: Node) -> Option<(usize, Option<String>)> {
         let topology = &self.attachments.topology;
         let (drawn, section) = match node {
@@ -401,7 +401,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// What became of a policy: a color, and words.
+    /// The fate of a policy: a color, and a text.
     fn state(&self, (attachments, id): (&Attachments<'_>, PolicyId), locator: &str) -> (State, String) {
         let accepted = accepted(attachments, id, None);
         if !accepted.is_true() {
@@ -484,7 +484,7 @@ fn named(identity: &Identity) -> (String, String) {
     (identity.group_kind.kind.clone(), name)
 }
 
-/// The clusters where others take something from a policy that holds elsewhere.
+/// The clusters where others override something of a policy that applies elsewhere.
 fn losing(everywhere: &Everywhere<'_>) -> String {
     let exceptions = everywhere.exceptions();
     let lost = exceptions.iter().filter(|(_, tally)| tally.lost);

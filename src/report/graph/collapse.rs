@@ -1,6 +1,6 @@
-//! Making a graph small enough to read: what is alike is counted instead of drawn.
+//! Makes a graph small enough to read: similar nodes are counted instead of drawn.
 //!
-//! Owns: the order in which things are counted, and which of them are alike.
+//! Owns: the order in which nodes are collapsed, and which of them are alike.
 //! Flows in: a [`Graph`] of everything. Flows out: a smaller one that stands for the same things.
 //! Must not know: how graphs are written.
 
@@ -14,7 +14,7 @@ pub(super) const MOST_NODES: usize = 60;
 /// A graph with more edges is too large to follow. Mermaid by itself refuses more than 500.
 pub(super) const MOST_EDGES: usize = 200;
 
-/// What is counted, one after the other, until the rest can be read.
+/// The nodes that are counted instead of drawn, one sort after the other, until the rest is readable.
 const STEPS: [fn(&mut Graph); 6] = [
     // Clusters that receive the same Gateways.
     |graph| graph.fold_by_gateways(&[Layer::Cluster]),
@@ -30,7 +30,7 @@ const STEPS: [fn(&mut Graph); 6] = [
     |graph| graph.fold_gateways(false),
 ];
 
-/// What tells nodes of one part apart.
+/// The key that distinguishes nodes of one part.
 type Key = (String, State, String, Vec<(usize, Option<String>)>);
 
 impl Graph {

@@ -1,4 +1,4 @@
-//! A graph in Graphviz' DOT language.
+//! A graph in Graphviz's DOT language.
 //!
 //! Owns: shapes, styles and escaping of DOT. Flows in: a [`Graph`]. Flows out: text.
 //! Must not know: what nodes mean beyond their part and state.

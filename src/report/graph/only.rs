@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use super::{Edge, Graph, Layer, Link, Vertex};
 
-/// What a picture is narrowed to: `kind/name` or `kind/namespace/name`, without case in the kind. A namespace stands
-/// for all that is in it.
+/// The part that a picture shows: `kind/name` or `kind/namespace/name`, ignoring case in the kind. A namespace stands
+/// for everything in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Only {
     kind: String,
@@ -21,7 +21,7 @@ impl Only {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, name) = text.split_once('/')?;
-        // The group, where somebody writes it, tells no node from another.
+        // A group in the text does not distinguish nodes.
         let kind = kind.split('.').next().unwrap_or(kind).to_lowercase();
         let is_whole = !kind.is_empty() && !name.is_empty() && name.matches('/').count() <= 1;
         is_whole.then(|| Self {
@@ -53,7 +53,7 @@ impl Graph {
         if seeds.is_empty() {
             return false;
         }
-        // A policy stands for its targets, a cluster for what goes there.
+        // A policy stands for its targets, a cluster for the objects that go there.
         let related = self.edges.iter().filter_map(|edge| match edge.link {
             Link::Targets if seeds.contains(&edge.from) => Some(edge.to),
             Link::Leads if seeds.contains(&edge.to) && self.part(edge.to) == Some(Layer::Cluster) => {

@@ -1,4 +1,4 @@
-//! Labels are escaped whatever they hold; what is alike is counted, in order, and nothing gets lost.
+//! Labels are escaped whatever they contain; similar nodes are counted, in order, and nothing gets lost.
 
 use proptest::prelude::*;
 

@@ -1,6 +1,7 @@
 //! What differs from a base, as a page shows it.
 //!
-//! Owns: which changes of settings are one, and what stands for what only the base has. Flows in: a [`DiffReport`].
+//! Owns: which changes of settings count as one, and the placeholders for things that only the base has. Flows in: a
+//! [`DiffReport`].
 //! Flows out: a [`ChangePart`]. Must not know: how two sides are compared.
 
 use std::collections::HashMap;
@@ -25,10 +26,10 @@ use crate::report::diff::{
 };
 use crate::topology::Topology;
 
-/// What the comparison is made of.
+/// The parts of the comparison.
 #[derive(Debug, Clone, Copy)]
 pub struct Compared<'c> {
-    /// What differs.
+    /// The differences.
     pub report: &'c DiffReport,
     /// The texts of both sides, under paths relative to their roots.
     pub locate: &'c BothSides<'c>,

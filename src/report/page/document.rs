@@ -1,6 +1,6 @@
-//! The data of a page, kind `FleetPage`: one document that names everything by its position in a list.
+//! The data of a page, kind `FleetPage`: one document that refers to everything by its position in a list.
 //!
-//! Owns: its shape. Flows in: what the other files of this folder find out. Flows out: serializable data. Must not
+//! Owns: its shape. Flows in: the results of the other files of this directory. Flows out: serializable data. Must not
 //! know: where it comes from, or how a page is drawn.
 //!
 //! A page of a thousand clusters must stay small, so nothing is reported twice: values, sets of clusters and outcomes

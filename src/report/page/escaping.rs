@@ -1,11 +1,11 @@
-//! Text of the input inside of markup, and data inside of a script.
+//! Escapes text of the input inside markup, and data inside a script.
 //!
-//! Owns: what is written instead of characters that would end either, or hide. Flows in: text. Flows out: text that
-//! stays what it is. Must not know: where it is.
+//! Owns: the replacements for characters that would end either one, or that are invisible. Flows in: text. Flows out:
+//! text that a browser reads as text. Must not know: where it is.
 
 use std::fmt::Write as _;
 
-/// Text inside of an element, or of an attribute in quotes.
+/// Text inside an element, or of an attribute in quotes.
 pub(super) fn escape_markup(text: &str, page: &mut String) {
     for character in text.chars() {
         match character {
@@ -14,7 +14,7 @@ pub(super) fn escape_markup(text: &str, page: &mut String) {
             '>' => page.push_str("&gt;"),
             '"' => page.push_str("&quot;"),
             '\'' => page.push_str("&#39;"),
-            // What could hide or turn around what is beside it.
+            // Characters that could hide or reverse the text next to them.
             other if is_hidden(other) => {
                 let _ = write!(page, "&lt;U+{:04X}&gt;", u32::from(other));
             }
@@ -41,7 +41,7 @@ fn is_hidden(character: char) -> bool {
     )
 }
 
-/// JSON inside of a script element, which markup would end, whatever it is in JSON. These characters are in strings
+/// JSON inside a script element, which markup would end, whatever it is in JSON. These characters are in strings
 /// only.
 pub(super) fn escape_data(json: &str, page: &mut String) {
     for character in json.chars() {

@@ -1,7 +1,8 @@
-//! What a page shows policies on: Gateways, their listeners, routes with their rules, backends.
+//! The hierarchy that a page shows policies on: Gateways, their listeners, routes with their rules, backends.
 //!
-//! Owns: their order and positions, where each is in every place that was evaluated, and what a rule matches in
-//! words. Flows in: the topologies of a view. Flows out: rows, and a [`Map`] of each topology. Must not know: policies.
+//! Owns: their order and positions, where each is in every evaluated topology, and a description of what a rule
+//! matches. Flows in: the topologies of a view. Flows out: rows, and a [`Map`] of each topology. Must not know:
+//! policies.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -72,7 +73,7 @@ pub(super) struct Map {
     pub(super) starts: BTreeMap<Start, usize>,
     pub(super) listeners: HashMap<ListenerId, i32>,
     pub(super) routes: HashMap<RouteId, i32>,
-    /// What hangs where: Gateway, listener, route.
+    /// Attachments: Gateway, listener, route.
     pub(super) attached: BTreeSet<(usize, i32, i32)>,
     /// The listeners of each route below each Gateway.
     by_route: HashMap<(usize, i32), Vec<i32>>,
@@ -84,7 +85,7 @@ pub(super) struct Hierarchy<'p> {
     pub(super) gateways: Interned<Identity, GatewayEntry<'p>>,
     pub(super) routes: Interned<Identity, RouteEntry<'p>>,
     pub(super) backends: Interned<(Identity, Option<String>), BackendRow>,
-    /// Whether rules say their backends: some policy may hold there.
+    /// Whether rules list their backends: some policy may apply there.
     with_backends: bool,
 }
 
@@ -93,7 +94,7 @@ pub(super) fn narrow(position: usize) -> i32 {
 }
 
 impl<'p> Hierarchy<'p> {
-    /// What the hub has, and a map of it. Where a Gateway goes to clusters, what is on these counts.
+    /// The hierarchy of the hub, and a map of it. If a Gateway goes to clusters, the objects there count.
     pub(super) fn of(
         view: &'p PolicyView<'_>,
         tables: &Tables<'_>,
@@ -421,7 +422,7 @@ fn rule_row(route: &Object, number: usize) -> RuleRow {
     }
 }
 
-/// What a rule is called in locators.
+/// The name of a rule in locators.
 pub(super) fn rule_name(rule: &RuleRow, position: usize) -> String {
     match &rule.name {
         Some(name) => name.clone(),

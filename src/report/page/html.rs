@@ -1,9 +1,12 @@
-//! The file around the data: markup, style, and script, and what keeps text of the input from becoming any of them.
+//! The file around the data: markup, style, and script, and the protection that keeps text of the input from becoming
+//! any of them.
 //!
-//! Owns: the order of the pieces, and the content security policy with the hashes of the two that it admits.
+//! Owns: the order of the pieces, and the content security policy with the hashes of the style and the script that it
+//! allows.
 //! Flows in: a [`FleetPage`]. Flows out: HTML. Must not know: what the data says.
 //!
-//! The pieces are written one after the other, and nothing is searched for in what holds text of the input already.
+//! The pieces are written one after the other. Nothing is ever replaced in a text that already contains text of the
+//! input.
 
 use std::sync::LazyLock;
 
@@ -108,8 +111,8 @@ impl FleetPage {
     }
 }
 
-/// What the page may do: run this script, use this style, and nothing else. A file has no headers, so it says so
-/// itself.
+/// What the page may do: run this script, use this style, and nothing else. A file has no headers, so the policy is in
+/// the markup.
 fn policy(style: &str, script: &str) -> String {
     let hash = |text: &str| base64(&Sha256::digest(text.as_bytes()));
     format!(

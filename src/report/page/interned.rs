@@ -52,7 +52,7 @@ pub(super) struct Tables<'p> {
     pub(super) values: Interned<String, Value>,
     sets: Interned<Vec<usize>, Vec<usize>>,
     clusters: HashMap<&'p str, usize>,
-    /// Where each place is that was asked for: a setting is looked up once, on however many paths it holds.
+    /// The positions of the requested places: a setting is looked up once, on however many paths it applies.
     places: HashMap<Place, Option<At>>,
 }
 

@@ -1,7 +1,7 @@
 //! The kinds of policies on a page.
 //!
-//! Owns: their order, and where a page draws the cells of each. Flows in: a view. Flows out: rows and their positions. Must
-//! not know: what holds.
+//! Owns: their order, and where a page draws the cells of each. Flows in: a view. Flows out: rows and their positions.
+//! Must not know: which settings apply.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

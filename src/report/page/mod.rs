@@ -1,11 +1,11 @@
-//! The page: one HTML file that shows a fleet to people who would rather look than read.
+//! The page: one HTML file that shows a fleet.
 //!
-//! Owns: the document `FleetPage`, and the file around it. Flows in: what other reports are made from, a [`Page`].
+//! Owns: the document `FleetPage`, and the file around it. Flows in: the data of the other reports, a [`Page`].
 //! Flows out: HTML. Must not know: the command line, files, or how anything was decided.
 //!
-//! Everything that needs a rule of precedence is decided before the page is made: its script groups, counts, and draws.
-//! `document` has the shape of the data, `interned` the lists that it consists of; `hierarchy`, `outcomes`, `policies`,
-//! `placements`, `change`, `works`, and `texts` fill it, each its part; `html` writes the file.
+//! Everything that needs a rule of precedence is decided before the page is made: its script only groups, counts, and
+//! draws. `document` has the shape of the data, `interned` the lists that it consists of; `hierarchy`, `outcomes`,
+//! `policies`, `placements`, `change`, `works`, and `texts` fill it, each its part; `html` writes the file.
 
 mod document;
 mod interned;
@@ -85,7 +85,7 @@ pub(crate) struct Page<'p> {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct PageOptions {
-    /// What it is called.
+    /// Its name.
     pub title: String,
     /// What is before the path of a file in a link to it: `http` or `https`.
     pub source_url: Option<String>,

@@ -1,7 +1,7 @@
-//! The report about policies: what a page names by positions, by locators.
+//! The report about policies: it refers by locators to what a page refers to by positions.
 //!
-//! Owns: that translation. Flows in: a view, what is kept from clusters, texts. Flows out: a [`PolicyReport`]. Must not
-//! know: pages, how anything was decided.
+//! Owns: that translation. Flows in: a view, what is withheld from clusters, texts. Flows out: a [`PolicyReport`]. Must
+//! not know: pages, how anything was decided.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -175,7 +175,7 @@ impl Locators {
         let gateways = hierarchy.gateways.list.iter().map(|entry| {
             let gateway = entry.identity.locator();
             let listeners = in_order(&entry.listeners, |locator: &String| match locator.as_str() {
-                // Requests inside of a mesh come to the Service itself.
+                // Requests inside a mesh go to the Service itself.
                 "" => gateway.clone(),
                 locator => locator.to_owned(),
             });
@@ -235,7 +235,7 @@ fn in_order<K: Eq + std::hash::Hash, T>(list: &Interned<K, T>, name: impl Fn(&K)
     names.into_iter().map(|(_, name)| name).collect()
 }
 
-/// What positions stand for.
+/// The names that positions stand for.
 struct Naming<'n, 'p> {
     locators: Locators,
     clusters: Vec<&'p str>,

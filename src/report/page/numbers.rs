@@ -13,7 +13,7 @@ pub(super) struct Numbers {
     of_hub: HashMap<String, usize>,
     /// By cluster and locator.
     of_clusters: HashMap<(String, String), usize>,
-    /// What each is read from, in their order.
+    /// The object that each is read from, in order.
     pub(super) entries: Vec<Entry>,
 }
 

@@ -1,7 +1,7 @@
-//! What holds where: one outcome for each path, and the clusters where another one does.
+//! Which settings apply where: one outcome for each path, and the clusters with a different one.
 //!
-//! Owns: which outcome is the common one, which clusters are exceptions, and what was kept from a cluster by what lives
-//! there. Flows in: a view, the [`Hierarchy`]. Flows out: outcomes, profiles, exceptions. Must not know: texts, works.
+//! Owns: which outcome is the common one, which clusters are exceptions, and what local objects keep from a cluster.
+//! Flows in: a view, the [`Hierarchy`]. Flows out: outcomes, profiles, exceptions. Must not know: texts, works.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::report::policy_view::{PolicyView, Seen};
 use crate::sync::Withheld;
 use crate::topology::{Level, Node};
 
-/// Everything that holds.
+/// All outcomes.
 #[derive(Default)]
 pub(super) struct Outcomes {
     pub(super) rows: Vec<OutcomeRow>,
@@ -37,7 +37,7 @@ struct Kept<'p> {
     withheld: &'p Withheld<'p>,
 }
 
-/// What was found, before it is known which outcome is the common one.
+/// The results, before it is known which outcome is the common one.
 struct Finding<'f, 'p> {
     tables: &'f mut Tables<'p>,
     kinds: &'f Kinds,
@@ -45,7 +45,7 @@ struct Finding<'f, 'p> {
     rows: Interned<String, OutcomeRow>,
     cores: Interned<String, usize>,
     core_of: Vec<usize>,
-    /// By kind and place: each place that was evaluated, by position, and what holds there.
+    /// By kind and place: each evaluated topology, by position, and the settings that apply there.
     found: HashMap<(usize, Spot), Vec<(usize, usize)>>,
 }
 
@@ -93,7 +93,7 @@ impl Outcomes {
             .map_or(-1, |core| signed(*core))
     }
 
-    /// Says which outcome is common, and where another one holds.
+    /// Decides which outcome is common, and where another one applies.
     fn settle(
         &mut self,
         view: &PolicyView<'_>,
@@ -185,7 +185,7 @@ impl Outcomes {
             .collect();
     }
 
-    /// What holds above the routes, by Gateway.
+    /// The settings that apply above the routes, by Gateway.
     pub(super) fn own(&self) -> HashMap<usize, Vec<(Position, usize, Position)>> {
         let mut own: HashMap<usize, Vec<(Position, usize, Position)>> = HashMap::new();
         for ((kind, spot), outcome) in self.common.iter().filter(|((_, spot), _)| spot.route < 0) {
@@ -199,7 +199,7 @@ impl Outcomes {
 /// Rule or -1, backend or -1, kind, outcome.
 type OtherRow = (Position, Position, usize, Position);
 
-/// The profiles of rules, and what holds on paths that have no column.
+/// The profiles of rules, and the settings that apply on paths that have no column.
 #[derive(Default)]
 pub(super) struct Profiles {
     pub(super) list: Interned<Vec<Position>, Vec<Position>>,
@@ -266,7 +266,7 @@ impl Profiles {
 }
 
 impl<'p> Finding<'_, 'p> {
-    /// Notes what holds in one place.
+    /// Records the settings that apply in one place.
     fn look(
         &mut self,
         view: &'p PolicyView<'_>,
@@ -349,7 +349,7 @@ impl<'p> Finding<'_, 'p> {
         .collect()
     }
 
-    /// The position of what holds on a path.
+    /// The position of the outcome of a path.
     fn outcome(
         &mut self,
         view: &PolicyView<'_>,

@@ -1,4 +1,4 @@
-//! Finding the places of a page by the locators that reports have.
+//! Finds the places of a page by the locators that reports use.
 //!
 //! Owns: that lookup. Flows in: the [`Hierarchy`], locators of a path. Flows out: places. Must not know: policies.
 

@@ -1,7 +1,7 @@
-//! The policies of a page: of the hub, and those that live on clusters.
+//! The policies of a page: those of the hub, and those that live on clusters.
 //!
-//! Owns: what they target in words of a page, and what would change without each. Flows in: a view, the
-//! [`Hierarchy`]. Flows out: rows. Must not know: what holds where.
+//! Owns: the description of their targets, and what would change without each. Flows in: a view, the [`Hierarchy`].
+//! Flows out: rows. Must not know: which settings apply where.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::topology::{Node, Start};
 pub(crate) struct Without {
     /// The settings that differ.
     pub(crate) settings: Arc<Vec<SettingChange>>,
-    /// Locators of the policies that hold then.
+    /// Locators of the policies that then apply.
     pub(crate) policies: Vec<String>,
     /// The clusters, in groups of those that are alike.
     pub(crate) clusters: Vec<Arc<[String]>>,
@@ -35,14 +35,14 @@ pub(crate) struct Without {
     pub(crate) more: usize,
 }
 
-/// What the rows are made from beside the view.
+/// The data that the rows are made from, in addition to the view.
 pub(super) struct Rows<'r, 'p> {
     pub(super) view: &'p PolicyView<'p>,
     pub(super) maps: &'r [Map],
     pub(super) of_hub: &'r Map,
     pub(super) kinds: &'r Kinds,
     pub(super) sources: &'p Sources,
-    /// What changes without a policy of the hub, by locator, where that was worked out.
+    /// The changes without a policy of the hub, by locator, if they were computed.
     pub(super) if_deleted: &'r HashMap<String, Vec<Without>>,
 }
 

@@ -1,4 +1,4 @@
-//! What a page says where no script runs: counts, and what is worth a look, worst first.
+//! The contents of a page if no script runs: counts, and the things worth a look, worst first.
 //!
 //! Owns: these sentences. Flows in: the data. Flows out: markup. Must not know: how anything was found out.
 
@@ -103,7 +103,7 @@ fn worth_a_look(page: &FleetPage) -> Vec<String> {
     lines
 }
 
-/// Whether a policy of a column holds for every rule of a route, below every listener, and does not let everybody in.
+/// Whether a policy of a column applies to every rule of a route, below every listener, and does not let everybody in.
 fn is_covered(page: &FleetPage, route: &RouteRow, column: usize) -> bool {
     let holds = |profile: &usize| {
         let outcome = page

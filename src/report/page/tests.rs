@@ -1,4 +1,4 @@
-//! Lists without repeats, sets of clusters, and text that becomes nothing else.
+//! Lists without repeats, sets of clusters, and text that stays text.
 
 use serde_json::json;
 

@@ -1,7 +1,7 @@
-//! The texts of objects that a page shows beside what follows from them.
+//! The texts of objects that a page shows next to their effects.
 //!
-//! Owns: cutting an object's text out of its file, and how much of that a page may carry. Flows in: objects, the texts of
-//! a run. Flows out: excerpts with their first lines. Must not know: what the objects mean.
+//! Owns: cutting an object's text out of its file, and how much text a page may contain. Flows in: objects, the texts
+//! of a run. Flows out: excerpts with their first lines. Must not know: what the objects mean.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const MOST_BYTES: usize = 1 << 20;
 const MOST_OF_A_TEXT: usize = 64 << 10;
 
 /// The first line and the text of an object: of its own document, or of its own part of a `List`. Nothing else of the
-/// file, where a Secret may stand.
+/// file, because it may contain a Secret.
 pub(super) fn own_text(object: &Object, sources: &Sources) -> Option<(usize, String)> {
     let origin = &object.origin;
     let (line, text) = if origin.pointer.is_empty() {
@@ -44,7 +44,8 @@ pub(super) fn own_text(object: &Object, sources: &Sources) -> Option<(usize, Str
     Some((line.saturating_add(blank), rest.trim_end().to_owned()))
 }
 
-/// The texts of what is no policy: Placements first, as their place explains most, then Gateways and what they name.
+/// The texts of objects that are not policies: Placements first, because their place explains most, then Gateways and
+/// the objects that they name.
 pub(super) fn texts(
     hub: &Hub,
     topology: &Topology<'_>,

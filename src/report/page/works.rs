@@ -1,4 +1,4 @@
-//! What the clusters report of the works, beside what is planned.
+//! What the clusters report about the works, next to what is planned.
 //!
 //! Owns: which Gateway or policy a reported status belongs to. Flows in: statuses that were aggregated from exported
 //! works. Flows out: a [`WorksPart`], conditions in the rows. Must not know: how a status comes about.
@@ -45,7 +45,7 @@ pub(super) fn works(
             Some((gateway.work.as_deref()?.strip_prefix("ManifestWork ")?, position))
         })
         .collect();
-    // Of one that is not there nobody says whose it is.
+    // Nothing shows who owns a work that does not exist.
     let whose = |problem: &WorkProblem| {
         let parent = problem.parent.as_ref().and_then(|parent| by_key.get(parent));
         parent.or_else(|| by_work.get(problem.work.as_str())).copied()

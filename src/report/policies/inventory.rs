@@ -1,4 +1,4 @@
-//! What a `PolicyReport` says of everything that policies may hold for: the types.
+//! The types of the inventory in a `PolicyReport`: everything that policies may apply to.
 //!
 //! Owns: their fields and names. Flows in: nothing. Flows out: types that serialize. Must not know: policies.
 

@@ -1,4 +1,4 @@
-//! The cases of `fixtures/policy` (see its README), each compared strictly on paths, sources, values, statuses.
+//! The cases of `fixtures/policy` (see its README), each compared strictly by paths, sources, values, and statuses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

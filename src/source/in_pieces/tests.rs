@@ -1,4 +1,4 @@
-//! A text that is read in pieces says what it says as a whole.
+//! A text that is read in pieces gives the same objects as the whole text.
 
 use std::io::{Cursor, Read, repeat};
 

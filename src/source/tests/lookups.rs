@@ -1,4 +1,4 @@
-//! Where findings are: each document is read again once, and lines are counted once.
+//! The places of findings: each document is read again only once, and lines are counted only once.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A tree must give exactly the files that the same tree on disk gives.
+//! Any tree gives exactly the files that the same tree on disk gives.
 
 #[cfg(feature = "git")]
 mod every_tree;

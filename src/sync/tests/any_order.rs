@@ -1,4 +1,5 @@
-//! What is shipped for one target means, in whichever order it is created there, what its authors wrote on the hub.
+//! The objects shipped for one target mean what their authors wrote on the hub, in whatever order they are created
+//! there.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

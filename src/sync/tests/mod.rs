@@ -1,4 +1,4 @@
-//! Tests of what goes to the spokes.
+//! Tests of the objects that go to the spokes.
 
 mod any_order;
 mod routes;

@@ -1,4 +1,4 @@
-//! What reaches a spoke of policies on one target, and what of them beside policies that live there.
+//! Which policies on one target reach a spoke, and which of their settings apply next to policies that live there.
 
 use serde_json::{Value, json};
 

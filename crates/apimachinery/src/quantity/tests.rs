@@ -1,4 +1,4 @@
-//! Quantities, against what Kubernetes makes of them.
+//! Quantities, compared with Kubernetes' results.
 
 use super::*;
 

@@ -1,6 +1,6 @@
-//! The syntax of label keys and values, and how Kubernetes words what is wrong with them.
+//! The syntax of label keys and values, and Kubernetes' messages about mistakes in them.
 //!
-//! Owns: Kubernetes' rules for qualified names and label values, its messages, Go's way to quote. Flows in: text.
+//! Owns: Kubernetes' rules for qualified names and label values, its messages, and Go's quoting. Flows in: text.
 //! Flows out: complaints. Must not know: selectors.
 
 const NAME_FORMAT: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
@@ -8,7 +8,7 @@ const SUBDOMAIN_FORMAT: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0
 const NAME_LIMIT: usize = 63;
 const SUBDOMAIN_LIMIT: usize = 253;
 
-/// What Kubernetes says about a label key; nothing when it is valid.
+/// Kubernetes' complaints about a label key; none if it is valid.
 #[must_use]
 pub fn key_complaints(key: &str) -> Vec<String> {
     const EXAMPLES: [&str; 3] = ["MyName", "my.name", "123-abc"];
@@ -49,7 +49,7 @@ pub fn key_complaints(key: &str) -> Vec<String> {
     complaints
 }
 
-/// What Kubernetes says about a label value; nothing when it is valid.
+/// Kubernetes' complaints about a label value; none if it is valid.
 #[must_use]
 pub fn value_complaints(value: &str) -> Vec<String> {
     let mut complaints = Vec::new();

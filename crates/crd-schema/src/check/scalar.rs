@@ -1,4 +1,4 @@
-//! Strings, numbers and choices.
+//! Checks of strings, numbers, and enums.
 //!
 //! Owns: the rules about single values. Flows in: a level of a schema and a value of the right type.
 //! Flows out: violations. Must not know: what is around the value.
@@ -44,7 +44,7 @@ impl Walk<'_, '_> {
     }
 
     pub(super) fn string(&mut self, node: &Node, text: &str, path: &Path<'_>) {
-        // Of the length and the pattern the first that is broken is told, as there.
+        // Of the length and the pattern, only the first violation is reported, as on an API server.
         let count = if node.max_length.is_some() || node.min_length.is_some() {
             text.chars().count()
         } else {

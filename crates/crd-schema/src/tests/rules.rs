@@ -1,4 +1,4 @@
-//! CEL rules, each with a value that keeps and one that breaks it.
+//! CEL rules, each with a value that follows it and one that breaks it.
 
 use serde_json::{Value, json};
 

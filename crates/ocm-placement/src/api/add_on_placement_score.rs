@@ -1,6 +1,6 @@
 //! AddOnPlacementScore: numbers that an add-on gives a cluster.
 //!
-//! Owns: names, values, how long they hold. Flows in: an object. Flows out: a view. Must not know: the
+//! Owns: names, values, and how long they are valid. Flows in: an object. Flows out: a view. Must not know: the
 //! clock.
 
 use jiff::Timestamp;

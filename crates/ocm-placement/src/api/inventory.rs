@@ -1,7 +1,7 @@
 //! All cluster kinds of an input, read in one pass.
 //!
 //! Owns: sorting objects by kind and name, leaving out what cannot be read. Flows in: any objects. Flows out:
-//! views sorted by namespace and name, what is wrong, and the identities of what was left out.
+//! views sorted by namespace and name, the mistakes, and the identities of the objects that were left out.
 //! Must not know: who selects what.
 
 use apimachinery::Identity;

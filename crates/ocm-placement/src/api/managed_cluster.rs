@@ -1,7 +1,7 @@
 //! ManagedCluster: labels, claims, taints, resources.
 //!
 //! Owns: the fields of a ManagedCluster that decide a placement. Flows in: an object. Flows out: a view.
-//! Must not know: how they decide.
+//! Must not know: how they affect it.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ pub(crate) struct ClusterClaim<'a> {
     pub(crate) index: usize,
 }
 
-/// What ManagedClusterConditionAvailable says.
+/// The status of ManagedClusterConditionAvailable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Availability {
     /// Status True.
@@ -54,7 +54,7 @@ pub(crate) enum Availability {
     Unknown,
 }
 
-/// What a taint does to a placement that does not tolerate it.
+/// The effect of a taint on a Placement that does not tolerate it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum TaintEffect {
     /// Never selected.

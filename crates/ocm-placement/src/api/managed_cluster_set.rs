@@ -1,7 +1,7 @@
 //! ManagedClusterSet and ManagedClusterSetBinding.
 //!
-//! Owns: which clusters a set says it has, and which namespace a binding opens it to. Flows in: objects.
-//! Flows out: views. Must not know: which clusters there are.
+//! Owns: which clusters a set selects, and which namespace a binding opens it to. Flows in: objects.
+//! Flows out: views. Must not know: which clusters exist.
 
 use apimachinery::LabelSelector;
 

@@ -1,8 +1,8 @@
 //! OCM's cluster kinds, as far as placement reads them.
 //!
-//! Owns: an object of the caller ([`Object`]), what is wrong with one ([`InvalidField`]), a typed view of each kind,
+//! Owns: an object of the caller ([`Object`]), a mistake in one ([`InvalidField`]), a typed view of each kind,
 //! and all of them sorted ([`Inventory`]). Flows in: JSON values. Flows out: views that borrow from them.
-//! Must not know: what the scheduler makes of a field.
+//! Must not know: what the scheduler does with a field.
 
 pub(crate) mod well_known;
 

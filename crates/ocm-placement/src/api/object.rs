@@ -1,7 +1,7 @@
-//! An object as the caller has it, and a place in it.
+//! An object of the caller, and a place in it.
 //!
-//! Owns: how the caller's objects are told apart: by a number that the caller gives and gets back. Flows in: values of
-//! the caller. Flows out: [`Object`] and [`Location`]. Must not know: files, or how a caller keeps its objects.
+//! Owns: how the caller's objects are identified: by a number that the caller provides and gets back. Flows in: values
+//! of the caller. Flows out: [`Object`] and [`Location`]. Must not know: files, or how a caller keeps its objects.
 
 use apimachinery::{ApiVersion, Field, Identity};
 use serde_json::Value;

@@ -87,7 +87,7 @@ pub(crate) struct PrioritizerPolicy<'a> {
 /// One of `spec.prioritizerPolicy.configurations`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Configuration<'a> {
-    /// What gives the score.
+    /// The source of the score.
     pub(crate) coordinate: ScoreCoordinate<'a>,
     /// -10 to 10; 1 when absent.
     pub(crate) weight: i64,
@@ -124,7 +124,7 @@ pub(crate) struct Toleration<'a> {
     pub(crate) value: &'a str,
     /// `None`: every effect.
     pub(crate) effect: Option<TaintEffect>,
-    /// For how many seconds after the taint was added; `None`: for ever.
+    /// For how many seconds after the taint was added; `None`: forever.
     pub(crate) seconds: Option<i64>,
 }
 

@@ -1,6 +1,6 @@
-//! Reading typed fields, with a complaint for each one that is not what its kind says.
+//! Reads typed fields, with a complaint for each one that is not of the type that its kind requires.
 //!
-//! Owns: types, numbers, times, and what a complaint is. Flows in: fields of one object. Flows out: values, and
+//! Owns: types, numbers, times, and the form of a complaint. Flows in: fields of one object. Flows out: values, and
 //! [`InvalidField`]s. Must not know: which fields a kind has.
 
 use std::collections::BTreeMap;
@@ -21,17 +21,17 @@ use super::time::parse_time;
 pub struct InvalidField {
     /// Which field.
     pub at: Location,
-    /// What is wrong with it.
+    /// The mistake in it.
     pub problem: FieldProblem,
 }
 
-/// What is wrong with a field.
+/// A mistake in a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldProblem {
     /// A value of another type.
     Type {
-        /// What is wanted, such as `a string`.
+        /// The expected type, such as `a string`.
         expected: &'static str,
     },
     /// A required field is missing.
@@ -62,7 +62,7 @@ impl fmt::Display for InvalidField {
     }
 }
 
-/// Reads one object and notes what is wrong with it. What is wrong reads as if it were absent.
+/// Reads one object and records its mistakes. A field with a mistake reads as if it were absent.
 pub(crate) struct Reading<'f, 'a> {
     object: &'f Object<'a>,
     invalid: &'f mut Vec<InvalidField>,

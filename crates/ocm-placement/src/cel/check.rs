@@ -1,7 +1,7 @@
 //! Names and types, as cel-go checks them before anything runs.
 //!
-//! Owns: undeclared names, unknown functions, calls that fit no overload. What is inside the cluster is dynamic,
-//! so most expressions pass; what is wrong for certain makes the Placement misconfigured rather than matching
+//! Owns: undeclared names, unknown functions, calls that fit no overload. The contents of the cluster are dynamic, so
+//! most expressions pass. An expression that is certainly wrong makes the Placement misconfigured, instead of matching
 //! nothing. Flows in: an expanded expression. Flows out: nothing, or a complaint. Must not know:
 //! clusters.
 

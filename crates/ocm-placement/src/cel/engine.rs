@@ -1,6 +1,7 @@
-//! Compiling and running.
+//! Compiles and runs expressions.
 //!
-//! Owns: the threads with large stacks, what all expressions may cost, what counts as a match. Flows in: questions.
+//! Owns: the threads with large stacks, the cost limit of all expressions, and what counts as a match. Flows in:
+//! questions.
 //! Flows out: answers. Must not know: what a function does.
 
 use std::thread;
@@ -52,7 +53,7 @@ impl Expressions {
 #[derive(Debug)]
 struct Compiled {
     expression: Expression,
-    /// Whether it asks for add-on scores.
+    /// Whether it uses add-on scores.
     scores: bool,
 }
 
@@ -138,7 +139,7 @@ pub(crate) fn ask(
     answers
 }
 
-/// What is known of a cluster.
+/// The facts about a cluster.
 enum Verdict {
     Matches,
     DoesNot,

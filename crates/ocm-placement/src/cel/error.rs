@@ -5,6 +5,6 @@
 pub(crate) struct CompileError {
     /// Which of the expressions.
     pub(crate) index: usize,
-    /// What is wrong with it.
+    /// The mistake in it.
     pub(crate) message: String,
 }

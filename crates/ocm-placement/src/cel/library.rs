@@ -1,7 +1,7 @@
 //! The functions of OCM.
 //!
-//! Owns: `scores` and `parseJSON`. Flows in: add-on scores, calls. Flows out: their values. Must not know: which
-//! expressions call them.
+//! Owns: `scores` and `parseJSON`. Flows in: add-on scores, calls. Flows out: the values of the calls. Must not know:
+//! which expressions call them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -99,7 +99,7 @@ fn parse_json(text: &str, meter: &mut Meter<'_, '_>) -> Result<Value, Failure> {
     Ok(decoded(&parsed))
 }
 
-/// Whether an expression asks for add-on scores.
+/// Whether an expression uses add-on scores.
 pub(super) fn asks_for_scores(expression: &IdedExpr) -> bool {
     let any = |parts: &[IdedExpr]| parts.iter().any(asks_for_scores);
     match &expression.expr {

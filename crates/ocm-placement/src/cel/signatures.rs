@@ -2,7 +2,8 @@
 //!
 //! Owns: one line for each overload: cel-go's standard library and strings extension, optional types, Kubernetes'
 //! libraries for lists, regular expressions, URLs, quantities, IP, CIDR, formats and semantic versions, OCM's own
-//! two (docs/systems/ocm-placement.md#cel-selectors). Functions of other libraries are no part of it: naming one is an error.
+//! two (docs/systems/ocm-placement.md#cel-selectors). Functions of other libraries are not part of it: using one is an
+//! error.
 //! Flows out: overloads by name. Must not know: expressions.
 
 use std::collections::HashMap;

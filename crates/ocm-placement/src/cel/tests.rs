@@ -1,4 +1,4 @@
-//! What expressions compile, and what they match.
+//! Which expressions compile, and what they match.
 
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
-//! What is in the place of the engine without the feature `cel`: nothing compiles.
+//! The replacement for the engine without the feature `cel`: nothing compiles.
 //!
-//! Owns: what is reported about an expression then. Flows in: expressions. Flows out: an error. Must not know: CEL.
+//! Owns: the error for an expression. Flows in: expressions. Flows out: an error. Must not know: CEL.
 
 use std::convert::Infallible;
 

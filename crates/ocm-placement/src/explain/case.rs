@@ -1,7 +1,7 @@
 //! One Placement and one cluster.
 //!
-//! Owns: what every stage of an explanation asks about them. Flows in: an evaluation. Flows out: answers.
-//! Must not know: the words of a step.
+//! Owns: the questions that every stage of an explanation asks about them. Flows in: an evaluation. Flows out: answers.
+//! Must not know: the wording of a step.
 
 use apimachinery::Requirement;
 
@@ -18,7 +18,7 @@ pub(super) struct Case<'w, 'a> {
     pub(super) placement_id: PlacementId,
     pub(super) placement: &'a Placement<'a>,
     pub(super) outcome: &'w Outcome<'a>,
-    /// What the Placement had before it was scheduled.
+    /// The decisions of the Placement before it was scheduled.
     pub(super) existing: &'w Existing,
     pub(super) id: ClusterId,
     pub(super) cluster: &'a ManagedCluster<'a>,

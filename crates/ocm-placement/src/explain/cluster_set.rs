@@ -1,6 +1,7 @@
 //! Which cluster set made a cluster eligible.
 //!
-//! Owns: the words about bindings and membership. Flows in: a [`Case`]. Flows out: steps. Must not know: other stages.
+//! Owns: the wording about bindings and membership. Flows in: a [`Case`]. Flows out: steps. Must not know: other
+//! stages.
 
 use super::case::Case;
 use super::explanation::{Bearing, Stage, Step};

@@ -1,6 +1,6 @@
-//! The decision group and the PlacementDecision that hold a cluster.
+//! The decision group and the PlacementDecision that contain a cluster.
 //!
-//! Owns: the words about both. Flows in: a [`Case`]. Flows out: a step. Must not know: other stages.
+//! Owns: the wording about both. Flows in: a [`Case`]. Flows out: a step. Must not know: other stages.
 
 use super::case::Case;
 use super::explanation::{Bearing, Stage, Step};

@@ -1,11 +1,11 @@
-//! What an explanation is.
+//! The data of an explanation.
 //!
 //! Owns: steps, each with the place that decided it. Flows in: nothing. Flows out: data for reports.
 //! Must not know: how it is found, or printed.
 
 use crate::api::object::Location;
 
-/// What one Placement makes of one cluster.
+/// The explanation of one Placement for one cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
     /// Namespace of the Placement.

@@ -1,6 +1,6 @@
-//! Which predicate a cluster fits, or what each of them wants that it lacks.
+//! Which predicate a cluster matches, or what each predicate requires that the cluster lacks.
 //!
-//! Owns: the words about labels, claims and expressions. Flows in: a [`Case`]. Flows out: steps. Must not know: other
+//! Owns: the wording about labels, claims and expressions. Flows in: a [`Case`]. Flows out: steps. Must not know: other
 //! stages.
 
 use super::case::Case;
@@ -39,7 +39,7 @@ impl Case<'_, '_> {
         false
     }
 
-    /// What a predicate wants and the cluster lacks.
+    /// The requirements of a predicate that the cluster lacks.
     fn predicate_failure(&self, index: usize) -> Option<Step> {
         let selector = self.placement.predicates.get(index)?;
         let pointer = predicate_pointer(index);

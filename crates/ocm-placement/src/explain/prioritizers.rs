@@ -1,6 +1,6 @@
-//! What each prioritizer gave a cluster, and from which numbers.
+//! The score that each prioritizer gave a cluster, and the numbers behind it.
 //!
-//! Owns: the words about scores. Flows in: a [`Case`]. Flows out: steps. Must not know: other stages.
+//! Owns: the wording about scores. Flows in: a [`Case`]. Flows out: steps. Must not know: other stages.
 
 use super::case::Case;
 use super::explanation::{Bearing, Stage, Step};

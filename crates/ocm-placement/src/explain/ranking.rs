@@ -1,6 +1,6 @@
-//! A cluster's rank, and the cut.
+//! A cluster's rank, and the cutoff.
 //!
-//! Owns: the words about both. Flows in: a [`Case`]. Flows out: a step. Must not know: other stages.
+//! Owns: the wording about both. Flows in: a [`Case`]. Flows out: a step. Must not know: other stages.
 
 use super::case::Case;
 use super::explanation::{Bearing, Stage, Step};

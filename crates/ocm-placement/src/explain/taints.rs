@@ -1,6 +1,6 @@
-//! What the tolerations make of each taint of a cluster.
+//! Which taints of a cluster are tolerated.
 //!
-//! Owns: the words about taints and times. Flows in: a [`Case`]. Flows out: steps. Must not know: other stages.
+//! Owns: the wording about taints and times. Flows in: a [`Case`]. Flows out: steps. Must not know: other stages.
 
 use jiff::Timestamp;
 

@@ -1,7 +1,7 @@
-//! The taints of a cluster, and those that its availability gives it.
+//! The taints of a cluster, including those that follow from its availability.
 //!
-//! Owns: the option that takes OCM's registration controller's place: on a hub it, and not the scheduler, keeps the
-//! taints `unavailable` and `unreachable` in step with the condition ManagedClusterConditionAvailable
+//! Owns: the option that replaces OCM's registration controller. On a hub, that controller, not the scheduler, keeps
+//! the taints `unavailable` and `unreachable` in step with the condition ManagedClusterConditionAvailable
 //! (docs/systems/ocm-placement.md#what-other-controllers-change; open-cluster-management-io/ocm
 //! pkg/registration/hub/taint/controller.go@805fa6103d8bc1761dbc9cb4e420def42703ec53).
 //! Flows in: a cluster. Flows out: its taints, each with its place. Must not know: tolerations.

@@ -1,7 +1,7 @@
-//! Sets of clusters, a bit each.
+//! Sets of clusters, with one bit for each cluster.
 //!
-//! Owns: unions, intersections, complements. Flows in: clusters. Flows out: clusters, ascending, so in the order of
-//! their names. Must not know: what a set means.
+//! Owns: unions, intersections, complements. Flows in: clusters. Flows out: clusters in ascending order, which is the
+//! order of their names. Must not know: what a set means.
 
 use crate::ids::{ClusterId, Id as _};
 

@@ -1,7 +1,7 @@
 //! The clusters as numbers.
 //!
-//! Owns: a number for each cluster in the order of the names, so that comparing numbers compares names; what their
-//! labels, claims and taints are after the options. Flows in: the input. Flows out: lookups by number.
+//! Owns: a number for each cluster in the order of the names, so that comparing numbers compares names; and their
+//! labels, claims, and taints after the options. Flows in: the input. Flows out: lookups by number.
 //! Must not know: any particular Placement.
 
 use std::collections::{BTreeSet, HashMap, HashSet};

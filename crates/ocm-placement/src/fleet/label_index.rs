@@ -1,8 +1,8 @@
 //! Which clusters have which labels and claims.
 //!
-//! Owns: the inverted index that selectors ask: a selector costs what its values cost, not what the fleet costs.
+//! Owns: the inverted index that selectors query: the cost of a selector depends on its values, not on the fleet.
 //! Flows in: labels or claims, and the keys that any selector names. Flows out: sets of clusters.
-//! Must not know: where a selector stands.
+//! Must not know: where a selector is.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ use crate::api::well_known::CLUSTER_SET_LABEL;
 use crate::ids::ClusterId;
 use crate::input::Input;
 
-/// The keys that any selector of the input asks for: only those are indexed.
+/// The keys that any selector of the input uses: only those are indexed.
 #[derive(Default)]
 pub(super) struct WantedKeys<'a> {
     pub(super) labels: HashSet<&'a str>,

@@ -1,6 +1,6 @@
 //! The clusters, as all Placements share them.
 //!
-//! Owns: a number for each cluster, its labels, claims and taints after the options, the index that selectors ask.
+//! Owns: a number for each cluster, its labels, claims and taints after the options, the index that selectors query.
 //! Flows in: the input. Flows out: lookups by number. Must not know: any particular Placement.
 
 mod bits;

@@ -29,7 +29,7 @@ impl AddOnColumn {
     }
 }
 
-/// Every score that some Placement asks for.
+/// Every score that some Placement requests.
 #[derive(Debug, Default)]
 pub(crate) struct AddOnColumns<'a> {
     columns: HashMap<AddOnScore<'a>, AddOnColumn>,
@@ -98,7 +98,7 @@ impl AddOnColumn {
     ) {
         let value = object.value(score).unwrap_or_default();
         match (object.valid_until, input.now) {
-            // Strictly after, Go's `time.After`: at the boundary it still holds.
+            // Strictly after, Go's `time.After`: at the boundary it is still valid.
             (Some(until), Some(now)) if now > until => {
                 self.expired.insert(cluster);
                 return;

@@ -1,5 +1,5 @@
-//! Balance: fewer decisions of others, more points. The nearest that OCM has to spreading: `spreadPolicy` is in
-//! the API only.
+//! Balance: the fewer decisions of others, the more points. It is the closest that OCM has to spreading, because
+//! `spreadPolicy` is in the API only.
 //!
 //! Owns: the formula (docs/systems/ocm-placement.md#balance). Flows in: how often each name is in decisions.
 //! Flows out: scores. Must not know: weights.

@@ -1,8 +1,8 @@
-//! Steady: what is selected stays selected.
+//! Steady: selected clusters stay selected.
 //!
 //! Owns: the formula (docs/systems/ocm-placement.md#steady). Flows in: the clusters of the existing decisions of this
-//! Placement, as they were before the run: what a run decides itself would make every score depend on the order in
-//! which clusters are looked at (open-cluster-management-io/ocm
+//! Placement, as they were before the run: decisions of the run itself would make every score depend on the order in
+//! which clusters are processed (open-cluster-management-io/ocm
 //! pkg/placement/plugins/steady/steady.go@805fa6103d8bc1761dbc9cb4e420def42703ec53). Flows out: scores.
 //! Must not know: weights.
 

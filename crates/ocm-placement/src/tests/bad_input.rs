@@ -1,4 +1,4 @@
-//! Bad input is an error with its place, or the condition that OCM would set; never a crash.
+//! Bad input gives an error with its place, or the condition that OCM would set, and never a crash.
 
 use super::*;
 

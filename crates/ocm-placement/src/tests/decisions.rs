@@ -1,4 +1,4 @@
-//! Who keeps which decisions, who sees them, and how they are written.
+//! Which Placement keeps which decisions, which others see them, and how they are written.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Rules of the scheduler, one named test each.
+//! Rules of the scheduler, with one named test for each.
 
 mod bad_input;
 mod decisions;

@@ -1,4 +1,4 @@
-//! What always holds, whatever the fleet.
+//! Properties that hold for any fleet.
 
 use proptest::prelude::*;
 

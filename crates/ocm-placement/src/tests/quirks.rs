@@ -1,4 +1,5 @@
-//! What a re-implementation of OCM gets wrong (docs/systems/ocm-placement.md#surprises), and other rules that surprise.
+//! Rules that a reimplementation of OCM easily gets wrong (docs/systems/ocm-placement.md#surprises), and other
+//! surprising rules.
 
 use super::*;
 

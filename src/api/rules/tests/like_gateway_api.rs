@@ -1,4 +1,4 @@
-//! Gateway API's own kinds, as its CRDs take them.
+//! Gateway API's own kinds, as its CRDs accept them.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Policies of the products, as their CRDs take them.
+//! Policies of the products, as their CRDs accept them.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

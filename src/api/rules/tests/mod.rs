@@ -1,4 +1,4 @@
-//! The rules one by one; and, with the projects' own CRDs, all of them against what an API server says.
+//! The rules one by one; and, with the projects' own CRDs, all of them against an API server's answers.
 
 #[cfg(feature = "real-crds")]
 mod comparing;

@@ -1,4 +1,4 @@
-//! Who merges with whom, and what that comes to (docs/systems/envoy-gateway.md#merge-types).
+//! Which policies merge, and the result (docs/systems/envoy-gateway.md#merge-types).
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! Envoy Gateway's answers (docs/systems/envoy-gateway.md): who merges with whom, and what its statuses say.
+//! Envoy Gateway's behavior (docs/systems/envoy-gateway.md): which policies merge, and its statuses.
 //!
 //! The expectations are those of `envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0` and its golden
 //! files, with names and settings of our own.

@@ -1,4 +1,4 @@
-//! What statuses say, ancestor by ancestor (docs/systems/envoy-gateway.md#status).
+//! Predicted statuses, ancestor by ancestor (docs/systems/envoy-gateway.md#status).
 
 use serde_json::json;
 
