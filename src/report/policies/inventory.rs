@@ -51,7 +51,8 @@ pub(in crate::report) struct GatewayEntry {
     /// Whether it lives on clusters, and comes from no hub.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(in crate::report) local: bool,
-    /// Where it goes, sorted; shared by all that are on the same clusters.
+    /// Where it goes, sorted.
+    // Shared by all that are on the same clusters.
     pub(in crate::report) clusters: Arc<Vec<String>>,
     pub(in crate::report) listeners: Vec<ListenerEntry>,
 }
