@@ -27,8 +27,8 @@ Examples:
   spokewright argocd generate              what an Application here renders
   spokewright argocd parameters            what Argo CD's interface offers
 
-examples/argocd holds the Dockerfile, the sidecar, Applications and a health
-check for ManifestWork.";
+examples/argocd contains the Dockerfile, the sidecar, Applications, and a
+health check for ManifestWork.";
 
 const GENERATE_HELP: &str = "\
 Examples:

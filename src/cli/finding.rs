@@ -18,7 +18,7 @@ const AFTER_HELP: &str = "\
 Examples:
   spokewright finding                      all codes
   spokewright finding policy/same-target   what it means, and what to do
-  spokewright finding policy               the codes that begin so";
+  spokewright finding policy               all codes that begin with it";
 
 /// Explain a finding code: why it matters, an example, how to fix it
 #[derive(Debug, Args)]

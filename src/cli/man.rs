@@ -17,7 +17,7 @@ use super::status::Status;
 const AFTER_HELP: &str = "\
 Examples:
   spokewright man | man -l -
-  spokewright man /usr/local/share/man/man1      one page a command";
+  spokewright man /usr/local/share/man/man1      one page per command";
 
 /// Print the manual page, or write one per command
 #[derive(Debug, Args)]
