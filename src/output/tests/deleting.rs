@@ -2,33 +2,6 @@
 
 use super::*;
 
-/// A disk on which something happens before a file is removed.
-struct Removing<B>(B);
-
-impl<B: Fn(&str) -> io::Result<()> + Sync> Storage for Removing<B> {
-    fn create_dir(&self, at: &Directory, name: &str) -> io::Result<()> {
-        Disk.create_dir(at, name)
-    }
-    fn create(&self, at: &Directory, name: &str) -> io::Result<File> {
-        Disk.create(at, name)
-    }
-    fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
-        Disk.write(file, bytes)
-    }
-    fn sync(&self, _: &File) -> io::Result<()> {
-        Ok(())
-    }
-    fn rename(&self, at: &Directory, from: &str, to: &str) -> io::Result<()> {
-        Disk.rename(at, from, to)
-    }
-    fn remove_file(&self, at: &Directory, name: &str) -> io::Result<()> {
-        (self.0)(name).and_then(|()| Disk.remove_file(at, name))
-    }
-    fn remove_dir(&self, at: &Directory, name: &str) -> io::Result<()> {
-        Disk.remove_dir(at, name)
-    }
-}
-
 /// An output with three files that a run without files deletes.
 fn output() -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
@@ -38,7 +11,7 @@ fn output() -> tempfile::TempDir {
 }
 
 fn emptied(root: &Path, before: impl Fn(&str) -> io::Result<()> + Sync) -> Result<Summary, OutputError> {
-    write_with(&Removing(before), root, &Files::default(), Options::default())
+    write_with(&Unsynced(before), root, &Files::default(), Options::default())
 }
 
 #[test]

@@ -96,9 +96,9 @@ proptest! {
         let opened = Root::to_read(&root).unwrap().unwrap();
         let record = Inventory::read(&opened, INVENTORY).unwrap().unwrap_or_default();
         let before = snapshot(&root);
-        let check = write_with(&Unsynced, &root, &second, Options { force, check: true, ..Options::default() }).unwrap();
+        let check = write_with(&UNSYNCED, &root, &second, Options { force, check: true, ..Options::default() }).unwrap();
         prop_assert_eq!(&snapshot(&root), &before);
-        let result = write_with(&Unsynced, &root, &second, Options { force, check: false, ..Options::default() });
+        let result = write_with(&UNSYNCED, &root, &second, Options { force, check: false, ..Options::default() });
         let after = snapshot(&root);
         prop_assert_eq!(snapshot(&outside), untouched);
         match result {

@@ -285,7 +285,7 @@ fn a_second_run_in_one_directory_waits_or_is_told() {
             no_wait: true,
             ..Options::default()
         };
-        let result = write_with(&Unsynced, root.path(), &Files::default(), options);
+        let result = write_with(&UNSYNCED, root.path(), &Files::default(), options);
         assert!(
             matches!(result, Err(OutputError::Busy { .. })),
             "{check}: {result:?}"

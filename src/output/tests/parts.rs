@@ -49,7 +49,7 @@ impl Tree for Part {
 const PARTS: [&[&str]; 3] = [&["a"], &["b", "d"], &["f"]];
 
 fn run_part(root: &Path, whole: &Files, part: usize) -> Summary {
-    write_with(&Unsynced, root, &Part::of(whole, PARTS[part]), Options::default()).unwrap()
+    write_with(&UNSYNCED, root, &Part::of(whole, PARTS[part]), Options::default()).unwrap()
 }
 
 fn old() -> Files {
@@ -120,7 +120,7 @@ fn what_is_wrong_in_another_part_stops_nobody_and_stays_protected() {
     run_part(root.path(), &new(), 0);
     assert_eq!(fs::read(root.path().join("b/1")).unwrap(), b"by hand");
     let found = obstacles(write_with(
-        &Unsynced,
+        &UNSYNCED,
         root.path(),
         &Part::of(&new(), PARTS[1]),
         Options::default(),
@@ -140,7 +140,7 @@ fn check_compares_a_part_with_its_own_files_only() {
     };
     let check = |part: usize| {
         let part = Part::of(&changed, PARTS[part]);
-        write_with(&Unsynced, root.path(), &part, options).unwrap()
+        write_with(&UNSYNCED, root.path(), &part, options).unwrap()
     };
     assert_eq!(
         changes(&check(0)),
