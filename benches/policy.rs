@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 use spokewright::diagnostic::Findings;
 use spokewright::pipeline::{Analysis, Request, load};
 

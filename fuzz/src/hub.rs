@@ -153,7 +153,7 @@ pub(crate) fn reports(tree: &InMemory) -> String {
         let text = String::from_utf8(stream).expect("UTF-8");
         let works =
             kube_yaml::read_all(&text, &kube_yaml::Limits::default()).expect("what is rendered is YAML");
-        assert!(works.iter().all(serde_json::Value::is_object), "{text}");
+        assert!(works.iter().all(kube_json::Value::is_object), "{text}");
         said += &text;
     }
 
@@ -245,7 +245,7 @@ fn shown(text: &str) -> String {
 /// JSON is JSON, and as quiet.
 fn document(report: &impl Serialize) -> String {
     let text = json_text(report).expect("a report is JSON");
-    let value: Result<serde_json::Value, _> = serde_json::from_str(&text);
+    let value: Result<kube_json::Value, _> = serde_json::from_str(&text);
     assert!(value.is_ok(), "{text}");
     shown(&text)
 }

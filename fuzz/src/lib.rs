@@ -127,7 +127,7 @@ pub fn cel(data: &[u8]) {
     let Some((rule, value)) = line_and_rest(data) else {
         return;
     };
-    let definition = DEFINITION.replace("RULE", &serde_json::json!(rule).to_string());
+    let definition = DEFINITION.replace("RULE", &kube_json::json!(rule).to_string());
     hub::reports(&InMemory::of([
         ("crd.yaml", definition),
         ("object.yaml", format!("{OBJECT}{}", indented(value))),
@@ -141,8 +141,8 @@ pub fn pattern(data: &[u8]) {
     };
     let definition = DEFINITION
         .replace("RULE", "'true'")
-        .replace("PATTERN", &serde_json::json!(pattern).to_string());
-    let object = format!("{OBJECT}  p: {}\n", serde_json::json!(value));
+        .replace("PATTERN", &kube_json::json!(pattern).to_string());
+    let object = format!("{OBJECT}  p: {}\n", kube_json::json!(value));
     hub::reports(&InMemory::of([("crd.yaml", definition), ("object.yaml", object)]));
 }
 
@@ -151,7 +151,7 @@ pub fn placement(data: &[u8]) {
     let Ok(expression) = std::str::from_utf8(data) else {
         return;
     };
-    let placement = PLACEMENT.replace("EXPRESSION", &serde_json::json!(expression).to_string());
+    let placement = PLACEMENT.replace("EXPRESSION", &kube_json::json!(expression).to_string());
     hub::reports(&InMemory::of([
         ("placement.yaml", placement),
         ("clusters.yaml", CLUSTERS.to_owned()),

@@ -44,7 +44,7 @@ fn text(path: &Path) -> String {
 pub(crate) fn yaml() -> Vec<Vec<u8>> {
     let observed = text(&repository().join("crates/kube-yaml/fixtures/read.ndjson"));
     let observed = observed.lines().map(|line| {
-        let case: serde_json::Value = serde_json::from_str(line).expect("a case");
+        let case: kube_json::Value = serde_json::from_str(line).expect("a case");
         case["text"].as_str().expect("a text").as_bytes().to_vec()
     });
     files("fixtures/worked-example", "yaml")

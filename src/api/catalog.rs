@@ -14,9 +14,8 @@ mod generate;
 mod tests;
 
 use crd_schema::Packed;
-use serde::Deserialize as _;
 #[cfg(test)]
-use serde_json::Value;
+use kube_json::Value;
 
 use super::crd::{Crd, Scope};
 use super::targeting::Targeting;
@@ -104,7 +103,7 @@ impl Entry {
     #[must_use]
     pub(crate) fn targeting(self, version: &str) -> Option<Targeting> {
         let targeting = self.version(version)?.get("targeting")?.value()?;
-        Targeting::deserialize(targeting).ok()
+        kube_json::from_value(&targeting).ok()
     }
 
     /// The definition; a level of its schemas is read when a value meets it.

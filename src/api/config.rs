@@ -16,7 +16,7 @@ pub(crate) use file::{HubObjects, OriginTimestamp, Secrets, json_schema};
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::api::params::CONTROLLER_NAME;
 use crate::api::reading;
@@ -112,7 +112,7 @@ pub(crate) fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Findi
         return (RenderConfig::default(), findings);
     }
     let value = with_off(value);
-    let (schema, _) = Schema::of_value(&json_schema());
+    let (schema, _) = Schema::of_value(&json_schema().into());
     let value = schema.defaulted(&value).into_owned();
     let violations = schema.validate_defaulted(&value);
     for violation in violation::without_misspelled(&violations) {

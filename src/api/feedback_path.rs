@@ -20,7 +20,7 @@ pub(crate) use problem::PathError;
 use std::fmt;
 
 use jsonpath_rust::JsonPath as _;
-use serde_json::Value;
+use kube_json::Value;
 
 use self::parse::Step;
 
@@ -53,8 +53,12 @@ impl FeedbackPath {
     /// wildcard, a union or `..` leaves open which is the first on a cluster, which adds fields of its own.
     #[must_use]
     pub(crate) fn first(&self, object: &Value) -> Option<Value> {
-        let found = self.is_direct.then(|| object.query(&self.rfc9535))?;
-        found.ok()?.into_iter().next().cloned()
+        if !self.is_direct {
+            return None;
+        }
+        let object = serde_json::Value::from(object);
+        let found = object.query(&self.rfc9535).ok()?;
+        found.into_iter().next().cloned().map(Value::from)
     }
 }
 

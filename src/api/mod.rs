@@ -30,7 +30,7 @@ pub(crate) use fields::Reading;
 pub(crate) mod fixture {
     //! Objects for tests.
 
-    use serde_json::Value;
+    use kube_json::Value;
 
     use crate::diagnostic::{DocumentId, SourceId};
     use crate::object::{Object, Origin};

@@ -15,7 +15,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::api::{catalog, violation};
 use crate::diagnostic::{Code, Finding};

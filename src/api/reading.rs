@@ -3,7 +3,7 @@
 //! Owns: the one place where `api` calls the YAML reader. Flows in: text. Flows out: a value, or the reason why there
 //! is none. Must not know: what the text means.
 
-use serde_json::Value;
+use kube_json::Value;
 
 use kube_yaml::Limits;
 

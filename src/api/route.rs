@@ -366,9 +366,9 @@ fn kinds_of_protocol(protocol: &str) -> Option<Vec<(String, String)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use kube_json::json;
 
-    fn object(value: serde_json::Value) -> Object {
+    fn object(value: kube_json::Value) -> Object {
         crate::api::fixture::object(value)
     }
 

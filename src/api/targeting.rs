@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 
 use apimachinery::{Allowance, Work, core_group};
 use crd_schema::{Schema, Violation, ViolationKind};
+use kube_json::{Map, Value, json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 
 use super::gateway::GROUP;
 
@@ -260,7 +260,7 @@ impl Asking<'_> {
     }
 
     /// The ways to name a target: by name, or by labels.
-    fn targets(&self, field: TargetField, group: &str, kind: &str) -> Vec<Map<String, Value>> {
+    fn targets(&self, field: TargetField, group: &str, kind: &str) -> Vec<Map> {
         let labels = json!({"x": "x"});
         let ways = [
             ("name", json!("x")),
@@ -281,7 +281,7 @@ impl Asking<'_> {
 
     /// Whether nothing is reported about its group, kind or section. What else its kind of reference must have is not
     /// known here, and no rule runs without.
-    fn is_taken(&mut self, field: TargetField, target: &Map<String, Value>) -> bool {
+    fn is_taken(&mut self, field: TargetField, target: &Map) -> bool {
         let target = Value::Object(target.clone());
         let violations = self.violations(&field.spec(&target));
         violations.iter().all(|violation| {

@@ -5,7 +5,7 @@
 
 use apimachinery::pointer::dotted;
 use crd_schema::{Violation, ViolationKind};
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::diagnostic::{Code, Finding, nearest, shell_name};
 use crate::object::Object;

@@ -71,7 +71,7 @@ impl Reporting {
             ReportFormat::Json => write_json(report, out),
             ReportFormat::Yaml => {
                 refuse_large(report)?;
-                let value = serde_json::to_value(report)?;
+                let value = kube_json::to_value(report)?;
                 out.write_all(kube_yaml::write_document(&value).as_bytes())
             }
         };

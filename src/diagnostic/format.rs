@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(written(Format::Human(Human::default()), &none, &texts), "");
         assert_eq!(written(Format::Github, &none, &texts), "");
         for format in [Format::Json, Format::Sarif, Format::Gitlab] {
-            assert!(serde_json::from_str::<serde_json::Value>(&written(format, &none, &texts)).is_ok());
+            assert!(serde_json::from_str::<kube_json::Value>(&written(format, &none, &texts)).is_ok());
         }
     }
 
@@ -185,8 +185,7 @@ mod tests {
                 "{format:?}: {text:?}"
             );
         }
-        let json: serde_json::Value =
-            serde_json::from_str(&written(Format::Json, &findings, &texts)).unwrap();
+        let json: kube_json::Value = serde_json::from_str(&written(Format::Json, &findings, &texts)).unwrap();
         assert_eq!(json["findings"][0]["message"], evil);
     }
 

@@ -93,7 +93,7 @@ impl CodeQuality {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use kube_json::{Value, json};
 
     use super::super::fixture::{Texts, sample};
     use super::super::{Code, Finding, Place};

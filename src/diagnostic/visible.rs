@@ -390,11 +390,11 @@ mod tests {
 
         #[test]
         fn json_stays_what_it_was_and_holds_nothing_raw(text in "(##\\[|\\\\|\"|\\PC|[\\x00-\\x20\u{7f}-\u{a0}\u{2028}-\u{202e}\u{feff}]){0,40}") {
-            let value = serde_json::json!({text.as_str(): [text]});
+            let value = kube_json::json!({text.as_str(): [text]});
             let json = json_escaped(serde_json::to_string_pretty(&value).unwrap());
             prop_assert!(json.chars().all(|character| character == '\n' || shown(character) == character), "{:?}", json);
             prop_assert!(!json.contains(MARKER), "{:?}", json);
-            prop_assert_eq!(serde_json::from_str::<serde_json::Value>(&json).unwrap(), value);
+            prop_assert_eq!(serde_json::from_str::<kube_json::Value>(&json).unwrap(), value);
         }
 
         #[test]

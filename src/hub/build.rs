@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use kube_json::Value;
 use rayon::prelude::*;
-use serde_json::Value;
 
 use super::identify::{metadata_findings, settle_namespace};
 use super::index::{Hub, Objects};

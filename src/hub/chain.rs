@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::index::Hub;
 use super::kinds::KindTable;

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::diagnostic::{Code, DocumentId, Finding, Place, SourceId, shell_path};
 use crate::source::{Document, Room, Sources};

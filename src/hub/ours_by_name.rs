@@ -152,7 +152,7 @@ const fn used(is_used: bool) -> Use {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use kube_json::{Value, json};
 
     use super::*;
     use crate::api::fixture::object;

@@ -3,7 +3,7 @@
 //! Owns: [`PassedOver`], and which documents may be passed over because nothing in them looks like an object that
 //! rendering uses. Flows in: documents, the table of kinds. Flows out: yes or no. Must not know: what any kind is for.
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::kinds::KindTable;
 use crate::api::gateway::GROUP;

@@ -15,7 +15,7 @@ pub(crate) use variable::{SUBSTITUTE_FIRST, first_variable};
 use apimachinery::{ApiVersion, Field, GroupKind, Identity};
 use std::sync::Arc;
 
-use serde_json::Value;
+use kube_json::{Text, Value};
 
 use crate::diagnostic::{DocumentId, Part, Place, nearest};
 
@@ -44,7 +44,7 @@ impl Origin {
     pub(crate) fn missing(&self, value: &Value, parent: &str, field: &str) -> (Place, Option<String>) {
         let mapping = value.pointer(parent).and_then(Value::as_object);
         let keys = mapping.into_iter().flat_map(|mapping| mapping.keys());
-        match nearest(field, keys.map(String::as_str)) {
+        match nearest(field, keys.map(Text::as_str)) {
             Some(near) => (
                 self.place(&apimachinery::pointer::child(parent, near), Part::Key),
                 Some(format!("did you mean `{field}`?")),

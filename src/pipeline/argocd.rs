@@ -22,8 +22,8 @@ pub use plugin::{Discovery, plugin_yaml};
 
 use std::path::{Path, PathBuf};
 
+use kube_json::{Map, Value};
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
 
 use super::inputs::Request;
 use super::stages::EmptyResult;
@@ -168,7 +168,7 @@ struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
-    fn of(name: &'a str, shape: Shape, fields: &'a Map<String, Value>) -> Result<Self, Box<Finding>> {
+    fn of(name: &'a str, shape: Shape, fields: &'a Map) -> Result<Self, Box<Finding>> {
         let kinds: Vec<&str> = ["string", "array", "map"]
             .into_iter()
             .filter(|kind| fields.get(*kind).is_some_and(|value| !value.is_null()))
@@ -263,7 +263,7 @@ impl<'a> Given<'a> {
 
     fn choice<T: DeserializeOwned>(&self, choices: &[&str]) -> Result<T, Box<Finding>> {
         let text = self.text()?;
-        T::deserialize(&Value::from(text)).map_err(|_| self.not_among(text, choices))
+        kube_json::from_value(&Value::from(text)).map_err(|_| self.not_among(text, choices))
     }
 
     fn not_among(&self, text: &str, choices: &[&str]) -> Box<Finding> {

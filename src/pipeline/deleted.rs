@@ -10,8 +10,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use kube_json::json;
 use rayon::prelude::*;
-use serde_json::json;
 
 use super::analysis::Analysis;
 use crate::api::crd;

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use kube_json::Value;
 use ocm_placement::{self as placement, Inventory, Mode};
-use serde_json::Value;
 
 use super::origins;
 use super::suppress::{About, Suppressions};

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::variables::value_at;
 use crate::diagnostic::{Code, Finding, Findings, Lacks, Place, counted};

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::diagnostic::{DocumentId, Finding, Findings};
 use crate::source::{Document, Generated, STDIN, Sources, attribute, object_name};

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use kube_json::Value;
 use rayon::prelude::*;
-use serde_json::Value;
 
 use super::inputs::Loaded;
 use super::placed::Placed;

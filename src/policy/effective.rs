@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::attachment::Attachments;
 use super::ids::{AuthoredId, PolicyId};

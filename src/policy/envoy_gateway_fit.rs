@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::envoy_gateway_sizes;
 use crate::object::Object;

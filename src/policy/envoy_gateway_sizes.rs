@@ -4,7 +4,7 @@
 //! message. Must not know: targets.
 
 use apimachinery::Quantity;
-use serde_json::Value;
+use kube_json::Value;
 
 /// A size of bytes.
 struct Size {
@@ -95,7 +95,7 @@ pub(super) fn refused<'v>(kind: &str, value_at: impl Fn(&str) -> Option<&'v Valu
 impl Size {
     fn refused(&self, value: &Value) -> Option<String> {
         let text = match value {
-            Value::String(text) => text.clone(),
+            Value::String(text) => text.to_string(),
             Value::Number(number) => number.to_string(),
             _ => return None,
         };

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::ids::PolicyId;
 use super::profile::Strategy;

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use apimachinery::pointer;
-use serde_json::{Map, Value};
+use kube_json::{Map, Value};
 
 use super::layer::Leaf;
 
@@ -58,7 +58,7 @@ fn as_list(elements: Value) -> Value {
     Value::Array(by_position.into_values().collect())
 }
 
-fn insert(root: &mut Map<String, Value>, pointer: &str, value: Value) {
+fn insert(root: &mut Map, pointer: &str, value: Value) {
     let mut tokens = pointer::tokens(pointer).map(Cow::into_owned).peekable();
     let mut here = root;
     while let Some(token) = tokens.next() {
@@ -66,7 +66,7 @@ fn insert(root: &mut Map<String, Value>, pointer: &str, value: Value) {
             here.insert(token, value);
             return;
         }
-        let next = here.entry(token).or_insert_with(|| Value::Object(Map::new()));
+        let next = here.get_or_insert_with(&token, || Value::Object(Map::new()));
         if !next.is_object() {
             *next = Value::Object(Map::new());
         }

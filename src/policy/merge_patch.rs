@@ -64,7 +64,7 @@ fn is_free(over: &mut Content, key: &str) -> bool {
 
 /// Among mappings, only empty ones are leaves.
 fn is_empty_mapping(leaf: &Leaf) -> bool {
-    leaf.value.as_object().is_some_and(serde_json::Map::is_empty)
+    leaf.value.as_object().is_some_and(kube_json::Map::is_empty)
 }
 
 /// One leaf of an RFC 7386 patch. A scalar or a list replaces whatever was there; a mapping replaces only what is not a
@@ -105,7 +105,7 @@ fn keep_parent(target: &mut Content, key: &str, leaf: &Leaf) {
     }
     let parent: Arc<str> = Arc::from(parent);
     let mapping = Leaf {
-        value: Arc::new(serde_json::Value::Object(serde_json::Map::new())),
+        value: Arc::new(kube_json::Value::Object(kube_json::Map::new())),
         at: Arc::clone(&parent),
         ..leaf.clone()
     };
@@ -128,7 +128,7 @@ mod tests {
     use crate::hub::RowId as _;
     use crate::policy::ids::PolicyId;
     use crate::policy::leaves::flatten;
-    use serde_json::{Value, json};
+    use kube_json::{Value, json};
 
     fn content(value: &Value, policy: u32) -> Content {
         let mut content = Content::new();

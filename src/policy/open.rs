@@ -3,9 +3,9 @@
 //! Owns: the part of a profile about that ([`Open`]), and whether a setting matches it. Flows in: settings. Flows out:
 //! yes or no. Must not know: profiles, effective policies.
 
+use kube_json::Value;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// One way in which settings let everybody in: all of `with` are there, and none of `without`.
 ///
@@ -63,7 +63,7 @@ fn is_part(wanted: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use kube_json::json;
 
     use super::*;
 

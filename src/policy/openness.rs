@@ -3,7 +3,7 @@
 //! Owns: asking a profile, or the rules of policies, whether settings that apply together let everybody in. Flows in:
 //! the effective settings of a path. Flows out: yes or no. Must not know: paths, reports.
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::layer::Content;
 use super::open::{Open, is_there};
@@ -65,7 +65,7 @@ fn matches_everything(rule: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use kube_json::json;
 
     use super::*;
 

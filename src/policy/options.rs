@@ -2,7 +2,7 @@
 //!
 //! Owns: [`Options`]. Flows in and out: the same. Must not know: where they were read.
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::profiles::Profiles;
 use crate::object::{Ages, Object};

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::declared_target::Declared;
 use super::ids::{KindId, PolicyId};

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use apimachinery::pointer;
-use serde_json::{Map, Value};
+use kube_json::{Map, Value};
 
 use super::ids::PolicyId;
 use super::layer::{Content, Layer, Leaf, Side};
@@ -100,7 +100,7 @@ struct SettingsReading<'p> {
 }
 
 impl SettingsReading<'_> {
-    fn spec(&mut self, spec: &Map<String, Value>) {
+    fn spec(&mut self, spec: &Map) {
         let wrappers = self.wrappers_of(spec);
         let mut bare = Map::new();
         for (key, value) in spec {
@@ -138,7 +138,7 @@ impl SettingsReading<'_> {
     }
 
     /// The wrappers that the kind has and the spec uses. For kinds without a profile, only a mapping is one.
-    fn wrappers_of(&self, spec: &Map<String, Value>) -> Vec<(&'static str, Side, &'static str)> {
+    fn wrappers_of(&self, spec: &Map) -> Vec<(&'static str, Side, &'static str)> {
         WRAPPERS
             .into_iter()
             .filter(|(name, ..)| match self.profile.wrappers {
@@ -151,7 +151,7 @@ impl SettingsReading<'_> {
             .collect()
     }
 
-    fn check_exclusive(&mut self, wrappers: &[(&str, Side, &str)], bare: &Map<String, Value>) {
+    fn check_exclusive(&mut self, wrappers: &[(&str, Side, &str)], bare: &Map) {
         let bare_field = bare.keys().next().map(|key| pointer::child("/spec", key));
         let mut used: Vec<(String, String)> = wrappers
             .iter()
@@ -172,7 +172,7 @@ impl SettingsReading<'_> {
     }
 
     /// The strategy of the spec itself. Kuadrant's kinds have none there.
-    fn bare_strategy(&mut self, bare: &mut Map<String, Value>) {
+    fn bare_strategy(&mut self, bare: &mut Map) {
         if self.profile.wrappers == Wrappers::OneOfDefaultsOverrides {
             for field in self.profile.strategy_fields.clone() {
                 if bare.remove(&field).is_some() {
@@ -190,7 +190,7 @@ impl SettingsReading<'_> {
         }
     }
 
-    fn strategy(&mut self, settings: &mut Map<String, Value>, side: Side, base: &str) {
+    fn strategy(&mut self, settings: &mut Map, side: Side, base: &str) {
         for field in self.profile.strategy_fields.clone() {
             let Some(Value::String(text)) = settings.get(&field) else {
                 continue;
@@ -461,13 +461,11 @@ pub(crate) const fn strategy_word(profile: &Profile, strategy: Strategy) -> &'st
 }
 
 /// The mapping of a spec that is at `/spec`, or at `/spec/<wrapper>`.
-fn wrapper_at<'s>(spec: &'s mut Map<String, Value>, base: &str) -> Option<&'s mut Map<String, Value>> {
+fn wrapper_at<'s>(spec: &'s mut Map, base: &str) -> Option<&'s mut Map> {
     let Some(wrapper) = base.strip_prefix("/spec/") else {
         return Some(spec);
     };
-    let wrapped = spec.entry(wrapper);
-    wrapped
-        .or_insert_with(|| Value::Object(Map::new()))
+    spec.get_or_insert_with(wrapper, || Value::Object(Map::new()))
         .as_object_mut()
 }
 

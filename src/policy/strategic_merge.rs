@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use apimachinery::pointer;
-use serde_json::Value;
+use kube_json::Value;
 
 use super::ids::AuthoredId;
 use super::layer::{Content, Element, Leaf};

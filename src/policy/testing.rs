@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use serde_json::Value;
+use kube_json::Value;
 
 pub(crate) use crate::api::fixture::object;
 use crate::diagnostic::{DocumentId, Findings, SourceId, Warnings};

@@ -8,7 +8,7 @@
 //! (docs/systems/ocm-work.md#condition-rules). A rule whose CEL fails counts as false, which would end the waiting: so
 //! no expression reads a field that may be missing without testing for it first.
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 /// The conditions that the controllers of a kind report about one of its objects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

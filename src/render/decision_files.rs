@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::object::well_known::PLACEMENT_LABEL_POINTER;
 

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::carried::Carried;
 use super::input::Input;

@@ -109,7 +109,7 @@ mod tests {
         ) {
             let names = names.into_iter().collect::<Vec<_>>();
             let read = kube_yaml::read_all(&kustomization(&names), &kube_yaml::Limits::default()).unwrap();
-            prop_assert_eq!(&read[0]["resources"], &serde_json::json!(names));
+            prop_assert_eq!(&read[0]["resources"], &kube_json::json!(names));
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Owns: the entries. Flows in: manifests, parameters of the class. Flows out: the list. Must not know: the rest of a
 //! work.
 
-use serde_json::{Map, Value, json};
+use kube_json::{Map, Value, json};
 
 use super::condition_rules::{Reported, condition_rules};
 use super::manifest::Manifest;
@@ -55,7 +55,7 @@ fn update_strategy(strategy: &UpdateStrategy) -> Option<Value> {
     }
     let ignored = apply.ignore_fields.iter().map(|ignored| {
         let fields = ignored.fields.iter();
-        let mut entry: Map<String, Value> = fields
+        let mut entry: Map = fields
             .map(|(way, fields)| ((*way).to_owned(), json!(fields)))
             .collect();
         entry.insert("condition".to_owned(), json!(ignored.condition));

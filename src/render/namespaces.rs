@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::json;
+use kube_json::json;
 
 use super::condition_rules::Reported;
 use super::manifest::{Manifest, ResourceIdentifier};

@@ -12,7 +12,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::plan::{Plan, REPLICA_SETS};
 use super::rbac::{self, Rights};
@@ -197,7 +197,7 @@ impl<'a> Narrowing<'a> {
             .iter()
             .map(|(group, resource)| match place {
                 Some(ParamsPlace { is_json: true, .. }) => {
-                    serde_json::json!({"group": group, "resource": resource}).to_string()
+                    kube_json::json!({"group": group, "resource": resource}).to_string()
                 }
                 _ => format!("{{group: {}, resource: {}}}", scalar(group), scalar(resource)),
             })

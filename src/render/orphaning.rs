@@ -3,7 +3,7 @@
 //! Owns: `spec.deleteOption`. Flows in: the manifests of a work. Flows out: the option.
 //! Must not know: whose work it is.
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::manifest::Manifest;
 

@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::condition_rules::Reported;
 use super::manifest::{Manifest, ResourceIdentifier};

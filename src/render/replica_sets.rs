@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::json;
+use kube_json::json;
 
 use super::manifest::{Manifest, ResourceIdentifier};
 use super::names::{cut, replica_set_name};

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::condition_rules::Reported;
 use super::input::Input;
@@ -122,7 +122,7 @@ pub(super) fn rewrite(holder: &mut Arc<Value>, rewrites: &[(String, String)]) {
     let holder = Arc::make_mut(holder);
     for (pointer, name) in rewrites {
         if let Some(reference) = holder.pointer_mut(pointer).and_then(Value::as_object_mut) {
-            reference.insert("name".to_owned(), Value::String(name.clone()));
+            reference.insert("name".to_owned(), Value::from(name));
             reference.remove("namespace");
         }
     }

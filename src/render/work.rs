@@ -3,7 +3,7 @@
 //! Owns: the text of a work, where it is cut, and the annotation that keeps Flux from substituting inside it. Flows in:
 //! [`WorkParts`], the parameters of a class. Flows out: [`WorkText`]. Must not know: which clusters get it.
 
-use serde_json::{Map, Value, json};
+use kube_json::{Map, Value, json};
 
 use super::manifest::Manifest;
 use super::manifest_configs::manifest_configs;

@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use kube_json::{Map, Value, json};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
 
 use super::policy_view::{ClusterLists, PolicyView, Seen};
 use super::predicted::reference;
@@ -60,7 +60,7 @@ struct Resultant {
     objects: Vec<Value>,
     target_ref: TargetRef,
     /// The settings below the kind, which begins in lower case.
-    resultant_policy: Map<String, Value>,
+    resultant_policy: Map,
     /// The paths, each a list of locators, if the target has several results of the kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     paths: Option<Vec<Vec<String>>>,
@@ -301,7 +301,7 @@ fn reference_to(target: &Identity, section: Option<&str>) -> TargetRef {
 }
 
 /// A spec with a reference to its target, in the field that the kind has.
-fn with_target(profile: &Profile, mut spec: Map<String, Value>, target: &TargetRef) -> Value {
+fn with_target(profile: &Profile, mut spec: Map, target: &TargetRef) -> Value {
     let fields = &profile.targeting.fields;
     if fields.contains(&TargetField::TargetRefs) {
         spec.insert(TargetField::TargetRefs.name().to_owned(), json!([target]));

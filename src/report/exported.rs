@@ -13,7 +13,7 @@ mod spec;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use kube_json::{Map, Value, json};
 
 use self::shared::Pool;
 use super::status::{ManifestProblem, WorkState};

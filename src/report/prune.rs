@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::exported::{ExportedWork, Shared};
 use super::whose::{Parents, Whose};

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use kube_json::Value;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::policies::OnCluster;
 use crate::policy::{AncestorStatus, Condition};

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::aggregate::{WorkProblem, WorkSummary};
 use super::policies::OnCluster;
@@ -441,8 +441,8 @@ mod tests {
             gateway.feedback.push(FeedbackOnCluster {
                 name: "raw".to_owned(),
                 cluster: format!("cluster-{cluster}"),
-                value: serde_json::json!({"a": "b".repeat(1000), "c": cluster / 2}),
-                shipped: Some(serde_json::json!(cluster)),
+                value: kube_json::json!({"a": "b".repeat(1000), "c": cluster / 2}),
+                shipped: Some(kube_json::json!(cluster)),
             });
         }
         gateway.addresses.push(Address {

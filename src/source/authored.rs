@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::Room;
 use super::disk::read_at_most;

@@ -10,8 +10,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use kube_json::Value;
 use rayon::prelude::*;
-use serde_json::Value;
 
 use super::disk::{Disk, help_for, read_at_most};
 use super::lfs::is_pointer;

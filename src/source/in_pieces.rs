@@ -11,8 +11,8 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+use kube_json::Value;
 use rayon::prelude::*;
-use serde_json::Value;
 
 use super::disk::{Disk, help_for};
 use super::documents::{

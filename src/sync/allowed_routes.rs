@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::listener_sets::SyncedSet;
 use super::routes::{SyncedParent, SyncedRoutes};

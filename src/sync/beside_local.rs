@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::local_policies::LocalPolicy;
 use super::same_target::{SyncedPolicy, SyncedSpec};

@@ -4,7 +4,7 @@
 //! Flows in: attachments, the resolution for one target, the local policies of a cluster. Flows out: findings.
 //! Must not know: works.
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::any_order::{commute, holds_in_any_order};
 use super::beside_local::beside_local;

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::metadata::{set_metadata, shipped};
 use crate::api::downstream::{MANAGED_LABEL, downstream_namespace};

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::diagnostic::broken;
 use crate::policy::{

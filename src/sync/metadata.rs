@@ -3,7 +3,7 @@
 //! Owns: the lists of labels, annotations and fields that stay on the hub. Flows in: objects as authored. Flows out:
 //! copies for a spoke. Must not know: why an object is synced.
 
-use serde_json::{Map, Value, json};
+use kube_json::{Map, Value, json};
 
 use crate::object::well_known::{
     CLUSTER_LABEL_PREFIX, GATEWAY_CLUSTERS, POLICIES_SYNCED, ROUTES_SYNCED, SUPPRESS_ANNOTATION,
@@ -90,7 +90,7 @@ fn metadata(written: &Value, name: &str, namespace: &str) -> Value {
     Value::Object(metadata)
 }
 
-fn kept_entries(entries: &Value) -> Map<String, Value> {
+fn kept_entries(entries: &Value) -> Map {
     let is_dropped = |name: &str| {
         DROPPED_NAMES.contains(&name) || DROPPED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
     };
@@ -108,7 +108,7 @@ pub(crate) fn set_metadata(object: &mut Value, section: &str, name: &str, value:
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
         return;
     };
-    let entries = metadata.entry(section).or_insert_with(|| json!({}));
+    let entries = metadata.get_or_insert_with(section, || json!({}));
     if let Some(entries) = entries.as_object_mut() {
         entries.insert(name.to_owned(), json!(value));
     }
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn nothing_that_only_a_live_object_has_is_shipped() {
-        let mut metadata: Map<String, Value> = LIVE_METADATA
+        let mut metadata: Map = LIVE_METADATA
             .iter()
             .map(|field| ((*field).to_owned(), json!("x")))
             .collect();
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn hub_state_and_the_appliers_keys_are_dropped_and_all_others_stay() {
-        let mut annotations: Map<String, Value> = DROPPED_PREFIXES
+        let mut annotations: Map = DROPPED_PREFIXES
             .iter()
             .map(|prefix| (format!("{prefix}x"), json!("y")))
             .collect();

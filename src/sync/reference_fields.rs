@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::api::gateway::GROUP;
 use crate::api::route::stands_for_routes;
@@ -323,7 +323,7 @@ pub(super) fn made_by(object: &Object) -> Option<(Identity, Labels)> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use kube_json::{Value, json};
 
     use super::*;
     use crate::api::{catalog, fixture};

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::any_order::holds_in_any_order;
 use super::merged_policy::{Shipped, authored, merged_spec, shipped};

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use crate::api::route::{Route, is_route};
 use crate::diagnostic::{Code, Finding, Findings, first_items};

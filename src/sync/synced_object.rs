@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::beside_local::beside_local;
 use super::listener_sets::set_of;

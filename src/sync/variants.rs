@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use kube_json::{Map, Value, json};
 
 use super::gateway::PlacedGateway;
 use super::metadata::{is_shipped_as_is, set_metadata, shipped};
@@ -224,7 +224,7 @@ pub(super) fn assumed_route(
     let references = ["parentRef", "parentRefs"]
         .into_iter()
         .filter_map(|key| Some((key.to_owned(), spec?.get(key)?.clone())));
-    let mut moved = json!({"spec": references.collect::<Map<_, _>>()});
+    let mut moved = json!({"spec": references.collect::<Map>()});
     move_parents(&mut moved, parents, gateways);
     Object {
         parents: Some(Arc::new(moved)),
@@ -324,7 +324,7 @@ fn downstream_policy(
 /// (docs/systems/kuadrant.md#accepted), and a selector of its own namespace would select in another one what it was not
 /// meant for. The namespaces go too: the policy is put into its target's, a reference with one is refused by kinds that
 /// have no such field, and a selector with some would select what the copy beside it selects.
-fn keep_targets(spec: &mut Map<String, Value>, targets: &[&SyncedTarget<'_>], is_at_home: bool) {
+fn keep_targets(spec: &mut Map, targets: &[&SyncedTarget<'_>], is_at_home: bool) {
     if let Some(reference) = spec.get_mut("targetRef").and_then(Value::as_object_mut) {
         reference.remove("namespace");
     }

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::ids::{DelegationId, RouteId, RuleId};
 use crate::hub::Table;

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use serde_json::{Map, Value, json};
+use kube_json::{Map, Value, json};
 
 use super::controllers::Controllers;
 use super::delegation::{Delegation, Delegations};
@@ -528,7 +528,7 @@ fn stored(listed: &Value) -> Value {
     for list in ["headers", "queryParams"] {
         let listed = fields.get_mut(list).and_then(Value::as_array_mut);
         for one in listed.into_iter().flatten().filter_map(Value::as_object_mut) {
-            one.entry("type").or_insert_with(|| json!("Exact"));
+            one.get_or_insert_with("type", || json!("Exact"));
         }
     }
     Value::Object(fields)
@@ -566,7 +566,7 @@ fn is_covered(parent: &Value, child: &Value) -> bool {
 /// A match with what another one asks for: the path below the other one's, and of two that ask for one header,
 /// parameter or method the other one's.
 fn merged(parent: &Value, child: &Value) -> Value {
-    let mut fields: Map<String, Value> = child.as_object().cloned().unwrap_or_default();
+    let mut fields: Map = child.as_object().cloned().unwrap_or_default();
     let ((_, above), (kind, below)) = (path_of(parent), path_of(child));
     fields.insert(
         "path".to_owned(),

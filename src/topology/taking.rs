@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::hierarchy::Topology;
 use super::hostname_intersection::covers;
@@ -426,8 +426,8 @@ fn unknown_type(kind: &str) -> String {
 mod tests {
     use std::cmp::Ordering;
 
+    use kube_json::json;
     use proptest::prelude::*;
-    use serde_json::json;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use apimachinery::names::NameRule;
 use apimachinery::{Field, LabelSelector, Quantity, pointer};
 use divan::Bencher;
-use serde_json::json;
+use kube_json::json;
 
 fn main() {
     divan::main();

@@ -1,7 +1,7 @@
 //! Evaluates a label selector: `cargo run -p apimachinery --example selector`.
 
 use apimachinery::{Field, LabelSelector};
-use serde_json::json;
+use kube_json::json;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let written = json!({"matchExpressions": [{"key": "tier", "operator": "NotIn", "values": ["test"]}]});

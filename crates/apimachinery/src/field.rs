@@ -3,14 +3,14 @@
 //! Owns: the way from a value to its parts, and the types that a field may have. Flows in: a JSON value. Flows out:
 //! [`Field`]s; a [`Mismatch`] if the type is wrong. Must not know: kinds, messages.
 
-use serde_json::{Map, Value};
+use kube_json::{Map, Value};
 
 use crate::pointer;
 
 /// A value and where it is in its object.
 ///
 /// ```
-/// use serde_json::json;
+/// use kube_json::json;
 /// use apimachinery::Field;
 ///
 /// let value = json!({"spec": {"listeners": [{"name": "api"}]}});
@@ -187,7 +187,7 @@ impl<'a> Field<'a> {
     ///
     /// # Errors
     /// [`Mismatch`] if the value is not a mapping.
-    pub fn mapping(&self) -> Result<Option<&'a Map<String, Value>>, Mismatch> {
+    pub fn mapping(&self) -> Result<Option<&'a Map>, Mismatch> {
         self.typed("a mapping", Value::as_object)
     }
 
@@ -238,7 +238,7 @@ fn type_name(value: &Value) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use kube_json::json;
 
     use super::*;
 

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::pattern::{ParsedPattern, Pattern, PatternError};
 

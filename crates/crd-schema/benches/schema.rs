@@ -2,7 +2,7 @@
 
 use crd_schema::Schema;
 use divan::{Bencher, black_box};
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 fn main() {
     divan::main();

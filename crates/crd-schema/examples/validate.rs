@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use crd_schema::Crd;
+use kube_json::Value;
 use kube_yaml::{Limits, read_document};
-use serde_json::Value;
 
 fn main() -> ExitCode {
     match run() {

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use apimachinery::{Allowance, Work};
-use serde_json::{Map, Value, json};
+use kube_json::{Map, Value, json};
 
 use crate::compile::compile;
 use crate::format::Format;
@@ -235,7 +235,7 @@ impl Walk<'_, '_> {
         false
     }
 
-    fn mapping(&mut self, node: &Node, fields: &Map<String, Value>, path: &Path<'_>, mode: Mode) {
+    fn mapping(&mut self, node: &Node, fields: &Map, path: &Path<'_>, mode: Mode) {
         for name in &node.required {
             if !fields.contains_key(name) {
                 self.required(&Path::Key(path, name));
@@ -260,7 +260,7 @@ impl Walk<'_, '_> {
             self.resource(node, fields, path);
         }
         for (name, value) in fields {
-            let here = Path::member(path, name, node.properties.contains_key(name));
+            let here = Path::member(path, name, node.properties.contains_key(name.as_str()));
             let implied = node.resource && matches!(name.as_str(), "apiVersion" | "kind" | "metadata");
             match (node.child(name), &node.additional) {
                 (Some(child), _) => {
@@ -527,7 +527,7 @@ fn first_repeat(items: &[Value], key: impl Fn(&Value) -> String) -> Option<usize
 /// now, and two items that lack the same key are equal: kubernetes/kubernetes
 /// staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype/validation.go@v1.34.1.
 fn key_of(item: &Value, keys: &[String]) -> String {
-    let fields: Map<String, Value> = keys
+    let fields: Map = keys
         .iter()
         .filter_map(|key| Some((key.clone(), item.get(key)?.clone())))
         .collect();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use apimachinery::{PatternError, Work, pointer};
-use serde_json::{Map, Number, Value};
+use kube_json::{Map, Number, Value};
 
 use crate::format::Format;
 use crate::node::{Additional, Below, Bound, ListType, Node, Type};
@@ -42,7 +42,7 @@ pub(crate) fn compile_packed(schema: Packed<'static>) -> Node {
         )
     };
     let own = schema.fields().filter(|(keyword, _)| !is_schema(keyword));
-    let own: Map<String, Value> = own
+    let own: Map = own
         .filter_map(|(keyword, value)| Some((keyword.to_owned(), value.value()?)))
         .collect();
     let (mut node, _) = compile(&Value::Object(own));
@@ -229,7 +229,7 @@ impl Compiler {
         }
     }
 
-    fn kind(&mut self, fields: &Map<String, Value>, at: &str) -> (Option<Type>, bool) {
+    fn kind(&mut self, fields: &Map, at: &str) -> (Option<Type>, bool) {
         let names: Vec<&Value> = match fields.get("type") {
             None => return (None, false),
             Some(Value::Array(names)) => names.iter().collect(),
@@ -251,14 +251,14 @@ impl Compiler {
         (kind, nullable)
     }
 
-    fn properties(&mut self, fields: &Map<String, Value>, at: &str, depth: usize) -> BTreeMap<String, Below> {
+    fn properties(&mut self, fields: &Map, at: &str, depth: usize) -> BTreeMap<String, Below> {
         match fields.get("properties") {
             None | Some(Value::Null) => BTreeMap::new(),
             Some(Value::Object(properties)) => properties
                 .iter()
                 .map(|(name, schema)| {
                     let at = pointer::child(&format!("{at}/properties"), name);
-                    (name.clone(), self.below(schema, &at, depth))
+                    (name.to_string(), self.below(schema, &at, depth))
                 })
                 .collect(),
             Some(_) => {
@@ -268,7 +268,7 @@ impl Compiler {
         }
     }
 
-    fn additional(&mut self, fields: &Map<String, Value>, at: &str, depth: usize) -> Additional {
+    fn additional(&mut self, fields: &Map, at: &str, depth: usize) -> Additional {
         match fields.get("additionalProperties") {
             None | Some(Value::Bool(false) | Value::Null) => Additional::Unknown,
             Some(Value::Bool(true)) => Additional::Any,
@@ -279,13 +279,7 @@ impl Compiler {
         }
     }
 
-    fn list_of_nodes(
-        &mut self,
-        fields: &Map<String, Value>,
-        keyword: &str,
-        at: &str,
-        depth: usize,
-    ) -> Vec<Below> {
+    fn list_of_nodes(&mut self, fields: &Map, keyword: &str, at: &str, depth: usize) -> Vec<Below> {
         match fields.get(keyword) {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(schemas)) => schemas
@@ -300,7 +294,7 @@ impl Compiler {
         }
     }
 
-    fn list_type(&mut self, fields: &Map<String, Value>, at: &str) -> ListType {
+    fn list_type(&mut self, fields: &Map, at: &str) -> ListType {
         match fields.get("x-kubernetes-list-type").and_then(Value::as_str) {
             None | Some("atomic") => ListType::Atomic,
             Some("set") => ListType::Set,
@@ -314,13 +308,7 @@ impl Compiler {
     }
 
     /// OpenAPI's boolean exclusive bounds, and JSON Schema's numeric ones.
-    fn bound(
-        &mut self,
-        fields: &Map<String, Value>,
-        keyword: &str,
-        exclusive: &str,
-        at: &str,
-    ) -> Option<Bound> {
+    fn bound(&mut self, fields: &Map, keyword: &str, exclusive: &str, at: &str) -> Option<Bound> {
         if let Some(Value::Number(limit)) = fields.get(exclusive) {
             return Some(Bound {
                 limit: limit.clone(),
@@ -332,7 +320,7 @@ impl Compiler {
             .map(|limit| Bound { limit, exclusive })
     }
 
-    fn number(&mut self, fields: &Map<String, Value>, keyword: &str, at: &str) -> Option<Number> {
+    fn number(&mut self, fields: &Map, keyword: &str, at: &str) -> Option<Number> {
         match fields.get(keyword) {
             None | Some(Value::Null) => None,
             Some(Value::Number(number)) => Some(number.clone()),
@@ -343,7 +331,7 @@ impl Compiler {
         }
     }
 
-    fn count(&mut self, fields: &Map<String, Value>, keyword: &str, at: &str) -> Option<u64> {
+    fn count(&mut self, fields: &Map, keyword: &str, at: &str) -> Option<u64> {
         let number = self.number(fields, keyword, at)?;
         let count = number.as_u64();
         if count.is_none() {
@@ -355,7 +343,7 @@ impl Compiler {
         count
     }
 
-    fn flag(&mut self, fields: &Map<String, Value>, keyword: &str, at: &str) -> bool {
+    fn flag(&mut self, fields: &Map, keyword: &str, at: &str) -> bool {
         match fields.get(keyword) {
             None | Some(Value::Null) => false,
             Some(Value::Bool(flag)) => *flag,
@@ -369,7 +357,7 @@ impl Compiler {
         }
     }
 
-    fn strings(&mut self, fields: &Map<String, Value>, keyword: &str, at: &str) -> Vec<String> {
+    fn strings(&mut self, fields: &Map, keyword: &str, at: &str) -> Vec<String> {
         let Some(value) = fields.get(keyword).filter(|value| !value.is_null()) else {
             return Vec::new();
         };

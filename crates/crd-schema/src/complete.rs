@@ -4,7 +4,7 @@
 //! of a value. Flows out: the same copy, changed. Must not know: what is valid.
 
 use apimachinery::{Allowance, Spent};
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::node::Node;
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use apimachinery::names::NameRule;
 use apimachinery::{Field, Mismatch, Work};
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::packed::Packed;
 use crate::problem::SchemaProblem;

@@ -13,7 +13,7 @@ use apimachinery::Allowance;
 use cel_eval::Expression;
 use kube_cel::cel::Value as Cel;
 use kube_cel::cel::objects::{Key, Map};
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::asked::asks_only_for;
 use crate::format::Format;
@@ -118,7 +118,7 @@ fn walk(
         Value::Object(fields) => {
             for (name, field) in fields {
                 if let Some(child) = node.child(name) {
-                    let here = Path::member(path, name, node.properties.contains_key(name));
+                    let here = Path::member(path, name, node.properties.contains_key(name.as_str()));
                     walk(child, field, &here, spending, violations);
                 }
             }
@@ -156,7 +156,7 @@ fn to_cel(node: Option<&Node>, value: &Value) -> Cel {
                 .map(|(name, value)| {
                     let child = node.and_then(|node| node.child(name));
                     // Keys of maps are data: they must not be escaped like field names.
-                    let name = if is_map { name.clone() } else { escaped(name) };
+                    let name = if is_map { name.to_string() } else { escaped(name) };
                     (Key::String(Arc::new(name)), to_cel(child, value))
                 })
                 .collect();

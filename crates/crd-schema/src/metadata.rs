@@ -8,7 +8,7 @@
 
 use std::sync::LazyLock;
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use crate::compile::compile;
 use crate::format::Format;

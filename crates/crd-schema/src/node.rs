@@ -9,7 +9,7 @@ use std::ops::Deref;
 use std::sync::OnceLock;
 
 use apimachinery::pointer;
-use serde_json::{Number, Value};
+use kube_json::{Number, Value};
 
 use crate::format::Format;
 use crate::packed::Packed;

@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value};
+use kube_json::{Map, Text, Value};
 
 /// Values that are nested deeper are not read.
 const DEPTH_MAX: usize = 256;
@@ -120,15 +120,15 @@ impl<'b> Packed<'b> {
             (FALSE, _) => Value::Bool(false),
             (TRUE, _) => Value::Bool(true),
             (NUMBER, cursor) => serde_json::from_slice(cursor.sized()?).ok()?,
-            (TEXT, _) => Value::String(self.text()?.to_owned()),
+            (TEXT, _) => Value::from(self.text()?),
             (LIST, _) => Value::Array(
                 self.items()
                     .map(|item| item.value_above(below))
                     .collect::<Option<_>>()?,
             ),
             (MAPPING | MAPPING_WITH_DEFAULT, _) => {
-                let field = |(name, value): (&str, Self)| Some((name.to_owned(), value.value_above(below)?));
-                Value::Object(self.fields().map(field).collect::<Option<Map<_, _>>>()?)
+                let field = |(name, value): (&str, Self)| Some((Text::from(name), value.value_above(below)?));
+                Value::Object(self.fields().map(field).collect::<Option<Map>>()?)
             }
             _ => return None,
         })

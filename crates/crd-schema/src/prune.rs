@@ -7,7 +7,7 @@
 //! docs/systems/kubernetes.md#pruning.
 
 use apimachinery::pointer;
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::node::{Additional, Node};
 

@@ -15,7 +15,7 @@ pub(crate) use without_engine::Rules;
 #[cfg(not(feature = "cel"))]
 mod without_engine {
     use apimachinery::Work;
-    use serde_json::Value;
+    use kube_json::Value;
 
     use crate::problem::SchemaProblem;
 
@@ -47,7 +47,7 @@ mod with_engine {
     use cel_eval::{Expression, Failure, OBJECT_BUDGET, Stop, Unparsed, evaluate, parse};
     use kube_cel::cel::objects::OptionalValue;
     use kube_cel::cel::{ExecutionError, Value as Cel};
-    use serde_json::Value;
+    use kube_json::Value;
 
     use crate::failure;
     use crate::functions::OfRules;
@@ -302,7 +302,7 @@ mod with_engine {
         fn read(index: usize, entry: &Value) -> Result<Self, Refusal> {
             let text = |keyword: &str| match entry.get(keyword) {
                 None | Some(Value::Null) => Ok(None),
-                Some(Value::String(text)) => Ok(Some(text.clone())),
+                Some(Value::String(text)) => Ok(Some(text.to_string())),
                 Some(_) => Err(Refusal::fault(format!("{keyword} must be a string"))),
             };
             let rule = text("rule")?.unwrap_or_default();

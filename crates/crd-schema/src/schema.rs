@@ -13,7 +13,7 @@
 use std::borrow::Cow;
 
 use apimachinery::{Allowance, Spent, Work};
-use serde_json::Value;
+use kube_json::Value;
 
 #[cfg(feature = "cel")]
 use crate::evaluate;

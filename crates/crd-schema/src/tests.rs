@@ -7,8 +7,8 @@ mod rules;
 
 use std::borrow::Cow;
 
+use kube_json::{Value, json};
 use proptest::prelude::*;
-use serde_json::{Value, json};
 
 use crate::{Schema, ViolationKind, Work};
 

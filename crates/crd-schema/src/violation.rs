@@ -6,7 +6,7 @@
 use std::fmt;
 
 use apimachinery::pointer;
-use serde_json::Value;
+use kube_json::Value;
 
 /// The kind of a violation.
 #[derive(Debug, Clone, PartialEq)]

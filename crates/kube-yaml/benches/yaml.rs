@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 
 use divan::Bencher;
 use divan::counter::BytesCount;
+use kube_json::{Value, json};
 use kube_yaml::{Chunk, Limits, read, read_located, split, write_document};
-use serde_json::{Value, json};
 
 const BYTES: usize = 20 << 20;
 

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use serde_json::{Map, Value};
+use kube_json::{Map, Value};
 
 use super::composer::{
     Anchored, BYTES_PER_VALUE, Composer, Content, Frame, Opened, Pending, collection_as_key,
@@ -151,8 +151,14 @@ impl<'t, R: Record> Composer<'t, '_, R> {
         };
         let range = frame.start..at.max(frame.start);
         let (value, node) = match frame.content {
-            Content::Sequence { items, entries } => (Value::Array(items), R::sequence(entries, &range)),
-            Content::Mapping { map, fields, .. } => (Value::Object(map), R::mapping(fields, &range)),
+            Content::Sequence { mut items, entries } => {
+                items.shrink_to_fit();
+                (Value::Array(items), R::sequence(entries, &range))
+            }
+            Content::Mapping { mut map, fields, .. } => {
+                map.shrink_to_fit();
+                (Value::Object(map), R::mapping(fields, &range))
+            }
         };
         let height = frame.height + 1;
         if let Some(opened) = frame.anchor {

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use serde_json::{Map, Value};
+use kube_json::{Map, Text, Value};
 
 use super::error::{Error, ErrorKind, Outcome};
 use super::fields::{Complete, Merged, insert, merge};
@@ -24,7 +24,7 @@ pub(super) struct Anchored<N> {
     /// `Err` if JSON cannot represent it; `None` while it is still open.
     pub(super) value: Option<Outcome<Value>>,
     /// The text as a key, when it is a scalar.
-    pub(super) key: Option<Outcome<String>>,
+    pub(super) key: Option<Outcome<Text>>,
     pub(super) node: N,
     /// How many steps Kubernetes' reader takes through it.
     pub(super) steps: u64,
@@ -55,7 +55,7 @@ pub(super) enum Content<R: Record> {
         entries: R::Entries,
     },
     Mapping {
-        map: Map<String, Value>,
+        map: Map,
         fields: R::Fields,
         pending: Pending,
         merged: Merged,
@@ -66,7 +66,7 @@ pub(super) enum Content<R: Record> {
 pub(super) enum Pending {
     /// It is a key.
     Nothing,
-    Key(String, Range<usize>),
+    Key(Text, Range<usize>),
     Merge(Range<usize>),
 }
 
@@ -134,7 +134,7 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
         }
     }
 
-    pub(super) fn set_key(&mut self, key: String, range: Range<usize>) {
+    pub(super) fn set_key(&mut self, key: Text, range: Range<usize>) {
         self.set_pending(Pending::Key(key, range));
     }
 

@@ -33,7 +33,7 @@ pub(super) enum Event<'t> {
     },
     /// JSON's `null`, `true`, `false` or a number.
     Literal {
-        value: serde_json::Value,
+        value: kube_json::Value,
         range: Range<usize>,
     },
     /// `*name`

@@ -7,8 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use serde_json::map::Entry;
-use serde_json::{Map, Value};
+use kube_json::{Map, Text, Value};
 
 use super::error::{Error, ErrorKind, Outcome};
 use super::position::Record;
@@ -24,56 +23,46 @@ pub(super) struct Complete<N> {
 }
 
 /// The keys of a mapping that came through a merge and were not written again since.
-pub(super) type Merged = Option<Box<BTreeMap<String, Range<usize>>>>;
+pub(super) type Merged = Option<Box<BTreeMap<Text, Range<usize>>>>;
 
 /// Puts a written field into a mapping. It may replace a merged one, never a written one.
 pub(super) fn insert<R: Record>(
-    map: &mut Map<String, Value>,
+    map: &mut Map,
     fields: &mut R::Fields,
     merged: &mut Merged,
-    key: String,
+    key: Text,
     range: &Range<usize>,
     value: Value,
     node: R::Node,
 ) -> Outcome<()> {
-    match map.entry(key) {
-        Entry::Vacant(vacant) => {
-            R::insert(fields, vacant.key(), range, node);
-            vacant.insert(value);
-            Ok(())
-        }
-        Entry::Occupied(mut occupied) => {
-            let overrides = merged
-                .as_mut()
-                .is_some_and(|merged| merged.remove(occupied.key()).is_some());
-            if overrides {
-                R::insert(fields, occupied.key(), range, node);
-                occupied.insert(value);
-                return Ok(());
-            }
-            let key = occupied.key();
-            let help = if key == "apiVersion" {
-                "if another object begins here, write `---` on its own line before it; otherwise remove one of the two"
-            } else {
-                "remove one of the two; keys such as `1` and \"1\", or `yes` and \"true\", are the same key"
-            };
-            let error = Error::new(
-                ErrorKind::DuplicateKey,
-                range.clone(),
-                format!("the key `{key}` is already in this mapping"),
-                help,
-            );
-            Err(match R::key_of(fields, key) {
-                Some(first) => error.with_related(first, format!("`{key}` is here first")),
-                None => error,
-            })
-        }
+    let overrides = merged
+        .as_mut()
+        .is_some_and(|merged| merged.remove(&key).is_some());
+    if overrides || !map.contains_key(&key) {
+        R::insert(fields, &key, range, node);
+        map.insert(key, value);
+        return Ok(());
     }
+    let help = if key == "apiVersion" {
+        "if another object begins here, write `---` on its own line before it; otherwise remove one of the two"
+    } else {
+        "remove one of the two; keys such as `1` and \"1\", or `yes` and \"true\", are the same key"
+    };
+    let error = Error::new(
+        ErrorKind::DuplicateKey,
+        range.clone(),
+        format!("the key `{key}` is already in this mapping"),
+        help,
+    );
+    Err(match R::key_of(fields, &key) {
+        Some(first) => error.with_related(first, format!("`{key}` is here first")),
+        None => error,
+    })
 }
 
 /// Merges a mapping, or each mapping of a list, into the one around `<<`. No key may be there already.
 pub(super) fn merge<R: Record>(
-    map: &mut Map<String, Value>,
+    map: &mut Map,
     fields: &mut R::Fields,
     merged: &mut Merged,
     key_range: &Range<usize>,
@@ -105,36 +94,31 @@ pub(super) fn merge<R: Record>(
     let merged = merged.get_or_insert_default();
     for (source, node) in sources {
         for (key, value) in source {
-            match map.entry(key) {
-                Entry::Vacant(vacant) => {
-                    merged.insert(vacant.key().clone(), key_range.clone());
-                    vacant.insert(value);
-                }
-                Entry::Occupied(occupied) => {
-                    let key = occupied.key();
-                    let earlier = merged.get(key);
-                    let message = if earlier.is_some() {
-                        format!("two merged mappings have the key `{key}`")
-                    } else {
-                        format!("the merge would overwrite the key `{key}` before it")
-                    };
-                    let place = if complete.range.is_empty() {
-                        key_range.clone()
-                    } else {
-                        complete.range.clone()
-                    };
-                    let error = Error::new(
-                        ErrorKind::Merge,
-                        place,
-                        message,
-                        "write `<<` before the keys that differ, and merge mappings that have no key in common",
-                    );
-                    return Err(match R::key_of(fields, key) {
-                        Some(first) => error.with_related(first, format!("`{key}` comes from here")),
-                        None => error,
-                    });
-                }
+            if !map.contains_key(&key) {
+                merged.insert(key.clone(), key_range.clone());
+                map.insert(key, value);
+                continue;
             }
+            let message = if merged.contains_key(&key) {
+                format!("two merged mappings have the key `{key}`")
+            } else {
+                format!("the merge would overwrite the key `{key}` before it")
+            };
+            let place = if complete.range.is_empty() {
+                key_range.clone()
+            } else {
+                complete.range.clone()
+            };
+            let error = Error::new(
+                ErrorKind::Merge,
+                place,
+                message,
+                "write `<<` before the keys that differ, and merge mappings that have no key in common",
+            );
+            return Err(match R::key_of(fields, &key) {
+                Some(first) => error.with_related(first, format!("`{key}` comes from here")),
+                None => error,
+            });
         }
         R::merge(fields, node);
     }

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::character::{ByteSet, byte_set, find_in};
 use super::error::{Error, ErrorKind, Outcome};

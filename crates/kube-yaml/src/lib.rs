@@ -1,6 +1,6 @@
 //! The Kubernetes dialect of YAML: reading, writing, positions.
 //!
-//! Owns: how text becomes a [`serde_json::Value`] exactly as an API server's clients read it, where every key
+//! Owns: how text becomes a [`kube_json::Value`] exactly as an API server's clients read it, where every key
 //! and value is in the text, and how a value becomes canonical text that every reader reads as the same value. Flows
 //! in: bytes, text. Flows out: values, positions, text.
 //! Must not know: any other crate of the project.

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::compose::compose;
 use super::error::{Error, ErrorKind, Outcome};

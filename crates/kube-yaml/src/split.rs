@@ -190,11 +190,11 @@ mod tests {
             let text = format!("--- # c{line_break}metadata: 1\nkind: 2\n");
             assert_eq!(
                 value(&text),
-                Ok(vec![serde_json::json!({"metadata": 1, "kind": 2})])
+                Ok(vec![kube_json::json!({"metadata": 1, "kind": 2})])
             );
             let text = format!("a: 1\n{text}");
             let below = value(&text).unwrap();
-            assert_eq!(below.get(1), Some(&serde_json::json!({"kind": 2})), "{text:?}");
+            assert_eq!(below.get(1), Some(&kube_json::json!({"kind": 2})), "{text:?}");
         }
         assert_eq!(
             value("a: 1\n---\n\u{feff}b: 2\nc: 3\n").map(|values| values.len()),
@@ -238,8 +238,8 @@ mod tests {
         assert_eq!(
             crate::read_all("{\"a\": \"x\u{2028}y\"}\n---\nb: 1\n", &crate::Limits::default()),
             Ok(vec![
-                serde_json::json!({"a": "x\u{2028}y"}),
-                serde_json::json!({"b": 1})
+                kube_json::json!({"a": "x\u{2028}y"}),
+                kube_json::json!({"b": 1})
             ])
         );
         // A byte order mark is no blank to them.

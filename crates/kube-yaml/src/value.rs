@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use serde_json::{Number, Value};
+use kube_json::{Number, Text, Value};
 
 use super::error::{Error, ErrorKind, Outcome};
 
@@ -41,7 +41,7 @@ impl Scalar<'_> {
                     "quote it if it is text",
                 )
             })?,
-            Self::Text(text) => Value::String(text.into_owned()),
+            Self::Text(text) => Value::String(text.into()),
         })
     }
 
@@ -49,7 +49,7 @@ impl Scalar<'_> {
     ///
     /// # Errors
     /// null, and integers above i64, are no keys.
-    pub(super) fn into_key(self, range: &Range<usize>) -> Outcome<String> {
+    pub(super) fn into_key(self, range: &Range<usize>) -> Outcome<Text> {
         let refuse = |message: &'static str| {
             Err(Error::new(
                 ErrorKind::Key,
@@ -61,10 +61,10 @@ impl Scalar<'_> {
         match self {
             Self::Null => refuse("a key cannot be null"),
             Self::Unsigned(_) => refuse("a key cannot be an integer above 9223372036854775807"),
-            Self::Bool(bool) => Ok(bool.to_string()),
-            Self::Integer(integer) => Ok(integer.to_string()),
-            Self::Float(float) => Ok(float_key(float)),
-            Self::Text(text) => Ok(text.into_owned()),
+            Self::Bool(bool) => Ok(Text::from(if bool { "true" } else { "false" })),
+            Self::Integer(integer) => Ok(integer.to_string().into()),
+            Self::Float(float) => Ok(float_key(float).into()),
+            Self::Text(text) => Ok(text.into()),
         }
     }
 }

@@ -9,7 +9,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Map, Number, Value};
+use kube_json::{Map, Number, Value};
 
 use super::style::{Style, is_plain, push_double_quoted, style};
 
@@ -100,7 +100,7 @@ impl Writer<'_> {
         }
     }
 
-    fn mapping(&mut self, map: &Map<String, Value>, indent: usize, order: KeyOrder) {
+    fn mapping(&mut self, map: &Map, indent: usize, order: KeyOrder) {
         let mut first = true;
         let mut field = |writer: &mut Self, key: &str, value: &Value| {
             if !first {
@@ -115,16 +115,8 @@ impl Writer<'_> {
                 field(self, key, value);
             }
         }
-        let follows = |key: &String| leading.is_empty() || !leading.contains(&key.as_str());
-        // Another crate may turn on serde_json's `preserve_order`: then the map is in no order of ours.
-        if map.keys().is_sorted() {
-            for (key, value) in map.iter().filter(|(key, _)| follows(key)) {
-                field(self, key, value);
-            }
-        } else {
-            let mut sorted: Vec<_> = map.iter().filter(|(key, _)| follows(key)).collect();
-            sorted.sort_unstable_by_key(|(key, _)| *key);
-            for (key, value) in sorted {
+        for (key, value) in map {
+            if leading.is_empty() || !leading.contains(&key.as_str()) {
                 field(self, key, value);
             }
         }

@@ -5,8 +5,8 @@
 
 use std::time::Instant;
 
+use kube_json::{Value, json};
 use ocm_placement::{Detail, GROUP, Input, Inventory, Mode, Object, ObjectId, Options, evaluate};
-use serde_json::{Value, json};
 
 const SETS: usize = 10;
 

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use apimachinery::Field;
+use kube_json::{Value, json};
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use crate::api::placement::Placement;
 use crate::api::well_known::{GROUP, GROUP_INDEX_LABEL, GROUP_NAME_LABEL};

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use kube_json::{Value, json};
 use ocm_placement::{Detail, Input, Inventory, Mode, Object, ObjectId, Options, evaluate};
-use serde_json::{Value, json};
 
 /// An object of the input: its number and its value.
 #[derive(Clone)]

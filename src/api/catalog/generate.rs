@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use apimachinery::Work;
 use crd_schema::Schema;
-use serde_json::{Map, Value, json};
+use kube_json::{Map, Value, json};
 
 use crate::api::targeting::Targeting;
 

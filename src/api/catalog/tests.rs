@@ -1,7 +1,7 @@
 //! The committed catalog is what its generator makes, and it agrees with the projects' CRDs.
 
+use kube_json::{Value, json};
 use proptest::prelude::*;
-use serde_json::{Value, json};
 
 use super::generate::catalog;
 use super::*;
@@ -52,7 +52,7 @@ fn like(schema: &Value, choose: &mut impl FnMut(usize) -> usize) -> Value {
     match kind {
         "object" => {
             let properties = schema["properties"].as_object().into_iter().flatten();
-            let mut fields: serde_json::Map<String, Value> = properties
+            let mut fields: kube_json::Map = properties
                 .filter(|_| choose(3) > 0)
                 .map(|(name, schema)| (name.clone(), schema))
                 .collect::<Vec<_>>()

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
+use kube_json::Value;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::api::params::CONTROLLER_NAME;
 use apimachinery::Field;
@@ -272,7 +272,7 @@ fn output() -> String {
 
 /// The JSON Schema of the configuration file.
 #[must_use]
-pub(crate) fn json_schema() -> Value {
+pub(crate) fn json_schema() -> serde_json::Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     settings
         .into_generator()
@@ -284,6 +284,6 @@ pub(crate) fn json_schema() -> Value {
 pub(super) fn parse<T: DeserializeOwned + Default>(field: &Field<'_>) -> T {
     field
         .value()
-        .and_then(|value| T::deserialize(value).ok())
+        .and_then(|value| kube_json::from_value(value).ok())
         .unwrap_or_default()
 }

@@ -79,7 +79,7 @@ fn every_field_is_read() {
         istio_root_namespace: Some("mesh".into()),
         secrets: Secrets::Copy,
         hub_objects: HubObjects::Annotated,
-        profiles: vec![serde_json::json!({"kind": "X"})],
+        profiles: vec![kube_json::json!({"kind": "X"})],
         findings: BTreeMap::from([
             (
                 Code::POLICY_TARGET_NOT_FOUND,

@@ -7,7 +7,7 @@
 //! (docs/systems/kubernetes.md#pruning). Either way, the rule that the author meant is not in effect. A key that
 //! resembles no known one is not reported, because a later release may know it.
 
-use serde_json::{Map, Value};
+use kube_json::{Map, Text, Value};
 use strsim::damerau_levenshtein;
 
 use crate::diagnostic::{Code, Finding, nearest};
@@ -126,9 +126,9 @@ struct Speller<'o> {
 
 impl<'o> Speller<'o> {
     /// The mapping at a pointer, whose keys are these.
-    fn mapping(&mut self, value: &'o Value, at: &str, known: &[&str]) -> Option<&'o Map<String, Value>> {
+    fn mapping(&mut self, value: &'o Value, at: &str, known: &[&str]) -> Option<&'o Map> {
         let mapping = value.as_object()?;
-        let unknown: Vec<&String> = mapping
+        let unknown: Vec<&Text> = mapping
             .keys()
             .filter(|key| !known.contains(&key.as_str()))
             .collect();

@@ -3,7 +3,7 @@
 #[cfg(feature = "real-crds")]
 mod real_crds;
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::*;
 use crate::api::fixture::object;

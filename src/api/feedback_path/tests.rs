@@ -1,8 +1,8 @@
 //! Typical feedback paths, what they find, and what the agent refuses.
 
 use jsonpath_rust::JsonPath as _;
+use kube_json::{Value, json};
 use proptest::prelude::*;
-use serde_json::{Value, json};
 
 use super::problem::PathProblem;
 use super::*;

@@ -7,7 +7,7 @@
 //! The API server writes sorted keys, no spaces, `<`, `>`, `&`, U+2028 and U+2029 as `\u....`, and numbers as
 //! Go does. Key order does not change a length, so maps of either order count the same.
 
-use serde_json::{Number, Value};
+use kube_json::{Number, Value};
 
 /// The size of all manifests of a work, in bytes.
 #[must_use]
@@ -109,8 +109,8 @@ fn go_float(float: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kube_json::json;
     use proptest::prelude::*;
-    use serde_json::json;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::json;
+use kube_json::json;
 
 use super::*;
 use kube_yaml::{Limits, read_all};

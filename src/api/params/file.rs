@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
+use kube_json::Value;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::rollout::RolloutFile;
 use crate::api::ocm_work::WEBHOOK_LIMIT;
@@ -242,7 +242,7 @@ const fn max_work_bytes() -> u64 {
 
 /// The JSON Schema of the parameters.
 #[must_use]
-pub(crate) fn json_schema() -> Value {
+pub(crate) fn json_schema() -> serde_json::Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     settings
         .into_generator()
@@ -252,5 +252,5 @@ pub(crate) fn json_schema() -> Value {
 
 /// An enum's value; `None` where the schema has already refused it.
 pub(super) fn parse<T: DeserializeOwned>(value: &Value) -> Option<T> {
-    T::deserialize(value).ok()
+    kube_json::from_value(value).ok()
 }

@@ -4,7 +4,7 @@
 //! GatewayClass, a way to find ConfigMaps, a [`ResourceCatalog`]. Flows out: [`ClassParams`]. Must not know: Gateways,
 //! placement, or where ConfigMaps and CRDs are kept.
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::check::{Check, PARAMS_KEY, place};
 use super::file;
@@ -174,7 +174,7 @@ impl Check<'_> {
             );
             return None;
         }
-        let (schema, _) = Schema::of_value(&file::json_schema());
+        let (schema, _) = Schema::of_value(&file::json_schema().into());
         let value = schema.defaulted(&value).into_owned();
         let violations = schema.validate_defaulted(&value);
         for violation in violation::without_misspelled(&violations) {

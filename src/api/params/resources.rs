@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::check::{Check, Fault};
 use super::values::{Chosen, Feedback, Params, Role, SyncedResource};

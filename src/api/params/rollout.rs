@@ -6,9 +6,9 @@
 //! The patterns are narrower than OCM's. OCM accepts values that its controller then cannot read, and retries forever
 //! (docs/systems/ocm-work.md#rollouts).
 
+use kube_json::Value;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::check::Check;
 

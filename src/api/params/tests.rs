@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::file::IgnoreCondition;
 use super::read::ClassParams;
@@ -375,7 +375,7 @@ fn what_the_agent_would_stumble_over_in_server_side_apply_is_refused() {
         ),
         ("jqPathExpressions", " ", "is empty", ".spec.replicas"),
     ] {
-        let entry = serde_json::json!({(way): [field]}).to_string();
+        let entry = kube_json::json!({(way): [field]}).to_string();
         let (_, message, help) = ignored(&entry);
         assert!(message.contains(wrong), "{field}: {message}");
         assert!(help.contains(way_out), "{field}: {help}");

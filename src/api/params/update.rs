@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::check::Check;
 use super::file::{DEFAULT_FORCE, IgnoreCondition, UpdateType, parse};

@@ -1,6 +1,6 @@
 //! Tests of the SARIF form.
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::super::SourceId;
 use super::super::fixture::{Texts, sample};
@@ -163,7 +163,7 @@ fn the_log_names_its_version_and_how_columns_are_counted() {
     assert_eq!(log["runs"].as_array().unwrap().len(), 1);
     let run = &log["runs"][0];
     assert_eq!(run["columnKind"], "unicodeCodePoints");
-    assert_eq!(run["results"], serde_json::json!([]));
+    assert_eq!(run["results"], kube_json::json!([]));
     assert_eq!(run["invocations"][0]["executionSuccessful"], true);
 }
 
@@ -187,7 +187,7 @@ fn the_rules_are_all_codes_and_every_rule_index_points_at_its_rule() {
         assert_eq!(rule["defaultConfiguration"]["level"], severity.as_str());
         assert_eq!(
             rule["properties"]["tags"],
-            serde_json::json!(["kubernetes", code.group()])
+            kube_json::json!(["kubernetes", code.group()])
         );
     }
 }

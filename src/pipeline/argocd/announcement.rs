@@ -2,10 +2,10 @@
 //!
 //! Owns: titles and tooltips. Flows in: the configuration. Flows out: a JSON array. Must not know: who displays it.
 
+use kube_json::{Value, json};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::parameter::{PARAMETERS, Shape};
 use crate::api::config::RenderConfig;
@@ -31,12 +31,12 @@ struct Announcement {
 }
 
 /// The JSON Schema of what [`announcements`] returns.
-pub(in crate::pipeline) fn json_schema() -> Value {
+pub(in crate::pipeline) fn json_schema() -> serde_json::Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let mut schema = settings
         .into_generator()
         .into_root_schema_for::<Vec<Announcement>>();
-    schema.insert("title".to_owned(), json!("Parameters of Argo CD"));
+    schema.insert("title".to_owned(), "Parameters of Argo CD".into());
     schema.to_value()
 }
 
@@ -119,7 +119,7 @@ pub fn announcements(config: &RenderConfig) -> Value {
 
 fn default(name: &str, config: &RenderConfig) -> Option<Value> {
     fn word<T: Serialize>(value: &T) -> Option<Value> {
-        serde_json::to_value(value).ok()
+        kube_json::to_value(value).ok()
     }
     match name {
         "allow-empty" => Some(Value::from("false")),

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use kube_json::json;
 use proptest::prelude::*;
-use serde_json::json;
 
 use super::*;
 use crate::api::config::RenderConfig;

@@ -2,9 +2,9 @@
 
 mod refused;
 
+use kube_json::Value;
 use kube_yaml::{Limits, read_all};
 use ocm_placement::{Detail, Input, Mode, Options, evaluate};
-use serde_json::Value;
 
 use super::given::GivenDecisions;
 use super::*;

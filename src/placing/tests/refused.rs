@@ -1,7 +1,7 @@
 //! An object that an API server would refuse gets a finding at its field, and is left out of the evaluation.
 
+use kube_json::Value;
 use proptest::prelude::*;
-use serde_json::Value;
 
 use super::*;
 use crate::diagnostic::Place;
@@ -170,7 +170,7 @@ proptest! {
         ]),
         value in value(),
     ) {
-        let mut one = serde_json::json!({
+        let mut one = kube_json::json!({
             "apiVersion": "cluster.open-cluster-management.io/v1beta1", "kind": "Placement",
             "metadata": {"name": "p", "namespace": "n"}, "spec": {},
         });

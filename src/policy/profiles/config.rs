@@ -6,10 +6,10 @@
 
 use std::collections::BTreeSet;
 
+use kube_json::Value;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::registry::Profiles;
 use crate::api::targeting::{AllowedTarget, TargetField};
@@ -172,7 +172,7 @@ impl Profiles {
 
 /// The JSON Schema of an entry.
 #[must_use]
-pub(crate) fn entry_schema() -> Value {
+pub(crate) fn entry_schema() -> serde_json::Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
@@ -194,10 +194,10 @@ pub(crate) fn configure(
     if entries.is_empty() {
         return;
     }
-    let (schema, _) = Schema::of_value(&entry_schema());
+    let (schema, _) = Schema::of_value(&entry_schema().into());
     for (position, value) in entries.iter().enumerate() {
         let pointer = format!("/profiles/{position}");
-        let wrong = match ProfileEntry::deserialize(value) {
+        let wrong = match kube_json::from_value::<ProfileEntry>(value) {
             Ok(entry) => match profiles.configure(&entry) {
                 Ok(()) => continue,
                 Err(error) => error.to_string(),
@@ -282,9 +282,9 @@ fn overlay(base: Profile, entry: ProfileEntry) -> Profile {
 mod tests {
     use super::*;
     use crate::diagnostic::SourceId;
-    use serde_json::json;
+    use kube_json::json;
 
-    fn entry(value: serde_json::Value) -> ProfileEntry {
+    fn entry(value: kube_json::Value) -> ProfileEntry {
         serde_json::from_value(value).unwrap()
     }
 

@@ -1,6 +1,6 @@
 //! Targets, and what is wrong with them.
 
-use serde_json::json;
+use kube_json::json;
 
 use super::super::Options;
 use super::super::testing::{SMALL, Seen, color, color_crd, hub, limit, small_with_params};

@@ -1,7 +1,7 @@
 //! kgateway's route delegation: which route takes which requests, and which policies are inherited
 //! (docs/systems/other-policies.md#route-delegation).
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::super::testing::{SMALL, Seen, hub};
 use crate::api::gateway::GROUP;

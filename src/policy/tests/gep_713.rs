@@ -1,6 +1,6 @@
 //! The three worked examples of GEP-713, retold.
 
-use serde_json::json;
+use kube_json::json;
 
 use super::super::testing::{Seen, color, color_crd, hub};
 

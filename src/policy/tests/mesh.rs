@@ -228,7 +228,7 @@ fn a_mode_that_is_unset_leaves_the_wider_one() {
     assert!(!specs.is_empty());
     for spec in specs {
         let wanted =
-            serde_json::json!({"mtls": {"mode": "STRICT"}, "portLevelMtls": {"81": {"mode": "DISABLE"}}});
+            kube_json::json!({"mtls": {"mode": "STRICT"}, "portLevelMtls": {"81": {"mode": "DISABLE"}}});
         assert_eq!(spec, wanted);
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use kube_json::{Map, Value, json};
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
 
 use super::super::ids::PolicyId;
 use super::super::layer::{Content, Leaf};

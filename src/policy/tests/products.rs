@@ -1,7 +1,7 @@
 //! The effective policies of NGINX Gateway Fabric, kgateway, and GKE, and the reports of their controllers
 //! (docs/systems/other-policies.md).
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::super::testing::{SMALL, Seen, hub};
 use crate::report::PolicyEntry;

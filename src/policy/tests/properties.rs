@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use kube_json::{Value, json};
 use proptest::prelude::*;
-use serde_json::{Value, json};
 
 use super::super::testing::{SMALL, Seen, object};
 use super::super::{Options, Profiles};

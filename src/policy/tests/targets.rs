@@ -1,7 +1,7 @@
 //! Which targets a policy may name, and the source of that rule: the definition in the input, the catalog, a
 //! controller, documentation.
 
-use serde_json::json;
+use kube_json::json;
 
 use super::super::testing::{SMALL, Seen, hub};
 use super::super::{Options, Profiles, learn_targets};
@@ -347,7 +347,7 @@ mod by_the_projects {
 
     use std::collections::BTreeSet;
 
-    use serde_json::{Value, json};
+    use kube_json::{Value, json};
 
     use crate::api::crd;
     use crate::api::fixture::{object, real_crds};

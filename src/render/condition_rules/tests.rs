@@ -1,7 +1,7 @@
 //! The condition rules of an object, evaluated as CEL.
 
 use kube_cel::cel::{Context, Program, Value as Cel, to_value};
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::*;
 

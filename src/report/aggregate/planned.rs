@@ -3,7 +3,7 @@
 //! Owns: the feedback that the parameters request. Flows in: texts of the plan, exported works. Flows out:
 //! [`PlannedWork`]s, descriptions of differences. Must not know: clusters.
 
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::api::feedback_path::FeedbackPath;
 use crate::render::{ManifestSummary, Work};

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::instance::Instance;
 use crate::api::gateway::Gateway;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::instance::{Fault, Instance, PlacedWork, judged};
 use super::planned::PlannedWork;

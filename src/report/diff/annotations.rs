@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use apimachinery::pointer;
-use serde_json::Value;
+use kube_json::Value;
 
 use super::clusters::describe;
 use super::compare::{Effect, ObjectChange, Which};
@@ -263,7 +263,7 @@ fn first_difference(old: &Value, new: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use kube_json::json;
 
     use super::*;
 

@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
+use kube_json::Value;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::change::{Change, Counts};
 use super::conceal::conceal;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
+use kube_json::{Map, Text, Value};
 
 use crate::diagnostic::holds_secret;
 
@@ -110,8 +110,8 @@ fn mask(old: Option<&mut Value>, new: Option<&mut Value>) {
     }
 }
 
-fn mask_keys(old: &mut Map<String, Value>, new: &mut Map<String, Value>) {
-    let keys: BTreeSet<String> = old.keys().chain(new.keys()).cloned().collect();
+fn mask_keys(old: &mut Map, new: &mut Map) {
+    let keys: BTreeSet<Text> = old.keys().chain(new.keys()).cloned().collect();
     for key in keys {
         mask_value(old.get_mut(&key), new.get_mut(&key));
     }
@@ -129,8 +129,8 @@ fn mask_value(old: Option<&mut Value>, new: Option<&mut Value>) {
 
 #[cfg(test)]
 mod tests {
+    use kube_json::json;
     use proptest::prelude::*;
-    use serde_json::json;
 
     use super::*;
 

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::super::policy_view::{PolicyView, Seen};
 use super::report::{EffectiveChange, SettingChange};

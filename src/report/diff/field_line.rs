@@ -5,8 +5,8 @@
 
 use std::io;
 
+use kube_json::Value;
 use serde::Serialize as _;
-use serde_json::Value;
 use serde_json::ser::Formatter;
 
 use super::fields::FieldChange;

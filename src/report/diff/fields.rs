@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use kube_json::{Map, Text, Value};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// One field that differs.
@@ -65,13 +65,8 @@ fn push(changes: &mut Vec<FieldChange>, path: String, old: Option<&Value>, new: 
     });
 }
 
-fn compare_maps(
-    path: &str,
-    old: &Map<String, Value>,
-    new: &Map<String, Value>,
-    changes: &mut Vec<FieldChange>,
-) {
-    let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+fn compare_maps(path: &str, old: &Map, new: &Map, changes: &mut Vec<FieldChange>) {
+    let keys: BTreeSet<&Text> = old.keys().chain(new.keys()).collect();
     for key in keys {
         let inside = member(path, key);
         match (old.get(key), new.get(key)) {
@@ -235,8 +230,8 @@ fn compare_entries(
 
 #[cfg(test)]
 mod tests {
+    use kube_json::json;
     use proptest::prelude::*;
-    use serde_json::json;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 //!
 //! Owns: the lines of a difference. Flows in: two values. Flows out: tagged lines. Must not know: colors.
 
-use serde_json::Value;
+use kube_json::Value;
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 use crate::diagnostic::{not_a_command, one_line};

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
+use kube_json::Value;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::change::{Change, Counts};
 use super::compare::{ClusterRow, Comparison, Effect, ObjectChange, Presence, Which};

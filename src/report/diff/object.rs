@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use kube_json::{Map, Value};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use super::side::Body;
 use apimachinery::ApiVersion;
@@ -94,7 +94,7 @@ fn take_apart(mut value: Value) -> Objects {
 fn insert(objects: &mut Objects, value: Value, is_work: bool) {
     let none = Map::new();
     let root = value.as_object().unwrap_or(&none);
-    let text = |map: &Map<String, Value>, key: &str| {
+    let text = |map: &Map, key: &str| {
         map.get(key)
             .and_then(Value::as_str)
             .unwrap_or_default()

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
+use kube_json::Value;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 
 use super::compare::Comparison;
 use super::limit::Exceeded;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use kube_json::{Value, json};
 use proptest::prelude::*;
-use serde_json::{Value, json};
 
 use super::*;
 use crate::diagnostic::{Locate, Place, Span};

@@ -3,7 +3,7 @@
 //! Owns: reading their rules (docs/systems/ocm-work.md#the-agents-rights). Flows in: specs of works. Flows out: [`Grant`]s.
 //! Must not know: which deletions are wanted.
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::spec::list;
 

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::{Map, Value};
+use kube_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::diagnostic::first_items;
@@ -169,7 +169,7 @@ impl Canonical {
     /// The entries that count, by key, as [`Map`] has them.
     fn entries(
         &mut self,
-        entries: &Map<String, Value>,
+        entries: &Map,
         counts: impl Fn(&str, &Value) -> bool,
         each: impl Fn(&mut Self, &str, &Value),
     ) {

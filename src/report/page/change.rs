@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::document::{
     ChangePart, ChangeSummary, ChangedClusters, ChangedObject, CountsRow, EffectiveRow, Position, Spot,

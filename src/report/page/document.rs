@@ -8,9 +8,9 @@
 
 use std::collections::BTreeMap;
 
+use kube_json::Value;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 /// A position in a list of the document, or -1: none.
 pub(super) type Position = i64;

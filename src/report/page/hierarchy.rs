@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::document::{BackendRow, ListenerRow, RuleRow};
 use super::interned::{Interned, Tables};

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::document::{At, Position};
 use crate::diagnostic::{Locate, Part, Place};

@@ -1,6 +1,6 @@
 //! Lists without repeats, sets of clusters, and text that stays text.
 
-use serde_json::json;
+use kube_json::json;
 
 use super::document::FleetPage;
 use super::escaping::{escape_data, escape_markup};
@@ -67,7 +67,7 @@ fn text_in_markup_and_data_in_a_script_stay_what_they_are() {
     let value = json!("</script><!-- & \u{2028}\u{2029} {{DATA}}");
     escape_data(&value.to_string(), &mut data);
     assert!(!data.contains(['<', '>', '&', '\u{2028}', '\u{2029}']), "{data}");
-    assert_eq!(serde_json::from_str::<serde_json::Value>(&data).unwrap(), value);
+    assert_eq!(serde_json::from_str::<kube_json::Value>(&data).unwrap(), value);
 }
 
 /// The examples of RFC 4648.

@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
+use kube_json::Value;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::report::source_line::SourceLine;
 

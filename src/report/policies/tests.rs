@@ -8,7 +8,7 @@ use crate::hub::{self, Hub};
 use crate::policy::testing::Seen;
 use crate::policy::{Options, ProfileEntry, Profiles, affecting};
 use crate::source::{Document, Room};
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::OnCluster;
 

@@ -2,8 +2,8 @@
 
 use std::io::{Cursor, Read, repeat};
 
+use kube_json::{Value, json};
 use proptest::prelude::*;
-use serde_json::{Value, json};
 
 use super::{Batch, Make, Part, Reading};
 use crate::diagnostic::{Code, DocumentId, Findings, Locate as _, Place, SourceId};

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kube_json::{Map, Value, json};
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
 
 use super::super::beside_local::beside_local;
 use super::super::local_policies::LocalPolicies;
@@ -98,7 +98,7 @@ fn is_rules(kind: usize) -> bool {
     matches!(KINDS[kind].1, "RateLimitPolicy" | "ShadePolicy")
 }
 
-fn settings(kind: usize, number: usize, wrapper: &Wrapper, when: bool) -> Map<String, Value> {
+fn settings(kind: usize, number: usize, wrapper: &Wrapper, when: bool) -> Map {
     let mut fields = Map::new();
     for (key, value) in &wrapper.fields {
         // Up to three deep, so that scalars, lists, and full and empty mappings meet.

@@ -1,6 +1,6 @@
 //! Which policies on one target reach a spoke, and which of their settings apply next to policies that live there.
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::super::SyncedObjects;
 use super::super::beside_local::beside_local;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::{Received, received, state_on};
 use crate::hub::Hub;

@@ -3,7 +3,7 @@
 //! Owns: the checks of `apiVersion`, `kind` and `metadata`. Flows in: the mapping that is the resource.
 //! Flows out: violations. Must not know: the fields of any kind.
 
-use serde_json::{Map, Value};
+use kube_json::{Map, Value};
 
 use crate::check::{Mode, Place, Walk};
 use crate::metadata::{self, Whose};
@@ -13,7 +13,7 @@ use apimachinery::names::NameRule;
 
 impl Walk<'_, '_> {
     /// The root of an object or an embedded resource: type, kind and metadata that its schema only implies.
-    pub(super) fn resource(&mut self, node: &Node, fields: &Map<String, Value>, path: &Path<'_>) {
+    pub(super) fn resource(&mut self, node: &Node, fields: &Map, path: &Path<'_>) {
         for name in ["apiVersion", "kind"] {
             let here = Path::Key(path, name);
             let value = fields.get(name);

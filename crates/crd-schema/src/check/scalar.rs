@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 
 use apimachinery::PatternError;
-use serde_json::{Number, Value};
+use kube_json::{Number, Value};
 
 use crate::check::{Place, Walk, exceeds, falls_short, format_of, shorten};
 use crate::format::Format;

@@ -1,6 +1,6 @@
 //! Agreement with other engines, on values made from the schemas of public projects.
 
-use serde_json::{Map, Value, json};
+use kube_json::{Map, Value, json};
 
 use super::texts;
 #[cfg(feature = "cel")]

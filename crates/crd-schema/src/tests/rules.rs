@@ -1,6 +1,6 @@
 //! CEL rules, each with a value that follows it and one that breaks it.
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::{schema, texts};
 use crate::Schema;

@@ -1,7 +1,7 @@
 //! The observed cases: 450 texts with the values that Kubernetes' reader gives them, and 87 strings that
 //! writers get wrong.
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use crate::{ErrorKind, Limits, read_document, write_document};
 
@@ -60,7 +60,7 @@ fn every_tricky_string_is_read_back_from_each_of_five_places() {
     let mut count = 0;
     for line in STRINGS.lines() {
         let text: String = serde_json::from_str(line).unwrap();
-        let mut as_key = serde_json::Map::new();
+        let mut as_key = kube_json::Map::new();
         as_key.insert(text.clone(), json!("v"));
         let places = [
             json!({"k": text}),

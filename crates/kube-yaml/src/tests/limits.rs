@@ -379,10 +379,10 @@ proptest! {
 
     #[test]
     fn json_that_serde_reads_is_read_the_same(value in super::writing::values()) {
-        let text = serde_json::to_string_pretty(&serde_json::json!({"v": value})).unwrap();
+        let text = serde_json::to_string_pretty(&kube_json::json!({"v": value})).unwrap();
         let chunks = split(&text).unwrap();
         prop_assert_eq!(chunks.len(), 1);
-        let expected: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let expected: kube_json::Value = serde_json::from_str(&text).unwrap();
         prop_assert_eq!(read(&chunks[0], &Limits::default()).unwrap(), super::writing::canonical(expected));
     }
 }

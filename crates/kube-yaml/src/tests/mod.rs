@@ -9,7 +9,7 @@ mod scalars;
 mod structure;
 mod writing;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::{Error, ErrorKind, Limits, read_document};
 

@@ -160,7 +160,7 @@ proptest! {
 #[test]
 fn the_observed_texts_give_the_same_events() {
     for line in include_str!("../../fixtures/read.ndjson").lines() {
-        let case: serde_json::Value = serde_json::from_str(line).unwrap();
+        let case: kube_json::Value = serde_json::from_str(line).unwrap();
         let text = case["text"].as_str().unwrap();
         agrees(text).unwrap_or_else(|error| panic!("{error}"));
     }

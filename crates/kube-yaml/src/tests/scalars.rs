@@ -1,6 +1,6 @@
 //! What plain scalars, tagged scalars and keys become (docs/systems/kubernetes.md#scalars).
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::{error, kind, value};
 use crate::{ErrorKind, scalar};

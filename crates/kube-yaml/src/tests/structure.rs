@@ -1,7 +1,7 @@
 //! What is accepted and what is not (docs/systems/kubernetes.md#structure-and-characters,
 //! docs/systems/why-we-differ.md#yaml-that-loses-text).
 
-use serde_json::json;
+use kube_json::json;
 
 use super::{error, kind, value};
 use crate::{ErrorKind, Limits, read, read_all, split, split_json};

@@ -1,8 +1,8 @@
 //! What is written, and that it is read back as the same value (docs/systems/kubernetes.md#writing-safely,
 //! the worked example).
 
+use kube_json::{Map, Number, Value, json};
 use proptest::prelude::*;
-use serde_json::{Map, Number, Value, json};
 
 use super::value;
 use crate::{KeyOrder, append_entry, append_item, append_value, scalar, write_document};

@@ -4,7 +4,7 @@
 //! of the caller. Flows out: [`Object`] and [`Location`]. Must not know: files, or how a caller keeps its objects.
 
 use apimachinery::{ApiVersion, Field, Identity};
-use serde_json::Value;
+use kube_json::Value;
 
 /// Which of the caller's objects: the number under which the caller finds it again.
 ///

@@ -8,7 +8,7 @@ use std::fmt;
 
 use apimachinery::{Field, LabelSelector, Mismatch, Quantity};
 use jiff::Timestamp;
-use serde_json::Value;
+use kube_json::Value;
 
 use super::object::{Location, Object};
 use super::time::parse_time;

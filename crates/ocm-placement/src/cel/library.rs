@@ -10,7 +10,7 @@ use cel_eval::{Call, Failure, Functions, Meter};
 use kube_cel::cel::common::ast::{EntryExpr, Expr};
 use kube_cel::cel::objects::{Key, Map};
 use kube_cel::cel::{ExecutionError, IdedExpr, Value};
-use serde_json::Value as Json;
+use kube_json::Value as Json;
 
 use crate::input::Input;
 

@@ -1,6 +1,6 @@
 //! Which expressions compile, and what they match.
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::*;
 use crate::api::{Inventory, Object, ObjectId};

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use apimachinery::Quantity;
 use kube_cel::cel::Value;
 use kube_cel::cel::objects::{Key, Map};
-use serde_json::Value as Json;
+use kube_json::Value as Json;
 
 use crate::api::managed_cluster::ManagedCluster;
 use crate::api::well_known::CLUSTER_SET_LABEL;

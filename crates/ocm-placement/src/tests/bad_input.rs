@@ -205,7 +205,7 @@ proptest::proptest! {
         value in value(),
     ) {
         let mut all = objects(&[BOUND, &clusters(&["a", "b"]), &decision("p", 1, &["a"])].concat());
-        let mut one = serde_json::json!({
+        let mut one = kube_json::json!({
             "apiVersion": "cluster.open-cluster-management.io/v1beta1", "kind": "Placement",
             "metadata": {"name": "p", "namespace": "n"}, "spec": {},
         });

@@ -7,7 +7,7 @@ mod properties;
 mod quirks;
 mod without_clock;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::*;
 

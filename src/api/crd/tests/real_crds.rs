@@ -1,6 +1,6 @@
 //! Checking objects against the definitions of public projects.
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::messages;
 use crate::api::crd::{Crd, PolicyLabel, check, read};

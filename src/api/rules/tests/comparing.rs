@@ -4,10 +4,10 @@
 
 use std::cell::Cell;
 
+use kube_json::{Map, Value, json};
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
 use proptest::test_runner::{Config, TestRunner};
-use serde_json::{Map, Value, json};
 
 use crate::api::crd;
 use crate::api::fixture::{object, real_crds};

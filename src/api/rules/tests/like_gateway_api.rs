@@ -1,7 +1,7 @@
 //! Gateway API's own kinds, as its CRDs accept them.
 
+use kube_json::{Value, json};
 use proptest::prelude::*;
-use serde_json::{Value, json};
 
 use super::comparing::{Made, compare, list, map, maybe, names, pick};
 

@@ -1,7 +1,7 @@
 //! Policies of the products, as their CRDs accept them.
 
+use kube_json::{Value, json};
 use proptest::prelude::*;
-use serde_json::{Value, json};
 
 use super::comparing::{Made, compare, list, map, maybe, pick};
 

@@ -7,7 +7,7 @@ mod like_gateway_api;
 #[cfg(feature = "real-crds")]
 mod like_products;
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::broken;
 use crate::api::fixture::object;

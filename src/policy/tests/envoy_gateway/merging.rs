@@ -1,7 +1,7 @@
 //! Which policies merge, and the result (docs/systems/envoy-gateway.md#merge-types).
 
+use kube_json::{Map, Value, json};
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
 
 use super::{BOTH, FIRST, GW, HTTP, HTTPS, ON_SET, ONE, PLAIN, SET, TOPOLOGY, of_kind, spec, traffic, with};
 use crate::api::targeting::TargetField;
@@ -447,7 +447,7 @@ fn drafts() -> impl Strategy<Value = Vec<Draft>> {
     })
 }
 
-fn settings(number: usize, draft: &Draft) -> Map<String, Value> {
+fn settings(number: usize, draft: &Draft) -> Map {
     let mut settings = Map::new();
     for (field, shape) in &draft.fields {
         let value = match shape {
@@ -481,7 +481,7 @@ fn merge_patch(target: &Value, patch: &Value) -> Value {
 }
 
 /// The elements of a list by their type, in no order.
-fn by_type(spec: &Value) -> Map<String, Value> {
+fn by_type(spec: &Value) -> Map {
     let items = spec["httpUpgrade"].as_array().cloned().unwrap_or_default();
     items
         .into_iter()

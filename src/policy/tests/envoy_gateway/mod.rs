@@ -6,7 +6,7 @@
 mod merging;
 mod statuses;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::policy::testing::{Seen, hub};
 

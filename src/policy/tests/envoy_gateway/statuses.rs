@@ -1,6 +1,6 @@
 //! Predicted statuses, ancestor by ancestor (docs/systems/envoy-gateway.md#status).
 
-use serde_json::json;
+use kube_json::json;
 
 use super::{BOTH, FIRST, GW, HTTP, HTTPS, ON_SET, ONE, PLAIN, SET, TOPOLOGY, of_kind, spec, traffic, with};
 use crate::policy::testing::{Seen, hub};

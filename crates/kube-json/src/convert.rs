@@ -1,0 +1,185 @@
+//! Values of other types as JSON values, and comparisons with them.
+//!
+//! Owns: conversions. Flows in: booleans, numbers, texts, lists, mappings, values of `serde_json`. Flows out: values.
+//! Must not know: `serde`'s data model.
+
+use std::borrow::Cow;
+
+use crate::{Map, Number, Text, Value};
+
+impl From<serde_json::Value> for Value {
+    fn from(value: serde_json::Value) -> Self {
+        match value {
+            serde_json::Value::Null => Self::Null,
+            serde_json::Value::Bool(bool) => Self::Bool(bool),
+            serde_json::Value::Number(number) => Self::Number(number),
+            serde_json::Value::String(text) => Self::String(text.into()),
+            serde_json::Value::Array(items) => Self::Array(items.into_iter().map(Self::from).collect()),
+            serde_json::Value::Object(map) => {
+                let members = map.into_iter();
+                let mut map: Map = members.map(|(name, value)| (name, Self::from(value))).collect();
+                map.shrink_to_fit();
+                Self::Object(map)
+            }
+        }
+    }
+}
+
+impl From<&Value> for serde_json::Value {
+    fn from(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(bool) => Self::Bool(*bool),
+            Value::Number(number) => Self::Number(number.clone()),
+            Value::String(text) => Self::String(text.into()),
+            Value::Array(items) => Self::Array(items.iter().map(Self::from).collect()),
+            Value::Object(map) => {
+                let members = map.iter();
+                Self::Object(
+                    members
+                        .map(|(name, value)| (name.into(), Self::from(value)))
+                        .collect(),
+                )
+            }
+        }
+    }
+}
+
+impl From<Value> for serde_json::Value {
+    fn from(value: Value) -> Self {
+        Self::from(&value)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(bool: bool) -> Self {
+        Self::Bool(bool)
+    }
+}
+
+impl From<Text> for Value {
+    fn from(text: Text) -> Self {
+        Self::String(text)
+    }
+}
+
+impl From<&Text> for Value {
+    fn from(text: &Text) -> Self {
+        Self::String(text.clone())
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::String(text.into())
+    }
+}
+
+impl From<&String> for Value {
+    fn from(text: &String) -> Self {
+        Self::String(text.into())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::String(text.into())
+    }
+}
+
+impl From<Cow<'_, str>> for Value {
+    fn from(text: Cow<'_, str>) -> Self {
+        Self::String(text.into())
+    }
+}
+
+impl From<Number> for Value {
+    fn from(number: Number) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<Map> for Value {
+    fn from(map: Map) -> Self {
+        Self::Object(map)
+    }
+}
+
+/// A float that JSON cannot represent becomes `null`.
+impl From<f64> for Value {
+    fn from(float: f64) -> Self {
+        Number::from_f64(float).map_or(Self::Null, Self::Number)
+    }
+}
+
+impl<T: Into<Self>> From<Vec<T>> for Value {
+    fn from(items: Vec<T>) -> Self {
+        items.into_iter().collect()
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+impl<T: Into<Self>> FromIterator<T> for Value {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        Self::Array(items.into_iter().map(Into::into).collect())
+    }
+}
+
+impl<K: Into<Text>> FromIterator<(K, Self)> for Value {
+    fn from_iter<I: IntoIterator<Item = (K, Self)>>(members: I) -> Self {
+        Self::Object(members.into_iter().collect())
+    }
+}
+
+macro_rules! integers {
+    ($($integer:ty)*) => {$(
+        impl From<$integer> for Value {
+            fn from(integer: $integer) -> Self {
+                Self::Number(integer.into())
+            }
+        }
+
+        impl PartialEq<$integer> for Value {
+            fn eq(&self, other: &$integer) -> bool {
+                self.as_number().is_some_and(|number| *number == Number::from(*other))
+            }
+        }
+    )*};
+}
+
+integers!(i32 i64 u16 u32 u64 usize);
+
+impl PartialEq<bool> for Value {
+    fn eq(&self, other: &bool) -> bool {
+        self.as_bool() == Some(*other)
+    }
+}
+
+impl PartialEq<str> for Value {
+    fn eq(&self, other: &str) -> bool {
+        self.as_str() == Some(other)
+    }
+}
+
+impl PartialEq<&str> for Value {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_str() == Some(*other)
+    }
+}
+
+impl PartialEq<String> for Value {
+    fn eq(&self, other: &String) -> bool {
+        self.as_str() == Some(other)
+    }
+}
+
+impl PartialEq<Value> for &str {
+    fn eq(&self, other: &Value) -> bool {
+        other.as_str() == Some(*self)
+    }
+}

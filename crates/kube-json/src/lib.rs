@@ -1,0 +1,59 @@
+//! The JSON value of a Kubernetes object: small in memory, and shared when it is cloned.
+//!
+//! Owns: [`Value`] and its [`Map`]. Flows in: parts of values, or `serde`'s data. Flows out: values, by reference, by
+//! JSON pointer, or as `serde`'s data. Must not know: YAML, kinds, any other crate of the project.
+//!
+//! Names and methods are those of `serde_json`, so that a reader knows them. `map` stands below `value`; `convert` and
+//! `serde_data` use both.
+
+// Input never causes a panic, and a library does not print; tests may do both.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::expect_used,
+        clippy::get_unwrap,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::print_stderr,
+        clippy::print_stdout,
+        clippy::string_slice,
+        clippy::unreachable,
+        clippy::unwrap_used
+    )
+)]
+
+mod convert;
+mod map;
+mod serde_data;
+mod value;
+
+/// A text: up to 15 bytes in place, longer ones shared by all clones.
+pub use ecow::EcoString as Text;
+pub use map::{IntoIter, Iter, Map};
+pub use serde_data::{from_value, to_value};
+/// A number of JSON: a 64-bit integer, signed or not, or a finite float.
+pub use serde_json::Number;
+pub use value::Value;
+
+/// What [`json!`] expands to.
+#[doc(hidden)]
+pub use serde_json::json as serde_json_json;
+
+/// A [`Value`] in the syntax of JSON, with expressions for values and names.
+///
+/// ```
+/// let replicas = 3;
+/// let value = kube_json::json!({"spec": {"replicas": replicas, "paused": false}});
+/// assert_eq!(value["spec"]["replicas"], 3);
+/// ```
+#[macro_export]
+macro_rules! json {
+    ($($json:tt)+) => {
+        $crate::Value::from($crate::serde_json_json!($($json)+))
+    };
+}
+
+/// The README's examples run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

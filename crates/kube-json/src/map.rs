@@ -1,0 +1,330 @@
+//! The members of a JSON object, sorted by name.
+//!
+//! Owns: the two ways in which they are kept. Flows in: names and values. Flows out: members in the order of their names.
+//! Must not know: what kinds of values there are.
+
+use std::collections::{BTreeMap, btree_map};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use ecow::EcoVec;
+
+use crate::{Text, Value};
+
+/// More members than this are kept in a tree: inserting into the middle of a list moves what follows, and somebody may
+/// write an object with 100,000 members in the worst order.
+const LONGEST_LIST: usize = 512;
+
+/// The members of a JSON object, in the order of their names. A clone shares them until one of the two is changed.
+#[derive(Clone)]
+pub struct Map(Members);
+
+#[derive(Clone)]
+enum Members {
+    /// Sorted by name, each name once. Objects of Kubernetes have three members in most places.
+    Few(EcoVec<(Text, Value)>),
+    Many(Arc<BTreeMap<Text, Value>>),
+}
+
+impl Map {
+    /// A map without members; needs no memory.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(Members::Few(EcoVec::new()))
+    }
+
+    /// The number of members.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Members::Few(list) => list.len(),
+            Members::Many(tree) => tree.len(),
+        }
+    }
+
+    /// Whether there are no members.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        match &self.0 {
+            Members::Few(list) => {
+                let position = position(list, name).ok()?;
+                list.get(position).map(|(_, value)| value)
+            }
+            Members::Many(tree) => tree.get(name),
+        }
+    }
+
+    /// The value of this name, to change it.
+    #[must_use]
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
+        match &mut self.0 {
+            Members::Few(list) => {
+                let position = position(list, name).ok()?;
+                list.make_mut().get_mut(position).map(|(_, value)| value)
+            }
+            Members::Many(tree) if tree.contains_key(name) => Arc::make_mut(tree).get_mut(name),
+            Members::Many(_) => None,
+        }
+    }
+
+    /// Whether there is a member of this name.
+    #[must_use]
+    pub fn contains_key(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// Sets the value of a name; the value that it had.
+    pub fn insert(&mut self, name: impl Into<Text>, value: Value) -> Option<Value> {
+        let name = name.into();
+        match &mut self.0 {
+            Members::Few(list) => match position(list, &name) {
+                Ok(position) => {
+                    let slot = list.make_mut().get_mut(position)?;
+                    Some(std::mem::replace(&mut slot.1, value))
+                }
+                Err(position) if list.len() < LONGEST_LIST => {
+                    list.insert(position, (name, value));
+                    None
+                }
+                Err(_) => {
+                    let mut tree: BTreeMap<Text, Value> = std::mem::take(list).into_iter().collect();
+                    tree.insert(name, value);
+                    self.0 = Members::Many(Arc::new(tree));
+                    None
+                }
+            },
+            Members::Many(tree) => Arc::make_mut(tree).insert(name, value),
+        }
+    }
+
+    /// The value of a name, which is made and inserted if there is none.
+    pub fn get_or_insert_with(&mut self, name: &str, value: impl FnOnce() -> Value) -> &mut Value {
+        if !self.contains_key(name) {
+            self.insert(name, value());
+        }
+        match self.get_mut(name) {
+            Some(value) => value,
+            #[expect(clippy::unreachable, reason = "it was found, or inserted")]
+            None => unreachable!(),
+        }
+    }
+
+    /// Removes the member of this name; its value.
+    pub fn remove(&mut self, name: &str) -> Option<Value> {
+        match &mut self.0 {
+            Members::Few(list) => {
+                let position = position(list, name).ok()?;
+                Some(list.remove(position).1)
+            }
+            Members::Many(tree) if tree.contains_key(name) => Arc::make_mut(tree).remove(name),
+            Members::Many(_) => None,
+        }
+    }
+
+    /// Keeps the members for which `keep` is true.
+    pub fn retain(&mut self, mut keep: impl FnMut(&Text, &mut Value) -> bool) {
+        match &mut self.0 {
+            Members::Few(list) => list.retain(|(name, value)| keep(name, value)),
+            Members::Many(tree) => Arc::make_mut(tree).retain(|name, value| keep(name, value)),
+        }
+    }
+
+    /// The members, by name.
+    #[must_use]
+    pub fn iter(&self) -> Iter<'_> {
+        Iter(match &self.0 {
+            Members::Few(list) => Borrowed::Few(list.iter()),
+            Members::Many(tree) => Borrowed::Many(tree.iter()),
+        })
+    }
+
+    /// The names, sorted.
+    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &Text> + ExactSizeIterator + Clone {
+        self.iter().map(|(name, _)| name)
+    }
+
+    /// The values, by name.
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &Value> + ExactSizeIterator + Clone {
+        self.iter().map(|(_, value)| value)
+    }
+
+    /// The members, by name, to change their values.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&Text, &mut Value)> {
+        let (list, tree) = match &mut self.0 {
+            Members::Few(list) => (Some(list.make_mut().iter_mut()), None),
+            Members::Many(tree) => (None, Some(Arc::make_mut(tree).iter_mut())),
+        };
+        let list = list.into_iter().flatten().map(|(name, value)| (&*name, value));
+        list.chain(tree.into_iter().flatten())
+    }
+
+    /// The values, by name, to change them.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
+        self.iter_mut().map(|(_, value)| value)
+    }
+
+    /// Removes all members.
+    pub fn clear(&mut self) {
+        *self = Self::new();
+    }
+
+    /// Gives back the memory that was reserved for more members.
+    pub fn shrink_to_fit(&mut self) {
+        if let Members::Few(list) = &mut self.0
+            && list.capacity() > list.len()
+        {
+            let mut fitting = EcoVec::with_capacity(list.len());
+            fitting.extend(std::mem::take(list));
+            *list = fitting;
+        }
+    }
+}
+
+/// Where a name is in a sorted list, or where it belongs.
+fn position(list: &[(Text, Value)], name: &str) -> Result<usize, usize> {
+    // Most objects are written in the order of their names, so that a new one belongs at the end.
+    match list.last() {
+        Some((last, _)) if last.as_str() < name => Err(list.len()),
+        _ => list.binary_search_by(|(there, _)| there.as_str().cmp(name)),
+    }
+}
+
+impl Default for Map {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Map {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_map().entries(self).finish()
+    }
+}
+
+impl PartialEq for Map {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().eq(other)
+    }
+}
+
+impl Eq for Map {}
+
+impl Hash for Map {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.len().hash(state);
+        for member in self {
+            member.hash(state);
+        }
+    }
+}
+
+impl<K: Into<Text>> Extend<(K, Value)> for Map {
+    fn extend<T: IntoIterator<Item = (K, Value)>>(&mut self, members: T) {
+        for (name, value) in members {
+            self.insert(name, value);
+        }
+    }
+}
+
+impl<K: Into<Text>> FromIterator<(K, Value)> for Map {
+    fn from_iter<T: IntoIterator<Item = (K, Value)>>(members: T) -> Self {
+        let mut map = Self::new();
+        map.extend(members);
+        map
+    }
+}
+
+/// The members of a map, by name.
+#[derive(Clone, Debug)]
+pub struct Iter<'a>(Borrowed<'a>);
+
+#[derive(Clone, Debug)]
+enum Borrowed<'a> {
+    Few(std::slice::Iter<'a, (Text, Value)>),
+    Many(btree_map::Iter<'a, Text, Value>),
+}
+
+impl<'a> Iterator for Iter<'a> {
+    type Item = (&'a Text, &'a Value);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.0 {
+            Borrowed::Few(list) => list.next().map(|(name, value)| (name, value)),
+            Borrowed::Many(tree) => tree.next(),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match &self.0 {
+            Borrowed::Few(list) => list.size_hint(),
+            Borrowed::Many(tree) => tree.size_hint(),
+        }
+    }
+}
+
+impl DoubleEndedIterator for Iter<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        match &mut self.0 {
+            Borrowed::Few(list) => list.next_back().map(|(name, value)| (name, value)),
+            Borrowed::Many(tree) => tree.next_back(),
+        }
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
+
+impl<'a> IntoIterator for &'a Map {
+    type Item = (&'a Text, &'a Value);
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+/// The members of a map, by name, as values of their own.
+#[derive(Debug)]
+pub struct IntoIter(Owned);
+
+#[derive(Debug)]
+enum Owned {
+    Few(ecow::vec::IntoIter<(Text, Value)>),
+    Many(btree_map::IntoIter<Text, Value>),
+}
+
+impl Iterator for IntoIter {
+    type Item = (Text, Value);
+
+    fn next(&mut self) -> Option<(Text, Value)> {
+        match &mut self.0 {
+            Owned::Few(list) => list.next(),
+            Owned::Many(tree) => tree.next(),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match &self.0 {
+            Owned::Few(list) => list.size_hint(),
+            Owned::Many(tree) => tree.size_hint(),
+        }
+    }
+}
+
+impl IntoIterator for Map {
+    type Item = (Text, Value);
+    type IntoIter = IntoIter;
+
+    fn into_iter(self) -> IntoIter {
+        IntoIter(match self.0 {
+            Members::Few(list) => Owned::Few(list.into_iter()),
+            Members::Many(tree) => Owned::Many(Arc::unwrap_or_clone(tree).into_iter()),
+        })
+    }
+}
