@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use serde_json::Value;
+use kube_json::Value;
 
 #[test]
 fn every_direct_dependency_has_its_reason_and_every_reason_its_dependency() {

@@ -1,6 +1,6 @@
 //! The tool that weaves all mutants into one build: what it makes of a file.
 
-use serde_json::json;
+use kube_json::json;
 
 #[path = "../examples/mutants/main.rs"]
 #[allow(dead_code)]
@@ -24,7 +24,7 @@ fn mutant(genre: &str, (line, column): (usize, usize), replacement: &str) -> Mut
         "name": genre, "file": "src/lib.rs", "genre": genre, "replacement": replacement,
         "span": {"start": place, "end": place}, "function": null,
     });
-    serde_json::from_value(listed).unwrap()
+    kube_json::from_value(&listed).unwrap()
 }
 
 fn woven(mutants: &[Mutant]) -> String {

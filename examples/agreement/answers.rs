@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs;
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 use spokewright::diagnostic::{Findings, Severity};
 use spokewright::pipeline::{Analysis, Request, load};
 use spokewright::report::PolicyReport;
@@ -31,7 +31,7 @@ impl Answers {
         let analysis = Analysis::of_policies(&loaded, None, &mut findings);
         let spokes = analysis.spokes();
         let view = analysis.policies(&spokes, &mut findings);
-        let policies = serde_json::to_value(PolicyReport::of(&view))?;
+        let policies = kube_json::to_value(PolicyReport::of(&view))?;
         loaded.finish(&mut findings);
         let errors = findings
             .iter()

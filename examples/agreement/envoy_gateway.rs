@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use super::Tally;
 use super::answers::{Answers, compare_ancestors, compare_routes, condition, located, locator, path_of};

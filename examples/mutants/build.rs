@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::mutant::Mutant;
 use super::weave::weave;

@@ -13,8 +13,8 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use kube_json::Value;
 use rayon::prelude::*;
-use serde_json::Value;
 
 use super::Fate;
 use super::mutant::Mutant;

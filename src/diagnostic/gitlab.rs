@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     fn report(findings: &Findings, texts: &Texts) -> Value {
-        serde_json::to_value(CodeQuality::new(findings, texts)).expect("JSON")
+        kube_json::to_value(CodeQuality::new(findings, texts)).expect("JSON")
     }
 
     /// The shape that GitLab reads (docs/systems/gitops.md#gitlab).

@@ -171,7 +171,7 @@ impl<'a> Given<'a> {
     fn of(name: &'a str, shape: Shape, fields: &'a Map) -> Result<Self, Box<Finding>> {
         let kinds: Vec<&str> = ["string", "array", "map"]
             .into_iter()
-            .filter(|kind| fields.get(*kind).is_some_and(|value| !value.is_null()))
+            .filter(|kind| fields.get(kind).is_some_and(|value| !value.is_null()))
             .collect();
         let help = match shape {
             Shape::Text => format!("write `{{name: {name}, string: ...}}`"),

@@ -230,5 +230,5 @@ fn decides_by_age(object: &Object) -> bool {
         "targetSelectors",
     ];
     let spec = object.value.get("spec").and_then(Value::as_object);
-    spec.is_some_and(|spec| REFERENCES.iter().any(|field| spec.contains_key(*field)))
+    spec.is_some_and(|spec| REFERENCES.iter().any(|field| spec.contains_key(field)))
 }

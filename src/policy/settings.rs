@@ -147,7 +147,7 @@ impl SettingsReading<'_> {
                 Wrappers::Default => *name == "default",
                 Wrappers::Any => true,
             })
-            .filter(|(name, ..)| spec.get(*name).is_some_and(Value::is_object))
+            .filter(|(name, ..)| spec.get(name).is_some_and(Value::is_object))
             .collect()
     }
 

@@ -16,8 +16,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use graph::{Foreign, Graph};
+use kube_json::Value;
 use rules::FalseFriend;
-use serde_json::Value;
 use table::{Member, Room};
 
 /// Methods that have the name of one of `Path`, and do not touch the disk.

@@ -1,7 +1,7 @@
 //! CustomResourceDefinitions and Placements of a stranger that would take hours or gigabytes: each ends with a finding that
 //! says why, and nothing is written.
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use crate::scratch::{Run, Scratch};
 
@@ -148,7 +148,7 @@ fn patterns_that_count() {
             json!({"type": "string", "pattern": pattern(index)}),
         )
     });
-    let spec = json!({"type": "object", "properties": properties.collect::<serde_json::Map<_, _>>()});
+    let spec = json!({"type": "object", "properties": properties.collect::<kube_json::Map>()});
     let object = (0..60).map(|index| (format!("p{index}"), json!("a")));
     let file = bombs(
         spec,

@@ -1,6 +1,6 @@
 //! `diff`: its forms, against a directory, a rendered tree, and the input without one object.
 
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::repository::{commit, repository};
 use crate::scratch::{Scratch, copy};
@@ -86,10 +86,7 @@ fn the_other_forms_say_the_same() {
         serde_json::from_str(&scratch.run(&["diff", "hub", "--format", "json"]).stdout).expect("JSON");
     assert_eq!(json["kind"], "DiffReport");
     assert_eq!(json["apiVersion"], "spokewright.dev/v1alpha1");
-    assert_eq!(
-        json["changes"][0]["clusters"],
-        serde_json::json!(["eu-1", "us-1"])
-    );
+    assert_eq!(json["changes"][0]["clusters"], kube_json::json!(["eu-1", "us-1"]));
     assert_eq!(json["changes"][0]["fields"][0]["old"], 100);
     let sarif: Value =
         serde_json::from_str(&scratch.run(&["diff", "hub", "--format", "sarif"]).stdout).expect("JSON");

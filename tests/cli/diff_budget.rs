@@ -1,6 +1,6 @@
 //! `diff`: how much a change may do, and what is lost.
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use crate::scratch::{Scratch, copy, fixtures};
 

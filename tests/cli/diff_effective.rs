@@ -1,6 +1,6 @@
 //! `diff`: which policy takes over, for which paths, on which clusters.
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use crate::scratch::{Scratch, copy, fixtures};
 

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
+use kube_json::Value;
 use kube_yaml::{Limits, read_all};
-use serde_json::Value;
 
 use crate::repository::{git, repository, run_in};
 use crate::scratch::{Run, Scratch, copy, fixtures};
@@ -259,7 +259,7 @@ fn the_workflows_start_commands_that_work_and_evaluate_nothing_in_a_script() {
         // The reader takes the key `on` for the boolean, as Kubernetes does; GitHub does not.
         assert!(workflow.get("true").is_some(), "{name} has a trigger");
         // Each job asks for what it needs.
-        assert_eq!(workflow["permissions"], serde_json::json!({}));
+        assert_eq!(workflow["permissions"], kube_json::json!({}));
         for job in workflow["jobs"].as_object().expect("jobs").values() {
             assert!(job["permissions"].is_object(), "{name}");
             for step in job["steps"].as_array().expect("steps") {

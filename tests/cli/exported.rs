@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use crate::scratch::{Scratch, copy, fixtures};
 

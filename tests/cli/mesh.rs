@@ -230,7 +230,7 @@ fn nobody_waits_for_conditions_that_istio_does_not_write() {
         "{configs}"
     );
     let run = scratch.run(&["policies", "hub", "-o", "json"]);
-    let policies: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let policies: kube_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
     let all = policies["policies"].as_array().expect("policies");
     let ours = all
         .iter()
@@ -242,7 +242,7 @@ fn nobody_waits_for_conditions_that_istio_does_not_write() {
         .expect("the policy");
     assert!(
         ours.get("ancestors")
-            .is_none_or(|ancestors| ancestors == &serde_json::json!([])),
+            .is_none_or(|ancestors| ancestors == &kube_json::json!([])),
         "{ours}"
     );
 }

@@ -212,7 +212,7 @@ fn one_pass_over_a_stream_or_the_lists_meets_hub_objects_then_rights_then_works(
     let run = scratch.run(&["render", "hub", "-o", "-"]);
     run.exits(0);
     let objects = kube_yaml::read_all(&run.stdout, &kube_yaml::Limits::default()).expect("YAML");
-    let called = |object: &serde_json::Value| {
+    let called = |object: &kube_json::Value| {
         let text = |pointer: &str| {
             object
                 .pointer(pointer)

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::scratch::{Run, Scratch, fixtures};
 

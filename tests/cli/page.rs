@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
+use kube_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::scratch::{Scratch, copy, fixtures};
@@ -501,8 +501,7 @@ fn spec(settings: &[(String, Value, String)]) -> Option<Value> {
             at = at
                 .as_object_mut()
                 .expect("a mapping")
-                .entry(part.clone())
-                .or_insert(Value::Null);
+                .get_or_insert_with(part, || Value::Null);
         }
         *at = value.clone();
     }

@@ -161,7 +161,7 @@ fn json_and_yaml_are_one_document_of_the_same_kind() {
     let scratch = fleet();
     let json = scratch.run(&["placement", "-o", "json"]);
     json.exits(0);
-    let value: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
+    let value: kube_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
     assert_eq!(value["kind"], "PlacementReport");
     assert_eq!(value["placements"][0]["decisions"][0]["clusterName"], "eu-1");
     let yaml = scratch.run(&["placement", "-o", "yaml"]);
@@ -459,16 +459,16 @@ fn where_committed_decisions_decide_their_clusters_are_shown() {
         evaluated.contains("payments/europe  2         evaluation  AllDecisionsScheduled  eu-1, eu-2\n"),
         "{evaluated}"
     );
-    let json = |arguments: &[&str]| -> serde_json::Value {
+    let json = |arguments: &[&str]| -> kube_json::Value {
         let run = scratch.run(&[&["placement", "-q", "-o", "json"], arguments].concat());
         serde_json::from_str(&run.exits(0).stdout).expect("JSON")
     };
     let report = json(&[]);
     let europe = &report["placements"][0];
     assert_eq!(europe["source"], "decisions");
-    assert_eq!(europe["clusters"], serde_json::json!(["eu-1", "us-1"]));
+    assert_eq!(europe["clusters"], kube_json::json!(["eu-1", "us-1"]));
     let dropped = &europe["steps"][1]["dropped"][0];
-    assert_eq!(dropped["clusters"], serde_json::json!(["us-1"]));
+    assert_eq!(dropped["clusters"], kube_json::json!(["us-1"]));
     assert_eq!(
         (&dropped["path"], &dropped["line"]),
         (&"hub/payments/placement.yaml".into(), &13.into())

@@ -1,6 +1,6 @@
 //! `policies` and `explain`: which policy applies, and why (docs/policies.md).
 
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::scratch::{Scratch, copy, fixtures};
 
@@ -129,7 +129,7 @@ fn a_kind_may_carry_its_group_and_a_plural_is_a_kind() {
 fn policies_as_json_is_a_policy_report() {
     let run = fleet().run(&["policies", "-o", "json", "-q"]);
     run.exits(0);
-    let report: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let report: kube_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
     assert_eq!(report["kind"], "PolicyReport");
     let burst = report["policies"]
         .as_array()
@@ -139,7 +139,7 @@ fn policies_as_json_is_a_policy_report() {
                 .find(|policy| policy["policy"] == "ratelimitpolicy.kuadrant.io:shop/api-burst")
         })
         .expect("the policy");
-    assert_eq!(burst["clusters"], serde_json::json!(["eu-1", "eu-2", "us-1"]));
+    assert_eq!(burst["clusters"], kube_json::json!(["eu-1", "eu-2", "us-1"]));
     assert_eq!(burst["enforced"]["reason"], "Enforced");
     assert_eq!(burst["onClusters"][0]["enforced"]["reason"], "Overridden");
 }
@@ -244,7 +244,7 @@ fn a_policy_that_lives_on_the_cluster_and_wins_wholly_is_named_with_what_holds_i
     let json: Value = serde_json::from_str(&explain(&["--cluster", "eu-1", "-o", "json"])).expect("JSON");
     assert_eq!(
         json["policy"]["overriddenBy"][0],
-        serde_json::json!({
+        kube_json::json!({
             "policy": "ratelimitpolicy.kuadrant.io:kuadrant-shop/maintenance",
             "local": true,
             "path": "spokes/eu-1/limits.yaml",
@@ -431,7 +431,7 @@ fn a_cluster_where_something_lives_is_an_exception_with_what_is_overridden_there
     let [exception] = exceptions.as_slice() else {
         panic!("{exceptions:#?}");
     };
-    assert_eq!(exception["clusters"], serde_json::json!(["eu-1"]));
+    assert_eq!(exception["clusters"], kube_json::json!(["eu-1"]));
     let outcome = |field: &str| {
         let position = exception[field].as_u64().expect("a position");
         &report["outcomes"][usize::try_from(position).expect("a short list")]
@@ -447,7 +447,7 @@ fn a_cluster_where_something_lives_is_an_exception_with_what_is_overridden_there
     assert_eq!(here["settings"][0]["policy"], maintenance);
     let lost = entry(&here["overridden"], "setting", "writes");
     assert_eq!(lost["value"]["rates"][0]["limit"], 20);
-    assert_eq!(lost["by"], serde_json::json!([maintenance]));
+    assert_eq!(lost["by"], kube_json::json!([maintenance]));
     assert_eq!(
         (&lost["path"], &lost["line"]),
         (&"hub/shop/limits.yaml".into(), &35.into())
@@ -457,7 +457,7 @@ fn a_cluster_where_something_lives_is_an_exception_with_what_is_overridden_there
         "policy",
         "ratelimitpolicy.kuadrant.io:shop/api-burst",
     );
-    assert_eq!(burst["targets"], serde_json::json!([format!("{STOREFRONT}#api")]));
+    assert_eq!(burst["targets"], kube_json::json!([format!("{STOREFRONT}#api")]));
     assert_eq!(burst["path"], "hub/shop/limits.yaml");
 }
 
@@ -481,7 +481,7 @@ fn explain_as_json_has_values_and_places_of_what_is_overridden_and_what_would_be
         (&"hub/shop/limits.yaml".into(), &15.into())
     );
     let changes = &explained["policy"]["ifDeleted"][0];
-    assert_eq!(changes["clusters"], serde_json::json!(["eu-2", "us-1"]));
+    assert_eq!(changes["clusters"], kube_json::json!(["eu-2", "us-1"]));
     let writes = entry(&changes["changes"], "setting", "writes");
     assert_eq!(writes["before"]["rates"][0]["limit"], 20);
     assert_eq!(writes.get("after"), None);
@@ -519,13 +519,13 @@ fn a_policy_that_its_controller_refuses_is_said_to_be_refused_and_covers_nothing
         "{}",
         own.stdout
     );
-    let report: serde_json::Value =
+    let report: kube_json::Value =
         serde_json::from_str(&scratch.run(&["policies", "hub", "-o", "json"]).stdout).expect("a report");
     let entries = report["effective"].as_array().expect("entries").iter();
-    let refused: Vec<&serde_json::Value> = entries.filter_map(|entry| entry.get("refused")).collect();
+    let refused: Vec<&kube_json::Value> = entries.filter_map(|entry| entry.get("refused")).collect();
     assert_eq!(
         refused,
-        [&serde_json::json!([
+        [&kube_json::json!([
             "backendtrafficpolicy.gateway.envoyproxy.io:gateways/p"
         ])]
     );

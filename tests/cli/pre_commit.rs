@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use kube_json::Value;
 use kube_yaml::{Limits, read_all};
-use serde_json::Value;
 
 use crate::scratch::{Run, Scratch, copy, fixtures};
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::process::Stdio;
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use crate::scratch::{Run, Scratch, copy, fixtures};
 

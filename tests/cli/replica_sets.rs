@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use kube_json::{Value, json};
 use kube_yaml::{Limits, read_all};
-use serde_json::{Value, json};
 use spokewright::render::WorkValidation;
 
 use crate::scratch::{Run, Scratch, copy, fixtures};

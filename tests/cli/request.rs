@@ -1,6 +1,6 @@
 //! `explain` of a request: which listener, route and rule take it, which would be next and why, and what holds on its way.
 
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::scratch::{Scratch, copy, fixtures};
 

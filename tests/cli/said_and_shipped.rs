@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::scratch::{Run, Scratch, copy, fixtures};
 
@@ -159,11 +159,7 @@ fn a_policy_of_a_kind_that_nobody_syncs_is_enforced_nowhere_and_every_view_says_
         };
         let entry = entry(&report, of, field, login);
         assert_ne!(condition(entry, "Enforced").as_deref(), Some("True"), "{entry:#}");
-        assert_ne!(
-            entry["clusters"],
-            serde_json::json!(["eu-1", "us-1"]),
-            "{entry:#}"
-        );
+        assert_ne!(entry["clusters"], kube_json::json!(["eu-1", "us-1"]), "{entry:#}");
     }
     for view in [
         &["render", "--check", "-o", "rendered"][..],

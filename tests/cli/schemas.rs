@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use jsonschema::Validator;
-use serde_json::Value;
+use kube_json::Value;
 use spokewright::pipeline::schema_documents;
 
 use crate::scratch::Scratch;
@@ -56,7 +56,7 @@ fn conforms_to(kind: &str, document: &Value, text: &str) {
     let validator = validators().get(kind);
     let validator = validator.unwrap_or_else(|| panic!("no schema is for the kind {kind}"));
     let wrong: Vec<String> = validator
-        .iter_errors(document)
+        .iter_errors(&document.into())
         .map(|error| format!("{}: {error}", error.instance_path()))
         .collect();
     assert!(wrong.is_empty(), "{kind}: {wrong:#?}\n{text}");
@@ -71,7 +71,9 @@ fn validators() -> &'static BTreeMap<String, Validator> {
             .filter(|(name, _)| name.starts_with("report/"))
             .map(|(name, mut schema)| {
                 close(&mut schema);
-                let kind = schema.pointer("/properties/kind/const").and_then(Value::as_str);
+                let kind = schema
+                    .pointer("/properties/kind/const")
+                    .and_then(serde_json::Value::as_str);
                 let kind = kind.unwrap_or(ANNOUNCEMENT).to_owned();
                 let validator = jsonschema::validator_for(&schema);
                 (kind, validator.unwrap_or_else(|error| panic!("{name}: {error}")))
@@ -81,10 +83,10 @@ fn validators() -> &'static BTreeMap<String, Validator> {
 }
 
 /// Lets objects have no fields but those that are named. The published schemas leave room, as a later release may add some.
-fn close(schema: &mut Value) {
+fn close(schema: &mut serde_json::Value) {
     match schema {
-        Value::Object(fields) => {
-            if fields.get("properties").is_some_and(Value::is_object)
+        serde_json::Value::Object(fields) => {
+            if fields.get("properties").is_some_and(serde_json::Value::is_object)
                 && fields.get("type").is_some()
                 && !fields.contains_key("additionalProperties")
             {
@@ -92,7 +94,7 @@ fn close(schema: &mut Value) {
             }
             fields.values_mut().for_each(close);
         }
-        Value::Array(items) => items.iter_mut().for_each(close),
+        serde_json::Value::Array(items) => items.iter_mut().for_each(close),
         _ => {}
     }
 }
@@ -174,7 +176,7 @@ fn schemas_have_addresses_and_the_list_has_their_names() {
     let entries = catalog["schemas"].as_array().expect("entries");
     let addresses: Vec<Value> = schema_documents()
         .into_iter()
-        .map(|(_, schema)| schema["$id"].clone())
+        .map(|(_, schema)| schema["$id"].clone().into())
         .collect();
     for entry in entries {
         assert!(addresses.contains(&entry["url"]), "{entry}");

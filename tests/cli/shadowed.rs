@@ -89,7 +89,7 @@ fn listeners_that_serve_the_same_routes_are_told_together_and_others_apart() {
     ];
     scratch.write("hub/more.yaml", &all.join("---\n"));
     let run = scratch.run(&["check", "hub", "--message-format", "json"]);
-    let list: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let list: kube_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
     let shadowed = list["findings"].as_array().into_iter().flatten();
     let said: Vec<String> = shadowed
         .filter(|finding| finding["code"] == "route/shadowed")

@@ -1,6 +1,6 @@
 //! Warnings that somebody accepts, with a reason.
 
-use serde_json::Value;
+use kube_json::Value;
 
 use crate::scratch::{Run, Scratch};
 
@@ -173,7 +173,7 @@ fn what_is_accepted_is_not_shown_and_sarif_keeps_it() {
         (
             &Value::from("secret/not-rendered"),
             &Value::from("warning"),
-            &serde_json::json!([{"kind": "external", "status": "accepted", "justification": "made by hand"}])
+            &kube_json::json!([{"kind": "external", "status": "accepted", "justification": "made by hand"}])
         )
     );
     let run = example("").run(&["check", "hub", "--message-format", "sarif"]);

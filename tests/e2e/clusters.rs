@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 
 use crate::needs::Needs;
 use crate::programs::{Programs, free_ports};

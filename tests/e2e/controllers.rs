@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::json;
+use kube_json::json;
 
 use crate::clusters::{AGENT, Cluster};
 use crate::needs::Needs;
@@ -58,7 +58,7 @@ fn rights() -> String {
 }
 
 /// A ClusterRoleBinding of a role to a user.
-pub(crate) fn binding_of(name: &str, role: &str, user: &str) -> serde_json::Value {
+pub(crate) fn binding_of(name: &str, role: &str, user: &str) -> kube_json::Value {
     json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": name},
            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}]})

@@ -11,8 +11,8 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
+use kube_json::{Value, json};
 use kube_yaml::{Limits, read_all};
-use serde_json::{Value, json};
 
 use crate::clusters::{AGENT, Cluster};
 use crate::controllers::{binding_of, start_agent, start_manager, start_placement};

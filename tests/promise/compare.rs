@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value};
+use kube_json::{Map, Value};
 
 use super::spokes::{Evaluated, Hub, Input, Refusal, Spoke, Times, is_policy, locator, references};
 
@@ -300,7 +300,7 @@ type Key = (String, Vec<String>);
 #[derive(Debug, Clone, PartialEq)]
 struct Entry {
     /// Rule or, where policies add up, policy to value.
-    rules: Option<Map<String, Value>>,
+    rules: Option<Map>,
     spec: Value,
     /// For each policy: the hub objects it was made from.
     sources: BTreeSet<BTreeSet<String>>,
@@ -328,7 +328,7 @@ fn entries(evaluated: &Evaluated, names: &Names) -> BTreeMap<Key, Entry> {
                 let id = if adds_up {
                     first(&names.policy(id))
                 } else {
-                    id.clone()
+                    id.to_string()
                 };
                 (id, value.clone())
             });
@@ -348,7 +348,7 @@ fn entries(evaluated: &Evaluated, names: &Names) -> BTreeMap<Key, Entry> {
         };
         let settings = settings.into_iter().map(|(at, value, source)| {
             let source = source.as_str().unwrap_or_default().to_owned();
-            (at.clone(), (value.cloned().unwrap_or_default(), source))
+            (at.to_string(), (value.cloned().unwrap_or_default(), source))
         });
         let settings = settings.collect();
         let entry = Entry {

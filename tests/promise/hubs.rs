@@ -6,9 +6,9 @@
 
 use std::collections::BTreeSet;
 
+use kube_json::{Map, Value, json};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
 
 use super::kinds::{FAMILIES, Kind, TARGETS};
 use super::spokes::{Input, Texts};

@@ -3,7 +3,7 @@
 //! Owns: [`Kind`] and the table of them. Flows in: which settings a policy has, as bits. Flows out: policies without
 //! metadata; their CRDs. Must not know: hubs.
 
-use serde_json::{Map, Value, json};
+use kube_json::{Map, Value, json};
 
 use Form::{Adding, Auth, Color, EnvoyGateway, Flat, InDefault, Limits, Plain};
 
@@ -220,7 +220,7 @@ impl Kind {
         } else {
             json!({"targetRef": open})
         };
-        let labels: Map<String, Value> = self
+        let labels: Map = self
             .label
             .map(|class| ("gateway.networking.k8s.io/policy".to_owned(), json!(class)))
             .into_iter()
@@ -355,7 +355,7 @@ fn kuadrant(form: usize, settings: Value) -> Value {
 }
 
 /// One field, and two that stand in one object.
-fn fields(keys: &[&str], value: usize) -> Map<String, Value> {
+fn fields(keys: &[&str], value: usize) -> Map {
     let mut fields = Map::new();
     let mut inner = Map::new();
     for key in keys {

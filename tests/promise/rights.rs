@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 use spokewright::diagnostic::{Findings, Severity};
 use spokewright::output;
 use spokewright::pipeline::{Analysis, Before, EmptyResult};

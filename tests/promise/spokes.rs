@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-use serde_json::{Value, json};
+use kube_json::{Value, json};
 use spokewright::diagnostic::{Findings, Human};
 use spokewright::pipeline::{Analysis, EmptyResult, Loaded, Request, load_from};
 use spokewright::render::{ManifestSummary, Plan, WorkKind};
@@ -377,12 +377,10 @@ fn known(loaded: &Loaded, texts: &Texts) -> Texts {
         let mut definition = Value::clone(&definition.value);
         if let Some(labels) = definition["metadata"]
             .as_object_mut()
-            .map(|metadata| metadata.entry("labels"))
+            .map(|metadata| metadata.get_or_insert_with("labels", || json!({})))
+            .and_then(Value::as_object_mut)
         {
-            let labels = labels.or_insert_with(|| json!({}));
-            labels
-                .as_object_mut()
-                .map(|labels| labels.entry(LABEL).or_insert_with(|| json!("Inherited")));
+            labels.get_or_insert_with(LABEL, || json!("Inherited"));
         }
         known.insert(format!("hub/crd-{position}.json"), definition.to_string());
     }
@@ -416,7 +414,7 @@ fn evaluate(loaded: &Loaded, cluster: Option<&str>) -> Evaluated {
     let mut findings = Findings::new();
     let analysis = Analysis::of_policies(loaded, cluster, &mut findings);
     let report = PolicyReport::of(&analysis.policies(&analysis.spokes(), &mut findings));
-    let report = serde_json::to_value(report).expect("JSON");
+    let report = kube_json::to_value(report).expect("JSON");
     loaded.finish(&mut findings);
     let errors = findings.only(spokewright::diagnostic::Severity::Error);
     Evaluated {

@@ -112,6 +112,13 @@ impl From<f64> for Value {
     }
 }
 
+/// A float that JSON cannot represent becomes `null`.
+impl From<f32> for Value {
+    fn from(float: f32) -> Self {
+        Self::from(f64::from(float))
+    }
+}
+
 impl<T: Into<Self>> From<Vec<T>> for Value {
     fn from(items: Vec<T>) -> Self {
         items.into_iter().collect()

@@ -53,6 +53,9 @@ macro_rules! json {
     };
 }
 
+#[cfg(test)]
+mod tests;
+
 /// The README's examples run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

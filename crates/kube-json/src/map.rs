@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, btree_map};
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::ops::Index;
 use std::sync::Arc;
 
 use ecow::EcoVec;
@@ -146,11 +147,13 @@ impl Map {
     }
 
     /// The names, sorted.
+    #[must_use]
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &Text> + ExactSizeIterator + Clone {
         self.iter().map(|(name, _)| name)
     }
 
     /// The values, by name.
+    #[must_use]
     pub fn values(&self) -> impl DoubleEndedIterator<Item = &Value> + ExactSizeIterator + Clone {
         self.iter().map(|(_, value)| value)
     }
@@ -193,6 +196,15 @@ fn position(list: &[(Text, Value)], name: &str) -> Result<usize, usize> {
     match list.last() {
         Some((last, _)) if last.as_str() < name => Err(list.len()),
         _ => list.binary_search_by(|(there, _)| there.as_str().cmp(name)),
+    }
+}
+
+/// The value of a name; `null` where there is none.
+impl Index<&str> for Map {
+    type Output = Value;
+
+    fn index(&self, name: &str) -> &Value {
+        self.get(name).unwrap_or(&Value::Null)
     }
 }
 

@@ -111,7 +111,7 @@ impl Writer<'_> {
         };
         let leading = order.leading();
         for key in leading {
-            if let Some(value) = map.get(*key) {
+            if let Some(value) = map.get(key) {
                 field(self, key, value);
             }
         }

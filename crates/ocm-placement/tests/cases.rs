@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kube_json::{Value, json};
+use kube_json::{Text, Value, json};
 use ocm_placement::{Detail, Input, Inventory, Mode, Object, ObjectId, Options, evaluate};
 
 /// An object of the input: its number and its value.
@@ -78,7 +78,7 @@ fn report(case: &Case, objects: &[Document]) -> Value {
         mode: mode(case.expected["mode"].as_str().expect("a mode")),
         options: Options::default(),
     };
-    serde_json::to_value(evaluate(&input, Detail::Full).report()).expect("serialisable")
+    kube_json::to_value(evaluate(&input, Detail::Full).report()).expect("serialisable")
 }
 
 /// Brings a result into the form in which equal means equal.
@@ -147,7 +147,7 @@ fn differences(path: &str, expected: &Value, actual: &Value, found: &mut Vec<Str
     }
     match (expected, actual) {
         (Value::Object(expected), Value::Object(actual)) => {
-            let keys: BTreeSet<&String> = expected.keys().chain(actual.keys()).collect();
+            let keys: BTreeSet<&Text> = expected.keys().chain(actual.keys()).collect();
             for key in keys {
                 let null = &Value::Null;
                 let (expected, actual) = (expected.get(key).unwrap_or(null), actual.get(key).unwrap_or(null));

@@ -72,7 +72,7 @@ fn facts(schema: &Value) -> Value {
         };
         Some((keyword.clone(), value))
     });
-    Value::Object(kept.collect::<Map<_, _>>())
+    Value::Object(kept.collect::<Map>())
 }
 
 /// The served versions of a definition, as the catalog keeps them.
@@ -89,7 +89,7 @@ fn versions(definition: &Value, product: usize) -> Vec<Value> {
             let (schema, _) = Schema::of_resource(&version["schema"]["openAPIV3Schema"], true);
             let targeting = Targeting::of_schema(&schema, &BTreeSet::new(), &Work::unlimited());
             if let Some(targeting) = targeting {
-                kept["targeting"] = serde_json::to_value(targeting).expect("facts");
+                kept["targeting"] = kube_json::to_value(targeting).expect("facts");
             }
             if version["subresources"]["status"].is_object() {
                 kept["subresources"] = json!({"status": {}});

@@ -127,7 +127,7 @@ fn the_catalog_holds_facts_and_no_words() {
                 }
                 _ => {}
             }
-            found.push(keyword.clone());
+            found.push(keyword.to_string());
         }
     }
     let mut found = Vec::new();

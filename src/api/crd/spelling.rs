@@ -138,7 +138,7 @@ impl<'o> Speller<'o> {
         let missing: Vec<&str> = known
             .iter()
             .copied()
-            .filter(|key| !mapping.contains_key(*key))
+            .filter(|key| !mapping.contains_key(key))
             .collect();
         for key in unknown {
             let Some(near) = nearest(key, missing.iter().copied()) else {
@@ -171,11 +171,11 @@ impl<'o> Speller<'o> {
             // Nothing shows which of the two is meant: `targetRef` or `targetRefs`.
             if fields
                 .iter()
-                .any(|field| properties.contains_key(*field) && damerau_levenshtein(key, field) <= 1)
+                .any(|field| properties.contains_key(field) && damerau_levenshtein(key, field) <= 1)
             {
                 continue;
             }
-            if let Some(near) = near.find(|field| !properties.contains_key(**field)) {
+            if let Some(near) = near.find(|field| !properties.contains_key(field)) {
                 self.report(&child(at, "properties"), key, near);
             }
         }

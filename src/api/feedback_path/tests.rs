@@ -28,7 +28,9 @@ fn object() -> Value {
 fn first(path: &str) -> Option<Value> {
     let path = FeedbackPath::parse(path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let object = object();
-    let found = object.query(&path.rfc9535).ok()?.into_iter().next().cloned();
+    let json = serde_json::Value::from(&object);
+    let found = json.query(&path.rfc9535).ok()?.into_iter().next().cloned();
+    let found = found.map(Value::from);
     if path.is_direct {
         assert_eq!(path.first(&object), found, "{path}");
     } else {
@@ -143,13 +145,14 @@ proptest! {
     #[test]
     fn no_text_ever_panics(path in r"[.\[\]?()@$'\\{},:*a-c0-9=<>! -]{0,40}") {
         if let Ok(path) = FeedbackPath::parse(&path) {
-            let _ = object().query(&path.rfc9535);
+            let _ = serde_json::Value::from(object()).query(&path.rfc9535);
         }
     }
 
     #[test]
     fn every_accepted_path_is_rfc_9535_after_translation(path in r"(\.[a-c*]|\[[0-9]\]|\['[a-c]'\]|\[\?\(@\.[a-c]==1\)\]|\.\.[a-c]|\[[0-3]:[0-3]\]|\[\*\]){1,6}") {
         let parsed = FeedbackPath::parse(&path).expect("accepted");
-        prop_assert!(object().query(&parsed.rfc9535).is_ok(), "{} -> {}", path, parsed.rfc9535);
+        let object = serde_json::Value::from(object());
+        prop_assert!(object.query(&parsed.rfc9535).is_ok(), "{} -> {}", path, parsed.rfc9535);
     }
 }

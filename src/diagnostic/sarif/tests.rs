@@ -7,7 +7,7 @@ use super::super::fixture::{Texts, sample};
 use super::*;
 
 fn log(findings: &Findings, locate: &dyn Locate) -> Value {
-    serde_json::to_value(SarifLog::new(findings, locate)).unwrap()
+    kube_json::to_value(SarifLog::new(findings, locate)).unwrap()
 }
 
 #[test]

@@ -285,7 +285,7 @@ mod tests {
     use kube_json::json;
 
     fn entry(value: kube_json::Value) -> ProfileEntry {
-        serde_json::from_value(value).unwrap()
+        kube_json::from_value(&value).unwrap()
     }
 
     #[test]
@@ -413,7 +413,7 @@ mod tests {
     #[test]
     fn an_unknown_field_is_refused_and_an_impossible_end_too() {
         let wrong = json!({"group": "a.b", "kind": "C", "targetting": []});
-        assert!(serde_json::from_value::<ProfileEntry>(wrong).is_err());
+        assert!(kube_json::from_value::<ProfileEntry>(&wrong).is_err());
         let mut profiles = Profiles::built_in();
         let bad_end = entry(json!({"group": "a.b", "kind": "C", "ends": ["GatewayClass"]}));
         assert!(profiles.configure(&bad_end).is_err());

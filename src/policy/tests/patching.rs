@@ -61,7 +61,7 @@ fn value(nulls: bool) -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![null, Just(json!(1)), Just(json!("x")), Just(json!([{"a": 1}]))];
     leaf.prop_recursive(4, 24, 4, |inner| {
         prop::collection::vec(("[a-c/~]", inner), 0..4)
-            .prop_map(|entries| Value::Object(entries.into_iter().collect::<Map<_, _>>()))
+            .prop_map(|entries| Value::Object(entries.into_iter().collect::<Map>()))
     })
 }
 

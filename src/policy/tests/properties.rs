@@ -72,7 +72,7 @@ fn policy(number: usize, draft: &Draft) -> Object {
             1 => json!([number]),
             _ => json!(number),
         };
-        settings[format!("f{key}")] = value;
+        settings[&*format!("f{key}")] = value;
     }
     if kind == "RateLimitPolicy" {
         settings = json!({"limits": settings});
@@ -126,7 +126,7 @@ fn hub_of(drafts: &[Draft], order: &[usize]) -> Hub {
 }
 
 fn report(seen: &Seen<'_>) -> Value {
-    serde_json::to_value(seen.report()).unwrap()
+    kube_json::to_value(seen.report()).unwrap()
 }
 
 fn drafts_in_some_order() -> impl Strategy<Value = (Vec<Draft>, Vec<usize>)> {
@@ -267,7 +267,7 @@ fn every_built_in_profile_survives_a_round_trip_through_the_configuration() {
     let mut profiles = Profiles::built_in();
     let all: Vec<_> = Profiles::built_in().iter().cloned().collect();
     for profile in all {
-        let entry = serde_json::from_value(serde_json::to_value(profile.as_ref()).unwrap()).unwrap();
+        let entry = kube_json::from_value(&kube_json::to_value(profile.as_ref()).unwrap()).unwrap();
         profiles.configure(&entry).unwrap();
         assert_eq!(profiles.get(&profile.group_kind()), [profile]);
     }

@@ -244,7 +244,7 @@ fn first_difference(old: &Value, new: &Value) -> String {
     };
     match (old, new) {
         (Value::Object(old), Value::Object(new)) => {
-            let mut differing = new.iter().filter(|(key, value)| old.get(*key) != Some(*value));
+            let mut differing = new.iter().filter(|(key, value)| old.get(key) != Some(*value));
             differing
                 .next()
                 .map(|(key, value)| inside(key, old.get(key), value))

@@ -45,7 +45,7 @@ fn walk(mut old: Option<&mut Value>, mut new: Option<&mut Value>) {
             for (key, value) in old.iter_mut() {
                 walk(Some(value), new.get_mut(key));
             }
-            for (_, value) in new.iter_mut().filter(|(key, _)| !old.contains_key(*key)) {
+            for (_, value) in new.iter_mut().filter(|(key, _)| !old.contains_key(key)) {
                 walk(None, Some(value));
             }
         }
@@ -98,7 +98,7 @@ fn mask_copies(mut old: Option<&mut Value>, mut new: Option<&mut Value>) {
 
 fn at<'a>(value: Option<&'a mut Value>, path: &[&str]) -> Option<&'a mut Value> {
     path.iter()
-        .try_fold(value?, |value, key| value.as_object_mut()?.get_mut(*key))
+        .try_fold(value?, |value, key| value.as_object_mut()?.get_mut(key))
 }
 
 fn mask(old: Option<&mut Value>, new: Option<&mut Value>) {

@@ -152,7 +152,7 @@ fn by_identity<'a>(items: &'a [Value], identity: &[&str]) -> Option<Vec<(String,
     for item in items {
         let mut label = String::new();
         for field in identity {
-            let value = item.as_object()?.get(*field)?;
+            let value = item.as_object()?.get(field)?;
             if !label.is_empty() {
                 label.push(',');
             }

@@ -52,7 +52,7 @@ fn report(hub: &Hub, profiles: Option<&Profiles>) -> Value {
         ..Options::default()
     };
     let seen = Seen::of(hub, &options);
-    let mut report = serde_json::to_value(seen.report()).expect("a report is JSON");
+    let mut report = kube_json::to_value(seen.report()).expect("a report is JSON");
     let affected = affecting(&seen.attachments, &seen.effective).unwrap().into_iter();
     report["affected"] = affected
         .map(|((node, _), policies)| {
@@ -356,7 +356,7 @@ fn case_39() {
 #[test]
 fn case_44() {
     let (hub, expected) = case("44-policy-machinery-house-json-merge-patch");
-    let entry: ProfileEntry = serde_json::from_value(json!({
+    let entry: ProfileEntry = kube_json::from_value(&json!({
         "group": "colors.example.com", "kind": "ColorPolicy", "class": "Inherited",
         "targetFields": ["targetRef"], "precedence": "EstablishedChallenger", "strategy": "Patch", "ends": ["Rule"],
     }))

@@ -166,7 +166,7 @@ const TOKENS: [&str; 26] = [
 
 fn text() -> impl Strategy<Value = Value> {
     let words = "(- |: |# |items:|---|\n|\"|'|\\||a|é| |kind: List|\t){0,8}";
-    words.prop_map(Value::String)
+    words.prop_map(Value::from)
 }
 
 fn value() -> impl Strategy<Value = Value> {

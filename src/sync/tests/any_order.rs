@@ -41,7 +41,7 @@ fn profiles() -> Profiles {
     ];
     let mut profiles = Profiles::built_in();
     for entry in entries {
-        let entry: ProfileEntry = serde_json::from_value(entry).unwrap();
+        let entry: ProfileEntry = kube_json::from_value(&entry).unwrap();
         profiles.configure(&entry).unwrap();
     }
     profiles
@@ -407,7 +407,7 @@ fn challengers(kind: usize, drafts: &[Wrapper]) -> Vec<Content> {
         let settings = settings(kind, 20, draft, false);
         if is_rules(kind) {
             let limits = settings["limits"].as_object().unwrap();
-            leaves.extend(limits.iter().map(|(key, value)| (key.clone(), value.clone())));
+            leaves.extend(limits.iter().map(|(key, value)| (key.to_string(), value.clone())));
         } else {
             crate::policy::flatten(&Value::Object(settings), String::new(), &mut |at, value| {
                 leaves.push((at, value.clone()));

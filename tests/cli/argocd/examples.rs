@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use kube_json::Value;
 use kube_yaml::{Limits, read_all};
-use serde_json::Value;
 use spokewright::pipeline::argocd::Parameters;
 
 use super::sidecar::{Checkout, generated};

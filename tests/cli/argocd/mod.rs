@@ -348,7 +348,7 @@ fn parameters_announces_a_json_array_with_the_defaults_of_the_configuration() {
     );
     let checkout = Checkout::of(&scratch.path("repository"), FLEET);
     let run = Run::of(&mut checkout.command(&["argocd", "parameters"]));
-    let announced: serde_json::Value = serde_json::from_str(&run.exits(0).stdout).expect("JSON");
+    let announced: kube_json::Value = serde_json::from_str(&run.exits(0).stdout).expect("JSON");
     let of = |name: &str| {
         let entries = announced.as_array().expect("an array");
         entries
@@ -358,7 +358,7 @@ fn parameters_announces_a_json_array_with_the_defaults_of_the_configuration() {
             .clone()
     };
     assert_eq!(of("secrets")["string"], "Copy");
-    assert_eq!(of("hub")["array"], serde_json::json!(["hub"]));
+    assert_eq!(of("hub")["array"], kube_json::json!(["hub"]));
     assert_eq!(of("hub")["collectionType"], "array");
     scratch.edit("repository/apps/fleet/spokewright.yaml", "secrets:", "secretz:");
     let checkout = Checkout::of(&scratch.path("repository"), FLEET);

@@ -8,8 +8,8 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use kube_json::Value;
 use kube_yaml::{Limits, read_all};
-use serde_json::Value;
 
 use crate::scratch::{Run, Scratch};
 

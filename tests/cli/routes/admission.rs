@@ -80,7 +80,7 @@ fn a_selector_is_judged_by_the_labels_of_the_routes_namespace() {
     render(&scratch).exits(0);
     assert_eq!(
         manifests(&scratch, WORK)[1]["metadata"],
-        serde_json::json!({"name": "shop", "labels": {"team": "shop"}})
+        kube_json::json!({"name": "shop", "labels": {"team": "shop"}})
     );
     scratch.write("hub/namespace.yaml", &namespace("team: other"));
     render(&scratch).exits(3).says("give Namespace `shop` the labels");
@@ -92,7 +92,7 @@ fn a_selector_is_judged_by_the_labels_of_the_routes_namespace() {
     render(&scratch).exits(0);
     assert_eq!(
         manifests(&scratch, WORK)[1]["metadata"],
-        serde_json::json!({"name": "shop"})
+        kube_json::json!({"name": "shop"})
     );
     // Every Namespace has its name as a label.
     scratch

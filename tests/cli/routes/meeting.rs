@@ -1,6 +1,6 @@
 //! What meets on a route, what is wrong with parameters, and what reports say of routes.
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::*;
 

@@ -4,8 +4,8 @@ mod admission;
 mod meeting;
 mod shipping;
 
+use kube_json::Value;
 use kube_yaml::{Limits, read_all};
-use serde_json::Value;
 
 use crate::scratch::{Run, Scratch};
 

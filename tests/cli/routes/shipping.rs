@@ -1,6 +1,6 @@
 //! Which works hold a route, and what of it is shipped.
 
-use serde_json::Value;
+use kube_json::Value;
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn a_route_rides_with_its_gateway_in_its_own_namespace() {
     );
     assert_eq!(
         shipped[3]["spec"]["parentRefs"],
-        serde_json::json!([
+        kube_json::json!([
             {"name": "prod-web", "namespace": "kuadrant-gateways", "sectionName": "api"},
             {"group": "", "kind": "Service", "name": "cart"},
         ]),
@@ -97,7 +97,7 @@ fn policies_on_a_shipped_route_and_its_rules_go_along_and_the_warning_goes_away(
     );
     assert_eq!(
         shipped[5]["spec"]["targetRef"],
-        serde_json::json!({"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "cart", "sectionName": "first"})
+        kube_json::json!({"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "cart", "sectionName": "first"})
     );
     assert_eq!(
         shipped[5]["metadata"]["annotations"]["kuadrant.io/policy-synced"],

@@ -181,7 +181,7 @@ fn structural_verdicts_agree_with_another_engine_on_public_schemas() {
             assert_eq!(problems, vec![]);
             let theirs = jsonschema::options()
                 .should_validate_formats(true)
-                .build(&as_json_schema(raw))
+                .build(&as_json_schema(raw).into())
                 .expect("a schema");
             for _ in 0..60 {
                 let value = ours.defaulted(&dice.value(raw, 0)).into_owned();
@@ -206,7 +206,8 @@ fn structural_verdicts_agree_with_another_engine_on_public_schemas() {
                                 .iter()
                                 .any(|field| violation.pointer.split('/').any(|step| step == *field)))
                 });
-                let expected = theirs.is_valid(&value);
+                let json = serde_json::Value::from(&value);
+                let expected = theirs.is_valid(&json);
                 assert_eq!(
                     accepts,
                     expected,
@@ -214,7 +215,7 @@ fn structural_verdicts_agree_with_another_engine_on_public_schemas() {
                     path.display(),
                     texts(&ours, &value),
                     theirs
-                        .iter_errors(&value)
+                        .iter_errors(&json)
                         .map(|error| format!("{}: {error}", error.instance_path()))
                         .collect::<Vec<_>>()
                 );
@@ -241,7 +242,7 @@ fn rules_agree_with_the_engines_own_walk_over_the_whole() {
         for version in definition["spec"]["versions"].as_array().expect("versions") {
             let raw = &version["schema"]["openAPIV3Schema"];
             let (ours, _) = Schema::of_value(raw);
-            let theirs = kube_cel::compile_schema(raw);
+            let theirs = kube_cel::compile_schema(&raw.into());
             for _ in 0..20 {
                 let value = ours.defaulted(&dice.value(raw, 0)).into_owned();
                 // An API server runs no rule where the structure is wrong. There, that engine finds a list without any
@@ -269,14 +270,15 @@ fn rules_agree_with_the_engines_own_walk_over_the_whole() {
                         violation.message.replacen(&shown, "Invalid value: ", 1)
                     })
                     .collect();
-                let mut expected: Vec<String> = match kube_cel::validate_compiled(&theirs, &value, None) {
-                    Ok(()) => Vec::new(),
-                    Err(errors) => errors
-                        .into_iter()
-                        .filter(|error| error.kind != kube_cel::ErrorKind::CompilationFailure)
-                        .map(|error| format!("Invalid value: {}", error.message))
-                        .collect(),
-                };
+                let mut expected: Vec<String> =
+                    match kube_cel::validate_compiled(&theirs, &(&value).into(), None) {
+                        Ok(()) => Vec::new(),
+                        Err(errors) => errors
+                            .into_iter()
+                            .filter(|error| error.kind != kube_cel::ErrorKind::CompilationFailure)
+                            .map(|error| format!("Invalid value: {}", error.message))
+                            .collect(),
+                    };
                 // Why a rule has no answer is worded as an API server words it; that engine has words of its own.
                 for message in said.iter_mut().chain(&mut expected) {
                     let signs = [

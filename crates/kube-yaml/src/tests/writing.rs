@@ -64,13 +64,13 @@ pub(super) fn values() -> impl Strategy<Value = Value> {
         1 => Just(Value::Null),
         1 => any::<bool>().prop_map(Value::Bool),
         2 => numbers().prop_map(Value::Number),
-        5 => strings().prop_map(Value::String),
+        5 => strings().prop_map(Value::from),
     ];
     leaf.prop_recursive(5, 40, 6, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..5).prop_map(Value::Array),
             prop::collection::btree_map(strings(), inner, 0..5)
-                .prop_map(|map| Value::Object(map.into_iter().collect::<Map<_, _>>())),
+                .prop_map(|map| Value::Object(map.into_iter().collect::<Map>())),
         ]
     })
 }

@@ -26,11 +26,7 @@ pub(super) fn map(fields: Vec<(&'static str, Made)>) -> Made {
     let (names, values): (Vec<_>, Vec<_>) = fields.into_iter().unzip();
     let made = move |values: Vec<Value>| {
         let entries = names.iter().map(|name| (*name).to_owned()).zip(values);
-        Value::Object(
-            entries
-                .filter(|(_, value)| !value.is_null())
-                .collect::<Map<_, _>>(),
-        )
+        Value::Object(entries.filter(|(_, value)| !value.is_null()).collect::<Map>())
     };
     values.prop_map(made).boxed()
 }
