@@ -198,7 +198,7 @@ impl<'a> ListenerSet<'a> {
     pub(crate) fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
-        let parent = object.root_of_parents().get("spec").get("parentRef");
+        let parent = spec.get("parentRef");
         let group = reading.string(&parent.get("group")).unwrap_or(GROUP);
         let kind = reading.string(&parent.get("kind")).unwrap_or("Gateway");
         let gateway = reading.required_string(&parent.get("name"))?;

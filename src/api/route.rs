@@ -128,7 +128,7 @@ impl<'a> Route<'a> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
         let parents = reading
-            .items(&object.root_of_parents().get("spec").get("parentRefs"))
+            .items(&spec.get("parentRefs"))
             .iter()
             .filter_map(|field| parent_ref(&mut reading, field))
             .collect();

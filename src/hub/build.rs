@@ -92,7 +92,7 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options<'_>, findings: &
     }
     let definitions = drafts.objects.iter().chain(&taught.objects);
     let definitions = definitions.filter(|(_, object)| crd::is_one(object));
-    let work = Work::of_definitions(definitions.map(|(_, object)| &*object.value));
+    let work = Work::of_definitions(definitions.map(|(_, object)| &object.value));
     let steps = options.progress.count(Stage::Checking, drafts.objects.len());
     // Each object by itself, so in parallel; findings keep the order of the input.
     let checked: Vec<(Room, Checked)> = drafts
@@ -296,9 +296,8 @@ impl Drafts {
                 kind,
                 namespace,
                 name,
-                value: Arc::new(value),
+                value,
                 origin,
-                parents: None,
             },
         ));
     }

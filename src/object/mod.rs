@@ -70,12 +70,9 @@ pub struct Object {
     /// `metadata.name`.
     pub name: String,
     /// The whole object as written.
-    pub value: Arc<Value>,
+    pub value: Value,
     /// Where it came from.
     pub origin: Origin,
-    /// The `spec.parentRefs` or `spec.parentRef` that count instead of those in `value`, in an object without anything
-    /// else: a route that another tool delivers has other parents on a cluster, and shares the rest with the hub's.
-    pub(crate) parents: Option<Arc<Value>>,
 }
 
 impl AsRef<Self> for Object {
@@ -96,8 +93,7 @@ impl Object {
             namespace: text("/metadata/namespace"),
             name: text("/metadata/name").unwrap_or_default(),
             origin,
-            value: Arc::new(value),
-            parents: None,
+            value,
         }
     }
 
@@ -109,9 +105,8 @@ impl Object {
             kind: self.kind.clone(),
             namespace: self.namespace.clone(),
             name: self.name.clone(),
-            value: Arc::default(),
+            value: Value::Null,
             origin: self.origin.clone(),
-            parents: None,
         }
     }
 
@@ -144,11 +139,6 @@ impl Object {
     #[must_use]
     pub fn root(&self) -> Field<'_> {
         Field::new(&self.value)
-    }
-
-    /// A cursor from which `spec.parentRefs` and `spec.parentRef` are those that count.
-    pub(crate) fn root_of_parents(&self) -> Field<'_> {
-        Field::new(self.parents.as_ref().unwrap_or(&self.value))
     }
 
     /// The effective namespace, or `""` for a cluster-scoped object.

@@ -194,7 +194,7 @@ fn authored(object: &Object) -> Value {
         "selfLink",
     ];
     const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-    let mut value = Value::clone(&object.value);
+    let mut value = object.value.clone();
     let Some(root) = value.as_object_mut() else {
         return value;
     };

@@ -26,7 +26,7 @@ pub enum Side {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leaf {
     /// Its value.
-    pub value: Arc<Value>,
+    pub value: Value,
     /// Its JSON pointer in the settings: `/limits/per-client`.
     pub at: Arc<str>,
     /// The pointer of the settings in the source object: `/spec/defaults`.

@@ -98,7 +98,7 @@ impl Item<'_> {
         let leaf = |below: &str, value: &Value| {
             let at: Arc<str> = Arc::from(format!("{result}{below}"));
             let leaf = Leaf {
-                value: Arc::new(value.clone()),
+                value: value.clone(),
                 at: Arc::clone(&at),
                 element: Some(Element {
                     list: Arc::clone(&self.list.at),

@@ -137,7 +137,7 @@ fn taken(name: &str, object: &Object, owner: &Object) -> Finding {
 
 /// The object as its author wrote it, without the traces of an earlier run or a live hub.
 fn authored(object: &Object) -> Value {
-    let mut value = Value::clone(&object.value);
+    let mut value = object.value.clone();
     if let Some(map) = value.as_object_mut() {
         map.remove("status");
     }

@@ -44,7 +44,7 @@ pub(super) struct Manifest {
     /// Its kind, for reports.
     pub kind: String,
     /// The object: the clusters that it goes to share it.
-    pub value: Arc<Value>,
+    pub value: Value,
     /// Feedback paths.
     pub feedback: Vec<(String, String)>,
     /// The conditions that its controllers report.

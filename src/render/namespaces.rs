@@ -29,12 +29,12 @@ pub(super) fn namespaces(manifests: &[Manifest], labels: &NamespaceLabels) -> Ve
                 name: name.to_owned(),
             },
             kind: "Namespace".to_owned(),
-            value: Arc::new(match labels.get(name) {
+            value: match labels.get(name) {
                 Some(labels) => {
                     json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}})
                 }
                 None => json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}),
-            }),
+            },
             feedback: Vec::new(),
             reported: Reported::Nothing,
             origins: Vec::new(),

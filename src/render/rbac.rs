@@ -115,7 +115,7 @@ fn manifest(kind: &str, plural: &str, name: &str, value: Value) -> Manifest {
             name: name.to_owned(),
         },
         kind: kind.to_owned(),
-        value: Arc::new(value),
+        value,
         feedback: Vec::new(),
         reported: Reported::Nothing,
         origins: Vec::new(),

@@ -115,11 +115,7 @@ fn secrets_of(holder: Holder<'_>, input: &Input<'_>, findings: &mut Findings) ->
 }
 
 /// Points the references at the copies, which are in the namespace of the object that refers to them.
-pub(super) fn rewrite(holder: &mut Arc<Value>, rewrites: &[(String, String)]) {
-    if rewrites.is_empty() {
-        return;
-    }
-    let holder = Arc::make_mut(holder);
+pub(super) fn rewrite(holder: &mut Value, rewrites: &[(String, String)]) {
     for (pointer, name) in rewrites {
         if let Some(reference) = holder.pointer_mut(pointer).and_then(Value::as_object_mut) {
             reference.insert("name".to_owned(), Value::from(name));
@@ -179,7 +175,7 @@ fn copy(
             name: downstream_name.clone(),
         },
         kind: "Secret".to_owned(),
-        value: Arc::new(shipped(&secret.value, &downstream_name, downstream)),
+        value: shipped(&secret.value, &downstream_name, downstream),
         feedback: Vec::new(),
         reported: Reported::Nothing,
         origins: vec![secret.origin.clone()],

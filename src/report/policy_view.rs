@@ -136,8 +136,7 @@ impl PolicyView<'_> {
             kind: identity.group_kind.kind.clone(),
             namespace: identity.namespace.clone(),
             name: identity.name.clone(),
-            value: Arc::default(),
-            parents: None,
+            value: Value::Null,
             origin: Origin {
                 document: DocumentId {
                     source: SourceId(0),

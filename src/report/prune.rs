@@ -311,7 +311,7 @@ impl<'x> There<'x> {
 /// An exported object, of whose value only that is left which a list is made from: the names of its manifests, and what
 /// became of them.
 pub(crate) fn prunable(object: Object) -> Object {
-    let mut value = Arc::unwrap_or_clone(object.value);
+    let mut value = object.value;
     let mut remove = |pointer: &str, key: &str| {
         let fields = value.pointer_mut(pointer).and_then(Value::as_object_mut);
         fields.and_then(|fields| fields.remove(key));
@@ -343,7 +343,7 @@ pub(crate) fn prunable(object: Object) -> Object {
         status.remove("statusFeedback");
     }
     Object {
-        value: Arc::new(value),
+        value,
         ..object
     }
 }

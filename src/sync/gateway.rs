@@ -38,7 +38,7 @@ impl PlacedGateway<'_> {
         }
         Some(Object {
             namespace: Some(namespace),
-            value: Arc::new(value),
+            value,
             ..object.clone_without_value()
         })
     }

@@ -63,12 +63,6 @@ pub(crate) fn shipped(content: &Value, name: &str, namespace: &str) -> Value {
     Value::Object(copy)
 }
 
-/// Whether [`shipped`] would change nothing.
-pub(crate) fn is_shipped_as_is(content: &Value, name: &str, namespace: &str) -> bool {
-    let is_kept = |written: &Value| *written == metadata(written, name, namespace);
-    content.get("status").is_none() && content.get("metadata").is_some_and(is_kept)
-}
-
 fn metadata(written: &Value, name: &str, namespace: &str) -> Value {
     let mut metadata = Map::new();
     for (key, value) in written.as_object().into_iter().flatten() {

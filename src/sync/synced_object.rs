@@ -355,7 +355,7 @@ fn whole<'a>(attachments: &Attachments<'a>, policy: PolicyId, spec: &SyncedSpec)
     match spec {
         SyncedSpec::AsWritten => Cow::Borrowed(&object.value),
         SyncedSpec::Rewritten { spec, .. } => {
-            let mut value = Value::clone(&object.value);
+            let mut value = object.value.clone();
             if let Some(fields) = value.as_object_mut() {
                 fields.insert("spec".to_owned(), (**spec).clone());
             }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use kube_json::{Map, Value, json};
 
 use super::gateway::PlacedGateway;
-use super::metadata::{is_shipped_as_is, set_metadata, shipped};
+use super::metadata::{set_metadata, shipped};
 use super::synced_object::{SyncedObject, SyncedTarget};
 use crate::api::downstream::{POLICY_SYNCED, downstream_name, downstream_namespace};
 use crate::api::gateway::{GROUP, is_listener_set};
@@ -182,7 +182,7 @@ fn copies(
                 object: Object {
                     namespace: Some(downstream),
                     name,
-                    value: Arc::new(value),
+                    value,
                     ..object.clone_without_value()
                 },
                 targets: positions,
@@ -206,29 +206,16 @@ fn downstream_route(
     route
 }
 
-/// The object of the hub as it is on a spoke to which another tool delivers it: where nothing but its parents differs,
-/// with the tree of the hub's.
+/// The object of the hub as it is on a spoke to which another tool delivers it, in the same namespace.
 pub(super) fn assumed_route(
     object: &Object,
     parents: &[(&str, OurGatewayId)],
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
 ) -> Object {
     let place = (object.name.as_str(), object.namespace_or_empty());
-    if !is_shipped_as_is(&object.value, place.0, place.1) {
-        return Object {
-            value: Arc::new(downstream_route(&object.value, place, parents, gateways)),
-            ..object.clone_without_value()
-        };
-    }
-    let spec = object.value.get("spec");
-    let references = ["parentRef", "parentRefs"]
-        .into_iter()
-        .filter_map(|key| Some((key.to_owned(), spec?.get(key)?.clone())));
-    let mut moved = json!({"spec": references.collect::<Map>()});
-    move_parents(&mut moved, parents, gateways);
     Object {
-        parents: Some(Arc::new(moved)),
-        ..object.clone()
+        value: downstream_route(&object.value, place, parents, gateways),
+        ..object.clone_without_value()
     }
 }
 

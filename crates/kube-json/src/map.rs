@@ -54,6 +54,11 @@ impl Map {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         match &self.0 {
+            // Most names differ in length, which is compared first.
+            Members::Few(list) if list.len() <= 8 => {
+                let member = list.iter().find(|(there, _)| there == name);
+                member.map(|(_, value)| value)
+            }
             Members::Few(list) => {
                 let position = position(list, name).ok()?;
                 list.get(position).map(|(_, value)| value)

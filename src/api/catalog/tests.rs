@@ -249,7 +249,7 @@ fn the_committed_file_is_made_of_the_crds_of_its_sources() {
                     .filter(|(path, _)| path.parent() == Some(&directory))
                     .collect::<Vec<_>>();
                 assert!(!inside.is_empty(), "no CRDs in {}", directory.display());
-                inside.into_iter().map(|(_, object)| Value::clone(&object.value))
+                inside.into_iter().map(|(_, object)| object.value.clone())
             });
             (
                 source["product"].as_str().expect("a name").to_owned(),

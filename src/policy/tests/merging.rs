@@ -257,7 +257,7 @@ fn defaults_of_a_schema_count_where_the_caller_knows_them() {
         "atomic, from the registry"
     );
     let complete = |object: &crate::object::Object| {
-        let mut value = kube_json::Value::clone(&object.value);
+        let mut value = object.value.clone();
         let defaults = value.pointer_mut("/spec/defaults")?.as_object_mut()?;
         defaults.insert("strategy".to_owned(), json!("merge"));
         Some(value)

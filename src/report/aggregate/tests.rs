@@ -319,7 +319,7 @@ fn a_work_that_is_not_applied_is_named_and_makes_programmed_unknown() {
     let refused = json!([{"type": "Applied", "status": "False", "reason": "Failed", "message": "no CRD"}]);
     let only_reason = json!([{"type": "Applied", "status": "False", "reason": "Failed"}]);
     let mut deleting = work("c2", &yes(), &json!([]));
-    Arc::make_mut(&mut deleting.value)["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+    deleting.value["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
     for (second, because) in [
         (None, "work `gateway-infra-web` is missing"),
         (
@@ -386,7 +386,7 @@ fn an_agent_that_could_not_read_a_value_says_why_nothing_is_reported() {
 
 /// The status of the only manifest of a work.
 fn manifest(work: &mut Object) -> &mut Value {
-    let manifest = Arc::make_mut(&mut work.value).pointer_mut("/status/resourceStatus/manifests/0");
+    let manifest = work.value.pointer_mut("/status/resourceStatus/manifests/0");
     manifest.expect("a manifest")
 }
 
@@ -435,7 +435,7 @@ fn a_work_whose_newest_spec_the_agent_has_not_looked_at_is_outdated() {
     ] {
         let applied = json!([{"type": "Applied", "status": "True", "observedGeneration": observed}]);
         let mut behind = work("c1", &applied, &values);
-        Arc::make_mut(&mut behind.value)["metadata"]["generation"] = generation.clone();
+        behind.value["metadata"]["generation"] = generation.clone();
         let found = conditions(&["api"], &[("c1", Some(behind))]);
         let because =
             "work `gateway-infra-web` is outdated: its agent has seen generation 2, but it has generation 3";
@@ -458,7 +458,7 @@ fn what_an_outdated_work_reports_is_shown_and_makes_nothing_true() {
     let behind = json!([{"type": "Applied", "status": "True", "observedGeneration": 1}]);
     let values = json!([text("enforced", "True"), text("addressValue", "203.0.113.1")]);
     let mut behind = work("c1", &behind, &values);
-    Arc::make_mut(&mut behind.value)["metadata"]["generation"] = json!(2);
+    behind.value["metadata"]["generation"] = json!(2);
     let works = [("c1", Some(behind))];
     let mut wrong = Findings::new();
     let (shown, _) = with(&works, |instances| addresses(instances, &mut wrong));
@@ -658,7 +658,7 @@ fn a_cluster_whose_own_policy_is_in_the_way_counts_in_its_place() {
 fn a_manifest_is_found_by_its_kind_where_the_agent_did_not_know_the_resource() {
     let mut unmapped = work("c1", &yes(), &json!([text("enforced", "True")]));
     let meta =
-        Arc::make_mut(&mut unmapped.value).pointer_mut("/status/resourceStatus/manifests/0/resourceMeta");
+        unmapped.value.pointer_mut("/status/resourceStatus/manifests/0/resourceMeta");
     meta.expect("a resource")["resource"] = json!("");
     assert!(enforced(&[("c1", Some(unmapped))], &[]).starts_with("True"));
 }
@@ -676,7 +676,7 @@ fn a_status_of_the_wrong_shape_is_a_finding_and_the_work_is_not_applied() {
         (Value::Null, 0),
     ] {
         let mut broken = work("c1", &json!([]), &json!([]));
-        Arc::make_mut(&mut broken.value)["status"] = status.clone();
+        broken.value["status"] = status.clone();
         let mut wrong = Findings::new();
         let read = ExportedWork::read(&broken, &Shared::default(), &mut wrong);
         assert_eq!(

@@ -66,7 +66,7 @@ struct Settings {
 
 #[derive(Debug, PartialEq)]
 struct Setting {
-    value: Arc<Value>,
+    value: Value,
     /// `namespace/name` of the policy.
     from: String,
 }

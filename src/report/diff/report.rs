@@ -86,9 +86,9 @@ pub struct SettingChange {
     /// Rule id or JSON pointer.
     pub setting: String,
     /// Absent where it was added.
-    pub old: Option<Arc<Value>>,
+    pub old: Option<Value>,
     /// Absent where it was removed.
-    pub new: Option<Arc<Value>>,
+    pub new: Option<Value>,
     /// `namespace/name` of the policy that gave it.
     pub old_from: Option<String>,
     /// `namespace/name` of the policy that gives it.

@@ -118,7 +118,7 @@ fn effective(
     let mut known: HashMap<Key, usize> = HashMap::new();
     for change in changes {
         // Those settings that differ; a side on which nothing of the kind holds has none.
-        let side = |is_there: bool, value: fn(&SettingChange) -> &Option<Arc<Value>>| {
+        let side = |is_there: bool, value: fn(&SettingChange) -> &Option<Value>| {
             let values = change.settings.iter().filter_map(|setting| {
                 let value = value(setting).as_deref()?.clone();
                 Some((setting.setting.clone(), value))

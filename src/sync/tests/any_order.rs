@@ -387,7 +387,7 @@ fn content(leaves: Vec<(String, Value)>, essential: bool) -> Content {
     let leaves = leaves.into_iter().map(|(key, value)| {
         let key: Arc<str> = Arc::from(key);
         let leaf = Leaf {
-            value: Arc::new(value),
+            value,
             at: Arc::clone(&key),
             base: "/spec",
             policy: PolicyId::of_row(98),
