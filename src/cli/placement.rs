@@ -170,7 +170,7 @@ fn elsewhere(evaluation: &Evaluation<'_>, loaded: &Loaded, directory: &std::path
                     Code::OBJECT_DUPLICATE,
                     place,
                     format!(
-                        "{} would be a second time in `{}`",
+                        "{} would be in `{}` twice",
                         existing.identity(),
                         target.display()
                     ),

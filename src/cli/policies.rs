@@ -32,10 +32,10 @@ Examples:
   spokewright explain gateway/prod-web
   spokewright explain httproute/shop/cart --cluster eu-1
 
-  What a policy reaches, and what would change without it:
+  What a policy affects, and what would change without it:
   spokewright explain ratelimitpolicy/infra/global
 
-  Which listener, route, and rule take a request, and under which policies:
+  Which listener, route, and rule serve a request, and which policies apply:
   spokewright explain 'POST https://shop.example.com/cart' --header x-user=alice";
 
 /// List effective policies and the predicted status of every policy

@@ -435,7 +435,7 @@ impl Render {
         let files = counted(unstaged.len(), "file");
         let add = add(output.0);
         show::line(&format!(
-            "the next commit would not hold {files} of the output as rendered; type `{add}`, and commit again"
+            "the next commit would not contain {files} of the output as rendered; type `{add}`, and commit again"
         ));
         Ok(Status::Differs)
     }
