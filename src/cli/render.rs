@@ -197,7 +197,7 @@ impl Render {
             let which = if known == 1 { "it is" } else { "they are" };
             let what = counted(known, "warning");
             self.say(&format!(
-                "{what} of the last commit not shown again; {which} in `spokewright check`"
+                "{what} of the last commit not shown again; `spokewright check` lists {which}"
             ));
         }
         if let Some(line) = kept_by_local_policies(&rendered.withheld) {

@@ -312,7 +312,7 @@ impl OutputError {
                 } else {
                     format!(
                         "restore it (`git checkout -- {word}`); or remove it (`rm {word}`) and render again: files that \
-                         already hold what would be written are taken over, others are named"
+                         already have the right content are adopted, and others are reported"
                     )
                 };
                 vec![
@@ -332,7 +332,7 @@ impl OutputError {
                     Place::Path(path.clone()),
                     self.to_string(),
                 )
-                .help("please report this as a bug of spokewright"),
+                .help("please report this as a bug in spokewright"),
             ],
         }
     }

@@ -177,19 +177,19 @@ pub fn kept_by_local_policies(withheld: &[WithheldPolicy]) -> Option<String> {
     let policies: BTreeSet<&str> = pairs.keys().map(|(policy, _)| *policy).collect();
     let verb = match policies.len() {
         0 => return None,
-        1 => "gives",
-        _ => "give",
+        1 => "is overridden by a local one",
+        _ => "are overridden by local ones",
     };
     let named = pairs.iter().take(MOST_NAMED).map(|((policy, winner), clusters)| {
         let clusters: Vec<&str> = clusters.iter().copied().collect();
-        format!("{policy} to {winner} on {}", first_names(&clusters, MOST_NAMED))
+        format!("{policy} by {winner} on {}", first_names(&clusters, MOST_NAMED))
     });
     let mut named: Vec<String> = named.collect();
     if let Some(more) = and_more(pairs.len().saturating_sub(MOST_NAMED), "") {
         named.push(format!("{more} (`--report FILE` lists all)"));
     }
     Some(format!(
-        "{} {verb} way to what lives on a cluster: {}",
+        "{} {verb}: {}",
         counted(policies.len(), "policy"),
         named.join("; ")
     ))

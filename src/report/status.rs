@@ -228,7 +228,7 @@ impl WorkState {
             Self::Missing => "missing",
             Self::Deleting => "being deleted",
             Self::Outdated => "outdated",
-            Self::Unobserved => "not looked at yet",
+            Self::Unobserved => "not observed yet",
             Self::Conflict => "in conflict",
             Self::NotApplied => "not applied",
             Self::LeftBehind => "leaving something behind",
@@ -246,7 +246,7 @@ impl WorkState {
     pub const fn help(self) -> Option<&'static str> {
         Some(match self {
             Self::Conflict => {
-                "let the manager of the fields there give them up, or let the hub take them over: `serverSideApply.force: true` in the parameters"
+                "let the manager there release the fields, or let the hub take them over: `serverSideApply.force: true` in the parameters"
             }
             Self::LeftBehind => {
                 "its agent needs the right to delete it: apply the rendered `gateway-rbac`; if the agent has the right, a finalizer keeps the object"
@@ -255,7 +255,7 @@ impl WorkState {
                 "apply the rendered `gateway-rbac`; the agent then deletes what it could not delete before"
             }
             Self::Unread => {
-                "agents report lists only with the feature gate RawFeedbackJsonString: turn it on, or `rawFeedback` off"
+                "turn on the feature gate RawFeedbackJsonString, without which agents report no lists, or turn off `rawFeedback`"
             }
             Self::Stale => "`spokewright prune-list --works` prints it as input for `kubectl delete -f -`",
             Self::Unclaimed => {

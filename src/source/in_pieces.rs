@@ -437,7 +437,7 @@ fn too_large(piece: &Piece, source: SourceId) -> Finding {
         at(source, piece.offset),
         format!("this object has {bytes} bytes; at most {MOST_BYTES_OF_AN_OBJECT} are read"),
     )
-    .help("an API server takes no request above 3 MiB: export the objects again")
+    .help("an API server accepts no request above 3 MiB: export the objects again")
 }
 
 fn uncut(file: &Discovered, source: SourceId, offset: usize, most: usize) -> Finding {

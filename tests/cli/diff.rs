@@ -23,7 +23,7 @@ fn one_line_of_a_policy_is_one_hunk_for_all_clusters() {
     let run = scratch.run(&["diff", "hub", "-q"]);
     run.exits(1);
     insta::assert_snapshot!(run.stdout, @r"
-    2 of 2 clusters change; over all, 0 objects added, 2 changed, 0 removed
+    2 of 2 clusters change; in total, 0 objects added, 2 changed, 0 removed
 
     changed
       RateLimitPolicy gateways/global changes per-client on all 2 clusters (per-client.rates[0].limit: 100 -> 200)
@@ -140,7 +140,7 @@ fn a_comment_on_a_pull_request_is_a_table_and_folded_hunks() {
     run.exits(1);
     insta::assert_snapshot!(run.stdout, @r#"
     <!-- spokewright:diff -->
-    ### spokewright: 2 of 2 clusters change; over all, 0 objects added, 1 changed, 4 removed, 1 left behind
+    ### spokewright: 2 of 2 clusters change; in total, 0 objects added, 1 changed, 4 removed, 1 left behind
 
     <code>work tree</code> compared with <code>HEAD</code>.
 

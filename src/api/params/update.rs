@@ -64,8 +64,9 @@ impl Check<'_> {
                 Some(None) => continue,
             };
             if !conditions.insert(condition) {
-                let message =
-                    format!("two entries have the condition {condition:?}, but OCM accepts each condition only once");
+                let message = format!(
+                    "two entries have the condition {condition:?}, but OCM accepts each condition only once"
+                );
                 self.invalid(
                     &entry.pointer(),
                     message,

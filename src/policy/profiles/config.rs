@@ -25,7 +25,7 @@ use apimachinery::GroupKind;
 use crd_schema::Schema;
 
 /// Where the fields of a profile are documented.
-const HELP: &str = "`spokewright schema config` has the fields of a profile, the README an example";
+const HELP: &str = "see `spokewright schema config` for the fields of a profile, and docs/guides/teaching-a-kind.md for an example";
 
 /// Adds a policy kind or corrects one. What is left out stays as it is built in or, for a kind that is not, as
 /// for a labelled kind of this class.
@@ -243,7 +243,7 @@ fn renamed(entry: &Value, pointer: &str) -> Option<String> {
         ("/precedence", "Roles") => ("Roles", Precedence::EstablishedChallenger),
         _ => return None,
     };
-    Some(format!("`{old}` is called `{new:?}`"))
+    Some(format!("`{old}` is now called `{new:?}`"))
 }
 
 fn overlay(base: Profile, entry: ProfileEntry) -> Profile {

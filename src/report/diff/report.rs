@@ -131,7 +131,7 @@ impl DiffReport {
         self.comparison.changes.is_empty() && self.effective_changes.is_empty()
     }
 
-    /// `187 of 1000 clusters change; over all, 0 objects added, 187 changed, 0 removed`.
+    /// `187 of 1000 clusters change; in total, 0 objects added, 187 changed, 0 removed`.
     #[must_use]
     pub fn headline(&self) -> String {
         let comparison = &self.comparison;
@@ -169,7 +169,7 @@ impl DiffReport {
             orphaned => format!(", {orphaned} left behind"),
         };
         format!(
-            "{who}; over all, {} added, {} changed, {} removed{left}",
+            "{who}; in total, {} added, {} changed, {} removed{left}",
             counted(counts.added, "object"),
             counts.changed,
             counts.removed
