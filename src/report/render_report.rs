@@ -122,7 +122,7 @@ struct ObjectReport {
     kind: String,
     namespace: String,
     name: String,
-    /// Where it came from; none for what is ours.
+    /// Its sources; none for objects that spokewright adds.
     origins: Vec<SourceLine>,
 }
 
@@ -135,7 +135,7 @@ pub struct WithheldPolicy {
     pub policy: String,
     /// Locator of the target.
     pub target: String,
-    /// The cluster, where it is withheld from one only.
+    /// The cluster, if it is withheld from only one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
     /// Locator of the policy that wins.

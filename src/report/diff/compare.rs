@@ -48,13 +48,13 @@ pub struct Arrival {
     pub like: Vec<u32>,
 }
 
-/// What a change of a work comes to on its clusters.
+/// The effect of a change of a work on its clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Effect {
-    /// What it says: the object comes, changes, or goes.
+    /// The change itself: the object is added, changed, or removed.
     Real,
-    /// Nothing: another work of the cluster has the object too, or the same happens there.
+    /// None: another work of the cluster has the object too, or the same happens there.
     OtherWork,
     /// The object leaves its work, whose `deleteOption` leaves it on the cluster
     /// (docs/systems/ocm-work.md#orphaning-rules).
@@ -67,7 +67,7 @@ pub enum Effect {
 pub struct ObjectChange {
     /// Which object.
     pub object: ObjectKey,
-    /// The work that carries it.
+    /// The work that contains it.
     pub work: String,
     /// What happened to it in that work.
     pub change: Change,
