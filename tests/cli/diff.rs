@@ -252,7 +252,7 @@ fn a_rendered_tree_and_another_input_are_bases_too() {
         .exits(2)
         .says("`fresh` is not a rendered tree: it has no `.spokewright-inventory`")
         .says("hidden files")
-        .says("an input is `--base-dir fresh`");
+        .says("pass an input with `--base-dir fresh`");
     scratch
         .run(&["diff", "hub", "--base-dir", "fresh"])
         .exits(2)

@@ -406,7 +406,7 @@ mod tests {
             assert_eq!(finding.place, Place::value(document, "/profiles/0/precedence"));
             assert_eq!(
                 finding.help.as_deref(),
-                Some(format!("`{old}` is called `{new}`").as_str())
+                Some(format!("`{old}` is now called `{new}`").as_str())
             );
         }
     }
