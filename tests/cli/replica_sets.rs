@@ -248,7 +248,7 @@ fn what_differs_between_clusters_is_an_error_that_names_them() {
         .exits(4)
         .says("error[placement/not-uniform]: a ManifestWorkReplicaSet cannot contain Gateway gateways/prod-web: it is not the same on every cluster")
         .says("--> hub/gateway.yaml:4:9")
-        .says("is placed by Placement gateways/edge says")
+        .says("is placed by Placement gateways/edge")
         .says("RateLimitPolicy kuadrant-gateways/global")
         .says("remove `--work-kind replica-set`");
     let run = render(&scratch, &[]);
