@@ -271,7 +271,7 @@ impl Code {
             .replace("](../../", &format!("]({BOOK}/reference/"))
     }
 
-    /// What is before the slash: `policy`.
+    /// The part before the slash: `policy`.
     #[must_use]
     pub fn group(self) -> &'static str {
         self.0.split_once('/').map_or(self.0, |(group, _)| group)
@@ -284,8 +284,8 @@ impl Code {
     /// Exit status: reading or writing failed.
     pub const EXIT_FAILED: u8 = 5;
 
-    /// The exit status of an error with this code, also where it is a warning that `--deny warnings` made an
-    /// error (docs/reference/exit-statuses.md).
+    /// The exit status of an error with this code, also if it is a warning that `--deny warnings` made an error
+    /// (docs/reference/exit-statuses.md).
     #[must_use]
     pub fn exit_status(self) -> u8 {
         match self.group() {

@@ -35,7 +35,7 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    /// Whether `--force` goes over it. It never goes over directories, links and what cannot be read.
+    /// Whether `--force` overrides it. It never overrides directories, links, and files that cannot be read.
     #[must_use]
     pub const fn yields_to_force(&self) -> bool {
         matches!(self, Self::Edited | Self::Foreign | Self::Replaced)
@@ -47,7 +47,7 @@ impl Obstacle {
 pub struct Offender {
     /// Path inside the output, with `/` between components.
     pub path: String,
-    /// What is the matter with it.
+    /// What is wrong with it.
     pub obstacle: Obstacle,
 }
 

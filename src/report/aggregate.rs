@@ -50,7 +50,7 @@ pub(crate) struct Aggregation<'p, 'a> {
     pub view: &'p PolicyView<'p>,
 }
 
-/// What the works say.
+/// What the works report.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Aggregated {

@@ -160,8 +160,8 @@ pub struct PlacementReport<'e> {
 }
 
 impl<'e> PlacementReport<'e> {
-    /// The document of one evaluation with full detail: of the Placements that lead to a cluster that `admits` takes;
-    /// `None` takes all, also those with no cluster.
+    /// The document of one evaluation with full detail: of the Placements that select a cluster that `admits` accepts;
+    /// `None` accepts all, also those without a cluster.
     #[must_use]
     pub fn new(
         evaluation: &'e Evaluation<'e>,

@@ -164,7 +164,7 @@ impl WithheldPolicy {
 /// So many policies that give way are named in one line; the rest is counted.
 const MOST_NAMED: usize = 3;
 
-/// One line about the policies that are kept from clusters by what lives there; `None` where there is none.
+/// One line about the policies that local ones override on their clusters; `None` if there are none.
 #[must_use]
 pub fn kept_by_local_policies(withheld: &[WithheldPolicy]) -> Option<String> {
     let mut pairs: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();

@@ -23,7 +23,8 @@ use crate::placement_decisions::{chunks, object_name};
 use crate::prioritizers::resource_allocatable::Resource;
 use crate::weights::Kind;
 
-/// What became of all Placements of an input. `P`: a list of them, or what makes one after the other while it is written.
+/// The results of all Placements of an input. `P` is a list of them, or makes them one after the other while they are
+/// written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -28,11 +28,11 @@ pub struct Comparison {
     pub changes: Vec<ObjectChange>,
     /// Clusters to which the same happens, in one row; those with nothing in none.
     pub rows: Vec<ClusterRow>,
-    /// Objects over all clusters; on a cluster where nothing inside any work changes, the works around them.
+    /// Objects on all clusters together; on a cluster where nothing inside any work changes, the works around them.
     pub objects: Counts,
-    /// Works over all clusters.
+    /// Works on all clusters together.
     pub works: Counts,
-    /// Objects that leave their works and stay on the clusters, over all clusters.
+    /// Objects that leave their works and stay on the clusters, on all clusters together.
     pub orphaned: usize,
     /// Clusters that join and receive exactly what others have that were there before.
     pub arrivals: Vec<Arrival>,
@@ -71,7 +71,7 @@ pub struct ObjectChange {
     pub work: String,
     /// What happened to it in that work.
     pub change: Change,
-    /// What that comes to on the clusters.
+    /// Its effect on the clusters.
     pub effect: Effect,
     /// Positions in [`Comparison::clusters`], ascending.
     pub clusters: Vec<u32>,
@@ -172,7 +172,7 @@ type Works<'a> = BTreeMap<&'a str, usize>;
 /// Compares `old` with `new`.
 ///
 /// # Errors
-/// When a text is not YAML. Texts of a plan always are.
+/// A text is not YAML. Texts of a plan always are.
 pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable> {
     let mut comparing = Comparing {
         old: Parsed::new(Which::Old, &old.bodies),

@@ -108,7 +108,7 @@ pub struct DiffReport {
     pub comparison: Comparison,
     /// Policies.
     pub effective_changes: Vec<EffectiveChange>,
-    /// Where the change does more than it may.
+    /// Where the change exceeds its budget.
     pub exceeded: Vec<Exceeded>,
 }
 
