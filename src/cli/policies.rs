@@ -55,7 +55,7 @@ pub(crate) struct Policies {
 pub(crate) struct Explain {
     /// KIND/NAME, KIND/NAMESPACE/NAME, a request, or a finding code
     ///
-    /// A kind may carry its group, as in `ratelimitpolicy.kuadrant.io`. A request is a method and a URL, as in
+    /// A kind may include its group, as in `ratelimitpolicy.kuadrant.io`. A request is a method and a URL, as in
     /// `GET https://shop.example.com/cart`.
     #[arg(value_name = "OBJECT", add = ArgValueCompleter::new(candidates::objects))]
     object: String,
