@@ -39,7 +39,7 @@ Examples:
 Parameters have the names of the configuration's fields (hub, spokes,
 secrets, hubObjects, placement.source, placement.mode) and of options (now,
 clusters, allow-empty); hub is an array, all others are strings. Paths are
-relative to the directory of the Application, and stay inside of the
+relative to the directory of the Application, and stay inside the
 repository.
 
 Exit status: 3 when a parameter does not exist or has a wrong type or value;

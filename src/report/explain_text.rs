@@ -52,7 +52,7 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
     }
     if explanation.assumed {
         text.push(format_args!(
-            "  not shipped: assumed to be delivered another way to the clusters of its Gateway"
+            "  not shipped: assumed to be on the clusters of its Gateway, by other means"
         ));
     }
     if let Some(policy) = &explanation.policy {
