@@ -265,7 +265,9 @@ fn a_switch_to_sets_lists_the_old_works_only_where_the_sets_have_arrived() {
         ]
     );
     run.says("note: ManifestWork us-1/gateway-shop-storefront must wait: ")
-        .says("note: ManifestWork eu-1/gateway-rbac must wait: the agent of eu-1 needs these rights to delete");
+        .says(
+            "note: ManifestWork eu-1/gateway-rbac must wait: the agent of eu-1 needs these rights to delete",
+        );
     // What an agent said of an older spec says nothing of this one.
     let mut behind = exported("works-rs");
     for work in &mut behind {
