@@ -36,10 +36,10 @@ Examples:
   ARGOCD_APP_PARAMETERS='[{\"name\":\"clusters\",\"string\":\"eu-*\"}]' \\
     spokewright argocd generate
 
-Parameters carry the names of the configuration's fields (hub, spokes,
+Parameters have the names of the configuration's fields (hub, spokes,
 secrets, hubObjects, placement.source, placement.mode) and of options (now,
 clusters, allow-empty); hub is an array, all others are strings. Paths are
-relative to the directory of the Application, and stay inside of the
+relative to the directory of the Application, and stay inside the
 repository.
 
 Exit status: 3 when a parameter does not exist or has a wrong type or value;
@@ -125,7 +125,7 @@ fn generate() -> anyhow::Result<Status> {
     output::stream(&layout, &mut stdout).context("cannot write to stdout")?;
     if stdout.bytes > MESSAGE_LIMIT {
         show::line(&format!(
-            "warning: {} MiB: Argo CD takes {} MiB in one message; split the Application with the parameter `clusters`",
+            "warning: the output has {} MiB, but Argo CD accepts {} MiB in one message; split the Application with the parameter `clusters`",
             stdout.bytes.div_euclid(1024 * 1024),
             MESSAGE_LIMIT.div_euclid(1024 * 1024)
         ));
@@ -165,7 +165,7 @@ fn checkout() -> anyhow::Result<Option<Checkout>> {
     if std::env::var_os("ARGOCD_APP_NAME").is_none() {
         return Ok(None);
     }
-    let here = std::env::current_dir().context("cannot tell the current directory")?;
+    let here = std::env::current_dir().context("cannot find the current directory")?;
     let root = boundary(&here, &environment("ARGOCD_APP_SOURCE_PATH"));
     let checkout = Checkout::open(&root);
     checkout

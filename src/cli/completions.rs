@@ -25,8 +25,8 @@ In every shell, with this line in its startup file:
                                 Out-String | Invoke-Expression
   ~/.config/elvish/rc.elv     eval (spokewright completions elvish | slurp)
 
-`kubectl spokewright` completes where a link called
-kubectl_complete-spokewright to this program is on the PATH.";
+`kubectl spokewright` completes if the PATH has a link to this program called
+kubectl_complete-spokewright.";
 
 /// The variable by which a shell asks for candidates; it names the shell.
 pub(crate) const VARIABLE: &str = "SPOKEWRIGHT_COMPLETE";

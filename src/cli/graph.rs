@@ -111,7 +111,7 @@ impl GraphCommand {
         if !self.all && graph.collapse() {
             show::calm(
                 &format!(
-                    "{everything} nodes drawn as {}: similar nodes are counted; --only draws a part, --all draws everything, \
+                    "{everything} nodes drawn as {}: similar nodes are grouped; --only draws a part, --all draws everything, \
                      and `spokewright page` shows it",
                     graph.nodes()
                 ),
@@ -122,7 +122,7 @@ impl GraphCommand {
             return Err(Refusal::new(
                 Status::Usage,
                 &format!(
-                    "mermaid draws at most {MOST_OF_MERMAID} edges, and these are {}",
+                    "mermaid draws at most {MOST_OF_MERMAID} edges, but this graph has {}",
                     graph.edges()
                 ),
                 "draw a part (`--only`, `--clusters`), use `--format dot`, or look at all of it: `spokewright page -o fleet.html`",

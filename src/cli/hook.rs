@@ -53,7 +53,7 @@ pub(crate) fn take_known(findings: &mut Findings, loaded: &Loaded, request: &Req
     all.saturating_sub(findings.iter().count())
 }
 
-/// Files of the output that the next commit would not hold as they are.
+/// Files of the output that the next commit would not contain as they are.
 #[cfg(feature = "git")]
 pub(crate) fn unstaged(
     request: &Request,

@@ -67,8 +67,8 @@ Exit status:
   1   `--check` or `diff` found a difference
   2   the command line is wrong
   3   the input has errors
-  4   a conflict or a placement could not be resolved, or what `status` was
-      asked to verify does not hold
+  4   a conflict or a placement could not be resolved, or a condition that
+      `status` was asked to verify is not met
   5   reading or writing failed
   70  a bug in spokewright";
 

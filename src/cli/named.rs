@@ -51,7 +51,7 @@ pub(crate) fn named<'a>(loaded: &Loaded, objects: &[&'a Object], text: &str) -> 
             let names = of_kind.iter().map(|object| object.name.as_str());
             let near = nearest(&wanted, keys.iter().map(String::as_str)).or_else(|| nearest(name, names));
             let help = near.map_or_else(
-                || format!("there are: {}", first_items(&keys, MOST_NAMES)),
+                || format!("the input has: {}", first_items(&keys, MOST_NAMES)),
                 |near| format!("did you mean `{kind}/{near}`?"),
             );
             refuse(&format!("there is no {kind} `{wanted}`"), &help)

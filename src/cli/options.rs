@@ -191,7 +191,7 @@ impl WorkKindOption {
 enum Inputs {
     /// The files on disk
     WorkTree,
-    /// What is staged: what the next commit would hold
+    /// The staged files, as the next commit would contain them
     GitIndex,
 }
 
@@ -201,7 +201,7 @@ enum Source {
     Auto,
     /// PlacementDecisions only
     Decisions,
-    /// An evaluation of the Placement, whatever was decided before
+    /// An evaluation of the Placement, regardless of earlier decisions
     Evaluate,
 }
 

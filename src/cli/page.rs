@@ -26,13 +26,13 @@ use super::works_option::WorksOption;
 const AFTER_HELP: &str = "\
 Examples:
   spokewright page hub -o fleet.html             open it in a browser
-  spokewright page -o fleet.html --base main     with what a change reaches
+  spokewright page -o fleet.html --base main     with what a change affects
   spokewright page -o fleet.html --works FILE    with what clusters report
   spokewright page -o fleet.html --source-url https://git.example/hub/blob/main/
 
-The file needs no server and loads nothing. It holds the texts of policies,
-Placements, Gateways, and routes as they are written, and nothing of Secrets.
-With errors in the input it is written all the same, and shows them.";
+The file needs no server and loads nothing. It contains the texts of
+policies, Placements, Gateways, and routes as they are written, and nothing of
+Secrets. If the input has errors, the page is still written, and shows them.";
 
 /// What a page is called that shows the current directory.
 const TITLE: &str = "fleet";

@@ -169,11 +169,7 @@ fn elsewhere(evaluation: &Evaluation<'_>, loaded: &Loaded, directory: &std::path
                 Finding::new(
                     Code::OBJECT_DUPLICATE,
                     place,
-                    format!(
-                        "{} would be a second time in `{}`",
-                        existing.identity(),
-                        target.display()
-                    ),
+                    format!("{} would be in `{}` twice", existing.identity(), target.display()),
                 )
                 .label("it is already here")
                 .help("remove it here: the new file contains the new decisions"),

@@ -32,10 +32,10 @@ Examples:
   spokewright explain gateway/prod-web
   spokewright explain httproute/shop/cart --cluster eu-1
 
-  What a policy reaches, and what would change without it:
+  What a policy affects, and what would change without it:
   spokewright explain ratelimitpolicy/infra/global
 
-  Which listener, route, and rule take a request, and under which policies:
+  Which listener, route, and rule serve a request, and which policies apply:
   spokewright explain 'POST https://shop.example.com/cart' --header x-user=alice";
 
 /// List effective policies and the predicted status of every policy
@@ -55,7 +55,7 @@ pub(crate) struct Policies {
 pub(crate) struct Explain {
     /// KIND/NAME, KIND/NAMESPACE/NAME, a request, or a finding code
     ///
-    /// A kind may carry its group, as in `ratelimitpolicy.kuadrant.io`. A request is a method and a URL, as in
+    /// A kind may include its group, as in `ratelimitpolicy.kuadrant.io`. A request is a method and a URL, as in
     /// `GET https://shop.example.com/cart`.
     #[arg(value_name = "OBJECT", add = ArgValueCompleter::new(candidates::objects))]
     object: String,

@@ -112,7 +112,7 @@ impl PruneListCommand {
             );
         }
         let waiting = list.waiting.iter();
-        let waiting = waiting.map(|(entry, because)| format!("{entry} has to wait: {because}"));
+        let waiting = waiting.map(|(entry, because)| format!("{entry} must wait: {because}"));
         let unclaimed = list.unclaimed.iter();
         let unclaimed = unclaimed.map(|entry| format!("{entry} is not planned, and its owner is unknown"));
         for lines in [waiting.collect::<Vec<_>>(), unclaimed.collect()] {

@@ -21,8 +21,8 @@ const SHARED: &str = "Options of all commands that read";
 const INTRODUCTION: &str = "\
 # Options
 
-Every option of every command, made from the definition that `--help` prints. An option that stands in two rows means two
-things: there should be a reason. [Commands](commands.md) says more about each.
+Every option of every command, made from the definition that `--help` prints. An option in two rows has two meanings,
+and there should be a reason. [Commands](commands.md) says more about each.
 
 ";
 

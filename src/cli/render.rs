@@ -197,7 +197,7 @@ impl Render {
             let which = if known == 1 { "it is" } else { "they are" };
             let what = counted(known, "warning");
             self.say(&format!(
-                "{what} of the last commit not shown again; {which} in `spokewright check`"
+                "{what} of the last commit not shown again; `spokewright check` lists {which}"
             ));
         }
         if let Some(line) = kept_by_local_policies(&rendered.withheld) {
@@ -435,7 +435,7 @@ impl Render {
         let files = counted(unstaged.len(), "file");
         let add = add(output.0);
         show::line(&format!(
-            "the next commit would not hold {files} of the output as rendered; type `{add}`, and commit again"
+            "the next commit would not contain {files} of the output as rendered; type `{add}`, and commit again"
         ));
         Ok(Status::Differs)
     }

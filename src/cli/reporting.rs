@@ -89,7 +89,7 @@ fn refuse_large(report: &impl serde::Serialize) -> anyhow::Result<()> {
         return Ok(());
     }
     let message = format!(
-        "the report would be made of {} bytes of JSON; at most {MOST_AS_YAML} are written as YAML",
+        "the report has {} bytes of JSON; at most {MOST_AS_YAML} are written as YAML",
         counted.0
     );
     Err(Refusal::new(Status::Usage, &message, "`-o json` writes all of it").into())

@@ -50,8 +50,8 @@ codes! {
     LISTENER_SET_CONFLICTED "listener-set/conflicted" Warning "A listener of a ListenerSet conflicts with one of the Gateway or of an earlier ListenerSet"
     LISTENER_SET_NOT_ALLOWED "listener-set/not-allowed" Error "The Gateway on the spoke would refuse this ListenerSet"
     LISTENER_SET_NOT_ATTACHED "listener-set/not-attached" Warning "A ListenerSet is not attached to any Gateway"
-    OBJECT_DUPLICATE "object/duplicate" Error "Two objects have one identity"
-    OBJECT_EMPTY_FILE "object/empty-file" Warning "A file of the input holds no object"
+    OBJECT_DUPLICATE "object/duplicate" Error "Two objects have the same identity"
+    OBJECT_EMPTY_FILE "object/empty-file" Warning "A file of the input contains no object"
     OBJECT_INVALID_NAME "object/invalid-name" Error "Kubernetes would refuse this name"
     OBJECT_KUSTOMIZED "object/kustomized" Warning "A kustomization changes objects that are rendered, and spokewright does not build it"
     OBJECT_METADATA_LEFT_OUT "object/metadata-left-out" Warning "A label or annotation is not written to a hub object: Kubernetes would refuse it"
@@ -96,14 +96,14 @@ codes! {
     POLICY_OTHER_VERSION "policy/other-version" Error "A policy does not have the version that its class syncs"
     POLICY_OVERRIDDEN "policy/overridden" Warning "Other policies override every setting of a policy"
     POLICY_REF_NOT_PERMITTED "policy/ref-not-permitted" Error "A cross-namespace target needs a ReferenceGrant"
-    POLICY_SAME_TARGET "policy/same-target" Warning "Two policies of one kind have one target"
+    POLICY_SAME_TARGET "policy/same-target" Warning "Two policies of one kind have the same target"
     POLICY_TARGET_NOT_FOUND "policy/target-not-found" Error "The target of a policy does not exist"
     POLICY_TOO_MANY_ANCESTORS "policy/too-many-ancestors" Warning "A policy has more ancestors than a status can list (16)"
     POLICY_TOO_MANY_PATHS "policy/too-many-paths" Error "Policies apply to more paths than can be evaluated"
     POLICY_TOO_MANY_TARGETS "policy/too-many-targets" Error "Selectors of policies select more targets than can be evaluated"
-    POLICY_UNDECIDED "policy/undecided" Error "The result of policies with one target would depend on which is created first"
+    POLICY_UNDECIDED "policy/undecided" Error "The result of policies with the same target would depend on which is created first"
     POLICY_UNKNOWN_KIND "policy/unknown-kind" Error "An object of an unknown kind targets a Gateway of ours: no cluster gets it"
-    POLICY_UNREACHABLE "policy/unreachable" Warning "No traffic passes a policy: its target is on no path from a Gateway"
+    POLICY_UNREACHABLE "policy/unreachable" Warning "A policy affects no traffic: its target is on no path from a Gateway"
     POLICY_UNUSED "policy/unused" Warning "A policy affects no cluster: its targets are not placed"
     RBAC_NARROWED "rbac/narrowed" Error "A cluster would lose the right to delete objects that it should remove"
     REFERENCE_NOT_PERMITTED "reference/not-permitted" Warning "A Gateway refers to an object in another namespace, and no ReferenceGrant permits it"
@@ -113,11 +113,11 @@ codes! {
     ROUTE_NOT_ALLOWED "route/not-allowed" Error "A listener on the spoke would refuse this route"
     ROUTE_NOT_ATTACHED "route/not-attached" Warning "No listener accepts a route of a synced kind, so it is not shipped"
     ROUTE_PARENT_CYCLE "route/parent-cycle" Error "Routes are each other's parents: no path from a Gateway reaches them"
-    ROUTE_PARENT_NOT_FOUND "route/parent-not-found" Warning "A route names a Gateway, ListenerSet or listener that is not in the input"
+    ROUTE_PARENT_NOT_FOUND "route/parent-not-found" Warning "A route names a Gateway, ListenerSet, or listener that is not in the input"
     ROUTE_SHADOWED "route/shadowed" Warning "Another route or rule gets all requests of a match"
     SECRET_ENCRYPTED "secret/encrypted" Error "A sops-encrypted object cannot be embedded in a ManifestWork"
     SECRET_NOT_FOUND "secret/not-found" Warning "A Secret to copy is not in the input"
-    SECRET_NOT_RENDERED "secret/not-rendered" Warning "A Secret is expected on the spokes and not shipped"
+    SECRET_NOT_RENDERED "secret/not-rendered" Warning "A Secret is expected on the spokes, but it is not shipped"
     SECRET_PLAIN "secret/plain" Warning "The input contains an unencrypted Secret"
     SECRET_REF_NOT_PERMITTED "secret/ref-not-permitted" Error "A cross-namespace Secret needs a ReferenceGrant"
     SECRET_STRING_DATA "secret/string-data" Warning "A Secret is shipped with stringData, which no cluster keeps"
@@ -132,7 +132,7 @@ codes! {
     WORK_TOO_MANY "work/too-many" Error "The clusters would receive more ManifestWorks than are planned"
     YAML_DROPPED_TEXT "yaml/dropped-text" Error "Kubernetes would silently drop this text"
     YAML_DUPLICATE_KEY "yaml/duplicate-key" Error "A mapping has the same key twice"
-    YAML_LIMIT "yaml/limit" Error "A document is deeper, larger or more aliased than allowed"
+    YAML_LIMIT "yaml/limit" Error "A document is deeper, larger, or more aliased than allowed"
     YAML_MERGE "yaml/merge" Error "A merge key is misplaced or conflicts with another key"
     YAML_SYNTAX "yaml/syntax" Error "A file is not YAML as Kubernetes reads it"
 }
@@ -271,7 +271,7 @@ impl Code {
             .replace("](../../", &format!("]({BOOK}/reference/"))
     }
 
-    /// What is before the slash: `policy`.
+    /// The part before the slash: `policy`.
     #[must_use]
     pub fn group(self) -> &'static str {
         self.0.split_once('/').map_or(self.0, |(group, _)| group)
@@ -284,8 +284,8 @@ impl Code {
     /// Exit status: reading or writing failed.
     pub const EXIT_FAILED: u8 = 5;
 
-    /// The exit status of an error with this code, also where it is a warning that `--deny warnings` made an
-    /// error (docs/reference/exit-statuses.md).
+    /// The exit status of an error with this code, also if it is a warning that `--deny warnings` made an error
+    /// (docs/reference/exit-statuses.md).
     #[must_use]
     pub fn exit_status(self) -> u8 {
         match self.group() {

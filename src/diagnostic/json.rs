@@ -39,7 +39,7 @@ impl<'a> FindingList<'a> {
     }
 }
 
-/// One finding in JSON. Absent: an empty label, a missing help, and whatever the place does not have.
+/// One finding in JSON. An empty label, a missing help line, and fields that the place does not have are absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FindingEntry<'a> {
@@ -121,10 +121,10 @@ pub struct Position<'a> {
     /// The file; absent for the run as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<&'a str>,
-    /// RFC 6901 pointer of the field inside its document; absent where the place is none.
+    /// RFC 6901 pointer of the field inside its document; absent if the place is not a field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pointer: Option<&'a str>,
-    /// First line; absent for a file as such, and so are the others.
+    /// First line; absent, like the other positions, for a whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
     /// First column.

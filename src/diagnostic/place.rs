@@ -57,7 +57,7 @@ pub enum Place {
         /// One past the last byte; never before `start`.
         end: usize,
     },
-    /// A file or directory as such: unreadable input, output paths. Relative where the user gave it so.
+    /// A whole file or directory: unreadable input, output paths. Relative if the user gave it so.
     Path(String),
     /// Nothing in particular: the run as a whole.
     Run,

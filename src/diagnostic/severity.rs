@@ -6,7 +6,7 @@
 /// How bad a finding is. An error stops anything from being written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// Nothing is written; exit status 3 or 4, as the code says.
+    /// Nothing is written; exit status 3 or 4, depending on the code.
     Error,
     /// Reported; the run goes on.
     Warning,

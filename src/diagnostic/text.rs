@@ -170,7 +170,7 @@ pub(crate) fn row(cells: &[&str], widths: &[usize]) -> String {
     line
 }
 
-/// A word that a POSIX shell takes for exactly this text, so that what is shown can be pasted.
+/// A word that a POSIX shell reads as exactly this text, so that a command that is shown can be pasted.
 ///
 /// ```
 /// use spokewright::diagnostic::shell_word;
@@ -239,8 +239,8 @@ pub(crate) fn shell_name(name: &str) -> String {
     }
 }
 
-/// The lines of `text`, each at most `room` columns wide where its words allow that, broken at blanks only. A word
-/// stays whole, and so does what is between two backticks, because users copy it.
+/// The lines of `text`, each at most `room` columns wide if its words allow that, broken only at spaces. A word stays
+/// whole, and so does text between two backticks, because users copy it.
 ///
 /// ```
 /// use spokewright::diagnostic::wrapped;

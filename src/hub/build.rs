@@ -171,7 +171,7 @@ fn refuses(wrong: &[Finding]) -> bool {
 /// The objects of a document that a cluster exported, each by itself: CRDs among them teach nothing, because their API
 /// server has checked the objects.
 pub(crate) struct Exported {
-    /// Those that an API server would take.
+    /// The objects that an API server would accept.
     pub objects: Vec<Object>,
     /// What is no object.
     pub passed_over: usize,

@@ -23,7 +23,7 @@ use crate::beneath::{Directory, Entry, Obstruction};
 pub struct WrittenFiles {
     /// Files that were written.
     pub written: usize,
-    /// Files that held the wanted text already.
+    /// Files that already had the wanted text.
     pub unchanged: usize,
 }
 
@@ -59,7 +59,7 @@ pub fn write_files(root: &Path, texts: &BTreeMap<String, String>) -> Result<Writ
     Ok(done)
 }
 
-/// Which of these paths below a directory are taken already.
+/// The paths below a directory that already exist.
 ///
 /// # Errors
 /// A file that cannot be read, or must not be.
@@ -88,11 +88,11 @@ pub fn existing_files<'p>(
     Ok(existing)
 }
 
-/// Writes one whole file that the user names, in a directory that is there, whatever links lead to it. The file itself
-/// must not be a link, nor be in a `.git`.
+/// Writes one whole file that the user names, in an existing directory, regardless of the links that lead to it. The
+/// file itself must not be a link, nor be in a `.git`.
 ///
 /// # Errors
-/// When it cannot be written, or must not.
+/// It cannot be written, or must not be.
 pub fn write_named(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,

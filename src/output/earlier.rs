@@ -24,7 +24,7 @@ impl Earlier {
     /// Looks into a directory, which must be `within` another; one without an inventory has nothing of ours.
     ///
     /// # Errors
-    /// When the directory lies elsewhere, or the inventory cannot be read, or is damaged.
+    /// The directory is elsewhere, or the inventory cannot be read or is damaged.
     pub fn open(root: &Path, within: Option<&Path>) -> Result<Self, OutputError> {
         let root = open_to_read(root, within)?;
         let inventory = match &root {

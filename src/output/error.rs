@@ -35,7 +35,7 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    /// Whether `--force` goes over it. It never goes over directories, links and what cannot be read.
+    /// Whether `--force` overrides it. It never overrides directories, links, and files that cannot be read.
     #[must_use]
     pub const fn yields_to_force(&self) -> bool {
         matches!(self, Self::Edited | Self::Foreign | Self::Replaced)
@@ -47,7 +47,7 @@ impl Obstacle {
 pub struct Offender {
     /// Path inside the output, with `/` between components.
     pub path: String,
-    /// What is the matter with it.
+    /// What is wrong with it.
     pub obstacle: Obstacle,
 }
 
@@ -312,7 +312,7 @@ impl OutputError {
                 } else {
                     format!(
                         "restore it (`git checkout -- {word}`); or remove it (`rm {word}`) and render again: files that \
-                         already hold what would be written are taken over, others are named"
+                         already have the right content are adopted, and others are reported"
                     )
                 };
                 vec![
@@ -332,7 +332,7 @@ impl OutputError {
                     Place::Path(path.clone()),
                     self.to_string(),
                 )
-                .help("please report this as a bug of spokewright"),
+                .help("please report this as a bug in spokewright"),
             ],
         }
     }

@@ -32,7 +32,7 @@ pub fn is_tree(root: &Path) -> bool {
     Directory::named(root).is_ok_and(|root| matches!(root.entry(INVENTORY), Ok(Some(Entry::File))))
 }
 
-/// The inventory of an output as it is on disk; `None` where there is none that can be read.
+/// The inventory of an output as it is on disk; `None` if there is none that can be read.
 #[must_use]
 pub fn inventory_bytes(root: &Path, within: Option<&Path>) -> Option<Vec<u8>> {
     let root = open_to_read(root, within).ok()??;
@@ -41,7 +41,7 @@ pub fn inventory_bytes(root: &Path, within: Option<&Path>) -> Option<Vec<u8>> {
     (read == InFile::Read).then_some(bytes)
 }
 
-/// The paths that an inventory lists, sorted; nothing where it is damaged.
+/// The paths that an inventory lists, sorted; none if it is damaged.
 #[must_use]
 pub fn listed(inventory: &[u8]) -> Vec<String> {
     let inventory = Inventory::of_bytes(inventory).unwrap_or_default();
@@ -57,7 +57,7 @@ pub struct TreeFiles {
     pub others: Vec<TreeFile>,
 }
 
-/// The files that the inventory of `root`, which must lie `within` another directory, lists, as they are now. A listed
+/// The files that the inventory of `root`, which must be `within` another directory, lists, as they are now. A listed
 /// file that is gone is left out, and so is everything that is not listed: it is not ours.
 ///
 /// `is_expected` is called for each path with its bytes: a tree of 100,000 files whose contents are already known is

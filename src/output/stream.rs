@@ -11,9 +11,9 @@ use super::tree::{FileKind, Tree, Turn};
 /// How much is collected before it is written.
 const CHUNK: usize = 256 * 1024;
 
-/// Writes all objects of a tree, `---` alone on its line between them (Argo CD refuses anything beside it): those that
-/// come first, then sorted by cluster, turn and work. The names decide, not the bytes of the paths, in which `eu-1-b/` stands
-/// before `eu-1/`. `kubectl apply -f -` applies them in this order (docs/systems/gitops.md#kubectl).
+/// Writes all objects of a tree, `---` alone on its line between them (Argo CD refuses anything else on that line):
+/// those that come first, then sorted by cluster, turn and work. The names decide, not the bytes of the paths, in which
+/// `eu-1-b/` comes before `eu-1/`. `kubectl apply -f -` applies them in this order (docs/systems/gitops.md#kubectl).
 /// Kustomizations are left out. A reader that has seen enough (a broken pipe) is no error.
 ///
 /// # Errors

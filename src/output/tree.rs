@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::path::{Component, Path};
 
-/// What a file is for. Streams carry objects only.
+/// What a file is for. Streams contain only objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileKind {
     /// One Kubernetes object to apply.
@@ -15,7 +15,7 @@ pub enum FileKind {
     Kustomization,
 }
 
-/// When an object is to be applied, if one pass over all is to do.
+/// When an object must be applied, so that one pass over all objects is enough.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Turn {
     /// Before all others: they may refer to it.
@@ -29,9 +29,8 @@ pub enum Turn {
 
 /// The wanted files, in strictly ascending byte order of their paths.
 ///
-/// A tree of 100,000 files is never held in memory: the engine asks for one file at a time,
-/// from any thread, at most twice in a run (to compare, and to write where it differs), and both times the bytes
-/// must be the same.
+/// A tree of 100,000 files is never in memory as a whole: the engine asks for one file at a time, from any thread, at
+/// most twice in a run (to compare, and to write if it differs), and both times the bytes must be the same.
 ///
 /// Paths are relative, with `/` between components, and their components come from validated names: the engine
 /// checks once more that none is empty, `.`, `..`, `.git` or begins with `.spokewright-`, and that no path is also a

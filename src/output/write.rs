@@ -105,7 +105,7 @@ pub struct Change {
 pub struct Summary {
     /// Files of the tree that were written; with [`Options::check`], that would be.
     pub written: usize,
-    /// Files of the tree that already held the wanted bytes and were not touched.
+    /// Files of the tree that already had the wanted bytes and were not written.
     pub unchanged: usize,
     /// Files that were deleted because they are no longer wanted; with [`Options::check`], that would be.
     pub deleted: usize,
@@ -117,7 +117,7 @@ pub struct Summary {
 
 /// Makes `root` contain exactly the files of `tree`, in addition to files that are not ours; or only compares.
 ///
-/// The root is made when it is missing, with its parents. An existing directory without an inventory is fine: its
+/// The root is created if it does not exist, with its parents. An existing directory without an inventory is fine: its
 /// files are foreign. Only files that differ are written; all others keep their modification time. When nothing
 /// differs, nothing at all is written. The top of this function's source file explains ownership and interruptions.
 ///

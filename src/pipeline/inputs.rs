@@ -181,7 +181,7 @@ impl Loaded {
             .unused(&About::new(&self.hub, &self.sources), &all)
     }
 
-    /// Takes an object out of the hub or, where that has none of this identity, off every cluster where it lives.
+    /// Removes an object from the hub or, if the hub has no object of this identity, from every cluster where it lives.
     pub fn remove(&mut self, identity: &Identity) {
         let without = |objects: &Objects| {
             let kept = objects.iter().filter(|object| object.identity() != *identity);
@@ -254,8 +254,8 @@ pub fn load_from(request: &Request, files: Files<'_>) -> Loaded {
     read(request, files, Purpose::Compare)
 }
 
-/// The same from a tree that stands for the files on disk, Git's index: what is rendered is written to disk, so the
-/// output must not overlap the input, and a named path that the tree lacks is an error.
+/// The same from Git's index, a tree that represents the files on disk. The output is written to disk, so it must not
+/// overlap the input, and a named path that the tree lacks is an error.
 #[must_use]
 pub fn load_staged(request: &Request, tree: &dyn FileTree) -> Loaded {
     read(request, Files::Tree(tree), Purpose::WriteStaged)
@@ -527,7 +527,7 @@ fn wanted(request: &Request, places: Whereabouts, config: &RenderConfig, output:
     }
 }
 
-/// Reads the configuration alone: what [`load`] would find, without the input.
+/// Reads only the configuration: what [`load`] would find, without the input.
 pub fn configuration(
     request: &Request,
     files: Files<'_>,

@@ -86,6 +86,6 @@ pub(super) fn explain(unfound: &Unfound, findings: &mut Findings) {
 
 fn with_origin(finding: Finding, path: &str) -> Finding {
     finding.note(format!(
-        "kustomize made this from {path}; no such file beneath the directories of the input has it"
+        "kustomize built this from {path}; no file of that name in the input contains it"
     ))
 }

@@ -53,7 +53,7 @@ pub fn schema_store_catalog() -> Value {
             entry(
                 "params",
                 "spokewright GatewayClass parameters",
-                "What travels with the Gateways of a GatewayClass",
+                "What ships with the Gateways of a GatewayClass",
                 &["spokewright-params.yaml", "spokewright-params.json"],
             ),
         ],

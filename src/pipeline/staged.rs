@@ -11,8 +11,8 @@ use std::path::Path;
 use crate::output::{Change, ChangeKind, INVENTORY, Tree, inventory_bytes, listed};
 use crate::source::{FileTree as _, GitTree, Held, IndexTree};
 
-/// How the index differs from a wanted tree and its inventory on disk, sorted. Nothing where the output, which must lie
-/// `within` another directory, lies outside the repository, or its rules keep it out.
+/// How the index differs from a wanted tree and its inventory on disk, sorted. None if the output, which must be
+/// `within` another directory, is outside the repository, or if the repository's rules exclude it.
 ///
 /// A file that is no longer wanted counts if the last commit's inventory lists it: files of others may be next to ours.
 #[must_use]

@@ -98,8 +98,8 @@ impl Before<'_> {
 impl Analysis<'_> {
     /// Plans what each cluster receives.
     ///
-    /// Whatever is wrong is in `findings`. With an error among them, or among those of the input, the plan may lack
-    /// something: then write nothing. That nothing is rendered at all is an error unless `empty` allows it, because an
+    /// Everything that is wrong is in `findings`. If there is an error among them, or among those of the input, the
+    /// plan may be incomplete: then write nothing. An empty result is an error unless `empty` allows it, because an
     /// empty stream makes Argo CD delete everything.
     pub fn render(&self, empty: EmptyResult, findings: &mut Findings) -> Rendered {
         plan(self, self.received(), empty, findings)
@@ -114,7 +114,7 @@ impl Analysis<'_> {
 
     /// Finds the rights of clusters that would disappear before the objects that they are for, if `rendered` replaces
     /// the earlier rendering. For a part of the fleet, only that part is compared. Nothing is compared if an error
-    /// among the `findings` may hold something back, or if the output is a stream, which replaces nothing.
+    /// among the `findings` may leave something out, or if the output is a stream, which replaces nothing.
     ///
     /// # Errors
     /// When an output tree, or a file in it, cannot be read: then it cannot be written either.
@@ -215,7 +215,7 @@ impl Analysis<'_> {
 /// The data for a list of deletable objects, in addition to the input.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PruneOptions<'o> {
-    /// The works and sets of the hub, if they were exported; otherwise the rendered tree stands for them.
+    /// The works and sets of the hub, if they were exported; otherwise, the rendered tree is used instead.
     pub exported: Option<&'o Objects>,
     /// Whether no other input renders into the hub.
     pub is_sole: bool,

@@ -33,12 +33,12 @@ pub struct AncestorRef {
     pub group: String,
     /// Kind.
     pub kind: String,
-    /// Namespace; none of a GatewayClass.
+    /// Namespace; none for a GatewayClass.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub namespace: String,
     /// Name.
     pub name: String,
-    /// The listener, where the status is about one.
+    /// The listener, if the status is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub section_name: Option<String>,
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::profile::StatusShape;
 
-/// A Kubernetes condition, less its times.
+/// A Kubernetes condition without its times.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Condition {
     /// `Accepted`, `Enforced`, `Programmed`, `<domain>/<Kind>Affected`.

@@ -431,7 +431,7 @@ pub(super) fn misfit(attachments: &Attachments<'_>, id: PolicyId, node: Node, mo
             message: format!("Invalid {} for TCP route: {refusal}.", policy.kind),
             pointer: None,
             help:
-                "target the routes that take all of its settings, and write a policy of its own for this one"
+                "target the routes that accept all of its settings, and write a separate policy for this one"
                     .to_owned(),
         })
         })
@@ -476,8 +476,8 @@ fn without_host(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Opti
     Some(Misfit {
         message: format!("HTTP1: {why}."),
         pointer: None,
-        help: "give the listener a hostname that is no wildcard, let exactly one match of its routes have one, or leave \
-               `useDefaultHost` out"
+        help: "give the listener a hostname without a wildcard, let exactly one match of its routes have one, or remove \
+               `useDefaultHost`"
             .to_owned(),
         at: Some(Node::Listener(gateway, listener)),
     })

@@ -110,7 +110,7 @@ fn by_filter(route: &Object, findings: &mut Findings) {
                     Code::POLICY_NOT_EVALUATED,
                     route.place(&named.pointer()),
                     format!(
-                        "{} names {kind} {name} as a filter: what is said about this rule leaves that policy out",
+                        "{} names {kind} {name} as a filter, so the reports about this rule leave that policy out",
                         route.identity()
                     ),
                 )
@@ -137,10 +137,9 @@ fn beyond(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) 
                 Code::POLICY_NOT_EVALUATED,
                 policy.object.place(&declared.pointer),
                 format!(
-                    "{} targets {}: what a {} comes to there is not evaluated, and left out of what is said about paths to it",
+                    "{} targets {}: its effect there is not evaluated, so the reports about paths to it leave the policy out",
                     policy.object.identity(),
-                    attachments.topology.described(node),
-                    policy.object.kind
+                    attachments.topology.described(node)
                 ),
             )
             .label("a target that is not evaluated")

@@ -7,16 +7,17 @@ use kube_json::Value;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One way in which settings let everybody in: all of `with` are there, and none of `without`.
+/// One way in which settings let everybody in: all of `with` are present, and none of `without`.
 ///
-/// Each is the name of a setting, a rule id or a JSON pointer, and a JSON pointer further into its value; `*` stands for
-/// any one part: `authentication#*/anonymous`. With `=` and a word behind it, it is there with this value alone.
+/// Each is the name of a setting, which is a rule id or a JSON pointer, and a JSON pointer into its value. `*` matches
+/// any one part: `authentication#*/anonymous`. If `=` and a word follow, the setting counts as present only with this
+/// value.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Open {
-    /// What must be there.
+    /// Settings that must be present.
     pub with: Vec<String>,
-    /// What must not.
+    /// Settings that must be absent.
     pub without: Vec<String>,
 }
 

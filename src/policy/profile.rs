@@ -38,7 +38,7 @@ pub enum Wrappers {
 /// How two specs become one (GEP-713, merge strategies).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Strategy {
-    /// No merging; the established policy stands alone.
+    /// No merging; only the established policy applies.
     None,
     /// One of the two as a whole.
     Atomic,
@@ -56,16 +56,17 @@ impl Strategy {
     }
 }
 
-/// A list that a strategic merge takes element by element; all others are replaced.
+/// A list that a strategic merge combines element by element; all others are replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListKey {
     /// JSON pointer in the settings: `/httpUpgrade`.
     pub pointer: String,
-    /// The field that says which elements of two lists are one; none: they never are, and all of them count.
+    /// The field that identifies an element in two lists. Without it, no two elements are the same, and all of them
+    /// count.
     #[serde(default)]
     pub key: Option<String>,
-    /// Elements that lack this field are one, as there can be one such in a list.
+    /// Elements that lack this field are the same, because a list can have only one such element.
     #[serde(default)]
     pub without: Option<String>,
 }
@@ -77,31 +78,31 @@ pub struct ListKey {
 pub struct Inheritance {
     /// The annotation.
     pub annotation: String,
-    /// JSON pointers of the fields that a deep merge goes into; all others are replaced as a whole.
+    /// JSON pointers of the fields into which a deep merge descends; all others are replaced as a whole.
     #[serde(default)]
     pub deep: Vec<String>,
-    /// JSON pointers of the fields that name a provider which requests are shown to, or turn it off (`disable`): a deep
-    /// merge calls the providers of all policies, and any of them turns all off.
+    /// JSON pointers of the fields that name a provider to which requests are shown, or turn it off (`disable`). A deep
+    /// merge calls the providers of all policies, and any policy can turn them all off.
     #[serde(default)]
     pub providers: Vec<String>,
 }
 
-/// Whose strategy counts where two policies meet, and which ones meet.
+/// Whose strategy applies when two policies meet, and which policies meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Dictates {
     /// The established policy's; all policies on a path meet (GEP-713).
     Established,
-    /// The most specific policy's (Envoy Gateway's `mergeType`): it stands alone, or merges with the closest policy of
-    /// the Gateway's side and nothing else.
+    /// The most specific policy's (Envoy Gateway's `mergeType`): it applies alone, or merges with the closest policy on
+    /// the Gateway's side and no other.
     Challenger,
 }
 
 /// The order of two policies on one level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Precedence {
-    /// The oldest wins, in defaults and in overrides: GEP-713's earlier text.
+    /// The oldest wins, both in defaults and in overrides (GEP-713's earlier text).
     OldestWins,
-    /// The established policy's strategy decides, so that its defaults give way to the challenger: today's GEP-713.
+    /// The established policy's strategy decides, so the challenger overrides its defaults (today's GEP-713).
     EstablishedChallenger,
 }
 
@@ -111,10 +112,10 @@ pub enum Precedence {
 pub struct RulePath {
     /// JSON pointer in the settings: `/limits`.
     pub pointer: String,
-    /// Each entry of the mapping there is a rule `<id><key>`; else the whole value is the rule `<id>`.
+    /// Each entry of the mapping there is a rule `<id><key>`; otherwise, the whole value is the rule `<id>`.
     #[serde(default)]
     pub each: bool,
-    /// The rule's id, or the front of it.
+    /// The rule's id, or its first part.
     #[serde(default)]
     pub id: String,
     /// Whether a policy without any such rule counts as empty: atomic defaults then fall back to the parent.
@@ -122,7 +123,7 @@ pub struct RulePath {
     pub essential: bool,
 }
 
-/// What a merge never goes below.
+/// The unit that a merge never splits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum MergeUnit {
     /// The whole spec.
@@ -131,7 +132,7 @@ pub enum MergeUnit {
     JsonMergePatch,
     /// A named rule.
     Rules(Vec<RulePath>),
-    /// A field at the top of the settings, and below these pointers a field there (kgateway).
+    /// A field at the top level of the settings, or, below these pointers, a field there (kgateway).
     Fields(Vec<String>),
 }
 
@@ -143,7 +144,7 @@ impl MergeUnit {
     }
 }
 
-/// Settings that routes of some kinds take from every policy on the way, as far as no more specific one has them.
+/// Settings that routes of some kinds take from every policy on the path, unless a more specific policy sets them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Filled {
@@ -151,7 +152,7 @@ pub struct Filled {
     pub routes: Vec<String>,
     /// The fields, each as a whole.
     pub fields: Vec<String>,
-    /// Whether they take nothing else, and refuse a policy that has more.
+    /// Whether they accept nothing else, and refuse a policy that has more.
     #[serde(default)]
     pub only: bool,
 }
@@ -183,10 +184,10 @@ impl Filled {
 pub enum SameTarget {
     /// The older is accepted, the others are Conflicted.
     Reject,
-    /// Those are accepted that set nothing which an older one sets, and add up; the others are Conflicted as a whole
-    /// (NGINX).
+    /// A policy that sets nothing that an older one sets is accepted and adds to it; the others are Conflicted as a
+    /// whole (NGINX).
     PerField,
-    /// All are accepted and merged, or one gives way as a whole.
+    /// All are accepted and merged, or one is overridden as a whole.
     Merge,
     /// All apply.
     AddUp,
@@ -197,7 +198,7 @@ pub enum SameTarget {
 pub enum Paths {
     /// Every level down to its end: one path per listener and rule (Kuadrant).
     EveryLevel,
-    /// Listeners, rules and ports only where a policy of the kind names one.
+    /// Listeners, rules, and ports only if a policy of the kind names one.
     WhereItMatters,
 }
 
@@ -210,13 +211,13 @@ pub enum StatusShape {
     Ancestors,
     /// Accepted, Overridden and Merged in `status.ancestors`, in Envoy Gateway's words.
     EnvoyGateway,
-    /// Accepted alone, in `status.ancestors`.
+    /// Only Accepted, in `status.ancestors`.
     Accepted,
     /// Accepted and Attached in `status.ancestors`, in kgateway's words.
     Kgateway,
-    /// Attached alone, flat (GKE).
+    /// Only Attached, flat (GKE).
     Attached,
-    /// Attached alone, in `status.ancestors` (GKE's newer kinds).
+    /// Only Attached, in `status.ancestors` (GKE's newer kinds).
     AttachedToAncestors,
     /// No conditions of Gateway API (Istio).
     Nothing,
@@ -290,13 +291,13 @@ pub struct Profile {
     pub strategy_fields: Vec<String>,
     /// Whose choice counts.
     pub dictates: Dictates,
-    /// The strategy where none is chosen.
+    /// The strategy if none is chosen.
     pub strategy: Strategy,
-    /// What a merge never goes below.
+    /// The unit that a merge never splits.
     pub unit: MergeUnit,
     /// The lists that a strategic merge takes element by element.
     pub list_keys: Vec<ListKey>,
-    /// What some routes take from every policy, though the most specific one dictates.
+    /// Settings that some routes take from every policy, although otherwise the most specific policy decides.
     pub filled: Vec<Filled>,
     /// The number in the spec that orders the policies on one node before age and name do: the lowest goes first.
     pub priority_field: Option<String>,

@@ -118,7 +118,7 @@ impl SettingsReading<'_> {
         }
         if self.profile.wrappers == Wrappers::Default {
             for key in bare.keys() {
-                self.ignored(pointer::child("/spec", key), "it stands outside `default`");
+                self.ignored(pointer::child("/spec", key), "it is outside `default`");
             }
             bare.clear();
         }

@@ -131,7 +131,7 @@ impl<'a> Resolver<'_, 'a> {
                 Code::POLICY_INVALID,
                 object.key_place("/spec/selector"),
                 format!(
-                    "{} takes no effect: Istio ignores the `selector` of a {} in {root}, its root namespace",
+                    "{} has no effect: Istio ignores the `selector` of a {} in {root}, its root namespace",
                     object.identity(),
                     object.kind
                 ),
@@ -173,7 +173,7 @@ impl<'a> Resolver<'_, 'a> {
             Finding::new(
                 Code::POLICY_INVALID,
                 policy.object.place(&format!("{}/name", declared.pointer)),
-                format!("{} takes no effect: {what}", policy.object.identity()),
+                format!("{} has no effect: {what}", policy.object.identity()),
             )
             .severity(Severity::Warning)
             .help(format!(
@@ -295,7 +295,7 @@ impl<'a> Resolver<'_, 'a> {
                 )
             }
             Err(unserved) if unserved.is_certain => {
-                (format!("{name} takes no effect: {}", unserved.why), unserved.help)
+                (format!("{name} has no effect: {}", unserved.why), unserved.help)
             }
             Err(unserved) => (
                 format!("it is not known whether {name} takes effect: {}", unserved.why),

@@ -163,6 +163,6 @@ fn serves(
     }
     Err(Unserved::certainly(
         format!("{waypoint}, its waypoint, accepts nothing from namespace {namespace}"),
-        "admit the namespace in `allowedRoutes` of its listener of protocol HBONE, port 15008",
+        "allow the namespace in `allowedRoutes` of its listener of protocol HBONE, port 15008",
     ))
 }

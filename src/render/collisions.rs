@@ -104,8 +104,8 @@ pub(super) fn two_contents(all: &[(&Object, Vec<Carried<'_>>)], findings: &mut F
                 format!("{identity} would have two contents on cluster {cluster}"),
             )
             .severity(Severity::Error)
-            .label("other settings for one target than for another")
-            .note("a spoke has one object of this name")
+            .label("its settings differ from target to target")
+            .note("a spoke can have only one object of this name")
             .help("split it: one policy for each target")
         }));
     }

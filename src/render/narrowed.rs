@@ -39,7 +39,7 @@ pub(crate) struct Narrowing<'a> {
     pub gateways: &'a Table<OurGatewayId, PlacedGateway<'a>>,
     /// The paths of the earlier files, in the layout of a tree.
     pub paths: Vec<Cow<'a, str>>,
-    /// The text of an earlier file; none where it stays as it is.
+    /// The text of an earlier file; none if it does not change.
     pub text: &'a dyn Fn(&str) -> Result<Option<String>, OutputError>,
 }
 

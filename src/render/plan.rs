@@ -26,13 +26,13 @@ pub struct Plan {
     pub clusters: BTreeMap<String, Vec<WorkId>>,
     /// Annotated hub objects (`hubObjects: Annotated`): file name and text, by file name.
     pub hub_objects: BTreeMap<String, String>,
-    /// Gateways of ours that reach at least one cluster.
+    /// Gateways of ours that go to at least one cluster.
     pub gateways: usize,
-    /// How many policies of each kind reach at least one cluster.
+    /// How many policies of each kind go to at least one cluster.
     pub policies: BTreeMap<String, usize>,
-    /// How many routes of each kind reach at least one cluster.
+    /// How many routes of each kind go to at least one cluster.
     pub routes: BTreeMap<String, usize>,
-    /// How many other objects of each kind, chosen by name or label, reach at least one cluster.
+    /// How many other objects of each kind, chosen by name or label, go to at least one cluster.
     pub objects: BTreeMap<String, usize>,
     /// With [`WorkKind::ReplicaSet`](super::WorkKind), what is written instead of the works: by namespace and name.
     pub replica_sets: Option<Vec<ReplicaSet>>,
@@ -95,7 +95,7 @@ pub struct ManifestSummary {
 }
 
 impl Plan {
-    /// How many works there are over all clusters.
+    /// How many works there are on all clusters together.
     #[must_use]
     pub fn work_count(&self) -> usize {
         self.clusters.values().map(Vec::len).sum()

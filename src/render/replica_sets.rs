@@ -278,7 +278,7 @@ fn not_uniform(
         let (namespace, placement) = placement_of(placed).unwrap_or_default();
         finding = finding.related(
             gateway.place(PLACEMENT_LABEL_POINTER),
-            format!("goes where Placement {namespace}/{placement} says"),
+            format!("is placed by Placement {namespace}/{placement}"),
         );
     }
     for template in templates

@@ -12,10 +12,10 @@ use sha2::{Digest as _, Sha256};
 /// One of `total` parts of a fleet, from 1.
 ///
 /// A cluster's part follows from its name alone: the first 8 bytes of its SHA-256, as a big-endian number, modulo
-/// `total`. Its position in the sorted list would make the parts more even, but a cluster that comes or goes would
-/// move every cluster behind it to another part, and with them the ownership of their files: two shards that saw
-/// the fleet before and after would both prune, or both leave, the same directory. By its name a cluster that
-/// left is still known to be of the part that has to prune it.
+/// `total`. Its position in the sorted list would make the parts more even, but a cluster that is added or removed
+/// would move every cluster after it to another part, and with them the ownership of their files: two shards that saw
+/// the fleet before and after would both prune, or both leave, the same directory. By its name a cluster that left is
+/// still known to be of the part that has to prune it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
     index: u32,
@@ -92,12 +92,11 @@ pub struct ClusterNames {
 }
 
 impl ClusterNames {
-    /// Reads texts, each of which holds one or several, with commas between them. A comma inside braces belongs to
-    /// the glob: `{eu,us}-1`. `None` where there is no text: a text without a name is wrong, and never means all
-    /// clusters.
+    /// Reads texts, each of which holds one or several, with commas between them. A comma inside braces belongs to the
+    /// glob: `{eu,us}-1`. `None` if there is no text: a text without a name is wrong, and never means all clusters.
     ///
     /// # Errors
-    /// When a name is empty, or no glob.
+    /// A name is empty, or not a glob.
     pub fn parse<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<Option<Self>, ClusterNamesError> {
         let names = texts.into_iter().flat_map(between_commas).map(|name| {
             if name.is_empty() {
@@ -171,7 +170,7 @@ impl Selection {
         self.clusters.is_none() && self.shard.is_none()
     }
 
-    /// Whether `--clusters` admits a name, whatever the shard.
+    /// Whether `--clusters` accepts a name, regardless of the shard.
     #[must_use]
     pub fn matches(&self, cluster: &str) -> bool {
         self.clusters.as_ref().is_none_or(|names| names.admit(cluster))

@@ -35,7 +35,7 @@ pub(super) struct WorkParts {
 pub struct WorkText {
     before: String,
     after: String,
-    /// Whether Flux would substitute inside it, so that it carries the guard annotation.
+    /// Whether Flux would substitute inside it, so that it has the guard annotation.
     pub guarded: bool,
     /// The first variable of those that it would put a value in for.
     pub variable: Option<String>,

@@ -50,7 +50,7 @@ pub(crate) struct Aggregation<'p, 'a> {
     pub view: &'p PolicyView<'p>,
 }
 
-/// What the works say.
+/// What the works report.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Aggregated {
@@ -67,7 +67,7 @@ pub struct Aggregated {
 pub struct WorkSummary {
     /// Works of the plan.
     pub planned: usize,
-    /// Those that nothing is wrong with: applied as they are rendered now, with each of their manifests, and reported
+    /// Works that nothing is wrong with: applied as they are rendered now, with each of their manifests, and reported
     /// in full.
     pub applied: usize,
     /// What is wrong with the others, and works that are not planned; by cluster and name, then by state. A work may
@@ -89,13 +89,13 @@ pub struct WorkProblem {
     pub is_planned: bool,
     /// What is wrong.
     pub state: WorkState,
-    /// What the agent says of the work, or what is different.
+    /// The agent's message about the work, or what is different.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// The objects that it is about, where it is not about the whole.
+    /// The objects that it is about, if it is not about the whole work.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub manifests: Vec<ManifestProblem>,
-    /// What to do about it, where that is not plain.
+    /// What to do about it, if that is not obvious.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<&'static str>,
     /// `namespace/name` of the hub object that it was made for.

@@ -52,7 +52,7 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
     }
     if explanation.assumed {
         text.push(format_args!(
-            "  not shipped: assumed to be where its Gateway is, delivered by others"
+            "  not shipped: assumed to be on the clusters of its Gateway, by other means"
         ));
     }
     if let Some(policy) = &explanation.policy {
@@ -161,7 +161,7 @@ fn policy_part(text: &mut Lines, policy: &PolicyPart, width: usize) {
     } else {
         parts.join(", ")
     };
-    text.push(format_args!("  reaches {parts}"));
+    text.push(format_args!("  affects {parts}"));
     for winner in &policy.overridden_by {
         let at = winner
             .place
@@ -173,7 +173,7 @@ fn policy_part(text: &mut Lines, policy: &PolicyPart, width: usize) {
         } else {
             ""
         };
-        text.push(format_args!("  {} holds instead{why}{at}", winner.title));
+        text.push(format_args!("  {} is in effect instead{why}{at}", winner.title));
     }
     for loser in &policy.overrides {
         let at = loser.place.as_ref().map(line_of).unwrap_or_default();

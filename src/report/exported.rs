@@ -47,7 +47,7 @@ pub struct ExportedWorks {
     pub(super) applied: Vec<AppliedWork>,
     /// All other objects, in order, without their contents.
     others: Vec<Object>,
-    /// How many documents are no objects.
+    /// How many documents are not objects.
     passed_over: usize,
 }
 
@@ -88,7 +88,7 @@ impl ExportedWorks {
         self.others.iter().filter(move |object| !is_work(object))
     }
 
-    /// How many documents are no objects.
+    /// How many documents are not objects.
     #[must_use]
     pub const fn passed_over(&self) -> usize {
         self.passed_over

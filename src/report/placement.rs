@@ -129,7 +129,7 @@ pub fn why_text(document: &PlacementExplanation<'_>) -> String {
     text.into_text()
 }
 
-/// Who decides where a Placement leads.
+/// What decides the clusters of a Placement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 enum DecidedBy {
@@ -160,8 +160,8 @@ pub struct PlacementReport<'e> {
 }
 
 impl<'e> PlacementReport<'e> {
-    /// The document of one evaluation with full detail: of the Placements that lead to a cluster that `admits` takes;
-    /// `None` takes all, also those with no cluster.
+    /// The document of one evaluation with full detail: of the Placements that select a cluster that `admits` accepts;
+    /// `None` accepts all, also those without a cluster.
     #[must_use]
     pub fn new(
         evaluation: &'e Evaluation<'e>,
@@ -203,17 +203,17 @@ struct Asked<'e> {
     clusters: Vec<&'e str>,
 }
 
-/// A Placement: what an evaluation makes of it, and where it leads.
+/// A Placement: the result of its evaluation, and its clusters.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct PlacedPlacement {
     #[serde(flatten)]
     evaluated: Placement,
-    /// Who decides where it leads: `decisions` and `conditions` are those of the evaluation.
+    /// What decides its clusters; `decisions` and `conditions` are those of the evaluation.
     source: DecidedBy,
-    /// Where it leads, sorted.
+    /// Its clusters, sorted.
     clusters: Vec<String>,
-    /// How the evaluation comes to its clusters.
+    /// How the evaluation arrives at its clusters.
     steps: Vec<PlacementStep>,
     #[serde(skip)]
     differs: bool,
@@ -324,7 +324,7 @@ struct ExplainedPlacement<'a> {
     namespace: &'a str,
     name: &'a str,
     selected: bool,
-    /// Who decides that.
+    /// What decides that.
     source: DecidedBy,
     /// Whether an evaluation selects it; `steps` say why.
     evaluated: bool,
@@ -351,7 +351,7 @@ struct RelatedPlace<'a> {
     at: At,
 }
 
-/// File and line, where there is a text.
+/// File and line, if there is a text.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 struct At {
     #[serde(skip_serializing_if = "Option::is_none")]

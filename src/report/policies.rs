@@ -41,7 +41,7 @@ pub struct PolicyReport {
     pub kind: &'static str,
     /// One entry per kind and path.
     pub effective: Vec<EffectiveEntry>,
-    /// Gateways that policies are attached to and no path of that kind leads through.
+    /// Gateways that policies are attached to, but that no path of that kind leads through.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without_paths: Vec<WithoutPaths>,
     /// One entry per policy.
@@ -51,7 +51,7 @@ pub struct PolicyReport {
     pub(super) inventory: Option<Inventory>,
 }
 
-/// A Gateway whose policies have nothing to hold for: no route is attached to it in the input.
+/// A Gateway whose policies have nothing to apply to, because no route is attached to it in the input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct WithoutPaths {
@@ -67,24 +67,24 @@ pub struct WithoutPaths {
     pub ends: &'static str,
 }
 
-/// What holds on one path.
+/// The effective policies on one path.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct EffectiveEntry {
     /// The policy kind.
     pub kind: Arc<str>,
-    /// Its group: two products may use one kind's name.
+    /// Its group, because two products may have a kind of the same name.
     pub group: Arc<str>,
     /// Locators from the GatewayClass on.
     pub path: Vec<Arc<str>>,
     /// What holds, shared by all paths where the same does.
     #[serde(flatten)]
     pub result: Arc<EffectiveResult>,
-    /// The path ends at a listener because no route is known that hangs there: it holds for any that comes.
+    /// The path ends at a listener because no route is known there, so it applies to any route.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub any_route: bool,
-    /// The clusters where this holds, sorted; none: all clusters of the Gateway.
+    /// The clusters where this is in effect, sorted; none means all clusters of the Gateway.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub clusters: Arc<[String]>,
 }
@@ -94,7 +94,7 @@ pub struct EffectiveEntry {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct EffectiveResult {
-    /// Rule id to value; of kinds with named rules, and of kinds that add up (policy to settings).
+    /// Rule id to value, for kinds with named rules; policy to settings, for kinds that add up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rules: Option<BTreeMap<String, Value>>,
     /// Rule id to the policy that it comes from.
@@ -102,21 +102,21 @@ pub struct EffectiveResult {
     pub rule_sources: Option<BTreeMap<String, String>>,
     /// All sources, sorted.
     pub source_policies: Vec<String>,
-    /// Of kinds whose policies add up by a priority: the one that is applied first, and so on.
+    /// For kinds whose policies add up by a priority: the policies, in the order in which they are applied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub order: Vec<String>,
-    /// The result as a spec; none where policies add up.
+    /// The result as a spec; none if policies add up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<Value>,
     /// JSON pointer in `spec` to the policy that the value comes from.
     pub sources: BTreeMap<String, String>,
-    /// Policies on the path that their controller refuses: no setting of theirs takes effect.
+    /// Policies on the path that their controller refuses: none of their settings takes effect.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<String>,
 }
 
 impl EffectiveResult {
-    /// What policies of one kind come to.
+    /// The result of the policies of one kind.
     pub(crate) fn new(attachments: &Attachments<'_>, kind: KindId, effective: &Effective) -> Self {
         let profile = &attachments.kinds.get(kind).profile;
         let author = |key: &str, leaf: &Leaf| {
@@ -199,13 +199,13 @@ pub struct PolicyEntry {
     pub place: Option<SourceLine>,
     /// Locators of its targets.
     pub targets: Vec<String>,
-    /// Targets that are nowhere, for people, and why.
+    /// Targets that do not exist, for people, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing_targets: Vec<String>,
-    /// `defaults` or `overrides`, where its settings stand in one of these.
+    /// `defaults` or `overrides`, if its settings are in one of these.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<&'static str>,
-    /// How it merges with others, where it says so.
+    /// How it merges with others, if it chooses a strategy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strategy: Option<String>,
     /// Condition Accepted.
@@ -221,15 +221,15 @@ pub struct PolicyEntry {
     /// `status.ancestors`, of kinds that have it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ancestors: Vec<AncestorStatus>,
-    /// Who took the place of what does not hold, sorted.
+    /// The policies that override its settings, sorted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overridden_by: Vec<String>,
     /// For each of them, and for the policies that keep a refused one out: the rule that decided.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<DecisionEntry>,
-    /// Clusters of the Gateways that it reaches, sorted.
+    /// Clusters of the Gateways that it affects, sorted.
     pub clusters: Arc<BTreeSet<Arc<str>>>,
-    /// Clusters where something else holds than here: a spoke-local policy is in the way.
+    /// Clusters where a spoke-local policy changes this.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_clusters: Vec<OnCluster>,
 }

@@ -83,7 +83,7 @@ impl PolicyView<'_> {
         }))
     }
 
-    /// On how many paths something was evaluated, over all kinds and classes of clusters.
+    /// The number of paths on which something was evaluated, for all kinds and classes of clusters.
     #[must_use]
     pub fn path_count(&self) -> usize {
         self.seen().map(|seen| seen.effective.len()).sum()

@@ -122,7 +122,7 @@ struct ObjectReport {
     kind: String,
     namespace: String,
     name: String,
-    /// Where it came from; none for what is ours.
+    /// Its sources; none for objects that spokewright adds.
     origins: Vec<SourceLine>,
 }
 
@@ -135,7 +135,7 @@ pub struct WithheldPolicy {
     pub policy: String,
     /// Locator of the target.
     pub target: String,
-    /// The cluster, where it is withheld from one only.
+    /// The cluster, if it is withheld from only one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
     /// Locator of the policy that wins.
@@ -164,7 +164,7 @@ impl WithheldPolicy {
 /// So many policies that give way are named in one line; the rest is counted.
 const MOST_NAMED: usize = 3;
 
-/// One line about the policies that are kept from clusters by what lives there; `None` where there is none.
+/// One line about the policies that local ones override on their clusters; `None` if there are none.
 #[must_use]
 pub fn kept_by_local_policies(withheld: &[WithheldPolicy]) -> Option<String> {
     let mut pairs: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
@@ -177,19 +177,19 @@ pub fn kept_by_local_policies(withheld: &[WithheldPolicy]) -> Option<String> {
     let policies: BTreeSet<&str> = pairs.keys().map(|(policy, _)| *policy).collect();
     let verb = match policies.len() {
         0 => return None,
-        1 => "gives",
-        _ => "give",
+        1 => "is overridden by a local one",
+        _ => "are overridden by local ones",
     };
     let named = pairs.iter().take(MOST_NAMED).map(|((policy, winner), clusters)| {
         let clusters: Vec<&str> = clusters.iter().copied().collect();
-        format!("{policy} to {winner} on {}", first_names(&clusters, MOST_NAMED))
+        format!("{policy} by {winner} on {}", first_names(&clusters, MOST_NAMED))
     });
     let mut named: Vec<String> = named.collect();
     if let Some(more) = and_more(pairs.len().saturating_sub(MOST_NAMED), "") {
         named.push(format!("{more} (`--report FILE` lists all)"));
     }
     Some(format!(
-        "{} {verb} way to what lives on a cluster: {}",
+        "{} {verb}: {}",
         counted(policies.len(), "policy"),
         named.join("; ")
     ))

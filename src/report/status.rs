@@ -12,12 +12,12 @@ use serde::Serialize;
 use super::policies::OnCluster;
 use crate::policy::{AncestorStatus, Condition};
 
-/// What the status of one hub object, or of one section of it, would say.
+/// The predicted status of one hub object, or of one section of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ObjectStatus {
-    /// Locator of the object, with `#section` for a listener, a rule or a port.
+    /// Locator of the object, with `#section` for a listener, a rule, or a port.
     pub object: String,
     /// Where a report for people lists it.
     #[serde(skip)]
@@ -27,35 +27,35 @@ pub struct ObjectStatus {
     /// `status.ancestors`, of policy kinds that have it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ancestors: Vec<AncestorStatus>,
-    /// Clusters where a spoke-local policy makes the status another one.
+    /// Clusters where a spoke-local policy changes the status.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_clusters: Vec<OnCluster>,
     /// `status.effectivePolicy` (docs/systems/gep-713.md#what-the-earlier-text-had): the policies that affect
     /// this target.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub effective_policy: Vec<Value>,
-    /// Of a route whose kind is synced: the clusters that it is shipped to.
+    /// For a route whose kind is synced: the clusters that it is shipped to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shipped_to: Vec<String>,
-    /// Of a GatewayClass: the policy kinds that are in use, as `Kind.group`.
+    /// For a GatewayClass: the policy kinds that are in use, as `Kind.group`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub extension_kinds: Vec<String>,
-    /// Of an object without conditions: annotations that say instead that a policy affects it.
+    /// For an object without conditions: annotations that report instead that a policy affects it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
-    /// Aggregated, of a Gateway: the addresses on all clusters.
+    /// Aggregated, for a Gateway: the addresses on all clusters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub addresses: Vec<Address>,
-    /// Aggregated, of a Gateway: its listeners on all clusters.
+    /// Aggregated, for a Gateway: its listeners on all clusters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub listeners: Vec<ListenerOnCluster>,
-    /// Aggregated: what the feedback of the parameters says, by name, then by cluster.
+    /// Aggregated: the values that the parameters ask for, by name, then by cluster.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub feedback: Vec<FeedbackOnCluster>,
     /// Aggregated: values that clusters could not read, by cluster.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<UnknownOnCluster>,
-    /// Aggregated: the works that carry it, one or more for each cluster.
+    /// Aggregated: the works that contain it, one or more for each cluster.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub works: Vec<WorkOnCluster>,
 }
@@ -124,7 +124,7 @@ pub struct ListenerOnCluster {
     pub attached_routes: i64,
 }
 
-/// The ManifestWork that carries an object to one cluster.
+/// The ManifestWork that delivers an object to one cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -133,7 +133,7 @@ pub struct WorkOnCluster {
     pub cluster: String,
     /// Name of the work.
     pub work: String,
-    /// What became of it.
+    /// Its state.
     pub state: WorkState,
     /// Feedback that a status needs and that the cluster has not sent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -149,33 +149,33 @@ pub struct FeedbackOnCluster {
     pub name: String,
     /// The cluster.
     pub cluster: String,
-    /// As it came; raw JSON as the value that it is.
+    /// The value as it was reported; raw JSON is parsed.
     pub value: Value,
-    /// What the path finds in the object as it is shipped, where it finds anything there.
+    /// The value that the path finds in the object as it is shipped, if it finds one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shipped: Option<Value>,
 }
 
-/// A value that feedback asks for and that a cluster could not read: unknown, which is not absent.
+/// A feedback value that a cluster could not read. It is unknown, not absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UnknownOnCluster {
-    /// Its name, where the agent says it.
+    /// Its name, if the agent reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The cluster.
     pub cluster: String,
-    /// What the agent says.
+    /// The agent's message.
     pub message: String,
 }
 
-/// An object on a cluster that is not as its work says, in the agent's words.
+/// An object on a cluster that differs from its work, in the agent's words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ManifestProblem {
-    /// Kind; the plural where the kind is not known.
+    /// Kind; the plural if the kind is not known.
     pub kind: String,
     /// Namespace on the spoke, `""` for cluster-scoped kinds.
     pub namespace: String,
@@ -188,23 +188,23 @@ pub struct ManifestProblem {
     pub message: String,
 }
 
-/// What became of a ManifestWork. The order is that of a report: what explains the others comes first.
+/// The state of a ManifestWork. The order is that of a report: a state that explains others comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub enum WorkState {
-    /// It is planned, and not among the works that were given.
+    /// It is planned, but not among the works that were given.
     Missing,
     /// It is being deleted.
     Deleting,
-    /// Its spec is not what is rendered now.
+    /// Its spec differs from what is rendered now.
     Outdated,
-    /// Its agent has not looked at its newest generation yet.
+    /// Its agent has not observed its newest generation yet.
     Unobserved,
     /// Another manager on the cluster owns fields that it sets by server-side apply.
     Conflict,
     /// Its condition Applied, or that of one of its manifests, is not True, or is not there yet.
     NotApplied,
-    /// An object that is in no work any more is still on the cluster.
+    /// An object that is no longer in any work is still on the cluster.
     LeftBehind,
     /// It no longer grants the deletion of a kind that the parameters list.
     MayNotDelete,
@@ -214,9 +214,9 @@ pub enum WorkState {
     Unread,
     /// It is applied as it is rendered now, and nothing is in the way.
     Applied,
-    /// It is there for an object of the input, and the plan does not place it there.
+    /// It exists for an object of the input, but the plan does not place it there.
     Stale,
-    /// It is there, and nothing says whether this input or another one rendered it.
+    /// It exists, but nothing shows whether this input or another one rendered it.
     Unclaimed,
 }
 
@@ -228,7 +228,7 @@ impl WorkState {
             Self::Missing => "missing",
             Self::Deleting => "being deleted",
             Self::Outdated => "outdated",
-            Self::Unobserved => "not looked at yet",
+            Self::Unobserved => "not observed yet",
             Self::Conflict => "in conflict",
             Self::NotApplied => "not applied",
             Self::LeftBehind => "leaving something behind",
@@ -241,12 +241,12 @@ impl WorkState {
         }
     }
 
-    /// What to do about it, where that is not plain.
+    /// What to do about it, if that is not obvious.
     #[must_use]
     pub const fn help(self) -> Option<&'static str> {
         Some(match self {
             Self::Conflict => {
-                "let the manager of the fields there give them up, or let the hub take them over: `serverSideApply.force: true` in the parameters"
+                "let the manager there release the fields, or let the hub take them over: `serverSideApply.force: true` in the parameters"
             }
             Self::LeftBehind => {
                 "its agent needs the right to delete it: apply the rendered `gateway-rbac`; if the agent has the right, a finalizer keeps the object"
@@ -255,7 +255,7 @@ impl WorkState {
                 "apply the rendered `gateway-rbac`; the agent then deletes what it could not delete before"
             }
             Self::Unread => {
-                "agents report lists only with the feature gate RawFeedbackJsonString: turn it on, or `rawFeedback` off"
+                "turn on the feature gate RawFeedbackJsonString, without which agents report no lists, or turn off `rawFeedback`"
             }
             Self::Stale => "`spokewright prune-list --works` prints it as input for `kubectl delete -f -`",
             Self::Unclaimed => {

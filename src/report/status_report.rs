@@ -30,7 +30,7 @@ pub struct StatusReport<'r> {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum StatusSource {
-    /// The input alone: what it would be once everything is applied.
+    /// Only the input: the statuses once everything is applied.
     Prediction,
     /// Exported ManifestWorks: what the clusters have reported.
     Works,

@@ -14,7 +14,7 @@ use super::disk::{read_at_most, refused};
 use super::tree::{FileTree, TreeEntry, TreeError};
 use crate::beneath::Enclosure;
 
-/// The files beneath a directory that is open. There is no way to any other.
+/// The files below an open directory. No other file can be read.
 #[derive(Debug)]
 pub struct Checkout {
     root: PathBuf,
@@ -25,7 +25,7 @@ impl Checkout {
     /// Opens a directory.
     ///
     /// # Errors
-    /// When the system refuses it.
+    /// The system refuses it.
     pub fn open(path: &Path) -> io::Result<Self> {
         let root = path.canonicalize()?;
         let files = Enclosure::open(&root)?;

@@ -271,7 +271,7 @@ impl AliasBudget {
         Some(match more {
             0 => finding,
             more => finding.note(format!(
-                "{} with as many aliases for their size {} not read",
+                "{} with many aliases {} not read",
                 counted(more, "more document"),
                 if more == 1 { "was" } else { "were" }
             )),
@@ -432,7 +432,7 @@ fn decode(bytes: &[u8], shown: &str) -> Result<Arc<str>, Box<Unread>> {
             Finding::new(
                 Code::INPUT_UNREADABLE,
                 Place::Path(shown.to_owned()),
-                format!("`{shown}` is a pointer of Git LFS: its content is not in the repository"),
+                format!("`{shown}` is a Git LFS pointer: its content is not in the repository"),
             )
             .help("fetch the content (`git lfs pull`) and compare directories, or keep manifests out of Git LFS"),
         )),
@@ -551,7 +551,7 @@ fn too_large(
         place,
         format!("this document has {bytes} bytes; an object may have {MOST_BYTES_OF_AN_OBJECT}"),
     )
-    .help("split it: an API server takes no request above 3 MiB")
+    .help("split it: an API server accepts no request above 3 MiB")
 }
 
 impl FileRead {

@@ -153,7 +153,7 @@ impl Files<'_> {
         }
     }
 
-    /// The documents of all input files, and of what came from standard input.
+    /// The documents of all input files, and of standard input.
     pub fn documents(
         self,
         request: &Request,

@@ -146,8 +146,8 @@ impl GitError {
                 ..
             } => format!("did you mean `{nearest}`?"),
             Self::NoRevision { .. } => {
-                "fetch it first (`git fetch origin`), or name a branch, tag or commit that is there; another input is \
-                 `--base-dir DIR`, a rendered tree `--base-tree DIR`"
+                "fetch it first (`git fetch origin`), or name a branch, tag or commit that is there; pass another input with \
+                 `--base-dir DIR`, or a rendered tree with `--base-tree DIR`"
                     .to_owned()
             }
             Self::Ambiguous { candidates, .. } => format!(

@@ -201,8 +201,8 @@ impl IndexTree {
         }
     }
 
-    /// What it has at a path, beside these bytes: they themselves, or what Git LFS puts there for them. No blob is read: ids
-    /// are compared.
+    /// What it has at a path, compared with these bytes: the bytes themselves, or what Git LFS puts there for them. No
+    /// blob is read: ids are compared.
     #[must_use]
     pub fn holds(&self, path: &Path, bytes: &[u8]) -> Held {
         let Some(item) = self.item(path) else {

@@ -39,9 +39,9 @@ pub(crate) struct Part {
 
 /// The result for each value, so that the value itself need not be kept.
 pub(crate) struct Make<'m, T> {
-    /// Whether a document stands for its items.
+    /// Whether a document represents its items.
     pub is_list: fn(&Value) -> bool,
-    /// Makes something of a value, and says whether somebody may ask where it stands.
+    /// Makes something of a value, and returns whether somebody may ask where it is.
     pub make: &'m (dyn Fn(Part) -> (T, bool) + Sync),
 }
 
@@ -437,7 +437,7 @@ fn too_large(piece: &Piece, source: SourceId) -> Finding {
         at(source, piece.offset),
         format!("this object has {bytes} bytes; at most {MOST_BYTES_OF_AN_OBJECT} are read"),
     )
-    .help("an API server takes no request above 3 MiB: export the objects again")
+    .help("an API server accepts no request above 3 MiB: export the objects again")
 }
 
 fn uncut(file: &Discovered, source: SourceId, offset: usize, most: usize) -> Finding {

@@ -72,7 +72,7 @@ impl Objects {
     /// The entries of a tree, in the order of their names.
     ///
     /// # Errors
-    /// When it is missing, damaged or too large, or has a name that leads to another place than below it.
+    /// It is missing, damaged, or too large, or has a name that leads out of it.
     pub(super) fn tree(&self, id: ObjectId) -> Result<Vec<Entry>, TreeError> {
         self.check_size(id, MOST_OF_A_DIRECTORY)?;
         let tree = self.repository.find_tree(id).map_err(|error| missing(&error))?;
@@ -116,7 +116,7 @@ impl Objects {
     /// The bytes of a file or a link.
     ///
     /// # Errors
-    /// When it is missing, damaged or too large, alone or with what was read before.
+    /// It is missing, damaged, or too large, alone or with what was read before.
     pub(super) fn file(&self, id: ObjectId, entry: TreeEntry) -> Result<Vec<u8>, TreeError> {
         let most = if entry == TreeEntry::Link {
             MOST_OF_A_LINK

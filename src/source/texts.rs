@@ -17,9 +17,9 @@ use crate::diagnostic::{DocumentId, Locate, Part, Place, SourceId, Span};
 pub struct SourceFile {
     /// Hub or spoke.
     pub room: Room,
-    /// Path relative to the input's root: what reports carry.
+    /// Path relative to the input's root, as in reports.
     pub relative: String,
-    /// Path as the user would type it here: what findings carry.
+    /// Path as the user would type it here, as in findings.
     pub shown: String,
     /// The whole text.
     pub text: Arc<str>,

@@ -65,7 +65,7 @@ pub trait FileTree {
         false
     }
 
-    /// Where a path that was typed lies in the tree; `None` outside it.
+    /// Where a path that was typed is in the tree; `None` outside it.
     fn locate(&self, path: &Path) -> Option<PathBuf> {
         inside(self.root(), path)
     }
@@ -78,25 +78,25 @@ pub trait FileTree {
     /// The entries of a real directory, sorted by name; none for a path that is not a directory.
     ///
     /// # Errors
-    /// When the directory is there and cannot be read.
+    /// The directory exists, but cannot be read.
     fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError>;
 
     /// The kind of entry at `path`, without following links; `None` if there is none.
     ///
     /// # Errors
-    /// When a directory on the way cannot be read.
+    /// A directory on the way cannot be read.
     fn entry(&self, path: &Path) -> Result<Option<TreeEntry>, TreeError>;
 
     /// The bytes of a file; of a link, in a tree that is not on disk, its target.
     ///
     /// # Errors
-    /// When it is neither, or cannot be read.
+    /// It is neither, or cannot be read.
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError>;
 
     /// Where a path leads, links followed.
     ///
     /// # Errors
-    /// When something on the way cannot be read.
+    /// Something on the way cannot be read.
     fn resolve(&self, path: &Path) -> Result<Lead, TreeError> {
         follow(self, path)
     }

@@ -28,7 +28,7 @@ pub struct Request {
     pub definitions: Vec<PathBuf>,
     /// Directories and files that are not input although they lie inside: the output directory.
     pub skip: Vec<PathBuf>,
-    /// A directory with a file of this name is an output tree, never input, whatever its name, unless the file is
+    /// A directory with a file of this name is an output tree, never input, regardless of its name, unless the file is
     /// empty. Every one that is not among `own_outputs` is reported, because the user must know what is not read.
     pub output_marker: Option<&'static str>,
     /// The directories that this run, or another of this configuration, writes.
@@ -74,7 +74,7 @@ pub enum Room {
 pub(super) struct Discovered {
     /// Hub, spoke, or neither.
     pub room: Room,
-    /// Path relative to [`Request::root`] where it lies below it, `/` between components.
+    /// Path relative to [`Request::root`] if it is below it, with `/` between components.
     pub relative: String,
     /// The path to open, and to show to people.
     pub path: PathBuf,

@@ -156,7 +156,7 @@ fn one_target(
                     format!("{other} and {winner_name} both target {target}"),
                 )
                 .label("merged into the other one")
-                .related(place(winner), "this one gives its name")
+                .related(place(winner), "the merged policy has this name")
                 .note(format!("one policy with the name of {winner_name}"))
                 .help("write one policy, or target another section"),
             );
@@ -278,7 +278,7 @@ fn beside_locals(
         entry: local.entry.clone(),
     };
     let finding = undecided(profile, target, &synced, &local);
-    Some(finding.help("take the settings that both make out of one of the two"))
+    Some(finding.help("remove the settings that both have from one of the two"))
 }
 
 fn reference_place(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Place {

@@ -72,7 +72,7 @@ pub struct Withheld<'a> {
     pub policy: PolicyId,
     /// The target.
     pub node: Node,
-    /// The cluster, where it is withheld from one only.
+    /// The cluster, if it is withheld from only one.
     pub cluster: Option<&'a str>,
     /// The winner.
     pub winner: &'a Object,

@@ -410,51 +410,51 @@ impl Why {
         let from = route.identity();
         let (because, help) = match self {
             Self::Kind => (
-                "only HTTPRoutes hand requests on, and only to HTTPRoutes".to_owned(),
+                "only HTTPRoutes can delegate, and only to HTTPRoutes".to_owned(),
                 "name a Service".to_owned(),
             ),
             Self::Missing => (
-                "none of them is in the input, so nobody can tell here which policies hold there".to_owned(),
-                "correct the name, the namespace, or the label, add the routes, or look on a cluster at what holds there"
+                "none of them is in the input, so the policies that apply there are unknown".to_owned(),
+                "correct the name, the namespace, or the label, add the routes, or check on a cluster which policies apply there"
                     .to_owned(),
             ),
             Self::OtherParents(child) => (
                 format!("the `parentRefs` of {child} do not name it"),
                 format!(
-                    "add {{group: {GROUP}, kind: HTTPRoute, name: {}, namespace: {}}} to `parentRefs` of {child}, or leave its \
-                     `parentRefs` out",
+                    "add {{group: {GROUP}, kind: HTTPRoute, name: {}, namespace: {}}} to `parentRefs` of {child}, or remove its \
+                     `parentRefs`",
                     route.name,
                     route.namespace_or_empty()
                 ),
             ),
             Self::Hostnames(child) => (
-                format!("{child} has `hostnames`, which a route that others hand requests on to may not have"),
+                format!("{child} has `hostnames`, but a route that others delegate to cannot have any"),
                 format!("remove `hostnames` of {child}"),
             ),
             Self::Circle(child) => (
-                format!("{child} is on the way that leads here"),
-                "let the routes hand requests on in one direction".to_owned(),
+                format!("{child} leads back here"),
+                "let the routes delegate in one direction".to_owned(),
             ),
             Self::Outside(child) => (
-                format!("no rule of {child} asks for what this rule asks for"),
+                format!("no match of {child} is within the matches of this rule"),
                 format!(
-                    "let the paths of {child} begin with the path prefix of this rule, with its headers, parameters, and method, \
+                    "begin the paths of {child} with the path prefix of this rule, and repeat its headers, parameters, and method; \
                      or annotate {child} `delegation.kgateway.dev/inherit-parent-matcher: \"true\"`"
                 ),
             ),
             Self::Controller(gateway, controller) => (
-                format!("{controller}, which serves {gateway}, takes no routes as backends (ResolvedRefs=False, InvalidKind)"),
+                format!("{controller}, which serves {gateway}, accepts no routes as backends (ResolvedRefs=False, InvalidKind)"),
                 "name a Service, or give the Gateway a class of kgateway".to_owned(),
             ),
             Self::Deep(child) => (
                 format!("more than {MOST_IN_A_ROW} routes in a row lead to {child}"),
-                "let fewer routes hand requests on in a row".to_owned(),
+                "shorten the chain of routes that delegate".to_owned(),
             ),
         };
         Finding::new(
             Code::ROUTE_DELEGATED,
             route.place(pointer),
-            format!("{from} hands requests on to other routes, which are not followed: {because}"),
+            format!("{from} delegates to other routes, which are not followed: {because}"),
         )
         .label("not a backend, but other routes")
         .help(help)
@@ -466,14 +466,14 @@ fn outside(route: &Object, position: usize, rule: &str) -> Finding {
         Code::ROUTE_DELEGATED,
         route.place(&format!("/spec/rules/{position}")),
         format!(
-            "rule {rule} of {} takes no request: no rule that hands requests on to the route asks for what it asks for",
+            "rule {rule} of {} gets no request: none of its matches is within a rule that delegates to the route",
             route.identity()
         ),
     )
     .label("dropped")
     .help(
-        "let its path begin with the path prefix of a rule that hands requests on to the route, with its headers, \
-         parameters, and method, or remove the rule",
+        "begin its path with the path prefix of a rule that delegates to the route, and repeat the headers, parameters, and \
+         method of that rule; or remove the rule",
     )
 }
 
@@ -482,12 +482,12 @@ fn too_much(route: &Object) -> Finding {
         Code::POLICY_TOO_MANY_PATHS,
         route.place("/spec"),
         format!(
-            "with those of {}, routes hand requests on to other routes in more than {MOST_HANDED_ON} ways: none is followed",
+            "with those of {}, routes delegate to other routes in more than {MOST_HANDED_ON} ways, so none is followed",
             route.identity()
         ),
     )
     .label("one route too many")
-    .help("name the routes instead of using a label or `*`, or let fewer routes hand requests on in a row")
+    .help("name the routes instead of using a label or `*`, or shorten the chain of routes that delegate")
 }
 
 /// Whether a route takes what another one hands on to it: one that names parents has to name that one.

@@ -18,7 +18,7 @@ pub enum Level {
     Gateway,
     /// A listener.
     Listener,
-    /// The Service that clients inside of a mesh ask for.
+    /// The Service that clients inside a mesh request.
     Service,
     /// The Namespace of the route.
     RouteNamespace,
@@ -26,9 +26,9 @@ pub enum Level {
     Route,
     /// A rule of the route.
     Rule,
-    /// The Namespace of the backend, for kinds that hold for workloads.
+    /// The Namespace of the backend, for kinds that apply to workloads.
     BackendNamespace,
-    /// The backend: a Service, or whatever a route forwards to.
+    /// The backend: a Service, or another object that a route forwards to.
     Backend,
     /// A port of the backend.
     Port,

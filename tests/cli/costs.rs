@@ -52,7 +52,7 @@ fn all_documents_have_one_budget_for_what_aliases_expand_to() {
     for said in [
         "error[yaml/limit]: with this alias, aliases expand to more than 500000 values in total",
         "--> hub/x0.yaml:13:",
-        "98 more documents with as many aliases for their size were not read",
+        "98 more documents with many aliases were not read",
         "= help: write the values in full",
     ] {
         assert!(run.stdout.contains(said), "{said} is not in\n{}", run.stdout);
@@ -93,7 +93,7 @@ fn an_object_that_no_api_server_takes_is_refused_before_it_is_read_and_a_list_of
     for said in [
         "error[yaml/limit]: this document has 5242",
         "--> hub/big.yaml:6:1",
-        "= help: split it: an API server takes no request above 3 MiB",
+        "= help: split it: an API server accepts no request above 3 MiB",
     ] {
         assert!(run.stdout.contains(said), "{said} is not in\n{}", run.stdout);
     }

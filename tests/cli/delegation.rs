@@ -74,7 +74,7 @@ fn a_delegated_route_goes_along_with_the_gateway_of_its_parent_and_so_do_its_pol
     scratch.write("hub/class.yaml", &class);
     let check = scratch.run(&["check", "hub"]);
     let reason =
-        "istio.io/gateway-controller, which serves Gateway gateways/prod-web, takes no routes as backends";
+        "istio.io/gateway-controller, which serves Gateway gateways/prod-web, accepts no routes as backends";
     assert!(check.stdout.contains(reason), "{}", check.stdout);
     scratch.run(&["render", "hub", "-q", "-o", "rendered"]);
     let work = scratch.read("rendered/eu-1/gateway-gateways-prod-web.yaml");

@@ -23,7 +23,7 @@ fn one_line_of_a_policy_is_one_hunk_for_all_clusters() {
     let run = scratch.run(&["diff", "hub", "-q"]);
     run.exits(1);
     insta::assert_snapshot!(run.stdout, @r"
-    2 of 2 clusters change; over all, 0 objects added, 2 changed, 0 removed
+    2 of 2 clusters change; in total, 0 objects added, 2 changed, 0 removed
 
     changed
       RateLimitPolicy gateways/global changes per-client on all 2 clusters (per-client.rates[0].limit: 100 -> 200)
@@ -137,7 +137,7 @@ fn a_comment_on_a_pull_request_is_a_table_and_folded_hunks() {
     run.exits(1);
     insta::assert_snapshot!(run.stdout, @r#"
     <!-- spokewright:diff -->
-    ### spokewright: 2 of 2 clusters change; over all, 0 objects added, 1 changed, 4 removed, 1 left behind
+    ### spokewright: 2 of 2 clusters change; in total, 0 objects added, 1 changed, 4 removed, 1 left behind
 
     <code>work tree</code> compared with <code>HEAD</code>.
 
@@ -249,7 +249,7 @@ fn a_rendered_tree_and_another_input_are_bases_too() {
         .exits(2)
         .says("`fresh` is not a rendered tree: it has no `.spokewright-inventory`")
         .says("hidden files")
-        .says("an input is `--base-dir fresh`");
+        .says("pass an input with `--base-dir fresh`");
     scratch
         .run(&["diff", "hub", "--base-dir", "fresh"])
         .exits(2)

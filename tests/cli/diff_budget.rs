@@ -45,7 +45,7 @@ fn a_path_without_its_policies_is_lost_and_one_that_is_gone_is_not() {
     let lost = run.stdout.split("\nlost\n").nth(1).unwrap_or_default();
     assert!(
         lost.starts_with(
-            "  no RateLimitPolicy holds any more (it was shop/api-burst) on 2 clusters: eu-2, us-1:\n      \
+            "  no RateLimitPolicy applies anymore (it was shop/api-burst) on 2 clusters: eu-2, us-1:\n      \
              Gateway shop/storefront > listener api > any route\n"
         ),
         "{}",

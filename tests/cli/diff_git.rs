@@ -86,7 +86,7 @@ fn a_revision_that_is_not_there_says_what_to_type() {
         .run(&["diff", "hub", "--base", "./nowhere"])
         .exits(2)
         .says("there is no revision `./nowhere`")
-        .says("another input is `--base-dir DIR`, a rendered tree `--base-tree DIR`");
+        .says("pass another input with `--base-dir DIR`, or a rendered tree with `--base-tree DIR`");
 }
 
 /// Whoever opens a pull request knows the base, and chooses the names of directories.
@@ -110,16 +110,20 @@ fn a_path_that_is_called_like_the_base_is_never_the_base() {
     git(&root, &["update-ref", "refs/heads/main", id]);
 
     let refused = [
-        (id, "directory", "the input in it is `--base-dir "),
-        ("origin/main", "directory", "the input in it is `--base-dir "),
+        (id, "directory", "pass the input in it with `--base-dir "),
+        (
+            "origin/main",
+            "directory",
+            "pass the input in it with `--base-dir ",
+        ),
         (
             "refs/heads/main",
             "rendered tree",
-            "the rendered tree is `--base-tree ",
+            "pass the rendered tree with `--base-tree ",
         ),
-        ("HEAD", "file", "another input is `--base-dir DIR`"),
+        ("HEAD", "file", "pass another input with `--base-dir DIR`"),
         #[cfg(unix)]
-        ("main", "file", "another input is `--base-dir DIR`"),
+        ("main", "file", "pass another input with `--base-dir DIR`"),
     ];
     for (name, what, instead) in refused {
         scratch
@@ -130,7 +134,7 @@ fn a_path_that_is_called_like_the_base_is_never_the_base() {
             ))
             .says(instead)
             .says(&format!(
-                "a revision of that name is `--base '{name}^{{commit}}'`"
+                "pass a revision of that name with `--base '{name}^{{commit}}'`"
             ));
         // What it says to type is the revision, and shows what changes.
         scratch
@@ -350,7 +354,7 @@ fn what_a_revision_lacks_stops_the_comparison_with_the_side_and_what_to_type() {
     scratch
         .run(&["render", "hub"])
         .exits(5)
-        .says("`hub/limits.yaml` is a pointer of Git LFS")
+        .says("`hub/limits.yaml` is a Git LFS pointer")
         .says("git lfs pull");
     scratch.write("hub/limits.yaml", &right);
     scratch

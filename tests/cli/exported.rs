@@ -234,11 +234,11 @@ fn each_way_of_not_being_applied_has_its_own_word_and_closes_the_gate() {
     let cases: [(Edit, &str); 8] = [
         (
             |work| work["metadata"]["generation"] = json!(9),
-            "not looked at yet: its agent has seen generation 1, but it has generation 9",
+            "not observed yet: its agent has seen generation 1, but it has generation 9",
         ),
         (
             |work| manifests(work)[1]["conditions"][0]["observedGeneration"] = json!(0),
-            "not looked at yet: its agent has seen generation 0, but it has generation 1",
+            "not observed yet: its agent has seen generation 0, but it has generation 1",
         ),
         (
             |work| work["metadata"]["deletionTimestamp"] = json!("2026-11-22T02:00:00Z"),

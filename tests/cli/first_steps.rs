@@ -206,7 +206,7 @@ fn an_object_that_does_not_exist_is_answered_with_near_ones() {
     explain("gatway/web", "did you mean `gateway`?");
     explain("web", "did you mean `gateway/infra/web`?");
     explain("nothing", "write KIND/NAME or KIND/NAMESPACE/NAME");
-    explain("gateway/cart", "there are: infra/web");
+    explain("gateway/cart", "the input has: infra/web");
 }
 
 #[test]

@@ -100,7 +100,8 @@ fn a_file_that_is_not_found_is_a_note() {
         let run = piped(&scratch, &text, &["check", "-", "--config", "spokewright.yaml"]);
         assert!(run.stdout.contains("--> <stdin>:"), "{path}:\n{}", run.stdout);
         assert!(
-            run.stdout.contains(&format!("kustomize made this from `{path}`")),
+            run.stdout
+                .contains(&format!("kustomize built this from `{path}`")),
             "{path}:\n{}",
             run.stdout
         );

@@ -194,7 +194,7 @@ fn a_gateway_class_is_a_target_of_the_root_namespace_for_waypoints_alone() {
         let scratch = Scratch::new();
         scratch.write("hub/all.yaml", &target(namespace, class));
         let run = scratch.run(&["check", "hub"]);
-        let said = format!("takes no effect: GatewayClass {class} is not a target that Istio supports");
+        let said = format!("has no effect: GatewayClass {class} is not a target that Istio supports");
         assert_eq!(
             !run.stdout.contains(&said),
             takes_effect,

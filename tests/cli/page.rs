@@ -126,7 +126,7 @@ fn a_page_has_two_scripts_and_a_policy_that_admits_these_alone() {
     let (_, main) = html.split_once("<main").expect("a page");
     for counted in [
         "3 clusters, 2 Gateways, 3 routes, 9 policies",
-        "clusters where another setting holds: 1",
+        "clusters where another setting applies: 1",
         "download the file",
     ] {
         assert!(main.contains(counted), "{counted}\n{}", &main[..600]);

@@ -34,7 +34,7 @@ fn explain_a_policy_says_its_reach_and_what_would_change_without_it() {
     run.exits(0);
     for text in [
         "Enforced=True (Enforced)",
-        "reaches 2 clusters, 1 Gateway, 1 listener, 1 route",
+        "affects 2 clusters, 1 Gateway, 1 listener, 1 route",
         "on eu-1: RateLimitPolicy is overridden by [kuadrant-shop/maintenance]",
         "If it were deleted",
         "per-client: nothing -> ",
@@ -234,13 +234,13 @@ fn a_policy_that_lives_on_the_cluster_and_wins_wholly_is_named_with_what_holds_i
     let text = explain(&["--cluster", "eu-1"]);
     assert!(
         text.contains(
-            "  reaches nothing\n  RateLimitPolicy kuadrant-shop/maintenance holds instead, because it lives on the \
+            "  affects nothing\n  RateLimitPolicy kuadrant-shop/maintenance is in effect instead, because it lives on the \
              cluster  spokes/eu-1/limits.yaml:4\n"
         ),
         "{text}"
     );
     assert!(text.contains("from kuadrant-shop/maintenance"), "{text}");
-    assert!(!explain(&["--cluster", "us-1"]).contains("holds instead"));
+    assert!(!explain(&["--cluster", "us-1"]).contains("is in effect instead"));
     let json: Value = serde_json::from_str(&explain(&["--cluster", "eu-1", "-o", "json"])).expect("JSON");
     assert_eq!(
         json["policy"]["overriddenBy"][0],
@@ -515,7 +515,7 @@ fn a_policy_that_its_controller_refuses_is_said_to_be_refused_and_covers_nothing
     }
     let own = scratch.run(&["explain", "backendtrafficpolicy/gateways/p", "hub"]);
     assert!(
-        own.stdout.contains("  reaches nothing\n") && own.stdout.contains(refused),
+        own.stdout.contains("  affects nothing\n") && own.stdout.contains(refused),
         "{}",
         own.stdout
     );

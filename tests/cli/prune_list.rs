@@ -127,7 +127,7 @@ fn the_works_of_a_cluster_that_left_are_listed_and_its_rights_once_those_are_gon
     let run = prune(&scratch, &["--sole"]);
     assert_eq!(listed(&run), ["ManifestWork us-1/gateway-shop-storefront"]);
     run.says(
-        "note: ManifestWork us-1/gateway-rbac has to wait: the agent of us-1 needs these rights to delete \
+        "note: ManifestWork us-1/gateway-rbac must wait: the agent of us-1 needs these rights to delete \
          gateway-shop-storefront",
     );
     // While it is being deleted it is nothing to delete, and its agent still needs them.
@@ -139,7 +139,7 @@ fn the_works_of_a_cluster_that_left_are_listed_and_its_rights_once_those_are_gon
     write(&scratch, &works);
     prune(&scratch, &["--sole"])
         .says("nothing to delete now")
-        .says("note: ManifestWork us-1/gateway-rbac has to wait");
+        .says("note: ManifestWork us-1/gateway-rbac must wait");
     works.retain(|work| work["metadata"]["deletionTimestamp"].is_null());
     write(&scratch, &works);
     assert_eq!(
@@ -237,7 +237,7 @@ fn a_switch_to_sets_lists_the_old_works_only_where_the_sets_have_arrived() {
     let run = prune(&scratch, &switched);
     assert_eq!(run.stdout, "");
     run.says("nothing to delete now").says(
-        "note: ManifestWork eu-1/gateway-shop-storefront has to wait: Gateway kuadrant-shop/storefront moved to \
+        "note: ManifestWork eu-1/gateway-shop-storefront must wait: Gateway kuadrant-shop/storefront moved to \
          another work, which is not applied on eu-1 yet",
     );
     // On us-1 the new work is there, and one of its manifests is not applied yet.
@@ -264,8 +264,10 @@ fn a_switch_to_sets_lists_the_old_works_only_where_the_sets_have_arrived() {
             "ManifestWork eu-2/gateway-shop-storefront",
         ]
     );
-    run.says("note: ManifestWork us-1/gateway-shop-storefront has to wait: ")
-        .says("note: ManifestWork eu-1/gateway-rbac has to wait: the agent of eu-1 needs these rights to delete");
+    run.says("note: ManifestWork us-1/gateway-shop-storefront must wait: ")
+        .says(
+            "note: ManifestWork eu-1/gateway-rbac must wait: the agent of eu-1 needs these rights to delete",
+        );
     // What an agent said of an older spec says nothing of this one.
     let mut behind = exported("works-rs");
     for work in &mut behind {
@@ -290,7 +292,7 @@ fn a_switch_back_lists_the_sets_and_never_the_works_that_the_hub_made_from_them(
     write(&scratch, &sets_alone);
     let run = prune(&scratch, &["--sole"]);
     assert_eq!(run.stdout, "", "nothing has arrived");
-    run.says("note: ManifestWorkReplicaSet shop/gateway-shop-storefront has to wait: ");
+    run.says("note: ManifestWorkReplicaSet shop/gateway-shop-storefront must wait: ");
     write(&scratch, &[sets_alone, exported("works1")].concat());
     let run = prune(&scratch, &["--sole"]);
     assert_eq!(
@@ -301,12 +303,12 @@ fn a_switch_back_lists_the_sets_and_never_the_works_that_the_hub_made_from_them(
         ]
     );
     run.says(
-        "note: ManifestWorkReplicaSet shop/gateway-rbac has to wait: the agent of eu-1 needs these rights",
+        "note: ManifestWorkReplicaSet shop/gateway-rbac must wait: the agent of eu-1 needs these rights",
     );
     // A policy that the set shipped to eu-1, and that no work ships there now, is planned there again.
     scratch.remove("hub/spokes/eu-1/limits.yaml");
     prune(&scratch, &["--sole"]).says(
-        "note: ManifestWorkReplicaSet shop/gateway-shop-storefront has to wait: RateLimitPolicy kuadrant-shop/api-burst \
+        "note: ManifestWorkReplicaSet shop/gateway-shop-storefront must wait: RateLimitPolicy kuadrant-shop/api-burst \
          moved to another work, which is not applied on eu-1 yet",
     );
     // Of a part of the clusters nothing can be said about sets.
@@ -340,7 +342,7 @@ fn without_an_export_the_rendered_tree_says_what_was_ours() {
     let run = list(&[]);
     run.exits(0);
     assert_eq!(listed(&run), ["ManifestWork us-1/gateway-shop-storefront"]);
-    run.says("note: ManifestWork us-1/gateway-rbac has to wait: ");
+    run.says("note: ManifestWork us-1/gateway-rbac must wait: ");
     // A file that is in the tree and not of it is nobody's.
     let text = scratch.read("hub/rendered/us-1/gateway-rbac.yaml");
     scratch.write("hub/rendered/ap-1/gateway-shop-storefront.yaml", &text);

@@ -248,7 +248,7 @@ fn what_differs_between_clusters_is_an_error_that_names_them() {
         .exits(4)
         .says("error[placement/not-uniform]: a ManifestWorkReplicaSet cannot contain Gateway gateways/prod-web: it is not the same on every cluster")
         .says("--> hub/gateway.yaml:4:9")
-        .says("goes where Placement gateways/edge says")
+        .says("is placed by Placement gateways/edge")
         .says("RateLimitPolicy kuadrant-gateways/global")
         .says("remove `--work-kind replica-set`");
     let run = render(&scratch, &[]);
@@ -476,7 +476,7 @@ fn a_tree_of_sets_is_compared_with_what_is_rendered() {
     );
     assert!(text.contains("limit: 100 -> 7"), "{text}");
     assert!(
-        text.starts_with("replica sets change; over all, 0 objects added, 1 changed, 0 removed\n"),
+        text.starts_with("replica sets change; in total, 0 objects added, 1 changed, 0 removed\n"),
         "{text}"
     );
     // What the other kind would write is another thing.

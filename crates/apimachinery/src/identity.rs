@@ -107,7 +107,7 @@ impl Identity {
     }
 
     /// The locator of reports (docs/reference/json.md): `<kind lower case>.<group>:<namespace>/<name>`, without the
-    /// namespace part where there is none and without the group for core.
+    /// namespace part if there is none, and without the group for core.
     ///
     /// ```
     /// use apimachinery::Identity;

@@ -35,8 +35,8 @@ pub enum NameRule {
 impl NameRule {
     /// The rule for `metadata.name` of a kind.
     ///
-    /// Custom resources obey [`NameRule::Rfc1123Subdomain`], ManagedClusters too, although a cluster of another name
-    /// than a Namespace can have holds nothing: [`check_cluster_name`].
+    /// Custom resources follow [`NameRule::Rfc1123Subdomain`]. So do ManagedClusters, although a cluster can have no
+    /// works if a Namespace cannot have its name: see [`check_cluster_name`].
     #[must_use]
     pub fn of_kind(group: &str, kind: &str) -> Self {
         match (group, kind) {

@@ -35,7 +35,7 @@ pub struct ParsedPattern {
 }
 
 impl ParsedPattern {
-    /// Parses a pattern as Go would: ASCII classes, and `[`, `&`, `~` inside a class standing for themselves.
+    /// Parses a pattern as Go would: ASCII classes, and literal `[`, `&`, and `~` inside a class.
     ///
     /// # Errors
     /// It is not a pattern, or it is too large.

@@ -30,7 +30,7 @@ pub fn child(parent: &str, key: &str) -> String {
     pointer
 }
 
-/// The key that a reference token stands for.
+/// The key that a reference token represents.
 #[must_use]
 pub fn unescape(token: &str) -> Cow<'_, str> {
     if token.contains('~') {

@@ -183,7 +183,7 @@ impl Quantity {
         })
     }
 
-    /// From a YAML integer, which Kubernetes takes for its decimal text.
+    /// From a YAML integer, which Kubernetes reads as its decimal text.
     #[must_use]
     pub fn from_integer(value: i64) -> Self {
         Self::parse(&value.to_string()).unwrap_or(Self {
@@ -210,8 +210,8 @@ impl Quantity {
         }
     }
 
-    /// The text that Kubernetes' clients write: the author's, where that looks canonical enough to them, else the
-    /// largest suffix that needs no fraction, `1000m` as `1`.
+    /// The text that Kubernetes' clients write: the author's, if it looks canonical to them, otherwise the form with
+    /// the largest suffix that needs no fraction: `1000m` becomes `1`.
     ///
     /// ```
     /// use apimachinery::Quantity;

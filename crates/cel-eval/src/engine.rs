@@ -18,10 +18,11 @@ thread_local! {
     };
 }
 
-/// Calls a function of `kube-cel`, as a method where there is a target. It copies its arguments.
+/// Calls a function of `kube-cel`, as a method if there is a target. It copies its arguments.
 ///
 /// # Errors
-/// The function's own; that there is no such function also where it panics, which must not become our panic.
+/// The function's own error. If the function panics, the error is that there is no such function, because its panic
+/// must not become ours.
 pub fn call(name: &str, target: Option<&Value>, args: &[&Value]) -> Result<Value, ExecutionError> {
     let variable = |index: usize| format!("@{index}");
     let ident = |index| IdedExpr {

@@ -424,7 +424,7 @@ impl Walk<'_, '_> {
             .map(|choice| self.trial(choice, value, path, VIOLATIONS_MAX))
             .min_by_key(Vec::len)
             .and_then(|violations| violations.into_iter().next())
-            .map(|violation| format!("the nearest choice says: {violation}"))
+            .map(|violation| format!("the closest choice fails with: {violation}"))
     }
 }
 

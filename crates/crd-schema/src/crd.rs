@@ -81,8 +81,8 @@ impl Crd {
         }
     }
 
-    /// A definition that is packed, whose schemas are compiled a level at a time, whenever a value meets one. The form
-    /// is that of a CustomResourceDefinition with structural facts alone. `None` where it is not.
+    /// A packed definition. Its schemas are compiled one level at a time, when a value reaches the level. The form is
+    /// that of a CustomResourceDefinition with only structural facts; `None` if it is not.
     #[must_use]
     pub fn of_packed(definition: Packed<'static>) -> Option<Self> {
         let spec = definition.get("spec")?;
@@ -123,8 +123,8 @@ impl Crd {
         })
     }
 
-    /// Compiles every pattern and CEL rule of every version, and says which cannot be used: those are not checked. What
-    /// a stock has no work left for is not compiled.
+    /// Compiles every pattern and CEL rule of every version, and returns those that cannot be used, which are not
+    /// checked. If no work is left, the others are not compiled.
     #[must_use]
     pub fn verify(&self, work: &Work) -> Vec<SchemaProblem> {
         let of_version = |version: &CrdVersion| {

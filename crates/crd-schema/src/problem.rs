@@ -13,7 +13,7 @@ pub struct SchemaProblem {
     pub pointer: String,
     /// The mistake.
     pub message: String,
-    /// What to write instead, where only one thing is right.
+    /// What to write instead, if only one thing is right.
     pub suggestion: Option<String>,
     /// Whether the schema may well be right and only this crate cannot evaluate it.
     pub unsupported: bool,

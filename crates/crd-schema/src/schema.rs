@@ -81,17 +81,17 @@ impl Schema {
         compile::verify(&self.root, "", work)
     }
 
-    /// Everything that is wrong with `value`, in the order of its fields. Empty when it is accepted.
+    /// Everything that is wrong with `value`, in the order of its fields. Empty if it is accepted.
     ///
-    /// For schemas that can be trusted: how long it takes is bound by their rules' costs alone.
+    /// For schemas that can be trusted: only the costs of their rules limit how long it takes.
     #[must_use]
     pub fn validate(&self, value: &Value) -> Vec<Violation> {
         self.validate_defaulted(&self.defaulted(value))
     }
 
-    /// As [`Schema::validate`], for a schema that a stranger wrote: as long as the stock has work left. Where it has
-    /// none, [`Work::is_spent`] says so, and what is returned is not all: the caller must refuse the value, or say
-    /// nothing of any.
+    /// As [`Schema::validate`], for a schema that a stranger wrote: it stops when no work is left. Then
+    /// [`Work::is_spent`] is true and the result is incomplete, so the caller must refuse the value, or report nothing
+    /// about any value.
     #[must_use]
     pub fn validate_within(&self, value: &Value, work: &Work) -> Vec<Violation> {
         let mut allowance = work.allowance(value);
@@ -141,8 +141,8 @@ impl Schema {
         violations
     }
 
-    /// What is wrong with some fields of the mapping `holder` of an object, whatever else is there: `value` is that
-    /// mapping with these fields alone. Of its rules those count that ask for nothing else. Pointers begin in the
+    /// What is wrong with some fields of the mapping `holder` of an object, regardless of its other fields: `value` is
+    /// that mapping with only these fields. Only rules that read no other field are evaluated. Pointers begin in the
     /// mapping.
     ///
     /// So one can ask what a kind accepts there, without an object of the kind.
@@ -188,7 +188,7 @@ impl Schema {
         let _ = complete::complete(&self.root, value, nulls, &mut allowance);
     }
 
-    /// As [`Schema::default`], on a copy only where that changes anything.
+    /// As [`Schema::default`], with a copy only if that changes anything.
     #[must_use]
     pub fn defaulted<'a>(&self, value: &'a Value) -> Cow<'a, Value> {
         let work = Work::default();
@@ -216,7 +216,7 @@ impl Schema {
         prune::prune(&self.root, &metadata::NODE, value)
     }
 
-    /// Whether a value may have a field: the schema knows it, or keeps what it does not know there.
+    /// Whether a value may have a field: the schema knows it, or keeps unknown fields there.
     #[must_use]
     pub fn takes_field(&self, path: &[&str]) -> bool {
         let mut node = &self.root;
@@ -230,7 +230,7 @@ impl Schema {
         true
     }
 
-    /// Whether the schema knows a field, such as `["spec", "targetRef"]`. A list stands for its items.
+    /// Whether the schema knows a field, such as `["spec", "targetRef"]`. A list represents its items.
     #[must_use]
     pub fn has_field(&self, path: &[&str]) -> bool {
         let mut node = &self.root;

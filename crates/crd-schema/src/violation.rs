@@ -50,7 +50,7 @@ pub enum ViolationKind {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Violation {
-    /// What sort it is.
+    /// Its kind.
     pub kind: ViolationKind,
     /// RFC 6901 pointer inside the checked value. A missing field's own pointer when one is required.
     pub pointer: String,

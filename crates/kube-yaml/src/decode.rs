@@ -14,7 +14,7 @@ use super::error::{Error, ErrorKind};
 pub struct Undecodable {
     /// What is wrong; its range counts the bytes of [`text`](Self::text).
     pub error: Error,
-    /// The text as far as it can be read, to show the place; U+FFFD stands for what cannot.
+    /// The text as far as it can be read, to show the place; U+FFFD replaces the bytes that cannot be read.
     pub text: String,
     /// The first byte at fault, counted from 0 in the file.
     pub byte: usize,
@@ -55,7 +55,8 @@ impl Undecodable {
 /// UTF-16 with a byte order mark and a final newline, one document only.
 ///
 /// # Errors
-/// [`ErrorKind::Encoding`] at the first bytes that are no text (or of a kind Kubernetes refuses), with their place.
+/// [`ErrorKind::Encoding`] at the first bytes that are not text (or are of a kind that Kubernetes refuses), with their
+/// place.
 pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Box<Undecodable>> {
     match bytes {
         [0xFE, 0xFF, rest @ ..] => decode_utf16(rest).map(Cow::Owned),

@@ -29,7 +29,7 @@ impl<'t> Parser<'t> {
                     if is_repeated {
                         return Err(Error::syntax(
                             token.start..token.end,
-                            "this directive is a repetition",
+                            "this directive is repeated",
                             "remove one of the two",
                         ));
                     }
@@ -43,7 +43,7 @@ impl<'t> Parser<'t> {
                     let range = self.peek_range()?;
                     return Err(Error::syntax(
                         range,
-                        "a `%` directive has to be followed by its document, behind `---` in the same chunk",
+                        "a `%` directive must be followed by `---` and its document, in the same chunk",
                         "remove the line that starts with `%`",
                     ));
                 }
@@ -83,7 +83,7 @@ impl<'t> Parser<'t> {
         } else {
             (
                 "Kubernetes silently drops text after the value of the document",
-                "indent it to fit the value above, separate it with `---`, or remove it",
+                "indent it to match the value above, separate it with `---`, or remove it",
             )
         };
         Err(Error::new(ErrorKind::Dropped, start..end, message, help))

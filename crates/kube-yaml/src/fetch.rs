@@ -278,7 +278,7 @@ impl<'t> Scanner<'t> {
         let word = self.word_here();
         Error::syntax(
             place,
-            format!("a text without quotes cannot start with `{shown}`"),
+            format!("text without quotes cannot start with `{shown}`"),
             format!("quote the text: {}", super::style::double_quoted(&word)),
         )
     }

@@ -140,7 +140,7 @@ impl<'t> JsonParser<'t> {
                         });
                     }
                 }
-                self.refuse("a value should stand here")
+                self.refuse("a value is expected here")
             }
         }
     }
@@ -283,7 +283,7 @@ impl<'t> JsonParser<'t> {
             b'r' => '\r',
             b't' => '\t',
             b'u' => return self.unicode_escape(),
-            _ => return self.refuse("this is no escape that JSON knows"),
+            _ => return self.refuse("this is not an escape in JSON"),
         };
         Ok((simple, 2))
     }
@@ -330,7 +330,7 @@ impl<'t> Events<'t> for JsonParser<'t> {
                 (Expect::FirstKey, _) => return self.key(),
                 (Expect::Colon, _) => {
                     if byte != b':' {
-                        return self.refuse("`:` should stand here");
+                        return self.refuse("`:` is expected here");
                     }
                     self.pos += 1;
                     self.expect = Expect::Value;
@@ -341,7 +341,7 @@ impl<'t> Events<'t> for JsonParser<'t> {
                     let is_object = *is_object;
                     if byte != b',' {
                         let bracket = if is_object { '}' } else { ']' };
-                        return self.refuse(format!("`,` or `{bracket}` should stand here"));
+                        return self.refuse(format!("`,` or `{bracket}` is expected here"));
                     }
                     self.pos += 1;
                     if is_object {
@@ -413,11 +413,11 @@ impl JsonParser<'_> {
         let (message, help) = match self.at(start.start) {
             b'{' => return Ok(Some(start.start..self.pos)),
             b'[' => (
-                "a JSON array is no Kubernetes object",
+                "a JSON array is not a Kubernetes object",
                 "write one document per object, or use `items` of a `kind: List`",
             ),
             _ => (
-                "only JSON objects can stand at the top of a JSON file",
+                "the top level of a JSON file can contain only objects",
                 "start each object with `{`",
             ),
         };

@@ -16,8 +16,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// No depth beyond this is allowed, whatever [`Limits::depth`] says: values are dropped and cloned by
-    /// recursion.
+    /// No depth beyond this is allowed, regardless of [`Limits::depth`]: values are dropped and cloned by recursion.
     pub const GREATEST_DEPTH: usize = 1000;
     /// [`Limits::document_bytes`] by default.
     pub const DEFAULT_DOCUMENT_BYTES: usize = 64 << 20;

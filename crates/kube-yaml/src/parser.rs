@@ -233,7 +233,7 @@ impl<'t> Parser<'t> {
             }
             _ => self.not_expected(
                 "this line is indented like an entry of the list, but does not start with `- `",
-                "start it with `- `, or fit its indentation to the lines above",
+                "start it with `- `, or align it with the lines above",
             ),
         }
     }
@@ -270,9 +270,8 @@ impl<'t> Parser<'t> {
             }
             TokenKind::Value => self.no_node(),
             _ => self.not_expected(
-                "a key of the mapping should stand here",
-                "write `key: value`, fit the indentation to the lines above, or quote the value above if it is a \
-                 text",
+                "a key of the mapping is expected here",
+                "write `key: value`, align it with the lines above, or quote the value above if it is text",
             ),
         }
     }

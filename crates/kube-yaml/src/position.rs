@@ -47,8 +47,8 @@ enum Inside {
     Fields(Arc<[(Box<str>, Spot)]>),
 }
 
-/// Where the keys and values of one document stand: byte ranges of the text that was read, by JSON pointer
-/// (RFC 6901). What came through an alias or a merge points at where its text really stands.
+/// Where the keys and values of one document are: byte ranges of the text that was read, by JSON pointer (RFC 6901). A
+/// value that came through an alias or a merge points at the place where its text really is.
 #[derive(Clone, Debug, Default)]
 pub struct Positions {
     root: Spot,

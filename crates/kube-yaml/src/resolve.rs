@@ -73,7 +73,7 @@ pub(super) fn resolve<'t>(
         Err(Error::new(
             ErrorKind::Value,
             range.clone(),
-            format!("`{text}` is no {expected}, which its tag says it is"),
+            format!("`{text}` does not match its tag ({expected})"),
             "remove the tag, or correct the value",
         ))
     };
@@ -128,8 +128,8 @@ fn decode_binary(text: &str, range: &Range<usize>) -> Outcome<String> {
         Error::new(
             ErrorKind::Value,
             range.clone(),
-            "the value of a `!!binary` tag is no base64",
-            "write padded base64 without blanks",
+            "the value of a `!!binary` tag is not base64",
+            "write padded base64 without spaces",
         )
     })?;
     let mut decoded = String::with_capacity(bytes.len());

@@ -81,7 +81,7 @@ impl<'t> Scanner<'t> {
                 b'0' if increment.is_none() => {
                     return Err(Error::syntax(
                         self.pos..self.pos + 1,
-                        "a block text cannot be indented by 0",
+                        "a block scalar cannot be indented by 0 spaces",
                         "remove the number, or write the number of spaces, 1 to 9",
                     ));
                 }
@@ -122,8 +122,8 @@ impl<'t> Scanner<'t> {
             if self.at(self.pos) == b'\t' && indent.is_none_or(|indent| self.column() < indent) {
                 return Err(Error::syntax(
                     self.pos..self.pos + 1,
-                    "a tab cannot indent a block text",
-                    "indent with spaces; quote a text that starts with a tab",
+                    "a tab cannot indent a block scalar",
+                    "indent with spaces; quote text that starts with a tab",
                 ));
             }
             if !self.take_break(breaks) {

@@ -116,7 +116,7 @@ impl<'t> Scanner<'t> {
         Error::syntax(
             start..self.character_end(self.pos).min(self.line_end(start)).max(start),
             "`!` starts a tag, but YAML does not have this tag",
-            "quote the text if `!` is part of it; end a tag with a blank",
+            "quote the text if `!` is part of it; end a tag with a space",
         )
     }
 

@@ -46,7 +46,7 @@ pub fn split(text: &str) -> Result<Vec<Chunk<'_>>, Error> {
 /// The objects of a JSON file: any number of them, one after the other.
 ///
 /// # Errors
-/// [`ErrorKind::Syntax`] for a text that is no JSON, [`ErrorKind::Stream`] for values that are no objects.
+/// [`ErrorKind::Syntax`] for text that is not JSON, [`ErrorKind::Stream`] for values that are not objects.
 pub fn split_json(text: &str) -> Result<Vec<Chunk<'_>>, Error> {
     let json::Objects { ranges, stopped } = json::objects(text);
     match stopped {

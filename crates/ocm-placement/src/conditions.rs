@@ -9,9 +9,9 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ConditionStatus {
-    /// It is so.
+    /// The condition is met.
     True,
-    /// It is not so.
+    /// The condition is not met.
     False,
     /// Unknown.
     Unknown,

@@ -30,9 +30,9 @@ impl Evaluation<'_> {
         self.results.values().map(|result| result.clusters.len()).sum()
     }
 
-    /// The clusters of a Placement in the order of output, each once; `None` when there is no such Placement.
+    /// The clusters of a Placement in the order of output, each once; `None` if there is no such Placement.
     ///
-    /// For one that is left alone or cannot be synced these are the clusters of its given decisions.
+    /// For one that is left alone or cannot be synced, these are the clusters of its given decisions.
     #[must_use]
     pub fn clusters_of(&self, namespace: &str, name: &str) -> Option<Vec<&str>> {
         let placement = self.plan.input.inventory.placement(namespace, name)?;

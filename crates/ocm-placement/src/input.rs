@@ -57,7 +57,8 @@ pub struct Options {
 pub struct Input<'a> {
     /// The objects.
     pub inventory: &'a Inventory<'a>,
-    /// The clock; without it, what depends on time is reported as such ([`crate::ProblemKind::NeedsNow`]).
+    /// The time of the evaluation; without it, everything that depends on the time is reported
+    /// ([`crate::ProblemKind::NeedsNow`]).
     pub now: Option<Timestamp>,
     /// The order.
     pub mode: Mode,

@@ -19,13 +19,13 @@ use crate::weights::Prioritizer;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SchedulerStatus {
-    /// As it should.
+    /// Successfully.
     Success,
     /// With a warning: an add-on score has expired.
     Warning,
     /// It could not run: an eligible set has an invalid selector. Earlier decisions stay.
     Error,
-    /// The Placement says something that makes no sense.
+    /// The Placement asks for something that makes no sense.
     Misconfigured,
     /// The scheduler leaves the Placement alone: deletion, or the annotation that disables scheduling. Earlier
     /// decisions stay.

@@ -174,8 +174,8 @@ impl Evaluation<'_> {
         }
     }
 
-    /// The Placements whose decisions no API server would take: a label holds the name, and a label's value has 63
-    /// characters at most, while a name may have 253.
+    /// The Placements whose decisions no API server would accept: a label contains the name, and the value of a label
+    /// has at most 63 characters, but a name may have 253.
     #[must_use]
     pub fn unwritable(&self) -> Vec<Problem> {
         let placements = self.plan.input.inventory.placements.values();

@@ -23,7 +23,8 @@ use crate::placement_decisions::{chunks, object_name};
 use crate::prioritizers::resource_allocatable::Resource;
 use crate::weights::Kind;
 
-/// What became of all Placements of an input. `P`: a list of them, or what makes one after the other while it is written.
+/// The results of all Placements of an input. `P` is a list of them, or makes them one after the other while they are
+/// written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -31,9 +32,9 @@ use crate::weights::Kind;
 pub struct Report<P = Vec<PlacementReport>> {
     /// snapshot, sequential or fixpoint.
     pub mode: &'static str,
-    /// The clock, when there was one.
+    /// The time of the evaluation, if one was given.
     pub now: Option<String>,
-    /// How many rounds were run; 1 but for fixpoint.
+    /// How many rounds were run; always 1 except with fixpoint.
     pub rounds: usize,
     /// Fixpoint only: whether the last round changed nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,9 +73,9 @@ pub struct PlacementReport {
     pub eligible_cluster_sets: Vec<String>,
     /// Members of those sets, sorted.
     pub available_clusters: Vec<String>,
-    /// What passed each filter; `None` when it stopped before.
+    /// What passed each filter; `None` if the evaluation stopped before.
     pub filters: Option<Vec<FilterReport>>,
-    /// What each prioritizer gave; `None` when it stopped before.
+    /// What each prioritizer gave; `None` if the evaluation stopped before.
     pub prioritizers: Option<Vec<PrioritizerReport>>,
     /// Totals in the order of selection.
     pub ranking: Option<Vec<Ranked>>,
@@ -86,7 +87,7 @@ pub struct PlacementReport {
     pub decision_groups: Vec<DecisionGroupReport>,
     /// `status.numberOfSelectedClusters`.
     pub number_of_selected_clusters: usize,
-    /// How many were asked for and not found.
+    /// How many clusters were requested but not found.
     pub unscheduled: usize,
     /// When the first toleration in use on an existing decision expires.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -95,7 +96,7 @@ pub struct PlacementReport {
     pub conditions: Vec<Condition>,
 }
 
-/// What passed a filter and those before it.
+/// The clusters that passed a filter and those before it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -140,13 +141,13 @@ pub struct Ranked {
 pub struct Decision {
     /// Name.
     pub cluster_name: String,
-    /// Its total; 0 where nothing was ranked.
+    /// Its total; 0 if nothing was ranked.
     pub score: i64,
     /// The group's name, `""` for the rest.
     pub decision_group_name: String,
     /// The group's position.
     pub decision_group_index: String,
-    /// The object that holds it.
+    /// The PlacementDecision that contains it.
     pub placement_decision: String,
 }
 

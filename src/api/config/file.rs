@@ -17,7 +17,7 @@ use apimachinery::Field;
 /// Where placements come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum PlacementSource {
-    /// PlacementDecisions of the input win, else the Placement is evaluated.
+    /// PlacementDecisions of the input, or, if it has none for a Placement, an evaluation.
     #[default]
     Auto,
     /// Only PlacementDecisions of the input.
@@ -33,7 +33,7 @@ pub enum PlacementMode {
     Snapshot,
     /// In namespace/name order, each sees the earlier ones' results.
     Sequential,
-    /// Rounds until nothing changes: nearest to what a live hub comes to.
+    /// Rounds until nothing changes, which is closest to a live hub.
     #[default]
     Fixpoint,
 }
@@ -41,7 +41,7 @@ pub enum PlacementMode {
 /// Whether an object's creation timestamp decides between policies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum OriginTimestamp {
-    /// It does, where it is present.
+    /// It does, if it is present.
     #[default]
     Use,
     /// It does not: names decide.
@@ -61,18 +61,18 @@ pub enum Secrets {
 /// Whether the hub objects are written with what the renderer knows about them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum HubObjects {
-    /// They are not.
+    /// They are not written.
     #[default]
     None,
     /// With annotations and labels, under `_hub/`.
     Annotated,
 }
 
-/// How much one change may do before a user allows it; without a limit, anything goes.
+/// How much a change may do unless a user allows more. Without a limit, anything is allowed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Budget {
-    /// Objects that may be deleted, over all clusters.
+    /// Objects that may be deleted, counted over all clusters.
     pub max_removed: Option<u32>,
     /// Clusters that may change.
     pub max_clusters: Option<u32>,
@@ -148,17 +148,18 @@ struct ConfigFile {
     /// Inputs: files and directories, relative to this file.
     #[schemars(length(min = 1), inner(length(min = 1)), default = "hub")]
     hub: Vec<String>,
-    /// Directory of what already lives on each spoke, one directory per cluster; read, never rendered.
+    /// Directory of objects that already live on the spokes, with one directory per cluster. They are read but never
+    /// rendered.
     #[schemars(length(min = 1), default = "spokes")]
     spokes: String,
-    /// Files and directories of CustomResourceDefinitions, relative to this file. They teach kinds and validate
-    /// objects, and are no part of the hub.
+    /// Files and directories of CustomResourceDefinitions, relative to this file. They define kinds and validate
+    /// objects, but are not part of the hub.
     #[schemars(inner(length(min = 1)), default)]
     crds: Vec<String>,
     /// Output directory, relative to this file and in its repository. Every command skips it when it reads.
     #[schemars(length(min = 1), default = "output")]
     output: String,
-    /// Globs of what is not read, as in .gitignore.
+    /// Globs of files and directories that are not read, as in .gitignore.
     #[schemars(inner(length(min = 1)), default)]
     exclude: Vec<String>,
     #[schemars(default)]
@@ -186,7 +187,7 @@ struct ConfigFile {
     diff: Option<DiffFile>,
 }
 
-/// The command diff.
+/// Settings of the command `diff`.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "read through its schema only")]
@@ -212,7 +213,7 @@ struct SuppressFile {
     /// Why they are accepted.
     #[schemars(length(min = 1))]
     reason: String,
-    /// Until when: a date, which is the last day, or a time of RFC 3339. It counts with --now only.
+    /// Until when: a date, which is the last day, or an RFC 3339 time. It has an effect only with --now.
     #[schemars(length(min = 1))]
     until: Option<String>,
 }
@@ -240,12 +241,12 @@ struct PrecedenceFile {
     creation_timestamp: OriginTimestamp,
 }
 
-/// Istio, where it is installed in another way than usual.
+/// Istio, if it is not installed in the usual way.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "read through its schema only")]
 struct IstioFile {
-    /// The namespace whose policies hold for the whole mesh: rootNamespace of its MeshConfig.
+    /// The namespace whose policies apply to the whole mesh: rootNamespace of its MeshConfig.
     #[schemars(length(min = 1), default = "root_namespace")]
     root_namespace: String,
 }

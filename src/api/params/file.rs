@@ -21,7 +21,7 @@ pub(super) const DEFAULT_MAX_WORK_BYTES: u64 = 204_800;
 /// Whether server-side apply takes fields over when the parameters say nothing.
 pub(super) const DEFAULT_FORCE: bool = true;
 
-/// What one ManifestWork holds.
+/// What one ManifestWork contains.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) enum WorkPer {
     /// A Gateway and its policies.
@@ -44,10 +44,10 @@ pub(super) enum UpdateType {
 /// When the agent leaves fields out of what it applies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub(crate) enum IgnoreCondition {
-    /// Whenever the object is there already.
+    /// Whenever the object already exists.
     #[default]
     OnSpokePresent,
-    /// Unless something else of the manifest changes.
+    /// Unless another part of the manifest changes.
     OnSpokeChange,
 }
 
@@ -69,18 +69,18 @@ struct ParamsFile {
     /// Older name of policiesToSync. Both together are an error.
     #[schemars(default)]
     experimental_policy_sync: Option<Vec<ResourceFile>>,
-    /// What else to sync: resources that attach to Gateways by spec.parentRefs, such as httproutes; of any other
-    /// namespaced resource, the objects that the entry chooses.
+    /// Other resources to sync: those that attach to Gateways by spec.parentRefs, such as httproutes, and, of any other
+    /// namespaced resource, the objects that the entry selects.
     #[schemars(default)]
     resources_to_sync: Option<Vec<ChosenFile>>,
-    /// Resources that are synced no longer, and whose objects the spokes' work agents may still delete.
+    /// Resources that are no longer synced, but whose objects the spokes' work agents may still delete.
     #[schemars(default)]
     retained_resources: Option<Vec<RetainedFile>>,
-    /// Whether the spokes' work agents have the feature gate RawFeedbackJsonString on: addresses are then reported
-    /// whole, not their first entry.
+    /// Whether the spokes' work agents have the feature gate RawFeedbackJsonString on. Addresses are then reported in
+    /// full, not only the first one.
     #[schemars(default)]
     raw_feedback: bool,
-    /// What one ManifestWork holds.
+    /// What one ManifestWork contains.
     #[schemars(default)]
     work_per: WorkPer,
     /// How the work agent writes manifests.
@@ -89,7 +89,7 @@ struct ParamsFile {
     /// How server-side apply settles conflicts; with the update strategy ServerSideApply only.
     #[schemars(default)]
     server_side_apply: Option<ServerSideApplyFile>,
-    /// How changes go from cluster to cluster with `--work-kind replica-set`.
+    /// How changes roll out from cluster to cluster with `--work-kind replica-set`.
     #[schemars(default)]
     rollout: Option<RolloutFile>,
     /// Refuse a ManifestWork with more bytes of manifests. OCM itself refuses more than 512000; client-side
@@ -132,22 +132,22 @@ struct ChosenFile {
     /// Further values to report from each spoke.
     #[schemars(default)]
     feedback: Option<Vec<FeedbackFile>>,
-    /// Of a resource that is no route: the objects to sync, each as NAMESPACE/NAME.
+    /// For a resource that is not a route: the objects to sync, each as NAMESPACE/NAME.
     #[schemars(default)]
     names: Option<Vec<String>>,
-    /// Of a resource that is no route: the labels of objects to sync.
+    /// For a resource that is not a route: the labels of the objects to sync.
     #[schemars(default)]
     label_selector: Option<LabelSelectorFile>,
 }
 
-/// A resource that is synced no longer.
+/// A resource that is no longer synced.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "read through its schema only")]
 struct RetainedFile {
     /// API group, without a version.
     group: String,
-    /// The version that was synced; a right has none.
+    /// The version that was synced; a right does not depend on it.
     #[schemars(default)]
     version: Option<String>,
     /// Plural resource name, such as authpolicies.
@@ -163,12 +163,12 @@ struct ServerSideApplyFile {
     /// Take over fields of other managers; without it, one such field keeps the whole object from being applied.
     #[schemars(default = "force")]
     force: bool,
-    /// Fields that the spokes may have otherwise, each condition once.
+    /// Fields that may differ on the spokes, each condition once.
     #[schemars(default)]
     ignore_fields: Option<Vec<IgnoredFile>>,
 }
 
-/// Fields that the spokes may have otherwise.
+/// Fields that may differ on the spokes.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "read through its schema only")]
@@ -195,7 +195,7 @@ struct LabelSelectorFile {
     /// Labels with their values.
     #[schemars(default)]
     match_labels: Option<BTreeMap<String, String>>,
-    /// Requirements on labels; all must hold.
+    /// Requirements on labels; all must be met.
     #[schemars(default)]
     match_expressions: Option<Vec<MatchExpressionFile>>,
 }

@@ -67,13 +67,14 @@ enum RolloutType {
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "read through its schema only")]
 struct AllFile {
-    /// As with the other types; OCM does not look at it here.
+    /// As for the other types, but OCM ignores it here.
     #[schemars(default, regex(pattern = DURATION))]
     min_success_time: Option<String>,
-    /// After how long a cluster that is not done counts as failed: 30s, 10m, 2h. Without it, never: None.
+    /// How long a cluster that is not done may take before it counts as failed: 30s, 10m, 2h. Without it, there is no
+    /// limit: None.
     #[schemars(default, regex(pattern = DEADLINE))]
     progress_deadline: Option<String>,
-    /// As with the other types; OCM does not look at it here.
+    /// As for the other types, but OCM ignores it here.
     #[schemars(default, schema_with = "count_or_percentage")]
     max_failures: Option<Value>,
 }
@@ -83,10 +84,11 @@ struct AllFile {
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "read through its schema only")]
 struct ProgressiveFile {
-    /// How long a cluster is done before the next one follows: 90s, 5m. Without it, 0.
+    /// How long a cluster must be done before the next one follows: 90s, 5m. Without it, 0.
     #[schemars(default, regex(pattern = DURATION))]
     min_success_time: Option<String>,
-    /// After how long a cluster that is not done counts as failed: 30s, 10m, 2h. Without it, never: None.
+    /// How long a cluster that is not done may take before it counts as failed: 30s, 10m, 2h. Without it, there is no
+    /// limit: None.
     #[schemars(default, regex(pattern = DEADLINE))]
     progress_deadline: Option<String>,
     /// How many clusters may fail before it stops: a number, or a percentage of all. Without it, 0.
@@ -95,7 +97,7 @@ struct ProgressiveFile {
     /// How many clusters at a time: a number, or a percentage of all. Without it, all.
     #[schemars(default, schema_with = "some_or_percentage")]
     max_concurrency: Option<Value>,
-    /// Decision groups that go first, one after another, and where none may fail.
+    /// Decision groups that go first, one after another; no cluster in them may fail.
     #[schemars(default)]
     mandatory_decision_groups: Option<Vec<GroupFile>>,
 }
@@ -105,16 +107,17 @@ struct ProgressiveFile {
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "read through its schema only")]
 struct PerGroupFile {
-    /// How long a group is done before the next one follows: 90s, 5m. Without it, 0.
+    /// How long a group must be done before the next one follows: 90s, 5m. Without it, 0.
     #[schemars(default, regex(pattern = DURATION))]
     min_success_time: Option<String>,
-    /// After how long a cluster that is not done counts as failed: 30s, 10m, 2h. Without it, never: None.
+    /// How long a cluster that is not done may take before it counts as failed: 30s, 10m, 2h. Without it, there is no
+    /// limit: None.
     #[schemars(default, regex(pattern = DEADLINE))]
     progress_deadline: Option<String>,
     /// How many clusters of a group may fail before it stops: a number, or a percentage of the group. Without it, 0.
     #[schemars(default, schema_with = "count_or_percentage")]
     max_failures: Option<Value>,
-    /// Decision groups that go first, one after another, and where none may fail.
+    /// Decision groups that go first, one after another; no cluster in them may fail.
     #[schemars(default)]
     mandatory_decision_groups: Option<Vec<GroupFile>>,
 }

@@ -300,7 +300,7 @@ fn server_side_apply_is_read_with_what_it_leaves_to_the_spokes() {
 fn what_the_agent_would_stumble_over_in_server_side_apply_is_refused() {
     let (code, message, help) = only("serverSideApply: {force: true}");
     assert_eq!(code, Code::PARAMS_INVALID);
-    assert!(message.contains("and this is Update"), "{message}");
+    assert!(message.contains("but this one is Update"), "{message}");
     assert!(
         help.starts_with("add `updateStrategy: ServerSideApply`"),
         "{help}"

@@ -37,7 +37,7 @@ impl Check<'_> {
                     let help = "add `updateStrategy: ServerSideApply`, or remove `serverSideApply`";
                     self.invalid(
                         &options.pointer(),
-                        "serverSideApply is for the update strategy ServerSideApply, and this is Update",
+                        "serverSideApply works only with the update strategy ServerSideApply, but this one is Update",
                         Some(help.to_owned()),
                     );
                 }
@@ -64,8 +64,9 @@ impl Check<'_> {
                 Some(None) => continue,
             };
             if !conditions.insert(condition) {
-                let message =
-                    format!("two entries have the condition {condition:?}, but OCM accepts one of each");
+                let message = format!(
+                    "two entries have the condition {condition:?}, but OCM accepts each condition only once"
+                );
                 self.invalid(
                     &entry.pointer(),
                     message,

@@ -49,7 +49,7 @@ pub(crate) enum UpdateStrategy {
 pub(crate) struct ServerSideApply {
     /// Whether fields of other managers are taken over.
     pub force: bool,
-    /// Fields that the spokes may have otherwise, each condition once.
+    /// Fields that may differ on the spokes, each condition once.
     pub ignore_fields: Vec<IgnoreFields>,
 }
 

@@ -220,18 +220,21 @@ fn refuse_path(revision: &str) -> Result<(), Stop> {
     let (what, instead) = if output::is_tree(path) {
         (
             "rendered tree",
-            format!("the rendered tree is `--base-tree {word}`"),
+            format!("pass the rendered tree with `--base-tree {word}`"),
         )
     } else if path.is_dir() {
-        ("directory", format!("the input in it is `--base-dir {word}`"))
+        (
+            "directory",
+            format!("pass the input in it with `--base-dir {word}`"),
+        )
     } else {
-        ("file", "another input is `--base-dir DIR`".to_owned())
+        ("file", "pass another input with `--base-dir DIR`".to_owned())
     };
     // Git's own way to say that a name is a commit, whatever else is called so (gitrevisions(7)).
     let commit = shell_word(&format!("{revision}^{{commit}}"));
     Err(usage(
         &format!("`{revision}` is a {what} here, but `--base` expects a Git revision"),
-        &format!("{instead}; a revision of that name is `--base {commit}`"),
+        &format!("{instead}; pass a revision of that name with `--base {commit}`"),
     ))
 }
 
@@ -247,7 +250,7 @@ fn tree_base(path: &Path) -> Result<Base, Stop> {
                 output::INVENTORY
             ),
             &format!(
-                "copy a rendered tree with its hidden files, which many tools omit; an input is `--base-dir {}`",
+                "copy a rendered tree with its hidden files, which many tools omit; pass an input with `--base-dir {}`",
                 shell_word(&shown.to_string())
             ),
         )

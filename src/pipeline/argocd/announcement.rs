@@ -61,7 +61,7 @@ const fn words(name: &str) -> (&'static str, &'static str) {
         ),
         b"now" => (
             "Time",
-            "The RFC 3339 time that tolerations and scores are compared with; needed only where one decides",
+            "The RFC 3339 time that tolerations and scores are compared with; needed only if the result depends on it",
         ),
         b"placement.mode" => (
             "Placement mode",

@@ -4,7 +4,7 @@
 
 /// Everything but discovery.
 const PLUGIN: &str = "\
-# Argo CD's sidecar reads this file; it is no object of the cluster, so never apply it with kubectl.
+# Argo CD's sidecar reads this file; it is not an object of the cluster, so never apply it with kubectl.
 apiVersion: argoproj.io/v1alpha1
 kind: ConfigManagementPlugin
 metadata:
@@ -16,7 +16,7 @@ spec:
   parameters:
     dynamic:
       command: [spokewright, argocd, parameters]
-  # Nothing in the repository is executed, and nothing is fetched: neither modes nor credentials are of use.
+  # Nothing in the repository is executed, and nothing is fetched: neither modes nor credentials are needed.
   preserveFileMode: false
   provideGitCreds: false
 ";
@@ -28,7 +28,7 @@ const WITHOUT: &str = "\
 
 /// Discovery by the configuration file.
 const WITH: &str = "\
-  # Applications that name no plugin get this one where a spokewright.yaml stands in their directory. For each of them
+  # Applications that name no plugin get this one if a spokewright.yaml is in their directory. For each of them
   # Argo CD streams the repository twice.
   discover:
     fileName: spokewright.yaml

@@ -25,10 +25,10 @@ use apimachinery::GroupKind;
 use crd_schema::Schema;
 
 /// Where the fields of a profile are documented.
-const HELP: &str = "`spokewright schema config` has the fields of a profile, the README an example";
+const HELP: &str = "see `spokewright schema config` for the fields of a profile, and docs/guides/teaching-a-kind.md for an example";
 
-/// Adds a policy kind or corrects one. What is left out stays as it is built in or, for a kind that is not, as
-/// for a labelled kind of this class.
+/// Adds a policy kind, or corrects one. A field that is left out keeps its built-in value, or, for a kind that is not
+/// built in, the value of a labeled kind of this class.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(crate) struct ProfileEntry {
@@ -42,16 +42,17 @@ pub(crate) struct ProfileEntry {
     /// Direct or Inherited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
-    /// Kinds that may be targeted, in place of those that the definition takes; an empty list allows any.
+    /// Kinds that may be targeted, instead of those that the definition accepts; an empty list allows any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub targets: Option<Vec<AllowedTarget>>,
-    /// Fields that name targets, in place of those of the definition.
+    /// Fields that name targets, instead of those of the definition.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_fields: Option<Vec<TargetField>>,
     /// Whether a policy without a target applies to its namespace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace_wide: Option<bool>,
-    /// Whether a policy holds for workloads, as Istio's do: those of its namespace, of the mesh, or that it selects.
+    /// Whether a policy applies to workloads, as Istio's do: to those of its namespace, of the mesh, or that it
+    /// selects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_workloads: Option<bool>,
     /// Whether its controller serves routes of a mesh, whose parent is a Service.
@@ -63,34 +64,34 @@ pub(crate) struct ProfileEntry {
     /// Fields that choose the strategy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strategy_fields: Option<Vec<String>>,
-    /// Whose strategy counts.
+    /// Whose strategy applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dictates: Option<Dictates>,
-    /// The strategy where none is chosen.
+    /// The strategy if none is chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strategy: Option<Strategy>,
-    /// What a merge never goes below.
+    /// The unit that a merge never splits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<MergeUnit>,
-    /// Lists that a strategic merge takes element by element.
+    /// Lists that a strategic merge combines element by element.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list_keys: Option<Vec<ListKey>>,
-    /// What some routes take from every policy, though the most specific one dictates.
+    /// Settings that some routes take from every policy, although otherwise the most specific policy decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filled: Option<Vec<Filled>>,
     /// The number in the spec that orders the policies on one target before age and name do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority_field: Option<String>,
-    /// The annotation of a policy with a number that does the same: the greatest goes first.
+    /// The annotation of a policy with a number that does the same; the greatest goes first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight_annotation: Option<String>,
-    /// How policies of a Gateway meet those of its routes, if the Gateway may say so.
+    /// How policies of a Gateway meet those of its routes, for kinds whose Gateways can choose it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inheritance: Option<Inheritance>,
-    /// JSON pointers in the settings, of which no two policies on one target may set the same.
+    /// JSON pointers in the settings. No two policies on one target may set the same one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exclusive_fields: Option<Vec<String>>,
-    /// Whether a `mode` of `UNSET` says nothing.
+    /// Whether a `mode` of `UNSET` sets nothing.
     pub unset_modes: Option<bool>,
     /// Who wins on one level.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,7 +108,7 @@ pub(crate) struct ProfileEntry {
     /// Conditions and messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusShape>,
-    /// Settings that let everybody in, on purpose: any of these. A page counts them as no coverage.
+    /// Settings that let everybody in, on purpose: any of these. A page does not count them as coverage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open: Option<Vec<Open>>,
 }
@@ -243,7 +244,7 @@ fn renamed(entry: &Value, pointer: &str) -> Option<String> {
         ("/precedence", "Roles") => ("Roles", Precedence::EstablishedChallenger),
         _ => return None,
     };
-    Some(format!("`{old}` is called `{new:?}`"))
+    Some(format!("`{old}` is now called `{new:?}`"))
 }
 
 fn overlay(base: Profile, entry: ProfileEntry) -> Profile {
@@ -405,7 +406,7 @@ mod tests {
             assert_eq!(finding.place, Place::value(document, "/profiles/0/precedence"));
             assert_eq!(
                 finding.help.as_deref(),
-                Some(format!("`{old}` is called `{new}`").as_str())
+                Some(format!("`{old}` is now called `{new}`").as_str())
             );
         }
     }

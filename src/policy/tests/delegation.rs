@@ -291,11 +291,14 @@ fn what_is_not_followed_is_said_with_its_reason() {
         (String::new(), "none of them is in the input"),
         (other, "the `parentRefs` of HTTPRoute team/child do not name it"),
         (with_hostnames, "HTTPRoute team/child has `hostnames`"),
-        (circle, "HTTPRoute team/child is on the way that leads here"),
-        (child("", &["/other"]), "no rule of HTTPRoute team/child asks for"),
+        (circle, "HTTPRoute team/child leads back here"),
+        (
+            child("", &["/other"]),
+            "no match of HTTPRoute team/child is within",
+        ),
         (
             child("", &["/shop", "/other"]),
-            "rule rule-2 of HTTPRoute team/child takes no request",
+            "rule rule-2 of HTTPRoute team/child gets no request",
         ),
     ] {
         let said = said(&(parent("", &to_route("child")) + &child));
@@ -433,8 +436,8 @@ fn only_at_gateways_of_kgateway_rules_hand_requests_on_and_elsewhere_a_route_is_
         assert_eq!(
             said,
             [format!(
-                "route/delegated HTTPRoute infra/parent hands requests on to other routes, which are not followed: {controller}, \
-                 which serves Gateway infra/gw, takes no routes as backends (ResolvedRefs=False, InvalidKind)"
+                "route/delegated HTTPRoute infra/parent delegates to other routes, which are not followed: {controller}, \
+                 which serves Gateway infra/gw, accepts no routes as backends (ResolvedRefs=False, InvalidKind)"
             )]
         );
     }

@@ -173,7 +173,7 @@ fn a_selector_of_a_peer_authentication_in_the_root_namespace_takes_no_effect() {
     let said = seen.said();
     assert!(
         said.iter()
-            .any(|said| said.starts_with("policy/invalid") && said.contains("root takes no effect")),
+            .any(|said| said.starts_with("policy/invalid") && said.contains("root has no effect")),
         "{said:?}"
     );
 }
@@ -330,12 +330,12 @@ fn what_targets_a_service_holds_only_where_a_waypoint_is_known_to_serve_it() {
         (
             "",
             own("") + &namespace_shop(""),
-            Some("takes no effect: neither Service shop/cart nor its Namespace has the label"),
+            Some("has no effect: neither Service shop/cart nor its Namespace has the label"),
         ),
         (
             "istio.io/use-waypoint: none",
             own("") + &namespace_shop(WP),
-            Some("takes no effect: because of the label `istio.io/use-waypoint: none`"),
+            Some("has no effect: because of the label `istio.io/use-waypoint: none`"),
         ),
         (
             WP,

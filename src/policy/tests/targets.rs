@@ -325,8 +325,8 @@ fn a_target_below_where_the_paths_of_its_kind_end_is_said_not_to_be_evaluated() 
     };
     assert!(
         one.starts_with(
-            "policy/not-evaluated: BackendTrafficPolicy infra/p targets Service infra/s: what a BackendTrafficPolicy comes to \
-             there is not evaluated, and left out of what is said about paths to it"
+            "policy/not-evaluated: BackendTrafficPolicy infra/p targets Service infra/s: its effect there is not \
+             evaluated, so the reports about paths to it leave the policy out"
         ),
         "{one}"
     );

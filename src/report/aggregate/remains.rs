@@ -28,7 +28,7 @@ pub(super) fn remains(applied: &AppliedWork, has: impl Fn([&str; 4]) -> bool) ->
             namespace: namespace.to_owned(),
             name: name.to_owned(),
             reason: String::new(),
-            message: "its agent applied it, but no work contains it any more".to_owned(),
+            message: "its agent applied it, but no work contains it anymore".to_owned(),
         });
     problems.collect()
 }

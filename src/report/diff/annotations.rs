@@ -28,8 +28,8 @@ const LISTED_CHANGES: usize = 3;
 /// (docs/systems/gitops.md#github).
 pub const MOST_ON_GITHUB: usize = 10;
 
-/// The differences as findings: first the code `diff/over-budget` for what goes beyond the budget, then `diff/changed`,
-/// of which what is lost comes first. The others are one for each hub object, on the first of its lines that the change
+/// The differences as findings: first `diff/over-budget` for each limit that is exceeded, then `diff/changed`,
+/// beginning with what is lost. The others are one for each hub object, on the first of its lines that the change
 /// touched, and one without a place for each object that has no origin (what spokewright adds itself, or an output
 /// tree). An object that is rendered differently because of a line elsewhere is named there, if the change is in one
 /// file. Works around objects are left out where something inside changes, and so is what clusters receive that come or

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What happened to an object, a work or a cluster.
+/// What happened to an object, a work, or a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
@@ -30,7 +30,7 @@ impl Change {
     }
 }
 
-/// How much was added, changed and removed.
+/// How much was added, changed, and removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Counts {

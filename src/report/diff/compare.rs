@@ -28,11 +28,11 @@ pub struct Comparison {
     pub changes: Vec<ObjectChange>,
     /// Clusters to which the same happens, in one row; those with nothing in none.
     pub rows: Vec<ClusterRow>,
-    /// Objects over all clusters; on a cluster where nothing inside any work changes, the works around them.
+    /// Objects on all clusters together; on a cluster where nothing inside any work changes, the works around them.
     pub objects: Counts,
-    /// Works over all clusters.
+    /// Works on all clusters together.
     pub works: Counts,
-    /// Objects that leave their works and stay on the clusters, over all clusters.
+    /// Objects that leave their works and stay on the clusters, on all clusters together.
     pub orphaned: usize,
     /// Clusters that join and receive exactly what others have that were there before.
     pub arrivals: Vec<Arrival>,
@@ -48,13 +48,13 @@ pub struct Arrival {
     pub like: Vec<u32>,
 }
 
-/// What a change of a work comes to on its clusters.
+/// The effect of a change of a work on its clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Effect {
-    /// What it says: the object comes, changes, or goes.
+    /// The change itself: the object is added, changed, or removed.
     Real,
-    /// Nothing: another work of the cluster has the object too, or the same happens there.
+    /// None: another work of the cluster has the object too, or the same happens there.
     OtherWork,
     /// The object leaves its work, whose `deleteOption` leaves it on the cluster
     /// (docs/systems/ocm-work.md#orphaning-rules).
@@ -67,11 +67,11 @@ pub enum Effect {
 pub struct ObjectChange {
     /// Which object.
     pub object: ObjectKey,
-    /// The work that carries it.
+    /// The work that contains it.
     pub work: String,
     /// What happened to it in that work.
     pub change: Change,
-    /// What that comes to on the clusters.
+    /// Its effect on the clusters.
     pub effect: Effect,
     /// Positions in [`Comparison::clusters`], ascending.
     pub clusters: Vec<u32>,
@@ -172,7 +172,7 @@ type Works<'a> = BTreeMap<&'a str, usize>;
 /// Compares `old` with `new`.
 ///
 /// # Errors
-/// When a text is not YAML. Texts of a plan always are.
+/// A text is not YAML. Texts of a plan always are.
 pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable> {
     let mut comparing = Comparing {
         old: Parsed::new(Which::Old, &old.bodies),

@@ -47,7 +47,7 @@ struct Held {
     levels: Vec<Level>,
     /// Shared by all paths with one result.
     settings: Arc<Settings>,
-    /// Where it holds: a thousand clusters on each of ten thousand paths would be ten million names.
+    /// Where it applies: a thousand clusters on each of ten thousand paths would be ten million names.
     classes: Vec<Class>,
 }
 

@@ -17,10 +17,10 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 pub struct FieldChange {
     /// Such as `spec.listeners[name=api].port`; `""` for the whole value.
     pub path: String,
-    /// Absent where it was added.
+    /// Absent if it was added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<Value>,
-    /// Absent where it was removed.
+    /// Absent if it was removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<Value>,
 }

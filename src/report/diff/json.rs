@@ -26,9 +26,9 @@ pub(in crate::report) struct Document<'a> {
     #[serde(flatten)]
     titles: &'a Titles,
     summary: Summary,
-    /// What goes beyond the budget of the run.
+    /// The limits of the budget that are exceeded.
     exceeded: &'a [Exceeded],
-    /// What is lost, the weightiest first.
+    /// What is lost, the most important first.
     lost: Lost<'a>,
     /// Clusters that only the new side has.
     new_clusters: Vec<NewClusters<'a>>,
@@ -48,7 +48,7 @@ struct Summary {
     objects: Counts,
     /// Objects that leave their works and stay on the clusters.
     orphaned: usize,
-    /// Paths that traffic still takes, and on which no policy of a kind holds any more.
+    /// Paths that traffic still takes, but on which no policy of a kind applies anymore.
     lost_policies: usize,
 }
 
@@ -62,7 +62,7 @@ struct Lost<'a> {
     gateways: Vec<LostObject<'a>>,
     /// Namespaces that are deleted with all that is in them.
     namespaces: Vec<LostObject<'a>>,
-    /// Paths without the policies that held there.
+    /// Paths without the policies that applied there.
     policies: Vec<LostPolicy<'a>>,
 }
 
@@ -78,14 +78,14 @@ struct LostObject<'a> {
 #[serde(rename_all = "camelCase")]
 struct LostPolicy<'a> {
     kind: &'a str,
-    /// Locators of the policies that held.
+    /// Locators of the policies that applied.
     policies: &'a [String],
-    /// Locators from the Gateway to where they held.
+    /// Locators from the Gateway to where they applied.
     path: &'a [String],
     clusters: &'a [String],
 }
 
-/// Clusters to which the same comes.
+/// Clusters that receive the same.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct NewClusters<'a> {
@@ -116,10 +116,10 @@ struct Entry<'a> {
     origins: Vec<Origin>,
     /// What differs inside a changed object.
     fields: Vec<FieldChange>,
-    /// The whole object, where it was removed.
+    /// The whole object, if it was removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     old: Option<&'a Value>,
-    /// The whole object, where it was added.
+    /// The whole object, if it was added.
     #[serde(skip_serializing_if = "Option::is_none")]
     new: Option<&'a Value>,
 }

@@ -15,20 +15,20 @@ pub enum Limit {
     Removed,
     /// Clusters on which anything changes.
     Clusters,
-    /// Paths on which policies of a kind held and hold no more, each once.
+    /// Paths on which policies of a kind applied but no longer apply, each once.
     LostPolicies,
 }
 
-/// A limit that a change goes beyond.
+/// A limit that a change exceeds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Exceeded {
-    /// Which.
+    /// The limit that is exceeded.
     pub limit: Limit,
-    /// What it allows.
+    /// The number that it allows.
     pub most: usize,
-    /// What there is.
+    /// The number that the change has.
     pub count: usize,
     /// Whether the user allowed it.
     pub allowed: bool,

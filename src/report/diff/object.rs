@@ -12,8 +12,8 @@ use serde::Serialize;
 use super::side::Body;
 use apimachinery::ApiVersion;
 
-/// Which object: what pairs the objects of both sides. The version is no part of it, so that a new version of an
-/// object is a change.
+/// The identity that pairs the objects of both sides. The version is not part of it, so a new version of an object is a
+/// change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -29,15 +29,14 @@ pub struct Titles {
     pub fleet: Option<String>,
 }
 
-/// A policy whose effective settings change on some path from a Gateway to a route, although perhaps no object
-/// of its own does.
+/// A policy whose effective settings change on some path from a Gateway to a route, even if its own object does not.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct EffectiveChange {
     /// Kind of the policy.
     pub kind: String,
-    /// Its group: two products may use one kind's name.
+    /// Its group, because two products may have a kind of the same name.
     pub group: String,
     /// Locators from the Gateway to the route, as in a `PolicyReport`.
     pub path: Vec<String>,
@@ -48,14 +47,14 @@ pub struct EffectiveChange {
     #[serde(serialize_with = "names")]
     #[schemars(with = "Vec<String>")]
     pub clusters: Arc<Vec<String>>,
-    /// Whether traffic still takes the path, and no policy of the kind holds there any more.
+    /// Whether traffic still takes the path, but no policy of the kind applies there anymore.
     #[serde(rename = "lost")]
     pub is_lost: bool,
     /// The clusters where that is so, sorted; none on the hub.
     pub lost_on: Vec<String>,
-    /// The effective settings before; none where no policy applied.
+    /// The effective settings before the change; none if no policy applied.
     pub old: Option<Value>,
-    /// The effective settings after; none where no policy applies any more.
+    /// The effective settings after the change; none if no policy applies anymore.
     pub new: Option<Value>,
     /// Locators of the policies that `old` comes from, sorted.
     pub old_policies: Vec<String>,
@@ -85,9 +84,9 @@ pub(in crate::report) fn giver<'p>(policies: &'p [String], setting: &SettingChan
 pub struct SettingChange {
     /// Rule id or JSON pointer.
     pub setting: String,
-    /// Absent where it was added.
+    /// Absent if it was added.
     pub old: Option<Value>,
-    /// Absent where it was removed.
+    /// Absent if it was removed.
     pub new: Option<Value>,
     /// `namespace/name` of the policy that gave it.
     pub old_from: Option<String>,
@@ -109,7 +108,7 @@ pub struct DiffReport {
     pub comparison: Comparison,
     /// Policies.
     pub effective_changes: Vec<EffectiveChange>,
-    /// Where the change does more than it may.
+    /// Where the change exceeds its budget.
     pub exceeded: Vec<Exceeded>,
 }
 
@@ -131,7 +130,7 @@ impl DiffReport {
         self.comparison.changes.is_empty() && self.effective_changes.is_empty()
     }
 
-    /// `187 of 1000 clusters change; over all, 0 objects added, 187 changed, 0 removed`.
+    /// `187 of 1000 clusters change; in total, 0 objects added, 187 changed, 0 removed`.
     #[must_use]
     pub fn headline(&self) -> String {
         let comparison = &self.comparison;
@@ -169,7 +168,7 @@ impl DiffReport {
             orphaned => format!(", {orphaned} left behind"),
         };
         format!(
-            "{who}; over all, {} added, {} changed, {} removed{left}",
+            "{who}; in total, {} added, {} changed, {} removed{left}",
             counted(counts.added, "object"),
             counts.changed,
             counts.removed

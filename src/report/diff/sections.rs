@@ -90,10 +90,16 @@ pub(super) fn what_happens(change: &ObjectChange) -> String {
         (Effect::Real, _) => String::new(),
         (Effect::Orphaned, _) => format!(": it leaves the work {} and stays there", change.work),
         (Effect::OtherWork, Change::Removed) => {
-            format!(": it leaves the work {}, and another one has it", change.work)
+            format!(
+                ": it leaves the work {}, but another one still has it",
+                change.work
+            )
         }
         (Effect::OtherWork, Change::Added) => {
-            format!(": it comes into the work {}, and another one has it", change.work)
+            format!(
+                ": it is added to the work {}, but another one also has it",
+                change.work
+            )
         }
         (Effect::OtherWork, Change::Changed) => format!(": the same in the work {}", change.work),
     }

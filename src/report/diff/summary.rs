@@ -199,7 +199,7 @@ impl<'r> Summarizing<'r> {
                 with(&removed, gateway)
             ));
             match self.comes_to(change) {
-                Some(there) => point.plain(format!("; it comes to {there}")),
+                Some(there) => point.plain(format!("; it is added on {there}")),
                 None => point,
             }
         }));
@@ -320,7 +320,7 @@ impl<'r> Summarizing<'r> {
             let mut point = Point::default()
                 .plain("no ")
                 .name(kind)
-                .plain(" holds any more (it was ")
+                .plain(" applies anymore (it was ")
                 .name(names.join(", "))
                 .plain(format!(") {on}:"));
             let listed = paths.iter().take(MOST_PATHS);
@@ -408,7 +408,7 @@ impl<'r> Summarizing<'r> {
         points.extend(gateways.iter().map(|gateway| {
             let (change, clusters) = gateway;
             Point::default().name(change.object.to_string()).plain(format!(
-                " comes to {}{}",
+                " is added on {}{}",
                 self.on(clusters),
                 with(&added, gateway)
             ))

@@ -442,7 +442,7 @@ fn a_gateway_that_moves_is_lost_first_and_says_where_it_goes() {
     let new = [without("a"), with("b"), without("b")];
     let text = human(&report(&old, &new), &both(), Look::default());
     assert!(
-        text.contains("\nlost\n  Gateway ns/web leaves a, with 1 other object; it comes to b\n\nnew\n  Gateway ns/web comes to b"),
+        text.contains("\nlost\n  Gateway ns/web leaves a, with 1 other object; it is added on b\n\nnew\n  Gateway ns/web is added on b"),
         "{text}"
     );
 }

@@ -26,27 +26,27 @@ pub struct ObjectExplanation {
     /// Where it is.
     #[serde(flatten)]
     pub place: Option<SourceLine>,
-    /// The cluster that was looked at.
+    /// The cluster that was asked about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
-    /// Clusters that it goes to, sorted.
+    /// Clusters that it is on, sorted.
     pub clusters: Vec<String>,
-    /// Of a route whose kind is synced: the clusters that it is shipped to, sorted.
+    /// For a route whose kind is synced: the clusters that it is shipped to, sorted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shipped_to: Option<Vec<String>>,
-    /// Of a route of the hub that is not synced: it counts wherever its Gateways go, as if another tool delivered it.
+    /// For a hub route that is not synced: it counts on the clusters of its Gateways, as if another tool delivered it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub assumed: bool,
-    /// Of a ListenerSet that is attached to no Gateway, and of each parent that does not take a route: why.
+    /// Why a ListenerSet is attached to no Gateway, and why each parent that refuses a route does.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_attached: Vec<String>,
     /// The policies that target it, or a section of it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attached: Vec<AttachedPolicy>,
-    /// Of a policy: what becomes of it.
+    /// For a policy: its status and what it affects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyPart>,
-    /// What holds on the paths through it, equal results together.
+    /// The effective policies on the paths through it, with equal results together.
     pub effective: Vec<ExplainedPaths>,
 }
 
@@ -76,22 +76,22 @@ pub struct PolicyPart {
     pub conditions: Vec<Condition>,
     /// Locators of its targets.
     pub targets: Vec<String>,
-    /// How much it touches.
+    /// How much it affects.
     pub reach: ReachPart,
-    /// Where nothing of it holds anywhere: the policies that took its place.
+    /// If none of its settings is in effect anywhere: the policies that override it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overridden_by: Vec<Winner>,
-    /// The policies that give way to it, wholly or in part.
+    /// The policies that it overrides, wholly or in part.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<Loser>,
-    /// Clusters where a spoke-local policy is in the way.
+    /// Clusters where a spoke-local policy changes this.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_clusters: Vec<ClusterPart>,
     /// What would change if it were deleted.
     pub if_deleted: Vec<ChangePart>,
 }
 
-/// A policy that took the place of another.
+/// A policy that overrides another one.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -118,7 +118,7 @@ pub struct Loser {
     /// What it is called.
     #[serde(skip)]
     pub title: String,
-    /// The clusters where that is so, sorted; none: a Gateway that goes to none.
+    /// The clusters where that is so, sorted; none for a Gateway that is on no cluster.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<String>,
     /// File and line.
@@ -126,7 +126,7 @@ pub struct Loser {
     pub place: Option<SourceLine>,
 }
 
-/// The reach of a policy: locators.
+/// What a policy affects, as locators.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -143,7 +143,7 @@ pub struct ReachPart {
     pub backends: Vec<String>,
 }
 
-/// What becomes of a policy on one cluster.
+/// The state of a policy on one cluster.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -164,13 +164,13 @@ pub struct ChangePart {
     /// The paths for people.
     #[serde(skip)]
     pub labels: Vec<String>,
-    /// The clusters where that is so, sorted; none: a Gateway that goes to none.
+    /// The clusters where that is so, sorted; none for a Gateway that is on no cluster.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<String>,
     /// Whether those are all clusters of the Gateway.
     #[serde(skip)]
     pub everywhere: bool,
-    /// Settings that would go or change: name, old value, new value (none: gone).
+    /// Settings that would be removed or change: name, old value, new value (none if removed).
     pub changes: Vec<SettingIfDeleted>,
 }
 
@@ -208,17 +208,17 @@ pub struct ExplainedPaths {
     /// The paths for people.
     #[serde(skip)]
     pub labels: Vec<String>,
-    /// The clusters where it holds, sorted; none: a Gateway that goes to none.
+    /// The clusters where it is in effect, sorted; none for a Gateway that is on no cluster.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub clusters: Arc<[String]>,
     /// Whether those are all clusters of the Gateway.
     #[serde(skip)]
     pub everywhere: bool,
-    /// What holds, and from where.
+    /// The settings that are in effect, and where they come from.
     pub settings: Vec<ExplainedSetting>,
-    /// What does not, and why.
+    /// The settings that are overridden, and why.
     pub overridden: Vec<ExplainedLoss>,
-    /// Policies on the paths that their controller refuses: no setting of theirs takes effect.
+    /// Policies on the paths that their controller refuses: none of their settings takes effect.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedPolicy>,
 }
@@ -257,7 +257,7 @@ pub struct ExplainedSetting {
     pub place: Option<SourceLine>,
 }
 
-/// A setting that lost.
+/// A setting that is overridden.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -270,12 +270,12 @@ pub struct ExplainedLoss {
     /// File and line of it.
     #[serde(flatten)]
     pub place: Option<SourceLine>,
-    /// Whose it is.
+    /// The policy that sets it.
     pub policy: String,
     /// `namespace/name` of that policy.
     #[serde(skip)]
     pub key: String,
-    /// Who took its place.
+    /// The policies that override it.
     pub by: Vec<String>,
     /// `namespace/name` of those.
     #[serde(skip)]

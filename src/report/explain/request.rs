@@ -17,7 +17,7 @@ use crate::diagnostic::{API_VERSION, Locate};
 use crate::topology::{Candidate, GatewayId, ListenerNode, Node, Path, Request, Taken, Topology};
 use apimachinery::Work;
 
-/// What becomes of a request, kind `RequestExplanation`.
+/// How a request is answered, kind `RequestExplanation`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -26,27 +26,27 @@ pub struct RequestExplanation {
     kind: &'static str,
     /// `GET https://shop.example.com/cart`.
     pub request: String,
-    /// The cluster that was looked at.
+    /// The cluster that was asked about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
-    /// One for each Gateway that takes it and each way in which its clusters differ.
+    /// One for each Gateway that accepts it, and for each way in which its clusters differ.
     pub answers: Vec<Answer>,
-    /// Where nothing takes it: the listeners that there are, as `https://*.example.com:443`.
+    /// If no listener accepts it: the existing listeners, as `https://*.example.com:443`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub listeners: Vec<String>,
 }
 
-/// What a Gateway makes of a request.
+/// How a Gateway answers a request.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Answer {
-    /// Locator of the listener that takes it.
+    /// Locator of the listener that accepts it.
     pub listener: String,
     /// The same for people.
     #[serde(skip)]
     pub listener_title: String,
-    /// Clusters, sorted; none for a Gateway that goes nowhere.
+    /// Clusters, sorted; none for a Gateway that is on no cluster.
     pub clusters: Arc<[String]>,
     /// Whether these are all clusters of the Gateway.
     #[serde(skip)]
@@ -54,16 +54,16 @@ pub struct Answer {
     /// The rule that serves it; without one, the answer is 404.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleLine>,
-    /// The rule that would take it if that one did not.
+    /// The rule that would serve it if that one did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<RuleLine>,
     /// Why the first comes before the next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<&'static str>,
-    /// Rules that may take it before that one or in its place: what they ask for is not understood here.
+    /// Rules that may serve it before that one or instead of it, because their matches are not understood here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<UnknownRule>,
-    /// What holds on its way, each kind of policy.
+    /// The effective policies on its path, by kind.
     pub effective: Vec<ExplainedPaths>,
 }
 

@@ -23,9 +23,9 @@ const MOST_CLUSTERS: usize = 3;
 const MOST_DRAWN: usize = 200_000;
 
 impl Graph {
-    /// Everything that the view knows; of one cluster, what goes there or lives there. `admits` leaves out clusters, and
-    /// Gateways that go to none but those. Clusters that receive the same Gateways are one node where a node for each would
-    /// have more edges than anybody follows.
+    /// Everything that the view knows; for one cluster, what goes there or lives there. `admits` leaves out clusters,
+    /// and Gateways that go only to those. Clusters that receive the same Gateways are one node if a node for each
+    /// would have more edges than anybody can follow.
     pub fn new(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Self {
         let builder = Builder::new(view, &admits);
         builder.map_or_else(Self::default, |builder| {

@@ -1,4 +1,4 @@
-//! Makes a graph small enough to read: similar nodes are counted instead of drawn.
+//! Makes a graph small enough to read: similar nodes are grouped instead of drawn.
 //!
 //! Owns: the order in which nodes are collapsed, and which of them are alike.
 //! Flows in: a [`Graph`] of everything. Flows out: a smaller one that stands for the same things.

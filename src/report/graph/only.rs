@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use super::{Edge, Graph, Layer, Link, Vertex};
 
-/// The part that a picture shows: `kind/name` or `kind/namespace/name`, ignoring case in the kind. A namespace stands
-/// for everything in it.
+/// The part that a picture shows: `kind/name` or `kind/namespace/name`, ignoring case in the kind. A namespace
+/// represents everything in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Only {
     kind: String,

@@ -1,4 +1,4 @@
-//! Labels are escaped whatever they contain; similar nodes are counted, in order, and nothing gets lost.
+//! Labels are escaped whatever they contain; similar nodes are grouped, in order, and nothing gets lost.
 
 use proptest::prelude::*;
 

@@ -55,15 +55,15 @@ pub struct FleetPage {
     pub(super) backends: Vec<BackendRow>,
     /// Routes.
     pub(super) routes: Vec<RouteRow>,
-    /// What holds for a rule: an outcome, or -1, for each of `ruleKinds`.
+    /// What applies to a rule: an outcome, or -1, for each of `ruleKinds`.
     pub(super) profiles: Vec<Vec<Position>>,
-    /// What policies of one kind come to.
+    /// The result of the policies of one kind.
     pub(super) outcomes: Vec<OutcomeRow>,
     /// Where clusters have another outcome than most: other settings, or the same from elsewhere.
     pub(super) exceptions: Vec<ExceptionRow>,
     /// Policies of the hub, then those that live on clusters.
     pub(super) policies: Vec<PolicyRow>,
-    /// Policies that are kept from a cluster by what lives there: policy, cluster, winner, and the rule.
+    /// Policies that a local policy overrides on a cluster: policy, cluster, winner, and the rule.
     pub(super) withheld: Vec<(usize, usize, usize, &'static str)>,
     /// Placements.
     pub(super) placements: Vec<PlacementRow>,
@@ -87,7 +87,7 @@ pub(super) struct KindRow {
     pub(super) ends: Ends,
 }
 
-/// Where the paths of a kind end that a page draws as cells.
+/// Where paths end, for the kinds that a page draws as cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub(super) enum Ends {
     /// A rule, or a route.
@@ -117,10 +117,10 @@ pub(super) struct ClusterRow {
 pub(super) struct GatewayRow {
     pub(super) ns: String,
     pub(super) name: String,
-    /// `Service`, where it is none.
+    /// `Service`, if it is not a Gateway.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) kind: Option<String>,
-    /// Whether it lives on clusters, and comes from no hub.
+    /// Whether it lives on clusters and does not come from the hub.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) local: bool,
     pub(super) at: Option<At>,
@@ -131,14 +131,14 @@ pub(super) struct GatewayRow {
     /// Its clusters: a set.
     pub(super) clusters: usize,
     pub(super) listeners: Vec<ListenerRow>,
-    /// What holds above its routes: listener or -1, kind, outcome.
+    /// What applies above its routes: listener or -1, kind, outcome.
     pub(super) own: Vec<(Position, usize, Position)>,
-    /// The work that carries it.
+    /// The work that contains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) work: Option<String>,
-    /// What that carries, without routes.
+    /// The objects of that work, without routes.
     pub(super) objects: Vec<CarriedRow>,
-    /// How many routes it carries.
+    /// How many routes that work contains.
     pub(super) ships_routes: usize,
     pub(super) conditions: Vec<ConditionRow>,
     /// What the clusters report instead.
@@ -174,7 +174,7 @@ pub(super) enum CarriedRow {
 /// A backend, or a port of one.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct BackendRow {
-    /// `Service shop/cart`, and a port where it is one.
+    /// `Service shop/cart`, and the port if it is one.
     pub(super) text: String,
     /// The backend that it is a port of.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,13 +187,13 @@ pub(super) struct RouteRow {
     pub(super) kind: String,
     pub(super) ns: String,
     pub(super) name: String,
-    /// Whether it lives on clusters, and comes from no hub.
+    /// Whether it lives on clusters and does not come from the hub.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) local: bool,
     pub(super) at: Option<At>,
     pub(super) hosts: Vec<String>,
     pub(super) rules: Vec<RuleRow>,
-    /// Where it hangs.
+    /// Where it is attached.
     pub(super) on: Vec<OnRow>,
 }
 
@@ -212,7 +212,7 @@ pub(super) struct RuleRow {
     pub(super) b: Vec<usize>,
 }
 
-/// A listener that takes a route: Gateway, listener, the profile of all rules or one for each, what holds on other
+/// A listener that accepts a route: Gateway, listener, the profile of all rules or one for each, what applies on other
 /// paths (rule or -1, backend or -1, kind, outcome), and the clusters where it does, if these are not all of the
 /// Gateway's.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -242,13 +242,13 @@ pub(super) type SetRow = (String, usize, usize, Position, usize);
 /// A setting that does not: its name, value or -1, policy, who took its place, the rule, file or -1, and line.
 pub(super) type LostRow = (String, Position, usize, Vec<usize>, &'static str, Position, usize);
 
-/// What policies of one kind come to.
+/// The result of the policies of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(super) struct OutcomeRow {
     pub(super) kind: usize,
     pub(super) set: Vec<SetRow>,
     pub(super) lost: Vec<LostRow>,
-    /// It lets everybody in, on purpose: that is no coverage.
+    /// Whether it lets everybody in on purpose, which does not count as coverage.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) open: bool,
 }

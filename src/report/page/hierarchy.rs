@@ -213,7 +213,7 @@ impl<'p> Hierarchy<'p> {
         self.gateways.position(identity.clone(), || {
             let mut listeners = Interned::default();
             listeners.position(String::new(), || ListenerRow {
-                name: "requests inside of the mesh".to_owned(),
+                name: "requests inside the mesh".to_owned(),
                 host: match &identity.namespace {
                     Some(namespace) => format!("{}.{namespace}", identity.name),
                     None => identity.name.clone(),

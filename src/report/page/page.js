@@ -258,8 +258,8 @@
       t = [...u.holds, ...u.partly, ...u.lost].length;
     if (!t) return ['bad', 'on no path'];
     if (!u.holds.length && !u.partly.length) return ['bad', 'overridden everywhere'];
-    if (u.partly.length || u.lost.length) return ['warn', 'holds in part'];
-    return ['ok', 'holds'];
+    if (u.partly.length || u.lost.length) return ['warn', 'in effect in part'];
+    return ['ok', 'in effect'];
   }
   const isLocal = p => P[p].cluster !== undefined;
   const livesOn = p => (isLocal(p) ? members(P[p].clusters) : []);
@@ -750,7 +750,7 @@
       w.push([
         'local',
         ex.size,
-        `${ex.size === 1 ? 'cluster differs' : 'clusters differ'} by what lives there`,
+        `${ex.size === 1 ? 'cluster differs' : 'clusters differ'} because of local objects`,
         clusterText(ex),
         ex.size === 1 ? clHash([...ex][0]) : '#/clusters',
       ]);
@@ -759,7 +759,7 @@
       w.push([
         'warn',
         idle.length,
-        `${idle.length === 1 ? 'policy holds' : 'policies hold'} nowhere`,
+        `${idle.length === 1 ? 'policy is' : 'policies are'} in effect nowhere`,
         idle
           .slice(0, 2)
           .map(p => P[p].name)
@@ -772,7 +772,7 @@
         'warn',
         open,
         `${open === 1 ? 'route lets' : 'routes let'} everybody in`,
-        'on purpose, by a policy that says so',
+        'on purpose, by a policy',
         '#/routes?gap=open',
       ]);
     if (W && (W.problems.length || W.applied < W.planned)) {
@@ -1224,9 +1224,9 @@
               ` of ${R.length.toLocaleString('en')} without ${gap} on at least one path`,
             ]
           : gap === 'differs'
-            ? [h('b', null, n(shown, 'route')), ' with other settings on some cluster, because of what lives there']
+            ? [h('b', null, n(shown, 'route')), ' with other settings on some cluster, because of local objects']
             : gap === 'open'
-              ? [h('b', null, n(shown, 'route')), ' that everybody may ask, as a policy says so']
+              ? [h('b', null, n(shown, 'route')), ' that a policy opens to everybody']
               : [h('b', null, n(shown, 'route')), ', grouped where they are alike. Red is a gap.'],
       ),
       h(
@@ -1262,7 +1262,7 @@
             'div',
             { class: 'card' },
             table(
-              'Routes by listener, and the policies of each kind that hold',
+              'Routes by listener, and the policies of each kind that apply',
               [
                 'Route',
                 ...K.map((_, k) => h('th', { scope: 'col', class: kc(k) }, h('i', { class: 'dot' }), short(k))),
@@ -1313,7 +1313,7 @@
       vi = Math.min(Math.max(0, (+q.get('path') || 1) - 1), Math.max(0, vs.length - 1)),
       v = vs[vi];
     const out = [head(rt.kind, `${rt.ns}/${rt.name}`, rt.at)];
-    if (!v) return [...out, h('p', { class: 'note' }, 'No listener of a Gateway here takes this route.')];
+    if (!v) return [...out, h('p', { class: 'note' }, 'No listener of a Gateway here accepts this route.')];
     const [g, li] = v.on,
       gw = G[g],
       l = gw.listeners[li],
@@ -1461,7 +1461,7 @@
           nothing
             ? h('span', { class: 'tag' }, 'forwards to nothing')
             : o < 0 || !O[o].set.length
-              ? h('span', { class: 'tag bad' }, 'none holds here')
+              ? h('span', { class: 'tag bad' }, 'none in effect here')
               : h('span', { class: 'muted small' }, n(O[o].set.length, 'setting')),
           mine && h('span', { class: 'tag local' }, 'differs from the other clusters'),
         ),
@@ -1529,7 +1529,7 @@
           h(
             'div',
             { class: 'why' },
-            'Gives way to ',
+            'Overridden by ',
             l[3].map((p, j) => [j ? ', ' : '', P[p].name]),
             ': ',
             D.rules[l[4]] || l[4],
@@ -1817,7 +1817,7 @@
         'div',
         { class: 'card' },
         table(
-          'Listeners and routes with the policies on each level and what they come to',
+          'Listeners and routes with the policies on each level and their result',
           [
             'Gateway',
             'Listener',
@@ -2043,8 +2043,8 @@
         { class: 'seg' },
         link('', 'All'),
         K.map(x => link('', x.kind, x.kind)),
-        link('warn', 'Hold in part'),
-        link('bad', 'Hold nowhere'),
+        link('warn', 'In effect in part'),
+        link('bad', 'In effect nowhere'),
         link('local', 'Live on clusters'),
       ),
       h('p'),
@@ -2118,7 +2118,7 @@
       h(
         'p',
         null,
-        isLocal(p) ? 'Holds on ' : 'Reaches ',
+        isLocal(p) ? 'Applies on ' : 'Affects ',
         h('b', null, clusterText([...rc])),
         ', ',
         h('b', null, n(gs.size, 'Gateway')),
@@ -2127,8 +2127,8 @@
       ),
       waffle(
         c => (repC.has(c) ? 2 : rc.has(c) ? 1 : 0),
-        ['not reached', 'reached', 'replaced by what lives there'],
-        `Reaches ${clusterText([...rc])}`,
+        ['not affected', 'affected', 'overridden by a local policy'],
+        `Affects ${clusterText([...rc])}`,
       ),
       rep.map(w =>
         h(
@@ -2138,7 +2138,7 @@
           a(clHash(w[1]), C[w[1]].name),
           ' ',
           chip(w[2], { full: true }),
-          ' holds instead: ',
+          ' is in effect instead: ',
           D.rules[w[3]] || w[3],
           '.',
         ),
@@ -2150,26 +2150,26 @@
           h(
             'p',
             { class: 'small' },
-            i ? '' : h('b', null, 'Gives way '),
-            'to ',
+            i ? '' : h('b', null, 'Overridden '),
+            'by ',
             chip(b, { full: true }),
             ': ',
             D.rules[rule] || rule,
             '.',
           ),
         ),
-      u.by.size > 8 ? h('p', { class: 'small muted' }, `and to ${u.by.size - 8} more`) : '',
+      u.by.size > 8 ? h('p', { class: 'small muted' }, `and by ${u.by.size - 8} more`) : '',
     );
     out.push(
       h('p'),
       h(
         'div',
         { class: 'two' },
-        h('section', null, h('h2', null, 'How far it reaches'), reach),
+        h('section', null, h('h2', null, 'What it affects'), reach),
         h(
           'section',
           null,
-          h('h2', null, 'What it says'),
+          h('h2', null, 'Its text'),
           h('div', { class: 'card' }, codeBox([po.first, po.text.split('\n')], 0, lines)),
         ),
       ),
@@ -2177,7 +2177,7 @@
     const left = out[out.length - 1].firstChild;
     // where it holds
     const all = [
-      ...u.holds.map(x => [x, 'ok', 'holds']),
+      ...u.holds.map(x => [x, 'ok', 'in effect']),
       ...u.partly.map(x => [x, 'warn', 'in part']),
       ...u.lost.map(x => [x, 'bad', 'overridden']),
     ];
@@ -2225,7 +2225,7 @@
         h(
           'div',
           { class: 'card' },
-          table('Where it holds', ['Gateway and listener', 'Routes', 'State', 'Clusters'], body),
+          table('Where it is in effect', ['Gateway and listener', 'Routes', 'State', 'Clusters'], body),
         ),
       );
     }
@@ -2857,7 +2857,7 @@
         { class: 'card pad' },
         waffle(c => (sel.has(c) ? 1 : 0), ['left out', 'selected'], `Selects ${clusterText([...sel])}`),
       ),
-      h('h2', null, 'How it came to that'),
+      h('h2', null, 'How it was decided'),
       f,
       p.prioritizers.length
         ? h(
@@ -2966,7 +2966,7 @@
             null,
             e.new < 0
               ? [
-                  h('span', { class: 'tag bad' }, lostKind(e) ? 'no longer holds' : 'goes with its path'),
+                  h('span', { class: 'tag bad' }, lostKind(e) ? 'no longer applies' : 'removed with its path'),
                   ' ',
                   e.oldPolicies.map(x => x[0]).join(', '),
                 ]
@@ -3162,7 +3162,7 @@
         : '',
       h('h2', null, 'Settings that change'),
       X.tooMuch
-        ? h('p', { class: 'note' }, 'So many settings hold that those of both sides were not compared.')
+        ? h('p', { class: 'note' }, 'There are too many settings to compare those of both sides.')
         : eff.length
           ? eff.map(card)
           : h('p', { class: 'muted' }, 'None: only objects change.'),
@@ -3562,7 +3562,7 @@
         null,
         W
           ? 'Made by spokewright from files and exported works. It loads nothing.'
-          : 'Made by spokewright from files alone. Nothing on this page was asked of a cluster, and it loads nothing.',
+          : 'Made by spokewright from files alone. No cluster was asked for anything on this page, and it loads nothing.',
         D.leftOut.length ? h('p', null, `Left out, to keep the page small: ${D.leftOut.join('; ')}.`) : '',
       ),
     );
@@ -3598,14 +3598,14 @@
         h(
           'p',
           null,
-          'A policy holds for a path: GatewayClass, Gateway, listener, route, rule, backend. Where several meet, ' +
-            'one of them gives way; it is struck through, with the rule that decided.',
+          'A policy applies to a path: GatewayClass, Gateway, listener, route, rule, backend. If several meet, ' +
+            'the ones that are overridden are struck through, with the rule that decided.',
         ),
         h(
           'p',
           null,
-          'Clusters, routes and changes that are alike are one row. Violet is what lives on a cluster and changes ' +
-            'the outcome there. Red is a gap. What lets everybody in on purpose covers nothing.',
+          'Clusters, routes, and changes that are alike are one row. Violet marks objects that live on a cluster and ' +
+            'change the outcome there. Red marks a gap. A policy that lets everybody in on purpose is not coverage.',
         ),
         h(
           'dl',

@@ -78,13 +78,13 @@ fn worth_a_look(page: &FleetPage) -> Vec<String> {
         .collect();
     if !differing.is_empty() {
         lines.push(format!(
-            "clusters where another setting holds: {}",
+            "clusters where another setting applies: {}",
             differing.len()
         ));
     }
     let idle = idle(page);
     if idle > 0 {
-        lines.push(format!("policies that hold nowhere: {idle}"));
+        lines.push(format!("policies that are in effect nowhere: {idle}"));
     }
     let loose = page.routes.len().saturating_sub(attached.len());
     if loose > 0 {

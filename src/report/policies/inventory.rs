@@ -18,9 +18,9 @@ pub(in crate::report) struct Inventory {
     pub(in crate::report) kinds: Vec<KindEntry>,
     /// Gateways, and Services of a mesh that are parents of routes.
     pub(in crate::report) gateways: Vec<GatewayEntry>,
-    /// All routes, whether a policy holds on them or not.
+    /// All routes, whether a policy applies to them or not.
     pub(in crate::report) routes: Vec<RouteEntry>,
-    /// What policies of one kind come to, and where they do on most clusters.
+    /// The result of the policies of one kind, and the paths where most clusters have it.
     pub(in crate::report) outcomes: Vec<OutcomeEntry>,
     /// Where clusters have another outcome than most: other settings, or the same from elsewhere.
     pub(in crate::report) exceptions: Vec<OutcomeException>,
@@ -48,10 +48,10 @@ pub(in crate::report) struct GatewayEntry {
     /// `namespace/name` of its Placement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::report) placement: Option<String>,
-    /// Whether it lives on clusters, and comes from no hub.
+    /// Whether it lives on clusters and does not come from the hub.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(in crate::report) local: bool,
-    /// Where it goes, sorted.
+    /// Its clusters, sorted.
     // Shared by all that are on the same clusters.
     pub(in crate::report) clusters: Arc<Vec<String>>,
     pub(in crate::report) listeners: Vec<ListenerEntry>,
@@ -61,7 +61,7 @@ pub(in crate::report) struct GatewayEntry {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::report) struct ListenerEntry {
-    /// Locator; of a Service its own.
+    /// Locator; for a Service, that of the Service.
     pub(in crate::report) listener: String,
     /// `*` for any.
     pub(in crate::report) hostname: String,
@@ -82,12 +82,12 @@ pub(in crate::report) struct RouteEntry {
     pub(in crate::report) route: String,
     #[serde(flatten)]
     pub(in crate::report) place: Option<SourceLine>,
-    /// Whether it lives on clusters, and comes from no hub.
+    /// Whether it lives on clusters and does not come from the hub.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(in crate::report) local: bool,
     pub(in crate::report) hostnames: Vec<String>,
     pub(in crate::report) rules: Vec<RuleEntry>,
-    /// The listeners that take it; none: it is attached nowhere.
+    /// The listeners that accept it; none if it is attached nowhere.
     pub(in crate::report) attached: Vec<AttachedEntry>,
 }
 
@@ -102,12 +102,12 @@ pub(in crate::report) struct RuleEntry {
     pub(in crate::report) backends: Vec<String>,
 }
 
-/// A listener that takes a route.
+/// A listener that accepts a route.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(in crate::report) struct AttachedEntry {
     /// Locator.
     pub(in crate::report) listener: String,
-    /// The clusters where it does, sorted; none: all of the Gateway.
+    /// The clusters where it does, sorted; none means all of the Gateway.
     #[serde(skip_serializing_if = "is_empty")]
     pub(in crate::report) clusters: Arc<Vec<String>>,
 }
@@ -116,22 +116,22 @@ fn is_empty(names: &Arc<Vec<String>>) -> bool {
     names.is_empty()
 }
 
-/// What policies of one kind come to.
+/// The result of the policies of one kind.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(in crate::report) struct OutcomeEntry {
     pub(in crate::report) kind: String,
     pub(in crate::report) group: String,
-    /// It lets everybody in, on purpose.
+    /// Whether it lets everybody in on purpose.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(in crate::report) open: bool,
     pub(in crate::report) settings: Vec<OutcomeSetting>,
     pub(in crate::report) overridden: Vec<LostSetting>,
-    /// Locators from the Gateway on: where most clusters of the Gateway have it. A path that ends at a route stands for
+    /// Locators from the Gateway on: where most clusters of the Gateway have it. A path that ends at a route represents
     /// those of its rules.
     pub(in crate::report) paths: Vec<Vec<String>>,
 }
 
-/// A setting that holds.
+/// A setting that is in effect.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(in crate::report) struct OutcomeSetting {
     /// Rule id or JSON pointer.
@@ -144,7 +144,7 @@ pub(in crate::report) struct OutcomeSetting {
     pub(in crate::report) place: Option<SourceLine>,
 }
 
-/// A setting that does not.
+/// A setting that is overridden.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(in crate::report) struct LostSetting {
     /// Rule id or JSON pointer.
@@ -155,7 +155,7 @@ pub(in crate::report) struct LostSetting {
     pub(in crate::report) policy: String,
     #[serde(flatten)]
     pub(in crate::report) place: Option<SourceLine>,
-    /// Locators of the policies that took its place.
+    /// Locators of the policies that override it.
     pub(in crate::report) by: Vec<String>,
     /// The name of the rule that decided, if one did.
     pub(in crate::report) rule: &'static str,
@@ -170,10 +170,10 @@ pub(in crate::report) struct OutcomeException {
     pub(in crate::report) clusters: Vec<String>,
     pub(in crate::report) kind: String,
     pub(in crate::report) group: String,
-    /// The outcome of most, by its position in `outcomes`; absent: none.
+    /// The outcome of most, by its position in `outcomes`; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::report) usual: Option<usize>,
-    /// The outcome on these clusters; absent: none.
+    /// The outcome on these clusters; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::report) here: Option<usize>,
     /// Locators from the Gateway on.

@@ -32,7 +32,7 @@ fn characters_that_cannot_start_a_text_are_explained_with_the_quoted_text() {
     let (place, message, help) = told("a: @x y # c\n");
     assert_eq!(
         (place.as_str(), message.as_str()),
-        ("@", "a text without quotes cannot start with `@`")
+        ("@", "text without quotes cannot start with `@`")
     );
     assert_eq!(help, "quote the text: \"@x y\"");
 }
@@ -70,7 +70,7 @@ fn what_stands_behind_the_mark_of_a_block_text_is_shown() {
     let (place, message, _) = told("a: |0\n  x\n");
     assert_eq!(
         (place.as_str(), message.as_str()),
-        ("0", "a block text cannot be indented by 0")
+        ("0", "a block scalar cannot be indented by 0 spaces")
     );
     for (text, wrong) in [
         ("a: |10\n  x\n", "0"),
@@ -130,13 +130,13 @@ fn what_ends_too_early_or_goes_on_in_json_is_told() {
         told("{\"a\": [1"),
         expected(
             "",
-            "the JSON ends too early: `,` or `]` should stand here",
+            "the JSON ends too early: `,` or `]` is expected here",
             Some("[")
         )
     );
     assert_eq!(
         told("{\"a\": {\"b\": 1 é}}"),
-        expected("é", "`,` or `}` should stand here", Some("{"))
+        expected("é", "`,` or `}` is expected here", Some("{"))
     );
     assert_eq!(
         told("{\"a\": \"b"),
@@ -151,10 +151,10 @@ fn what_ends_too_early_or_goes_on_in_json_is_told() {
         let message = format!("`{number}` is not a number in JSON");
         assert_eq!(told(text), expected(number, &message, None));
     }
-    assert_eq!(told("[1]").1, "a JSON array is no Kubernetes object");
+    assert_eq!(told("[1]").1, "a JSON array is not a Kubernetes object");
     assert_eq!(
         told("1").1,
-        "only JSON objects can stand at the top of a JSON file"
+        "the top level of a JSON file can contain only objects"
     );
 }
 

@@ -264,7 +264,7 @@ fn a_tag_that_the_text_contradicts_is_named() {
         ("timestamp", "timestamp"),
     ] {
         let message = error(&format!("k: !!{tag} x\n")).message;
-        assert_eq!(message, format!("`x` is no {expected}, which its tag says it is"));
+        assert_eq!(message, format!("`x` does not match its tag ({expected})"));
     }
 }
 

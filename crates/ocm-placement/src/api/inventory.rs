@@ -31,8 +31,8 @@ pub struct Inventory<'a> {
 impl<'a> Inventory<'a> {
     /// Reads every object of the six kinds; objects of other kinds are skipped.
     ///
-    /// An object with a field that an API server would refuse is left out, as it would not be on the hub either; the
-    /// second result says which field, and [`Inventory::reject`] takes what the caller found by itself.
+    /// An object with a field that an API server would refuse is left out, because it would not be on the hub either.
+    /// The second result names the field, and [`Inventory::reject`] accepts what the caller found by itself.
     #[must_use]
     pub fn read(objects: impl IntoIterator<Item = Object<'a>>) -> (Self, Vec<InvalidField>) {
         let mut inventory = Self::default();

@@ -11,7 +11,7 @@ use crate::ids::{ClusterId, PlacementId};
 use crate::outcome::{FaultStage, Outcome, SchedulerStatus};
 
 impl<'a> Evaluation<'a> {
-    /// What each Placement makes of a cluster, by namespace and name; `None` when there is no such ManagedCluster.
+    /// How each Placement decides about a cluster, by namespace and name; `None` if there is no such ManagedCluster.
     ///
     /// Needs an evaluation with full detail: without it, scores and ranks are left out.
     #[must_use]
@@ -25,7 +25,7 @@ impl<'a> Evaluation<'a> {
         )
     }
 
-    /// What one Placement, by its position in [`Self::placement_reports`], makes of each cluster.
+    /// How one Placement, given by its position in [`Self::placement_reports`], decides about each cluster.
     #[must_use]
     pub fn explain_placement(
         &self,

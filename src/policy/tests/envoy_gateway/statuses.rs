@@ -846,7 +846,7 @@ fn a_wrong_size_of_a_gateway_is_refused_where_a_route_merges_with_it_unless_the_
             "Gateway infra/gw#http: Accepted=True Accepted: Policy has been accepted."
         ]
     );
-    // Elsewhere the Gateway's policy takes no effect.
+    // Elsewhere the Gateway's policy has no effect.
     assert_eq!(spec(&own, &["gw", "both", "both#only"]), Some(json!({})));
 }
 
