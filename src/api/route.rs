@@ -41,7 +41,7 @@ pub(crate) fn inherits_matches(route: &Object) -> bool {
     })
 }
 
-/// A route of any kind.
+/// A route of any kind: what decides where it is attached. Its rules are read with it, and kept apart.
 #[derive(Debug, Clone)]
 pub(crate) struct Route<'a> {
     /// The object.
@@ -52,8 +52,6 @@ pub(crate) struct Route<'a> {
     pub uses_default_gateways: bool,
     /// `spec.hostnames`; none matches every host. TCP and UDP routes have none.
     pub hostnames: Vec<&'a str>,
-    /// `spec.rules`, in their order. An HTTPRoute that has none gets one from its CRD's default: everything below `/`.
-    pub rules: Vec<RouteRule<'a>>,
 }
 
 /// One entry of `spec.parentRefs`.
@@ -123,8 +121,9 @@ impl<'a> ParentRef<'a> {
 }
 
 impl<'a> Route<'a> {
-    /// Reads a route; `None` when something essential is wrong, which is then a finding.
-    pub(crate) fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
+    /// Reads a route and its rules, in their order; `None` if something essential is wrong, which is then a finding. An
+    /// HTTPRoute without rules gets one from its CRD's default: everything below `/`.
+    pub(crate) fn read(object: &'a Object, findings: &mut Findings) -> Option<(Self, Vec<RouteRule<'a>>)> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
         let parents = reading
@@ -156,13 +155,13 @@ impl<'a> Route<'a> {
         if is_known && object.kind == "HTTPRoute" && !spec.get("rules").is_present() {
             rules.push(RouteRule::default());
         }
-        (!is_known || !reading.is_wrong()).then_some(Self {
+        let route = Self {
             object,
             parents,
             uses_default_gateways: is_known && spec.get("useDefaultGateways").str() == Some("All"),
             hostnames,
-            rules,
-        })
+        };
+        (!is_known || !reading.is_wrong()).then_some((route, rules))
     }
 }
 
@@ -183,8 +182,9 @@ fn parent_ref<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<Pa
 }
 
 fn route_rule<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> RouteRule<'a> {
-    let (mut backends, mut delegates) = (Vec::new(), Vec::new());
-    for reference in reading.items(&field.get("backendRefs")) {
+    let references = reading.items(&field.get("backendRefs"));
+    let (mut backends, mut delegates) = (Vec::with_capacity(references.len()), Vec::new());
+    for reference in references {
         match backend_ref(reading, &reference) {
             Some(routes) if stands_for_routes(routes.group, routes.kind) => delegates.push(routes),
             backend => backends.extend(backend),
@@ -382,12 +382,8 @@ mod tests {
                 "filters": [{"type": "RequestMirror", "requestMirror": {"backendRef": {"name": "m"}}}]}]}}),
         );
         let mut findings = Findings::new();
-        let route = Route::read(&route, &mut findings).unwrap();
-        let names: Vec<_> = route.rules[0]
-            .backends
-            .iter()
-            .map(|backend| backend.name)
-            .collect();
+        let (_, rules) = Route::read(&route, &mut findings).unwrap();
+        let names: Vec<_> = rules[0].backends.iter().map(|backend| backend.name).collect();
         assert_eq!(names, ["s", "m2", "m"]);
     }
 

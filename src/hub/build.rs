@@ -4,7 +4,6 @@
 //! documents, a default namespace. Flows out: the [`Hub`]. Must not know: what any kind is for.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
 
 use kube_json::Value;
 use rayon::prelude::*;

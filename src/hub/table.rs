@@ -105,6 +105,11 @@ impl<I: RowId, T> Table<I, T> {
         Table::of(self.iter().map(row).collect())
     }
 
+    /// The same from what the rows become.
+    pub(crate) fn into_map<U>(self, row: impl FnMut(T) -> U) -> Table<I, U> {
+        Table::of(self.rows.into_iter().map(row).collect())
+    }
+
     /// All rows, to change them.
     pub(crate) fn rows_mut(&mut self) -> &mut [T] {
         &mut self.rows

@@ -13,7 +13,6 @@ pub(crate) use rank::{Ages, Rank, rank_of};
 pub(crate) use variable::{SUBSTITUTE_FIRST, first_variable};
 
 use apimachinery::{ApiVersion, Field, GroupKind, Identity};
-use std::sync::Arc;
 
 use kube_json::{Text, Value};
 

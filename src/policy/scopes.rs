@@ -12,8 +12,6 @@ use super::declared_target::{Declared, Target};
 use super::ids::{KindId, PolicyId};
 use super::one_policy::Policy;
 use super::placed::Placed;
-use crate::api::route::Route;
-use crate::diagnostic::Findings;
 use crate::hub::Table;
 use crate::topology::{GatewayId, ListenerId, Located, Node, RouteId, RouteNode, Topology};
 
@@ -233,12 +231,8 @@ impl Parents {
 }
 
 fn parents_of(topology: &Topology<'_>, node: &RouteNode<'_>, taken: &BTreeSet<ListenerId>) -> Vec<Parent> {
-    // The topology has already reported what is wrong with it.
-    let Some(read) = Route::read(node.object, &mut Findings::new()) else {
-        return Vec::new();
-    };
     let own = node.object.namespace_or_empty();
-    let named = topology.parents_of(&read);
+    let named = topology.parents_of(&node.route);
     let parents = named.iter().filter_map(|parent| {
         let owner = topology.parent(own, parent).ok()?;
         let (gateway, set) = owner;

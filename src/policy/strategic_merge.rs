@@ -29,7 +29,7 @@ pub(super) fn lay_under_strategically(
     for list in lists {
         let at = list.pointer.as_str();
         if let (Some(own), Some(other)) = (patch.get(at), under.get(at))
-            && let (Value::Array(own_items), Value::Array(other_items)) = (&*own.value, &*other.value)
+            && let (Value::Array(own_items), Value::Array(other_items)) = (&own.value, &other.value)
         {
             let own = items(own, own_items, list);
             together.extend(put_together(&own, &items(other, other_items, list), at));

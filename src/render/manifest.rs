@@ -4,8 +4,6 @@
 //! Flows in: objects as they are on a spoke. Flows out: the same.
 //! Must not know: which work it is in.
 
-use std::sync::Arc;
-
 use kube_json::{Value, json};
 
 use super::condition_rules::Reported;

@@ -4,7 +4,6 @@
 //! Must not know: why a Namespace needs its labels.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use kube_json::json;
 

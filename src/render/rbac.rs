@@ -12,7 +12,6 @@
 //! the parameters instead of the objects; `narrowed.rs` handles a kind that leaves the parameters.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use kube_json::{Value, json};
 

@@ -5,7 +5,6 @@
 //! know: works, clusters.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use kube_json::Value;
 

@@ -21,8 +21,7 @@ use super::diff::{EffectiveSettings, giver};
 use super::policies::PolicyEntry;
 use super::policy_view::{ClusterLists, PolicyView, Seen};
 use super::source_line::SourceLine;
-use crate::api::route::Route;
-use crate::diagnostic::{API_VERSION, Findings, Locate, Part};
+use crate::diagnostic::{API_VERSION, Locate, Part};
 use crate::object::Object;
 use crate::policy::{Effective, KindId, Leaf, Loss, Outcome, PathEffective, PolicyId, Reach};
 use crate::topology::Node;
@@ -153,15 +152,11 @@ impl<'e, 'a> Explainer<'e, 'a> {
     fn not_attached(&self, identity: &Identity) -> Vec<String> {
         let topology = &self.view.hub.topology;
         let nodes = topology.find(identity).into_iter();
-        let mut objects = nodes.filter_map(|node| match node {
-            Node::Route(route) => Some(topology.routes.get(route).object),
+        let mut routes = nodes.filter_map(|node| match node {
+            Node::Route(route) => Some(&topology.routes.get(route).route),
             _ => None,
         });
-        // The topology has already reported what is wrong with it.
-        let route = objects
-            .next()
-            .and_then(|object| Route::read(object, &mut Findings::new()));
-        topology.why_not_attached(identity, route.as_ref())
+        topology.why_not_attached(identity, routes.next())
     }
 
     /// The policies that target it, or a section of it.
@@ -369,7 +364,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
             let (authored, pointer) = seen.attachments.written_at(name, leaf);
             ExplainedSetting {
                 setting: name.to_string(),
-                value: (*leaf.value).clone(),
+                value: leaf.value.clone(),
                 policy: authored.locator.to_string(),
                 key: authored.object.key(),
                 place: self.setting(authored.object, &pointer),
@@ -412,7 +407,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
         let by = || loss.by.iter().map(|by| attachments.authored(*by));
         ExplainedLoss {
             setting: loss.key.to_string(),
-            value: leaf.map(|leaf| (*leaf.value).clone()),
+            value: leaf.map(|leaf| leaf.value.clone()),
             place: leaf.and_then(|leaf| self.setting(whose.object, &leaf.source_pointer())),
             policy: whose.locator.to_string(),
             key: whose.object.key(),

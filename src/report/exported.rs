@@ -348,7 +348,7 @@ impl ExportedWork {
         let available = condition(&conditions, "Available").filter(|_| !is_explained);
         Self {
             object: Object {
-                value: shared.marks.share(marks(object)),
+                value: Value::clone(&shared.marks.share(marks(object))),
                 ..object.clone_without_value()
             },
             applied: applied.map(|applied| Verdict::of(applied, shared)),

@@ -7,6 +7,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use kube_json::Value;
+
 use crate::diagnostic::{Code, DocumentId, Finding, Place, SourceId};
 use crate::object::{Object, Origin};
 use crate::placing::Clusters;

@@ -10,7 +10,6 @@
 //! by a later run.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::Arc;
 
 use kube_json::{Value, json};
 
@@ -342,10 +341,7 @@ pub(crate) fn prunable(object: Object) -> Object {
     for status in statuses.into_iter().flatten().filter_map(Value::as_object_mut) {
         status.remove("statusFeedback");
     }
-    Object {
-        value,
-        ..object
-    }
+    Object { value, ..object }
 }
 
 /// Whether the hub made a work from a set.

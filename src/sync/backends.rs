@@ -29,10 +29,10 @@ pub(crate) fn report_misspelled_backends(hub: &Hub, findings: &mut Findings) {
         .filter(|object| is_route(&object.api_version.group, &object.kind));
     for object in routes {
         // Its mistakes are reported where it is attached.
-        let Some(route) = Route::read(object, &mut Findings::new()) else {
+        let Some((_, rules)) = Route::read(object, &mut Findings::new()) else {
             continue;
         };
-        for backend in route.rules.iter().flat_map(|rule| &rule.backends) {
+        for backend in rules.iter().flat_map(|rule| &rule.backends) {
             let namespace = backend.namespace.unwrap_or(object.namespace_or_empty());
             if (backend.group, backend.kind) != ("", "Service") || names.contains(&(namespace, backend.name))
             {

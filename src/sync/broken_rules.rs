@@ -89,7 +89,7 @@ impl<'a> Chain<'_, 'a> {
         let sets = topology.listener_sets.rows().iter();
         let sets = sets.filter(|set| self.is_ours(set.gateway));
         let routes = topology.routes.rows().iter();
-        let routes = routes.filter(|route| self.is_child(topology, route.object));
+        let routes = routes.filter(|route| self.is_child(topology, &route.route));
         let policies = self.attachments.policies.rows().iter().filter(|policy| {
             let mut nodes = policy.nodes().into_iter();
             nodes.any(|node| !topology.gateways_of(node).is_empty())
@@ -115,11 +115,8 @@ impl<'a> Chain<'_, 'a> {
 
     /// Whether a route names a Gateway of ours, or a ListenerSet of one, as its parent. A listener need not take it: a
     /// rule that it breaks may be why none does.
-    fn is_child(&self, topology: &Topology<'_>, object: &Object) -> bool {
-        let Some(route) = Route::read(object, &mut Findings::new()) else {
-            return false;
-        };
-        let own = object.namespace_or_empty();
+    fn is_child(&self, topology: &Topology<'_>, route: &Route<'_>) -> bool {
+        let own = route.object.namespace_or_empty();
         let parents: BTreeSet<Option<GatewayId>> = route
             .parents
             .iter()

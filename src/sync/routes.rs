@@ -109,13 +109,9 @@ impl<'a> SyncedRoutes<'a> {
             if !routes.contains(&(group, kind)) {
                 continue;
             }
-            // The topology has already reported what is wrong with it.
-            let Some(route) = Route::read(object, &mut Findings::new()) else {
-                continue;
-            };
             let mut parents = Vec::new();
-            for parent in topology.parents_of(&route).iter() {
-                match found.parent(topology, (kinds, ours), &route, parent) {
+            for parent in topology.parents_of(&node.route).iter() {
+                match found.parent(topology, (kinds, ours), &node.route, parent) {
                     Parent::Goes(parent) => parents.push(parent),
                     Parent::Loose(loose) => found.loose.push(loose),
                     Parent::NotOurs => {}

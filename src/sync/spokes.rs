@@ -17,7 +17,6 @@ use super::touched::{is_gateway_or_route, touched};
 use super::variants::{Copy, Variant, assumed_route};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::policy::target_refs;
-use crate::api::route::Route;
 use crate::diagnostic::Findings;
 use crate::hub::{Hub, Objects, OurGatewayId, Ours, Table};
 use crate::object::Object;
@@ -589,10 +588,8 @@ impl<'s, 'a> Spokes<'s, 'a> {
         let routes = routes.filter_map(|node| {
             let object = node.object;
             let (group, kind) = (&object.api_version.group, &object.kind);
-            // The topology has already reported what is wrong with it.
-            let route = Route::read(object, &mut Findings::new())?;
             let mut parents = Vec::new();
-            for parent in topology.parents_of(&route).iter() {
+            for parent in topology.parents_of(&node.route).iter() {
                 let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
                 let gateway = match (parent.group, parent.kind) {
                     (GROUP, "Gateway") => self.ours.find(namespace, parent.name),

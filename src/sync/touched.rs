@@ -47,7 +47,7 @@ pub(super) fn touched(
         }
         let topology = &attachments.topology;
         if topology.is_route(group, kind) {
-            let route = Route::read(object, &mut Findings::new())?;
+            let (route, _) = Route::read(object, &mut Findings::new())?;
             // Any route may hand requests on to one without parents.
             if route.parents.is_empty() {
                 return None;
@@ -134,8 +134,7 @@ fn behind(
         let object = topology.gateways.get(*gateway).object;
         ours.find(object.namespace_or_empty(), &object.name)
     });
-    let route = Route::read(node.object, &mut Findings::new());
-    let parents = route.iter().flat_map(|route| &route.parents);
+    let parents = node.route.parents.iter();
     let named = parents.filter_map(|parent| {
         let namespace = parent.namespace.unwrap_or(node.object.namespace_or_empty());
         ours.find(namespace, parent.name)

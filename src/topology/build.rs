@@ -18,7 +18,7 @@ use super::route_attachment::MOST_PARENTS;
 use super::sections::rule_name;
 use super::sources::{Seniority, Sources};
 use crate::api::gateway::{GROUP, Gateway, is_listener_set};
-use crate::api::route::{ROUTE_KINDS, Route, is_route, service_ports};
+use crate::api::route::{ROUTE_KINDS, Route, RouteRule, is_route, service_ports};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Table};
 use crate::object::Object;
@@ -61,27 +61,28 @@ impl<'a> Topology<'a> {
             }
         }
         topology.attach_listener_sets((sources, seniority), findings);
-        let mut routes: Table<RouteId, Route<'a>> = Table::default();
+        let mut routes: Table<RouteId, (Route<'a>, Vec<RouteRule<'a>>)> = Table::default();
         let mut near = NearObjects::new(sources);
         let known = ROUTE_KINDS.iter().map(|kind| GroupKind::new(GROUP, *kind));
         let kinds: Vec<GroupKind> = known.chain(topology.more_routes.iter().cloned()).collect();
         for kind in kinds {
             for (object, local) in sources.of_kind(&kind.group, &kind.kind) {
-                if let Some(route) = Route::read(object, findings) {
+                if let Some((route, rules)) = Route::read(object, findings) {
                     if !local {
                         missing_parents(&topology, sources, &route, &mut near, findings);
                     }
-                    routes.push(route);
+                    routes.push((route, rules));
                 }
             }
         }
-        topology.bound(&routes, findings);
-        for route in routes.rows() {
-            topology.add_route(route, (sources, seniority), grants);
-        }
-        topology.follow_delegations(&routes, (sources, controllers), grants, findings);
+        topology.bound(routes.rows().iter().map(|(route, _)| route), findings);
+        let rules = routes.into_map(|(route, rules)| {
+            topology.add_route(route, &rules, (sources, seniority), grants);
+            rules
+        });
+        topology.follow_delegations(&rules, (sources, controllers), grants, findings);
         topology.index_gateways();
-        parent_cycles(&topology, &routes, findings);
+        parent_cycles(&topology, findings);
         topology
     }
 
@@ -182,9 +183,12 @@ impl<'a> Topology<'a> {
     }
 
     /// Gives up on all parents where they are too many: what is attached to what is a product.
-    fn bound(&mut self, routes: &Table<RouteId, Route<'a>>, findings: &mut Findings) {
+    fn bound<'r>(&mut self, routes: impl Iterator<Item = &'r Route<'a>>, findings: &mut Findings)
+    where
+        'a: 'r,
+    {
         let mut left = MOST_ATTACHED;
-        for route in routes.rows() {
+        for route in routes {
             let own = route.object.namespace_or_empty();
             for parent in self.parents_of(route).iter() {
                 let owner = self.parent(own, parent);
@@ -202,7 +206,8 @@ impl<'a> Topology<'a> {
 
     fn add_route(
         &mut self,
-        route: &Route<'a>,
+        route: Route<'a>,
+        read: &[RouteRule<'a>],
         (sources, seniority): (Sources<'a>, Seniority),
         grants: &Grants<'a>,
     ) {
@@ -215,8 +220,8 @@ impl<'a> Topology<'a> {
         let mut gateways = BTreeSet::new();
         let mut services = BTreeSet::new();
         let mut refused_at = Vec::new();
-        for parent in self.parents_of(route).iter() {
-            match self.listeners_for(route, parent, assumed) {
+        for parent in self.parents_of(&route).iter() {
+            match self.listeners_for(&route, parent, assumed) {
                 Ok((gateway, listeners)) => {
                     gateways.insert(gateway);
                     let attached = &mut self.gateways.get_mut(gateway).attached;
@@ -239,8 +244,8 @@ impl<'a> Topology<'a> {
         if !gateways.is_empty() {
             refused_at = Vec::new();
         }
-        let mut rules = Vec::with_capacity(route.rules.len());
-        for (position, rule) in route.rules.iter().enumerate() {
+        let mut rules = Vec::with_capacity(read.len());
+        for (position, rule) in read.iter().enumerate() {
             let mut backends = Vec::new();
             for backend in &rule.backends {
                 let namespace = backend.namespace.unwrap_or(own);
@@ -266,6 +271,7 @@ impl<'a> Topology<'a> {
         }
         self.routes.push(RouteNode {
             object,
+            route,
             namespace,
             rules,
             gateways: gateways.into_iter().collect(),

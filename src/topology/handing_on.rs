@@ -15,7 +15,7 @@ use super::hierarchy::{RouteNode, Topology};
 use super::ids::{DelegationId, RouteId, RuleId};
 use super::sources::Sources;
 use crate::api::gateway::GROUP;
-use crate::api::route::{BackendRef, ParentRef, Route, inherits_matches, is_route};
+use crate::api::route::{BackendRef, ParentRef, Route, RouteRule, inherits_matches, is_route};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Table};
 use crate::object::Object;
@@ -36,19 +36,19 @@ impl<'a> Topology<'a> {
     /// those that hand them on.
     pub(super) fn follow_delegations(
         &mut self,
-        routes: &Table<RouteId, Route<'a>>,
+        rules: &Table<RouteId, Vec<RouteRule<'a>>>,
         (sources, controllers): (Sources<'a>, &Controllers),
         grants: &Grants<'a>,
         findings: &mut Findings,
     ) {
-        let delegates = |route: &Route<'_>| route.rules.iter().any(|rule| !rule.delegates.is_empty());
-        if !routes.rows().iter().any(delegates) {
+        let delegates = |rules: &Vec<RouteRule<'_>>| rules.iter().any(|rule| !rule.delegates.is_empty());
+        if !rules.rows().iter().any(delegates) {
             return;
         }
         let mut following = Following {
             topology: self,
-            routes,
-            by_namespace: by_namespace(routes),
+            rules,
+            by_namespace: by_namespace(&self.routes),
             found: Delegations::default(),
             left: MOST_HANDED_ON,
             is_too_much: false,
@@ -56,7 +56,7 @@ impl<'a> Topology<'a> {
             unfollowed: Vec::new(),
             said: BTreeMap::new(),
         };
-        for (id, route) in routes.iter().filter(|(_, route)| delegates(route)) {
+        for (id, read) in rules.iter().filter(|(_, rules)| delegates(rules)) {
             let node = following.topology.routes.get(id);
             // What is attached to nothing because of something that is reported there is followed, lest the same is
             // reported about all behind it.
@@ -64,13 +64,9 @@ impl<'a> Topology<'a> {
             let elsewhere = following.served_elsewhere(node, (sources, controllers));
             for (position, rule) in node.rules.iter().copied().enumerate() {
                 if !leads_anywhere || elsewhere.is_some() {
-                    let delegates = route.rules.get(position).into_iter();
+                    let delegates = read.get(position).into_iter();
                     for to in delegates.flat_map(|rule| &rule.delegates) {
-                        let from = (
-                            GROUP,
-                            route.object.kind.as_str(),
-                            route.object.namespace_or_empty(),
-                        );
+                        let from = (GROUP, node.object.kind.as_str(), node.object.namespace_or_empty());
                         let namespace = to.namespace.unwrap_or(from.2);
                         if let Some(why) = &elsewhere {
                             following.said.insert((id, to.pointer.clone()), why.clone());
@@ -83,13 +79,13 @@ impl<'a> Topology<'a> {
                     }
                     continue;
                 }
-                let matches = matches_of(route.object, position);
+                let matches = matches_of(node.object, position);
                 following.rule(None, (id, rule, position), &matches, &mut vec![id]);
             }
         }
         if following.is_too_much {
-            let first = routes.rows().iter().find(|route| delegates(route));
-            findings.extend(first.map(|route| too_much(route.object)));
+            let first = rules.iter().find(|(_, rules)| delegates(rules));
+            findings.extend(first.map(|(id, _)| too_much(self.routes.get(id).object)));
             return;
         }
         let is_local = |object: &Object| {
@@ -148,7 +144,7 @@ impl<'a> Topology<'a> {
 /// HTTPRoutes by namespace.
 type ByNamespace<'r> = HashMap<&'r str, Vec<RouteId>>;
 
-fn by_namespace<'r>(routes: &Table<RouteId, Route<'r>>) -> ByNamespace<'r> {
+fn by_namespace<'r>(routes: &Table<RouteId, RouteNode<'r>>) -> ByNamespace<'r> {
     let mut by_namespace = ByNamespace::new();
     for (id, route) in routes.iter().filter(|(_, route)| is_http(route)) {
         let namespace = route.object.namespace_or_empty();
@@ -157,7 +153,7 @@ fn by_namespace<'r>(routes: &Table<RouteId, Route<'r>>) -> ByNamespace<'r> {
     by_namespace
 }
 
-fn is_http(route: &Route<'_>) -> bool {
+fn is_http(route: &RouteNode<'_>) -> bool {
     is_route(&route.object.api_version.group, &route.object.kind) && route.object.kind == "HTTPRoute"
 }
 
@@ -184,7 +180,7 @@ enum Why {
 
 struct Following<'t, 'r, 'a> {
     topology: &'t Topology<'a>,
-    routes: &'r Table<RouteId, Route<'a>>,
+    rules: &'r Table<RouteId, Vec<RouteRule<'a>>>,
     by_namespace: ByNamespace<'a>,
     found: Delegations,
     /// How much more may be looked at.
@@ -207,13 +203,14 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
         matches: &[Value],
         way: &mut Vec<RouteId>,
     ) {
-        let route: &'r Route<'a> = self.routes.get(id);
-        let Some(written) = route.rules.get(position) else {
+        let rules: &'r Vec<RouteRule<'a>> = self.rules.get(id);
+        let Some(written) = rules.get(position) else {
             return;
         };
         let mut seen = BTreeSet::new();
         for reference in &written.delegates {
-            let children = self.meant(route, reference);
+            let route = self.topology.routes.get(id);
+            let children = self.meant(route.object, reference);
             let named = reference.name != "*" && reference.kind != "label";
             let mut why = if !is_http(route) || (reference.kind != "HTTPRoute" && reference.kind != "label") {
                 Some(Why::Kind)
@@ -261,27 +258,28 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
     }
 
     /// The routes that a reference means.
-    fn meant(&mut self, route: &Route<'a>, reference: &BackendRef<'a>) -> Vec<RouteId> {
-        let own = route.object.namespace_or_empty();
+    fn meant(&mut self, route: &Object, reference: &BackendRef<'a>) -> Vec<RouteId> {
+        let own = route.namespace_or_empty();
         let namespace = reference.namespace.unwrap_or(own);
         if reference.kind == "label" {
             let key = format!("{}/label", reference.group);
             let everywhere = namespace == ALL_NAMESPACES;
             let in_one = self.by_namespace.get(namespace).map_or(0, Vec::len);
             if !self.pay(if everywhere {
-                self.routes.rows().len()
+                self.topology.routes.rows().len()
             } else {
                 in_one
             }) {
                 return Vec::new();
             }
             let there: Vec<RouteId> = if everywhere {
-                let all = self.routes.iter().filter(|(_, route)| is_http(route));
+                let all = self.topology.routes.iter().filter(|(_, route)| is_http(route));
                 all.map(|(id, _)| id).collect()
             } else {
                 self.by_namespace.get(namespace).cloned().unwrap_or_default()
             };
-            let has_it = |id: &RouteId| self.routes.get(*id).object.label(&key) == Some(reference.name);
+            let has_it =
+                |id: &RouteId| self.topology.routes.get(*id).object.label(&key) == Some(reference.name);
             return there.into_iter().filter(has_it).collect();
         }
         if reference.name == "*" {
@@ -302,9 +300,10 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
         matches: &[Value],
         way: &[RouteId],
     ) -> Result<Vec<(RuleId, usize, Vec<Value>)>, Why> {
-        let route = self.routes.get(child);
+        let node = self.topology.routes.get(child);
+        let route = &node.route;
         let identity = || route.object.identity();
-        if !is_child(route, self.routes.get(parent)) {
+        if !is_child(route, self.topology.routes.get(parent).object) {
             return Err(Why::OtherParents(identity()));
         }
         if way.contains(&child) {
@@ -317,9 +316,8 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
             return Err(Why::Hostnames(identity()));
         }
         let inherits = inherits_matches(route.object);
-        let rules = self.topology.routes.get(child).rules.clone();
         let mut taking = Vec::new();
-        for (position, rule) in rules.iter().copied().enumerate() {
+        for (position, rule) in node.rules.iter().copied().enumerate() {
             let own = matches_of(route.object, position);
             if !self.pay(own.len().saturating_mul(matches.len())) {
                 break;
@@ -385,7 +383,7 @@ impl<'r, 'a> Following<'_, 'r, 'a> {
 
     fn report(&self, is_local: &dyn Fn(&Object) -> bool, findings: &mut Findings) {
         for ((id, pointer), why) in &self.said {
-            let object = self.routes.get(*id).object;
+            let object = self.topology.routes.get(*id).object;
             if !is_local(object) {
                 findings.push(why.finding(object, pointer));
             }
@@ -491,12 +489,12 @@ fn too_much(route: &Object) -> Finding {
 }
 
 /// Whether a route takes what another one hands on to it: one that names parents has to name that one.
-fn is_child(child: &Route<'_>, parent: &Route<'_>) -> bool {
-    let (object, own) = (parent.object, child.object.namespace_or_empty());
+fn is_child(child: &Route<'_>, parent: &Object) -> bool {
+    let own = child.object.namespace_or_empty();
     let names_it = |reference: &ParentRef<'_>| {
         (reference.group, reference.kind) == (GROUP, "HTTPRoute")
-            && reference.name == object.name
-            && reference.namespace.unwrap_or(own) == object.namespace_or_empty()
+            && reference.name == parent.name
+            && reference.namespace.unwrap_or(own) == parent.namespace_or_empty()
     };
     child.parents.is_empty() || child.parents.iter().any(names_it)
 }

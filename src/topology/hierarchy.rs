@@ -13,7 +13,7 @@ use super::ids::{
 use super::listener::ListenerNode;
 use super::node::Node;
 use crate::api::gateway::{GROUP, is_listener_set};
-use crate::api::route::is_route;
+use crate::api::route::{Route, is_route};
 use crate::hub::Table;
 use crate::object::{Object, Rank};
 use apimachinery::{GroupKind, Identity};
@@ -113,6 +113,8 @@ pub(super) type Said<'a> = (&'a Object, &'static str);
 pub struct RouteNode<'a> {
     /// The object.
     pub object: &'a Object,
+    /// Its parents and hostnames.
+    pub(crate) route: Route<'a>,
     /// Its namespace.
     pub namespace: NamespaceId,
     /// Its rules, in their order.

@@ -14,7 +14,6 @@ use super::sources::Sources;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::{ParentRef, Route};
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::hub::Table;
 use apimachinery::Identity;
 
 /// Parents of a hub route that are Gateways, ListenerSets or listeners and not in the input.
@@ -86,13 +85,10 @@ pub(super) fn missing_parents<'a>(
 
 /// Routes whose parents are routes, in a circle. Peeling off what has no such parent, then what has no such
 /// child, leaves the circles and the ways between them: linear.
-pub(super) fn parent_cycles(
-    topology: &Topology<'_>,
-    routes: &Table<RouteId, Route<'_>>,
-    findings: &mut Findings,
-) {
+pub(super) fn parent_cycles(topology: &Topology<'_>, findings: &mut Findings) {
     let mut edges: Vec<Edge<'_>> = Vec::new();
-    for (child, route) in routes.iter() {
+    for (child, node) in topology.routes.iter() {
+        let route = &node.route;
         for parent in &route.parents {
             if !topology.is_route(parent.group, parent.kind) {
                 continue;
@@ -115,7 +111,7 @@ pub(super) fn parent_cycles(
         if !alive.contains(&child) || !alive.contains(&parent) {
             continue;
         }
-        let route = routes.get(child);
+        let route = topology.routes.get(child);
         findings.push(
             Finding::new(
                 Code::ROUTE_PARENT_CYCLE,

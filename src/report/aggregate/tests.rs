@@ -1,7 +1,6 @@
 //! Each test covers one rule of docs/systems/mgc.md#status-aggregation.
 
 use proptest::prelude::*;
-use std::sync::Arc;
 
 use kube_json::{Value, json};
 
@@ -657,8 +656,9 @@ fn a_cluster_whose_own_policy_is_in_the_way_counts_in_its_place() {
 #[test]
 fn a_manifest_is_found_by_its_kind_where_the_agent_did_not_know_the_resource() {
     let mut unmapped = work("c1", &yes(), &json!([text("enforced", "True")]));
-    let meta =
-        unmapped.value.pointer_mut("/status/resourceStatus/manifests/0/resourceMeta");
+    let meta = unmapped
+        .value
+        .pointer_mut("/status/resourceStatus/manifests/0/resourceMeta");
     meta.expect("a resource")["resource"] = json!("");
     assert!(enforced(&[("c1", Some(unmapped))], &[]).starts_with("True"));
 }

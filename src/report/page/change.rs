@@ -5,7 +5,6 @@
 //! Flows out: a [`ChangePart`]. Must not know: how two sides are compared.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use kube_json::Value;
 
@@ -120,7 +119,7 @@ fn effective(
         // Those settings that differ; a side on which nothing of the kind holds has none.
         let side = |is_there: bool, value: fn(&SettingChange) -> &Option<Value>| {
             let values = change.settings.iter().filter_map(|setting| {
-                let value = value(setting).as_deref()?.clone();
+                let value = value(setting).clone()?;
                 Some((setting.setting.clone(), value))
             });
             is_there.then(|| Value::Object(values.collect()))

@@ -278,7 +278,7 @@ fn together(profile: &Profile, entries: &[Entry], challenger: &Content) -> BTree
     let merged = merge(profile, &[entries, &[challenger]], &|_| "".into());
     let leaves = merged.iter();
     leaves
-        .map(|(key, leaf)| (Arc::clone(key), (*leaf.value).clone()))
+        .map(|(key, leaf)| (Arc::clone(key), leaf.value.clone()))
         .collect()
 }
 
@@ -365,7 +365,7 @@ fn is_expressible(there: &There) -> bool {
     let values = |content: &Content| -> BTreeMap<Arc<str>, Value> {
         let leaves = content.iter();
         leaves
-            .map(|(key, leaf)| (Arc::clone(key), (*leaf.value).clone()))
+            .map(|(key, leaf)| (Arc::clone(key), leaf.value.clone()))
             .collect()
     };
     let beside = |challenger: &Content| {
