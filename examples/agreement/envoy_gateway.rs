@@ -108,8 +108,12 @@ fn class(proxy: &Value) -> Value {
     })
 }
 
-/// EnvoyPatchPolicies of the input with their statuses, which stand in `xdsIR` alone; none of one that is left out there.
+/// EnvoyPatchPolicies of the input with their statuses, which older files have in `xdsIR` alone; none of one that is left out
+/// there. Newer files have them beside the other policies.
 fn patches(objects: &[Value], golden: &Value) -> Vec<Value> {
+    if golden["envoyPatchPolicies"].is_array() {
+        return Vec::new();
+    }
     let gateways = golden["xdsIR"].as_object().into_iter();
     let gateways = gateways.flat_map(|gateways| gateways.values());
     let listed: Vec<&Value> = gateways

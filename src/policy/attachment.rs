@@ -221,7 +221,8 @@ impl<'a> Attachments<'a> {
 
     /// Takes the settings away where the controller refuses a policy at some of the listeners that its target stands for,
     /// and has none of its own for them. Of a ListenerSet's policy nothing is left on a shared port: what the Gateway has
-    /// comes back there (`yuehaii/gateway internal/gatewayapi/clienttrafficpolicy.go@8f1f46847ba5fbe7876e51b7e8199862843cd9b2`).
+    /// comes back there (seen in a fork of `envoyproxy/gateway`:
+    /// `internal/gatewayapi/clienttrafficpolicy.go@8f1f46847ba5fbe7876e51b7e8199862843cd9b2`).
     fn void_at_listeners(&mut self) {
         let topology = &self.topology;
         let mut fit = Fit::new(topology, &self.merging_classes);

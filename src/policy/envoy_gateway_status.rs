@@ -104,11 +104,14 @@ pub(super) fn patched(attachments: &Attachments<'_>, id: PolicyId) -> Option<Anc
                 *topology.gateways_of(node).first()?,
                 matches!(node, Node::Class(_)),
             ),
-            Target::NotAllowed(_) => (topology.find_gateway(namespace, &declared.name)?, false),
+            Target::NotAllowed(_) | Target::NotFound => (topology.find_gateway(namespace, &declared.name)?, false),
             _ => return None,
         };
         let class = topology.gateways.get(gateway).class;
         let merges = is_class || attachments.merging_classes.contains(&class);
+        if merges && declared.target == Target::NotFound {
+            return None;
+        }
         let wanted = if merges { "GatewayClass" } else { "Gateway" };
         let accepted = if declared.kind != wanted || declared.group != GROUP {
             let refusal = format!(

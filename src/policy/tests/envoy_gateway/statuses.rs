@@ -485,7 +485,7 @@ fn client_settings_are_refused_at_some_of_the_plain_listeners_of_a_port() {
 }
 
 #[test]
-fn patches_of_merged_gateways_have_their_class_as_ancestor() {
+fn patches_have_the_gateway_of_their_targets_name_as_ancestor_or_the_class_of_merged_gateways() {
     let said_of = |merges: bool, target: &str| {
         let patch = format!(
             "---\napiVersion: gateway.envoyproxy.io/v1alpha1\nkind: EnvoyPatchPolicy\nmetadata: {{name: p, namespace: infra}}\n\
@@ -495,13 +495,15 @@ fn patches_of_merged_gateways_have_their_class_as_ancestor() {
         ancestors(&Seen::hub(&hub), "EnvoyPatchPolicy infra/p")
     };
     let said = |target: &str| said_of(true, target);
-    assert_eq!(
-        said_of(false, "kind: HTTPRoute, name: a"),
-        [
-            "Gateway infra/a: Accepted=False Invalid: TargetRef.Group:gateway.networking.k8s.io TargetRef.Kind:HTTPRoute, only \
-             TargetRef.Group:gateway.networking.k8s.io and TargetRef.Kind:Gateway is supported."
-        ]
-    );
+    for kind in ["HTTPRoute", "GatewayClass"] {
+        assert_eq!(
+            said_of(false, &format!("kind: {kind}, name: a")),
+            [format!(
+                "Gateway infra/a: Accepted=False Invalid: TargetRef.Group:gateway.networking.k8s.io TargetRef.Kind:{kind}, only \
+                 TargetRef.Group:gateway.networking.k8s.io and TargetRef.Kind:Gateway is supported."
+            )]
+        );
+    }
     let of_class = said("kind: GatewayClass, name: eg");
     assert_eq!(
         of_class[0],
