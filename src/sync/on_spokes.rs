@@ -22,6 +22,15 @@ use apimachinery::Identity;
 /// Clusters, sorted.
 type Clusters = Arc<[String]>;
 
+/// Which of some clusters do not have an object.
+#[derive(Debug, Clone)]
+pub(super) enum Without<'c> {
+    /// None of them has it.
+    All(&'c [String]),
+    /// These, sorted.
+    Some(Vec<&'c str>),
+}
+
 /// The objects on the clusters.
 #[derive(Debug)]
 pub(crate) struct OnSpokes<'s> {
@@ -128,9 +137,26 @@ impl<'s> OnSpokes<'s> {
     #[must_use]
     pub(crate) fn has(&self, identity: &Identity, cluster: &str) -> bool {
         let shipped = self.shipped.get(identity).into_iter().flatten();
-        let local = || self.hub.spokes.get(cluster);
-        is_among(shipped, cluster)
-            || local().is_some_and(|local| local.get(identity).is_some())
+        is_among(shipped, cluster) || self.has_local(identity, cluster)
+    }
+
+    /// Those of some sorted clusters that do not have an object.
+    pub(super) fn without<'c>(&self, identity: &Identity, clusters: &'c [String]) -> Without<'c> {
+        let shipped = self.shipped.get(identity).map(Vec::as_slice).unwrap_or_default();
+        // Most objects are shipped together with those that need them, or nowhere.
+        if shipped.iter().any(|list| std::ptr::eq(&**list, clusters)) {
+            return Without::Some(Vec::new());
+        }
+        if shipped.is_empty() && self.hub.spokes.is_empty() {
+            return Without::All(clusters);
+        }
+        let lacks = |cluster: &&str| !is_among(shipped, cluster) && !self.has_local(identity, cluster);
+        Without::Some(clusters.iter().map(String::as_str).filter(lacks).collect())
+    }
+
+    fn has_local(&self, identity: &Identity, cluster: &str) -> bool {
+        let local = self.hub.spokes.get(cluster);
+        local.is_some_and(|local| local.get(identity).is_some())
             || self.has_local_secret(cluster, |secret, _| secret == identity)
     }
 

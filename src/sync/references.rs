@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::gateway::PlacedGateway;
-use super::on_spokes::{OnSpokes, is_among};
+use super::on_spokes::{OnSpokes, Without, is_among};
 use super::reference_fields::{Labels, Needed, needed_by};
 use super::synced_object::SyncedObject;
 use super::variants::Variant;
@@ -29,11 +29,39 @@ type Referrer<'a> = (&'a Object, String);
 /// Something that is missing.
 #[derive(Default)]
 struct Missing<'a> {
-    clusters: BTreeSet<&'a str>,
+    /// The clusters without it, one list for each copy that needs it.
+    clusters: Vec<Without<'a>>,
     /// In the order of the input's kinds and names.
     referrers: Vec<Referrer<'a>>,
     /// Namespaces of the hub where it may be.
     hub_namespaces: BTreeSet<&'a str>,
+}
+
+impl<'a> Missing<'a> {
+    fn add(&mut self, lacking: Without<'a>) {
+        let is_known = match (&lacking, self.clusters.last()) {
+            (Without::All(these), Some(Without::All(before))) => std::ptr::eq(*these, *before),
+            _ => false,
+        };
+        if !is_known {
+            self.clusters.push(lacking);
+        }
+    }
+
+    /// The clusters that `is_known` accepts, sorted, each once.
+    fn clusters(&self, is_known: impl Fn(&str) -> bool) -> Vec<&'a str> {
+        let mut clusters: Vec<&str> = Vec::new();
+        for lacking in &self.clusters {
+            match lacking {
+                Without::All(all) => clusters.extend(all.iter().map(String::as_str)),
+                Without::Some(some) => clusters.extend(some),
+            }
+        }
+        clusters.sort();
+        clusters.dedup();
+        clusters.retain(|cluster| is_known(cluster));
+        clusters
+    }
 }
 
 /// Reports everything that a shipped object refers to and that a cluster it goes to will not have.
@@ -71,10 +99,10 @@ pub(crate) fn report_references(
             }
         }
     }
-    for (needed, mut missing) in all {
-        missing.clusters.retain(|cluster| is_known(cluster));
-        if !missing.clusters.is_empty() {
-            findings.extend(not_shipped(hub, &needed, &missing));
+    for (needed, missing) in all {
+        let clusters = missing.clusters(is_known);
+        if !clusters.is_empty() {
+            findings.extend(not_shipped(hub, (&needed, &clusters), &missing));
         }
     }
 }
@@ -175,11 +203,16 @@ fn look<'a>(
 ) {
     for (needed, pointer) in needed {
         let lacking = lacking(there, &needed, clusters);
-        if lacking.is_empty() {
+        if let Without::All([]) = lacking {
+            continue;
+        }
+        if let Without::Some(some) = &lacking
+            && some.is_empty()
+        {
             continue;
         }
         let missing = all.entry(needed).or_default();
-        missing.clusters.extend(lacking);
+        missing.add(lacking);
         let written = sources
             .iter()
             .find(|source| source.value.pointer(&pointer).is_some());
@@ -198,17 +231,17 @@ fn is_same(one: &Referrer<'_>, other: &Referrer<'_>) -> bool {
 }
 
 /// The clusters that will not have it.
-fn lacking<'c>(there: &OnSpokes<'_>, needed: &Needed, clusters: &'c [String]) -> BTreeSet<&'c str> {
+fn lacking<'c>(there: &OnSpokes<'_>, needed: &Needed, clusters: &'c [String]) -> Without<'c> {
     let names = clusters.iter().map(String::as_str);
     let without = |wanted: &dyn Fn(&Identity, &Labels) -> bool| {
         let shipped = there.with_secret(wanted);
         let lacks = |cluster: &&str| {
             !is_among(shipped.iter().copied(), cluster) && !there.has_local_secret(cluster, wanted)
         };
-        names.clone().filter(lacks).collect()
+        Without::Some(names.filter(lacks).collect())
     };
     match needed {
-        Needed::Object(identity) => names.filter(|cluster| !there.has(identity, cluster)).collect(),
+        Needed::Object(identity) => there.without(identity, clusters),
         Needed::SecretNamed(name) => without(&|secret, _| secret.name == *name),
         Needed::Labelled(wanted, namespace) => without(&|secret, labels| {
             (namespace.is_none() || *namespace == secret.namespace)
@@ -217,9 +250,13 @@ fn lacking<'c>(there: &OnSpokes<'_>, needed: &Needed, clusters: &'c [String]) ->
     }
 }
 
-fn not_shipped(hub: &Hub, needed: &Needed, missing: &Missing<'_>) -> Option<Finding> {
+fn not_shipped(
+    hub: &Hub,
+    (needed, clusters): (&Needed, &[&str]),
+    missing: &Missing<'_>,
+) -> Option<Finding> {
     let (referrer, pointer) = missing.referrers.first()?;
-    let clusters = fitting_names(&missing.clusters, CLUSTERS_WIDTH);
+    let clusters = fitting_names(clusters, CLUSTERS_WIDTH);
     let what = match needed {
         Needed::Object(identity) => identity.to_string(),
         Needed::SecretNamed(name) => format!("Secret {name}"),
