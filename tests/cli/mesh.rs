@@ -59,7 +59,7 @@ fn a_route_of_a_mesh_has_paths_from_its_service() {
         &["Service shop/cart > HTTPRoute shop/cart > Service shop/cart-v2"],
     );
     let policy = explained(&scratch, "authorizationpolicy/shop/v2");
-    has(&policy, &["reaches 1 route, 2 backends", "If it were deleted"]);
+    has(&policy, &["affects 1 route, 2 backends", "If it were deleted"]);
     has(
         &scratch.run(&["graph", "hub"]).stdout,
         &[

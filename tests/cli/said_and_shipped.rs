@@ -178,7 +178,7 @@ fn a_policy_of_a_kind_that_nobody_syncs_is_enforced_nowhere_and_every_view_says_
     }
     let explained = scratch.run(&["explain", "authpolicy/login", "-q"]);
     assert!(
-        !explained.stdout.contains("reaches 2 clusters"),
+        !explained.stdout.contains("affects 2 clusters"),
         "{}",
         explained.stdout
     );

@@ -4,7 +4,7 @@
 //! or an annotation key may be ([`names`]), how a label selector is read, refused and evaluated ([`Selector`]), what a
 //! quantity is worth ([`Quantity`]), what a pattern matches ([`Pattern`]); [`Work`], which limits how much work a run
 //! spends on its input; and [`Field`], a cursor that reads a value together with its JSON pointer.
-//! Flows in: [`serde_json`] values, text. Flows out: parsed forms, or Kubernetes' own complaint.
+//! Flows in: [`kube_json`] values, text. Flows out: parsed forms, or Kubernetes' own complaint.
 //! Must not know: any particular kind.
 
 // Input never causes a panic, and a library does not print; tests may do both.

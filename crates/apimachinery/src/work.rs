@@ -26,7 +26,7 @@ const PORTION: u64 = 4_096;
 /// Steps for each state of a pattern that is compiled. Their memory counts here, too: a state has about 100 bytes, and
 /// what is compiled stays until the run ends.
 const STEPS_PER_STATE: u64 = 48;
-/// Steps for a byte of a copy: `{}` takes twenty times its text.
+/// Steps for a byte of a copy: `{},` takes eight times its text.
 const STEPS_PER_COPIED_BYTE: u64 = 8;
 /// States of a pattern that a character of a text may meet in one step.
 const STATES_PER_STEP: u64 = 64;

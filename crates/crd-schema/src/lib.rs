@@ -3,7 +3,7 @@
 //! Owns: reading a definition ([`Crd`]), compiling its structural schemas once ([`Schema`]), and checking many values
 //! against them: types, ranges, formats, combinators, unknown fields, list sets and maps, embedded resources, metadata,
 //! CEL rules; filling in defaults, pruning.
-//! Flows in: definitions, schemas, and values as [`serde_json`] values. Flows out: [`Violation`]s with JSON pointers,
+//! Flows in: definitions, schemas, and values as [`kube_json`] values. Flows out: [`Violation`]s with JSON pointers,
 //! in the API server's wording. Must not know: any particular kind, files, where a value came from.
 //!
 //! The modules, in the order of the flow: `crd` reads the definition (`packed` reads it from a compact form, as far as

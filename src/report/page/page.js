@@ -3562,7 +3562,7 @@
         null,
         W
           ? 'Made by spokewright from files and exported works. It loads nothing.'
-          : 'Made by spokewright from files alone. No cluster was asked for anything on this page, and it loads nothing.',
+          : 'Made by spokewright from files alone, without asking any cluster. It loads nothing.',
         D.leftOut.length ? h('p', null, `Left out, to keep the page small: ${D.leftOut.join('; ')}.`) : '',
       ),
     );
