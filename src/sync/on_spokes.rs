@@ -144,7 +144,7 @@ impl<'s> OnSpokes<'s> {
     pub(super) fn without<'c>(&self, identity: &Identity, clusters: &'c [String]) -> Without<'c> {
         let shipped = self.shipped.get(identity).map(Vec::as_slice).unwrap_or_default();
         // Most objects are shipped together with those that need them, or nowhere.
-        if shipped.iter().any(|list| std::ptr::eq(&**list, clusters)) {
+        if shipped.iter().any(|list| std::ptr::eq(list.as_ref(), clusters)) {
             return Without::Some(Vec::new());
         }
         if shipped.is_empty() && self.hub.spokes.is_empty() {

@@ -57,7 +57,7 @@ impl<'a> Missing<'a> {
                 Without::Some(some) => clusters.extend(some),
             }
         }
-        clusters.sort();
+        clusters.sort_unstable();
         clusters.dedup();
         clusters.retain(|cluster| is_known(cluster));
         clusters
@@ -250,11 +250,7 @@ fn lacking<'c>(there: &OnSpokes<'_>, needed: &Needed, clusters: &'c [String]) ->
     }
 }
 
-fn not_shipped(
-    hub: &Hub,
-    (needed, clusters): (&Needed, &[&str]),
-    missing: &Missing<'_>,
-) -> Option<Finding> {
+fn not_shipped(hub: &Hub, (needed, clusters): (&Needed, &[&str]), missing: &Missing<'_>) -> Option<Finding> {
     let (referrer, pointer) = missing.referrers.first()?;
     let clusters = fitting_names(clusters, CLUSTERS_WIDTH);
     let what = match needed {

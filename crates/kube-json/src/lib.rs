@@ -29,11 +29,11 @@ mod value;
 
 /// A text: up to 15 bytes in place, longer ones shared by all clones.
 pub use ecow::EcoString as Text;
-pub use map::{IntoIter, Iter, Map};
+pub use map::{IntoIter, Iter};
 pub use serde_data::{from_value, to_value};
 /// A number of JSON: a 64-bit integer, signed or not, or a finite float.
 pub use serde_json::Number;
-pub use value::Value;
+pub use value::{Map, Value};
 
 /// What [`json!`] expands to.
 #[doc(hidden)]

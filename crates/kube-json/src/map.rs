@@ -1,17 +1,16 @@
 //! The members of a JSON object, sorted by name.
 //!
 //! Owns: the two ways in which they are kept. Flows in: names and values. Flows out: members in the order of their names.
-//! Must not know: what kinds of values there are.
+//! Must not know: what a value is.
 
 use std::collections::{BTreeMap, btree_map};
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::ops::Index;
 use std::sync::Arc;
 
 use ecow::EcoVec;
 
-use crate::{Text, Value};
+use crate::Text;
 
 /// More members than this are kept in a tree: inserting into the middle of a list moves what follows, and somebody may
 /// write an object with 100,000 members in the worst order.
@@ -19,16 +18,16 @@ const LONGEST_LIST: usize = 512;
 
 /// The members of a JSON object, in the order of their names. A clone shares them until one of the two is changed.
 #[derive(Clone)]
-pub struct Map(Members);
+pub struct Map<V>(Members<V>);
 
 #[derive(Clone)]
-enum Members {
+enum Members<V> {
     /// Sorted by name, each name once. Objects of Kubernetes have three members in most places.
-    Few(EcoVec<(Text, Value)>),
-    Many(Arc<BTreeMap<Text, Value>>),
+    Few(EcoVec<(Text, V)>),
+    Many(Arc<BTreeMap<Text, V>>),
 }
 
-impl Map {
+impl<V: Clone> Map<V> {
     /// A map without members; needs no memory.
     #[must_use]
     pub const fn new() -> Self {
@@ -52,7 +51,7 @@ impl Map {
 
     /// The value of this name.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Value> {
+    pub fn get(&self, name: &str) -> Option<&V> {
         match &self.0 {
             // Most names differ in length, which is compared first.
             Members::Few(list) if list.len() <= 8 => {
@@ -69,7 +68,7 @@ impl Map {
 
     /// The value of this name, to change it.
     #[must_use]
-    pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut V> {
         match &mut self.0 {
             Members::Few(list) => {
                 let position = position(list, name).ok()?;
@@ -87,7 +86,7 @@ impl Map {
     }
 
     /// Sets the value of a name; the value that it had.
-    pub fn insert(&mut self, name: impl Into<Text>, value: Value) -> Option<Value> {
+    pub fn insert(&mut self, name: impl Into<Text>, value: V) -> Option<V> {
         let name = name.into();
         match &mut self.0 {
             Members::Few(list) => match position(list, &name) {
@@ -100,7 +99,7 @@ impl Map {
                     None
                 }
                 Err(_) => {
-                    let mut tree: BTreeMap<Text, Value> = std::mem::take(list).into_iter().collect();
+                    let mut tree: BTreeMap<Text, V> = std::mem::take(list).into_iter().collect();
                     tree.insert(name, value);
                     self.0 = Members::Many(Arc::new(tree));
                     None
@@ -111,7 +110,7 @@ impl Map {
     }
 
     /// The value of a name, which is made and inserted if there is none.
-    pub fn get_or_insert_with(&mut self, name: &str, value: impl FnOnce() -> Value) -> &mut Value {
+    pub fn get_or_insert_with(&mut self, name: &str, value: impl FnOnce() -> V) -> &mut V {
         if !self.contains_key(name) {
             self.insert(name, value());
         }
@@ -123,7 +122,7 @@ impl Map {
     }
 
     /// Removes the member of this name; its value.
-    pub fn remove(&mut self, name: &str) -> Option<Value> {
+    pub fn remove(&mut self, name: &str) -> Option<V> {
         match &mut self.0 {
             Members::Few(list) => {
                 let position = position(list, name).ok()?;
@@ -135,7 +134,7 @@ impl Map {
     }
 
     /// Keeps the members for which `keep` is true.
-    pub fn retain(&mut self, mut keep: impl FnMut(&Text, &mut Value) -> bool) {
+    pub fn retain(&mut self, mut keep: impl FnMut(&Text, &mut V) -> bool) {
         match &mut self.0 {
             Members::Few(list) => list.retain(|(name, value)| keep(name, value)),
             Members::Many(tree) => Arc::make_mut(tree).retain(|name, value| keep(name, value)),
@@ -144,7 +143,7 @@ impl Map {
 
     /// The members, by name.
     #[must_use]
-    pub fn iter(&self) -> Iter<'_> {
+    pub fn iter(&self) -> Iter<'_, V> {
         Iter(match &self.0 {
             Members::Few(list) => Borrowed::Few(list.iter()),
             Members::Many(tree) => Borrowed::Many(tree.iter()),
@@ -159,12 +158,12 @@ impl Map {
 
     /// The values, by name.
     #[must_use]
-    pub fn values(&self) -> impl DoubleEndedIterator<Item = &Value> + ExactSizeIterator + Clone {
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> + ExactSizeIterator + Clone {
         self.iter().map(|(_, value)| value)
     }
 
     /// The members, by name, to change their values.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&Text, &mut Value)> {
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&Text, &mut V)> {
         let (list, tree) = match &mut self.0 {
             Members::Few(list) => (Some(list.make_mut().iter_mut()), None),
             Members::Many(tree) => (None, Some(Arc::make_mut(tree).iter_mut())),
@@ -174,7 +173,7 @@ impl Map {
     }
 
     /// The values, by name, to change them.
-    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.iter_mut().map(|(_, value)| value)
     }
 
@@ -196,7 +195,7 @@ impl Map {
 }
 
 /// Where a name is in a sorted list, or where it belongs.
-fn position(list: &[(Text, Value)], name: &str) -> Result<usize, usize> {
+fn position<V>(list: &[(Text, V)], name: &str) -> Result<usize, usize> {
     // Most objects are written in the order of their names, so that a new one belongs at the end.
     match list.last() {
         Some((last, _)) if last.as_str() < name => Err(list.len()),
@@ -204,36 +203,27 @@ fn position(list: &[(Text, Value)], name: &str) -> Result<usize, usize> {
     }
 }
 
-/// The value of a name; `null` where there is none.
-impl Index<&str> for Map {
-    type Output = Value;
-
-    fn index(&self, name: &str) -> &Value {
-        self.get(name).unwrap_or(&Value::Null)
-    }
-}
-
-impl Default for Map {
+impl<V: Clone> Default for Map<V> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl fmt::Debug for Map {
+impl<V: Clone + fmt::Debug> fmt::Debug for Map<V> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_map().entries(self).finish()
     }
 }
 
-impl PartialEq for Map {
+impl<V: Clone + PartialEq> PartialEq for Map<V> {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.iter().eq(other)
     }
 }
 
-impl Eq for Map {}
+impl<V: Clone + Eq> Eq for Map<V> {}
 
-impl Hash for Map {
+impl<V: Clone + Hash> Hash for Map<V> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.len().hash(state);
         for member in self {
@@ -242,16 +232,16 @@ impl Hash for Map {
     }
 }
 
-impl<K: Into<Text>> Extend<(K, Value)> for Map {
-    fn extend<T: IntoIterator<Item = (K, Value)>>(&mut self, members: T) {
+impl<K: Into<Text>, V: Clone> Extend<(K, V)> for Map<V> {
+    fn extend<T: IntoIterator<Item = (K, V)>>(&mut self, members: T) {
         for (name, value) in members {
             self.insert(name, value);
         }
     }
 }
 
-impl<K: Into<Text>> FromIterator<(K, Value)> for Map {
-    fn from_iter<T: IntoIterator<Item = (K, Value)>>(members: T) -> Self {
+impl<K: Into<Text>, V: Clone> FromIterator<(K, V)> for Map<V> {
+    fn from_iter<T: IntoIterator<Item = (K, V)>>(members: T) -> Self {
         let mut map = Self::new();
         map.extend(members);
         map
@@ -260,16 +250,16 @@ impl<K: Into<Text>> FromIterator<(K, Value)> for Map {
 
 /// The members of a map, by name.
 #[derive(Clone, Debug)]
-pub struct Iter<'a>(Borrowed<'a>);
+pub struct Iter<'a, V>(Borrowed<'a, V>);
 
 #[derive(Clone, Debug)]
-enum Borrowed<'a> {
-    Few(std::slice::Iter<'a, (Text, Value)>),
-    Many(btree_map::Iter<'a, Text, Value>),
+enum Borrowed<'a, V> {
+    Few(std::slice::Iter<'a, (Text, V)>),
+    Many(btree_map::Iter<'a, Text, V>),
 }
 
-impl<'a> Iterator for Iter<'a> {
-    type Item = (&'a Text, &'a Value);
+impl<'a, V> Iterator for Iter<'a, V> {
+    type Item = (&'a Text, &'a V);
 
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
@@ -286,7 +276,7 @@ impl<'a> Iterator for Iter<'a> {
     }
 }
 
-impl DoubleEndedIterator for Iter<'_> {
+impl<V> DoubleEndedIterator for Iter<'_, V> {
     fn next_back(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
             Borrowed::Few(list) => list.next_back().map(|(name, value)| (name, value)),
@@ -295,31 +285,31 @@ impl DoubleEndedIterator for Iter<'_> {
     }
 }
 
-impl ExactSizeIterator for Iter<'_> {}
+impl<V> ExactSizeIterator for Iter<'_, V> {}
 
-impl<'a> IntoIterator for &'a Map {
-    type Item = (&'a Text, &'a Value);
-    type IntoIter = Iter<'a>;
+impl<'a, V: Clone> IntoIterator for &'a Map<V> {
+    type Item = (&'a Text, &'a V);
+    type IntoIter = Iter<'a, V>;
 
-    fn into_iter(self) -> Iter<'a> {
+    fn into_iter(self) -> Iter<'a, V> {
         self.iter()
     }
 }
 
 /// The members of a map, by name, as values of their own.
 #[derive(Debug)]
-pub struct IntoIter(Owned);
+pub struct IntoIter<V>(Owned<V>);
 
 #[derive(Debug)]
-enum Owned {
-    Few(ecow::vec::IntoIter<(Text, Value)>),
-    Many(btree_map::IntoIter<Text, Value>),
+enum Owned<V> {
+    Few(ecow::vec::IntoIter<(Text, V)>),
+    Many(btree_map::IntoIter<Text, V>),
 }
 
-impl Iterator for IntoIter {
-    type Item = (Text, Value);
+impl<V: Clone> Iterator for IntoIter<V> {
+    type Item = (Text, V);
 
-    fn next(&mut self) -> Option<(Text, Value)> {
+    fn next(&mut self) -> Option<(Text, V)> {
         match &mut self.0 {
             Owned::Few(list) => list.next(),
             Owned::Many(tree) => tree.next(),
@@ -334,11 +324,11 @@ impl Iterator for IntoIter {
     }
 }
 
-impl IntoIterator for Map {
-    type Item = (Text, Value);
-    type IntoIter = IntoIter;
+impl<V: Clone> IntoIterator for Map<V> {
+    type Item = (Text, V);
+    type IntoIter = IntoIter<V>;
 
-    fn into_iter(self) -> IntoIter {
+    fn into_iter(self) -> IntoIter<V> {
         IntoIter(match self.0 {
             Members::Few(list) => Owned::Few(list.into_iter()),
             Members::Many(tree) => Owned::Many(Arc::unwrap_or_clone(tree).into_iter()),

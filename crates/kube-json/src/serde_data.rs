@@ -119,15 +119,10 @@ impl<'de> Visitor<'de> for AnyValue {
     }
 }
 
-/// The compact text of JSON; pretty with `{:#}`.
+/// The compact text of JSON.
 impl fmt::Display for Value {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = if formatter.alternate() {
-            serde_json::to_string_pretty(self)
-        } else {
-            serde_json::to_string(self)
-        };
-        formatter.write_str(&text.map_err(|_| fmt::Error)?)
+        formatter.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
     }
 }
 

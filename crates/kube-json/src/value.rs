@@ -5,7 +5,11 @@
 
 use std::ops::{Index, IndexMut};
 
-use crate::{Map, Number, Text};
+use crate::map::Map as Members;
+use crate::{Number, Text};
+
+/// The members of a JSON object, in the order of their names. A clone shares them until one of the two is changed.
+pub type Map = Members<Value>;
 
 /// One value of JSON, in 24 bytes and what is below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -270,6 +274,15 @@ impl<S: Step> Index<S> for Value {
 
     fn index(&self, step: S) -> &Self {
         step.of(self).unwrap_or(&NULL)
+    }
+}
+
+/// The value of a name; `null` where there is none.
+impl Index<&str> for Map {
+    type Output = Value;
+
+    fn index(&self, name: &str) -> &Value {
+        self.get(name).unwrap_or(&NULL)
     }
 }
 

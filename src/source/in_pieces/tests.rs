@@ -235,7 +235,7 @@ proptest! {
             prop_assert_eq!(in_pieces(&ours, false), Some(items.clone()), "{}", ours);
             prop_assert_eq!(in_pieces(&two, false), Some([items.clone(), items.clone()].concat()), "{}", ours);
         }
-        for text in [list.to_string(), format!("{list:#}\n")] {
+        for text in [list.to_string(), format!("{:#}\n", serde_json::Value::from(&list))] {
             prop_assert_eq!(in_pieces(&text, true), Some(items.clone()), "{}", text);
             prop_assert_eq!(in_pieces(&text, false), Some(items.clone()), "{}", text);
         }
