@@ -132,6 +132,22 @@ fn the_tables_of_configuration_and_parameters_are_those_of_their_schemas() {
 }
 
 #[test]
+fn every_schema_of_a_report_is_in_the_table_of_documents() {
+    let page = text("docs/reference/json.md");
+    let listed: Vec<&str> = rows(&page)
+        .filter_map(|row| row.split('`').nth(1))
+        .filter(|name| name.starts_with("report/"))
+        .collect();
+    let documents = schema_documents();
+    let names = documents.iter().map(|(name, _)| *name);
+    let mut expected: Vec<&str> = names.filter(|name| name.starts_with("report/")).collect();
+    let mut sorted = listed.clone();
+    expected.sort_unstable();
+    sorted.sort_unstable();
+    assert_eq!(sorted, expected);
+}
+
+#[test]
 fn the_library_example_is_the_one_that_the_documentation_compiles() {
     let page = text("docs/library.md");
     let example = section(&page, "# As a library");
