@@ -1,4 +1,4 @@
-//! How fast YAML is read and written, beside serde_json on the same data: `cargo bench --bench yaml`.
+//! How fast YAML is read and written, beside other crates and a plain scan of memory: `cargo bench -p kube-yaml`.
 //!
 //! The data are Kubernetes documents of the usual kinds, some 20 MB of them, made here.
 
@@ -189,7 +189,7 @@ fn write_yaml(bencher: Bencher) {
 fn serde_json_reads(bencher: Bencher) {
     bencher.counter(BytesCount::new(DATA.json_bytes)).bench(|| {
         for text in &DATA.json {
-            black_box(serde_json::from_str::<Value>(black_box(text))).expect("the data are JSON");
+            black_box(serde_json::from_str::<serde_json::Value>(black_box(text))).expect("the data are JSON");
         }
     });
 }
@@ -215,5 +215,43 @@ fn own_json_reads(bencher: Bencher) {
         for chunk in &chunks {
             black_box(read(black_box(chunk), &limits)).expect("the data are JSON");
         }
+    });
+}
+
+/// Events alone: that crate makes no values.
+#[divan::bench]
+fn libyaml_safer_reads(bencher: Bencher) {
+    let chunks = chunks();
+    bencher.counter(BytesCount::new(DATA.yaml.len())).bench(|| {
+        for chunk in &chunks {
+            let mut input = black_box(chunk.text).as_bytes();
+            let mut parser = libyaml_safer::Parser::new();
+            parser.set_input_string(&mut input);
+            let events = std::iter::from_fn(|| Some(parser.parse().expect("the data are YAML")));
+            let mut events = events.take_while(|event| event.data != libyaml_safer::EventData::StreamEnd);
+            black_box(events.by_ref().count());
+        }
+    });
+}
+
+/// Events alone: that crate makes no values.
+#[divan::bench]
+fn saphyr_parser_reads(bencher: Bencher) {
+    let chunks = chunks();
+    bencher.counter(BytesCount::new(DATA.yaml.len())).bench(|| {
+        for chunk in &chunks {
+            for event in saphyr_parser::Parser::new_from_str(black_box(chunk.text)) {
+                black_box(event).expect("the data are YAML");
+            }
+        }
+    });
+}
+
+/// Looking at each byte once.
+#[divan::bench]
+fn scan_memory(bencher: Bencher) {
+    bencher.counter(BytesCount::new(DATA.yaml.len())).bench(|| {
+        let lines = black_box(&DATA.yaml).bytes().filter(|byte| *byte == b'\n');
+        black_box(lines.count())
     });
 }
