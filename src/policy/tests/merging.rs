@@ -284,3 +284,33 @@ fn a_kind_that_is_to_be_synced_is_a_policy_kind_without_label_and_profile() {
     };
     assert_eq!(Seen::of(&hub, &options).spec(&["gw"]), Some(json!({"x": 1})));
 }
+
+#[test]
+fn an_empty_list_of_predicates_is_no_rule() {
+    let text = SMALL.to_owned()
+        + &limit(
+            "g",
+            GW,
+            "defaults: {strategy: merge, when: [{predicate: g}], limits: {l: {rates: []}}}",
+        )
+        + &limit("r", R1, "when: [], limits: {m: {rates: []}}");
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(
+        seen.spec(&["gw", "gw#http", "r1", "r1#first"]),
+        Some(json!({"when": [{"predicate": "g"}], "limits": {"l": {"rates": []}, "m": {"rates": []}}}))
+    );
+}
+
+#[test]
+fn the_settings_of_a_direct_kind_have_neither_wrappers_nor_a_strategy() {
+    let settings = "defaults: {a: 1}, strategy: merge, mergeType: x";
+    let text = SMALL.to_owned() + &color_crd("Direct") + &color_on("p", GW, settings);
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(
+        seen.spec(&["gw"]),
+        Some(json!({"defaults": {"a": 1}, "strategy": "merge", "mergeType": "x"}))
+    );
+    assert!(seen.said().is_empty(), "{:?}", seen.said());
+}

@@ -3,13 +3,13 @@
 use super::{Received, received};
 use crate::diagnostic::{Findings, Warnings};
 use crate::hub;
-use crate::policy::Profiles;
 use crate::policy::testing::{SMALL, documents, hub, limit, small_with_params};
+use crate::policy::{Options, Profiles};
 use crate::source::Room;
 use crate::sync::{
-    OnSpokes, is_synced, redirected, report_broken_rules, report_misspelled_backends, report_not_permitted,
-    report_not_synced, report_other_versions, report_references, report_shadowed, report_unknown_kinds,
-    report_unused,
+    LocalPolicies, OnSpokes, is_synced, redirected, report_broken_rules, report_local_conflicts,
+    report_misspelled_backends, report_not_permitted, report_not_synced, report_other_versions,
+    report_references, report_shadowed, report_unknown_kinds, report_unused,
 };
 use apimachinery::Identity;
 
@@ -1044,4 +1044,48 @@ fn each_copy_of_a_policy_goes_to_the_clusters_where_it_is_in_effect_and_names_it
     );
     let alone = small_with_params() + &merging("a", "one");
     assert!(!sources(&alone).contains("infra/a"), "{}", sources(&alone));
+}
+
+#[test]
+fn two_local_policies_need_their_times_where_the_older_one_decides() {
+    // A kind of which the hub has no policy is none of its kinds.
+    let said = |on_route: &str, locals: &str| {
+        let hub = hub(&(small_with_params() + on_route), &[("c1", locals)]);
+        received(&hub, &[("infra/gw", &["c1"])], |received| {
+            let (options, mut findings) = (Options::default(), Findings::new());
+            let objects = &received.hub.spokes["c1"];
+            let there = LocalPolicies::read(received.attachments, "c1", objects, &options, &mut findings);
+            report_local_conflicts(received.attachments, &there, &mut findings);
+            findings.iter().count()
+        })
+    };
+    let time = ", creationTimestamp: \"2026-01-01T00:00:00Z\"";
+    let local = |name: &str, time: &str, rates: u8| {
+        let settings = format!("limits: {{l: {{rates: [{{limit: {rates}, window: 1s}}]}}}}");
+        limit(name, GW, &settings).replace("namespace: infra", &format!("namespace: kuadrant-infra{time}"))
+    };
+    let on_route = limit("l", "kind: HTTPRoute, name: r1", LIMIT);
+    for (one, other, rates, expected) in [
+        ("", "", 2, 1),
+        (time, "", 2, 1),
+        ("", time, 2, 1),
+        (time, time, 2, 0),
+        ("", "", 1, 0),
+    ] {
+        let locals = local("a", one, 1) + &local("b", other, rates);
+        assert_eq!(said(&on_route, &locals), expected, "{one} {other} {rates}");
+    }
+    let nginx = |name: &str, target: &str, settings: &str| {
+        format!(
+            "---\napiVersion: gateway.nginx.org/v1alpha1\nkind: ClientSettingsPolicy\n\
+             metadata: {{name: {name}, namespace: kuadrant-infra}}\n\
+             spec: {{targetRef: {{group: gateway.networking.k8s.io, {target}}}, {settings}}}\n"
+        )
+    };
+    let size = "body: {maxSize: 1m}";
+    let on_route = nginx("l", "kind: HTTPRoute, name: r1", size).replace("kuadrant-infra", "infra");
+    for (settings, expected) in [("body: {timeout: 1s}", 0), ("body: {maxSize: 2m}", 1)] {
+        let locals = nginx("a", GW, size) + &nginx("b", GW, settings);
+        assert_eq!(said(&on_route, &locals), expected, "{settings}");
+    }
 }
