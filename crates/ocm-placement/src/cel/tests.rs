@@ -40,7 +40,10 @@ fn run(expression: &str) -> Result<bool, String> {
 
 /// What it says about another cluster `c1`.
 fn run_on(cluster: Value, options: Options, expression: &str) -> Result<bool, String> {
-    let values = [cluster, score()];
+    run_with(&[cluster, score()], options, expression)
+}
+
+fn run_with(values: &[Value], options: Options, expression: &str) -> Result<bool, String> {
     let objects = values.iter().enumerate();
     let (inventory, invalid) = Inventory::read(objects.map(|(id, value)| Object::new(ObjectId(id), value)));
     assert!(invalid.is_empty(), "{invalid:?}");
@@ -190,6 +193,20 @@ fn scores_are_lists_of_names_and_values_and_never_expire() {
         "managedCluster.scores('s') == [{'name': 'v', 'value': 7}]",
     ]);
     not_matching(&["managedCluster.scores('s').exists(s, s.value > 7)"]);
+}
+
+#[test]
+fn a_call_of_scores_costs_as_much_as_the_list_that_it_returns() {
+    let mut long = score();
+    let scores = (0..1000).map(|value| json!({"name": format!("v{value}"), "value": value}));
+    long["status"]["scores"] = scores.collect();
+    let calls = |number: usize| {
+        let list = vec!["1"; number].join(", ");
+        let expression = format!("[{list}].all(x, managedCluster.scores('s').size() == 1000)");
+        run_with(&[cluster(), long.clone()], Options::default(), &expression)
+    };
+    assert_eq!(calls(2), Ok(true));
+    assert_eq!(calls(400), Ok(false), "more than an expression gets");
 }
 
 #[test]

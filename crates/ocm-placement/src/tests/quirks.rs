@@ -431,7 +431,7 @@ fn a_claim_selector_has_expressions_and_no_labels() {
 #[test]
 fn the_selector_of_a_decision_group_has_no_expressions() {
     let spec = "{decisionStrategy: {groupStrategy: {decisionGroups: [{groupName: gg,
-        groupClusterSelector: {celSelector: {celExpressions: ['false']}, labelSelector: {matchLabels: {name: b}}}}]}}}";
+        groupClusterSelector: {celSelector: {celExpressions: ['false', 'nonsense(']}, labelSelector: {matchLabels: {name: b}}}}]}}}";
     let report = first(&[BOUND, &clusters(&["a", "b"]), &placement("p", spec)].concat());
     let groups = report.decisions.iter();
     let groups: Vec<&str> = groups.map(|one| one.decision_group_name.as_str()).collect();
@@ -440,11 +440,24 @@ fn the_selector_of_a_decision_group_has_no_expressions() {
 
 #[test]
 fn a_bad_predicate_is_no_fault_of_a_placement_without_clusters() {
-    let elsewhere = clusters(&["a"]).replace("clusterset: s", "clusterset: other");
-    let spec = "{predicates: [{requiredClusterSelector: {labelSelector: {matchExpressions: [{key: k, operator: Like}]}}}]}";
-    let status = |clusters: &str| first(&[BOUND, clusters, &placement("p", spec)].concat()).scheduler_status;
-    assert_eq!(status(&clusters(&["a"])), SchedulerStatus::Misconfigured);
-    assert_eq!(status(&elsewhere), SchedulerStatus::Success);
+    let empty = BOUND
+        .replace("{name: s", "{name: empty")
+        .replace("clusterSet: s", "clusterSet: empty");
+    let predicates = "predicates: [{requiredClusterSelector: {labelSelector: {matchExpressions: [{key: k, operator: Like}]}}}]";
+    let yaml = [
+        BOUND,
+        "---",
+        &empty,
+        &clusters(&["a"]),
+        &placement("p1", &format!("{{clusterSets: [s], {predicates}}}")),
+        &placement("p2", &format!("{{clusterSets: [empty], {predicates}}}")),
+    ];
+    let report = report(&yaml.concat());
+    let statuses: Vec<SchedulerStatus> = report.placements.iter().map(|one| one.scheduler_status).collect();
+    assert_eq!(
+        statuses,
+        [SchedulerStatus::Misconfigured, SchedulerStatus::Success]
+    );
 }
 
 #[test]
