@@ -605,6 +605,8 @@ fn a_policy_may_target_its_own_namespace_and_no_other() {
     );
 }
 
+const GATEWAY_API: &str = "gateway.networking.k8s.io";
+
 #[test]
 fn a_target_that_is_nowhere_is_named_with_its_group_and_the_reason() {
     let unattached = |group: &str, kind: &str, name: &str| {
@@ -616,7 +618,6 @@ fn a_target_that_is_nowhere_is_named_with_its_group_and_the_reason() {
         let seen = Seen::hub(&hub);
         seen.attachments.policies.rows()[0].targets[0].unattached("infra")
     };
-    const GATEWAY_API: &str = "gateway.networking.k8s.io";
     for (group, kind, name, expected) in [
         (
             GATEWAY_API,

@@ -26,7 +26,7 @@ fn said_with_help(
     let hub = hub(text, spokes);
     let mut findings = Findings::new();
     received(&hub, &[("infra/gw", clusters)], |received| {
-        report(received, &mut findings)
+        report(received, &mut findings);
     });
     findings.finish(&std::collections::BTreeMap::default(), Warnings::Reported);
     let said = findings.iter().map(|finding| {
@@ -457,7 +457,7 @@ fn an_object_of_an_unknown_kind_that_targets_something_of_ours_is_reported() {
         let hub = hub::build(documents(&rooms), &hub::Options::default(), &mut Findings::new());
         let mut findings = Findings::new();
         received(&hub, &[("infra/gw", &["c1"])], |received| {
-            unknown_kinds(received, &mut findings)
+            unknown_kinds(received, &mut findings);
         });
         let said = findings.iter().map(|finding| {
             let target = finding.message.strip_prefix(&format!(

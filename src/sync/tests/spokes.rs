@@ -507,6 +507,12 @@ fn names(entry: &PolicyEntry) -> Vec<&str> {
     entry.clusters.iter().map(AsRef::as_ref).collect()
 }
 
+// Kinds that live on a cluster.
+const ROUTE: &str = "gateway.networking.k8s.io/v1 HTTPRoute";
+const GATEWAY: &str = "gateway.networking.k8s.io/v1 Gateway";
+const LOCAL: &str = "kuadrant.io/v1 RateLimitPolicy";
+const ISTIO: &str = "security.istio.io/v1 AuthorizationPolicy";
+
 /// The Gateways of ours that objects of a cluster touch; `None`: it may be any.
 fn touched_by(local: &str, by_other_targets: bool) -> Option<Vec<String>> {
     let hub = hub(
@@ -531,10 +537,6 @@ fn what_lives_on_a_cluster_touches_the_gateways_that_it_names_and_those_of_the_r
             "---\napiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: x, namespace: kuadrant-infra}}\nspec: {{{spec}}}\n"
         )
     };
-    const ROUTE: &str = "gateway.networking.k8s.io/v1 HTTPRoute";
-    const GATEWAY: &str = "gateway.networking.k8s.io/v1 Gateway";
-    const LOCAL: &str = "kuadrant.io/v1 RateLimitPolicy";
-    const ISTIO: &str = "security.istio.io/v1 AuthorizationPolicy";
     let on = |target: &str| format!("targetRef: {{group: gateway.networking.k8s.io, {target}}}");
     let listeners = "gatewayClassName: x, listeners: [{name: http, port: 80, protocol: HTTP}]";
     let any = None;
