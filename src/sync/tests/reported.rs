@@ -1,7 +1,7 @@
 //! What is reported about objects that do not go to the spokes, or would not be in effect there.
 
 use super::{Received, received};
-use crate::diagnostic::{Findings, Warnings};
+use crate::diagnostic::{Code, Finding, Findings, Warnings};
 use crate::hub;
 use crate::policy::testing::{SMALL, documents, hub, limit, small_with_params};
 use crate::policy::{Options, Profiles};
@@ -1088,4 +1088,54 @@ fn two_local_policies_need_their_times_where_the_older_one_decides() {
         let locals = nginx("a", GW, size) + &nginx("b", GW, settings);
         assert_eq!(said(&on_route, &locals), expected, "{settings}");
     }
+}
+
+#[test]
+fn a_rule_is_not_reported_where_reading_found_a_mistake() {
+    let base = SMALL.replace(
+        "rules: [{backendRefs: [{name: s, port: 80}]}]",
+        "rules: [{matches: [{path: {type: Exact, value: x}}], backendRefs: [{name: s, port: 80}]}]",
+    );
+    let count = |code: Code, pointer: &str, is_rule: bool| {
+        let hub = hub(&base, &[]);
+        let route = hub
+            .objects
+            .find("gateway.networking.k8s.io", "HTTPRoute", Some("infra"), "r2");
+        let mut known = Finding::new(code, route.unwrap().place(pointer), "found before");
+        known.is_rule = is_rule;
+        let mut said = Findings::new();
+        said.push(known);
+        let mut findings = Findings::new();
+        received(&hub, &[("infra/gw", &["c1"])], |received| {
+            let (attachments, ours) = (received.attachments, received.making.ours);
+            report_broken_rules(attachments, received.hub, ours, |_, _| true, &said, &mut findings);
+        });
+        let of_route = findings
+            .iter()
+            .filter(|finding| finding.message.contains("HTTPRoute infra/r2"));
+        of_route.count()
+    };
+    let value = "/spec/rules/0/matches/0/path/value";
+    assert_eq!(count(Code::OBJECT_SCHEMA, value, false), 0, "the field");
+    assert_eq!(
+        count(Code::OBJECT_SCHEMA, "/spec/rules", false),
+        0,
+        "what it is in"
+    );
+    assert_eq!(
+        count(Code::OBJECT_SCHEMA, "/spec/parentRefs", false),
+        1,
+        "another field"
+    );
+    assert_eq!(count(Code::OBJECT_SCHEMA, value, true), 1, "a rule says as much");
+    assert_eq!(
+        count(Code::OBJECT_UNKNOWN_FIELD, "/spec/hostnam", false),
+        0,
+        "that may be the field that was meant"
+    );
+    assert_eq!(
+        count(Code::ROUTE_INVALID, value, false),
+        1,
+        "that says something else"
+    );
 }
