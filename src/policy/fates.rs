@@ -327,7 +327,8 @@ impl<'a> Fates<'a> {
 pub(crate) type ClusterSet = Arc<BTreeSet<Arc<str>>>;
 
 fn both(one: &ClusterSet, other: &ClusterSet) -> ClusterSet {
-    if Arc::ptr_eq(one, other) || one == other {
+    // One `Arc` is equal to itself at once.
+    if one == other {
         return Arc::clone(other);
     }
     Arc::new(one.intersection(other).cloned().collect())

@@ -80,10 +80,10 @@ fn clusters_per_group(per_group: ClustersPerGroup<'_>, selected: usize) -> Resul
             }
         }
     };
-    Ok(if number == 0 || number > selected {
+    Ok(if number == 0 {
         selected
     } else {
-        number
+        number.min(selected)
     })
 }
 
@@ -108,10 +108,7 @@ pub(crate) fn group<'s>(
             };
         }
     };
-    let mut groups = Groups {
-        order: Vec::with_capacity(selected.len()),
-        ..Groups::default()
-    };
+    let mut groups = Groups::default();
     let mut rest = selected;
     for (index, members) in selectors.enumerate() {
         match members {

@@ -32,6 +32,18 @@ impl State {
         let (own, counts) = given(plan.input.inventory, &plan.fleet);
         Self { own, counts }
     }
+
+    /// The same hub, once its Placements have other decisions.
+    pub(crate) fn with(&self, own: Column<PlacementId, Existing>) -> Self {
+        let mut counts = self.counts.clone();
+        for name in self.own.values().flat_map(|existing| &*existing.clusters) {
+            counts[*name] = counts[*name].saturating_sub(1);
+        }
+        for name in own.values().flat_map(|existing| &*existing.clusters) {
+            counts[*name] = counts[*name].saturating_add(1);
+        }
+        Self { own, counts }
+    }
 }
 
 /// The result of a run.
@@ -39,7 +51,8 @@ pub(crate) struct Run<'a> {
     pub(crate) outcomes: Column<PlacementId, Outcome<'a>>,
     /// For each Placement what it had when it was scheduled last.
     pub(crate) existing: Column<PlacementId, Existing>,
-    pub(crate) state: State,
+    /// What each has after it.
+    pub(crate) own: Column<PlacementId, Existing>,
     pub(crate) rounds: usize,
     pub(crate) converged: bool,
     /// The Placements that were still changing in the later half of a run that did not converge.
@@ -62,7 +75,7 @@ pub fn evaluate<'a>(input: &Input<'a>, detail: Detail) -> Evaluation<'a> {
         plan,
         outcomes: run.outcomes,
         existing: run.existing,
-        results: run.state.own,
+        results: run.own,
         rounds: run.rounds,
         converged: (input.mode == Mode::Fixpoint).then_some(run.converged),
     }
@@ -86,30 +99,14 @@ pub(crate) fn snapshot<'a>(plan: &Plan<'a>, state: &State, detail: Detail) -> Ru
         )
         .collect();
     let (outcomes, results): (Vec<_>, Vec<_>) = scheduled.into_iter().unzip();
-    let own = Column::new(results);
     Run {
         outcomes: Column::new(outcomes),
         existing: state.own.clone(),
-        state: State {
-            counts: counts_after(state, &own),
-            own,
-        },
+        own: Column::new(results),
         rounds: 1,
         converged: false,
         restless: BTreeSet::new(),
     }
-}
-
-/// How often each name is in any decision, once Placements have others than before.
-fn counts_after(before: &State, own: &Column<PlacementId, Existing>) -> Column<NameId, u32> {
-    let mut counts = before.counts.clone();
-    for name in before.own.values().flat_map(|existing| &*existing.clusters) {
-        counts[*name] = counts[*name].saturating_sub(1);
-    }
-    for name in own.values().flat_map(|existing| &*existing.clusters) {
-        counts[*name] = counts[*name].saturating_add(1);
-    }
-    counts
 }
 
 /// In which order Placements have their turns.
@@ -124,20 +121,21 @@ pub(crate) enum Order {
 /// nothing.
 pub(crate) fn rounds<'a>(
     plan: &Plan<'a>,
-    mut state: State,
+    state: State,
     detail: Detail,
     most: usize,
     order: Order,
 ) -> Run<'a> {
-    let mut turns: Vec<PlacementId> = state.own.ids().collect();
+    let mut own = state.own;
+    let mut turns: Vec<PlacementId> = own.ids().collect();
     if order == Order::Backwards {
         turns.reverse();
     }
-    let mut scratch = Scratch::new(&plan.fleet, std::mem::take(&mut state.counts));
+    let mut scratch = Scratch::new(&plan.fleet, state.counts);
     let mut rounds = 0usize;
     let mut restless = BTreeSet::new();
     loop {
-        let existing = state.own.clone();
+        let existing = own.clone();
         let mut outcomes = Vec::with_capacity(turns.len());
         let mut changed = Vec::new();
         for id in turns.iter().copied() {
@@ -146,7 +144,7 @@ pub(crate) fn rounds<'a>(
             let outcome = schedule(plan, id, &before.clusters, &scratch, detail);
             let (after, differs) = after(plan, id, &outcome, before);
             scratch.end(&plan.fleet, &before.clusters, &after.clusters);
-            state.own[id] = after;
+            own[id] = after;
             changed.extend(differs.then_some(id));
             outcomes.push(outcome);
         }
@@ -160,11 +158,10 @@ pub(crate) fn rounds<'a>(
             if order == Order::Backwards {
                 outcomes.reverse();
             }
-            state.counts = scratch.into_counts();
             return Run {
                 outcomes: Column::new(outcomes),
                 existing,
-                state,
+                own,
                 rounds,
                 converged,
                 restless: if converged { BTreeSet::new() } else { restless },

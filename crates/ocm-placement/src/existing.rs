@@ -29,7 +29,7 @@ pub(crate) struct ObjectState {
 }
 
 /// Where the labels of an object come from.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ObjectLabels {
     /// From the PlacementDecision of the input.
     Given(DecisionId),
@@ -64,16 +64,7 @@ impl ObjectLabels {
 
     /// Whether two sources give the same labels.
     fn same(self, other: Self, inventory: &Inventory<'_>, placement: PlacementId) -> bool {
-        match (self, other) {
-            (
-                Self::Made { named, index },
-                Self::Made {
-                    named: others,
-                    index: at,
-                },
-            ) => index == at && named == others,
-            _ => self.resolve(inventory, placement) == other.resolve(inventory, placement),
-        }
+        self == other || self.resolve(inventory, placement) == other.resolve(inventory, placement)
     }
 }
 

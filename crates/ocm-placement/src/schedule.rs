@@ -41,11 +41,6 @@ impl Scratch {
         }
     }
 
-    /// How often each name is in any decision.
-    pub(crate) fn into_counts(self) -> Column<NameId, u32> {
-        self.counts
-    }
-
     /// Takes this Placement's own decisions out of the counts, because Balance counts those of others only, and notes
     /// them as mine.
     pub(crate) fn begin(&mut self, fleet: &Fleet<'_>, existing: &[NameId]) {

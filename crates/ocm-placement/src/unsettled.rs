@@ -39,7 +39,7 @@ impl Evaluation<'_> {
             return Vec::new();
         }
         let given = State::given(&self.plan);
-        let at_once = snapshot(&self.plan, &given, Detail::Decisions).state;
+        let at_once = given.with(snapshot(&self.plan, &given, Detail::Decisions).own);
         let mut starts = vec![(given.clone(), Order::Backwards), (at_once, Order::Forwards)];
         let mut ends = Vec::new();
         if self.converged == Some(true) {
@@ -53,7 +53,7 @@ impl Evaluation<'_> {
         ends.par_extend(starts.into_par_iter().map(|(state, order)| {
             let run = rounds(&self.plan, state, Detail::Decisions, MOST_ROUNDS, order);
             End {
-                own: run.state.own,
+                own: run.own,
                 restless: run.restless,
             }
         }));

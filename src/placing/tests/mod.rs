@@ -8,6 +8,7 @@ use ocm_placement::{Detail, Input, Mode, Options, evaluate};
 
 use super::given::GivenDecisions;
 use super::*;
+use crate::api::config::PlacementSource;
 use crate::diagnostic::{DocumentId, Finding, Findings, SourceId};
 use crate::hub::{Hub, Objects};
 use crate::object::{Object, Origin};
@@ -166,4 +167,255 @@ fn decisions_for_unknown_clusters_are_listed_when_clusters_are_known_at_all() {
     assert_eq!(count(&[BOUND, &given].concat()), 0);
     let refused = cluster("gone", "spec: {taints: 1}");
     assert_eq!(count(&[BOUND, &cluster("a", ""), &refused, &given].concat()), 0);
+}
+
+/// Code, message and help of findings.
+fn texts(findings: Vec<Finding>) -> Vec<[String; 3]> {
+    let texts = findings.into_iter().map(|finding| {
+        let help = finding.help.unwrap_or_default();
+        [finding.code.name().to_owned(), finding.message, help]
+    });
+    texts.collect()
+}
+
+#[test]
+fn why_a_placement_selects_nothing_is_said() {
+    let picky = placement(
+        "p",
+        "{predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {no: one}}}}]}",
+    );
+    let said = |yaml: &[&str]| {
+        let said = texts(evaluated(&yaml.concat()));
+        let [[_, message, _]] = said.as_slice() else {
+            panic!("{said:?}")
+        };
+        message.clone()
+    };
+    let one = cluster("a", "");
+    let two = [cluster("a", ""), cluster("b", "")].concat();
+    for (objects, reason) in [
+        (
+            &[BOUND, &one, &placement("p", "{clusterSets: [t]}")],
+            "none of its cluster sets is bound to namespace `n`: t",
+        ),
+        (
+            &[BOUND, &one, &picky],
+            "the only cluster of its sets does not match its predicates",
+        ),
+        (
+            &[BOUND, &two, &picky],
+            "none of the 2 clusters of its sets matches its predicates",
+        ),
+    ] {
+        let message = said(objects);
+        assert!(message.contains(reason), "{message}");
+    }
+}
+
+#[test]
+fn decisions_that_differ_follow_from_the_objects_that_were_left_out() {
+    let named = |name: &str, namespace: &str, placement: &str| {
+        let named = decision("{clusterName: b}").replace("placement: p", &format!("placement: {placement}"));
+        named
+            .replace("p-decision-1", name)
+            .replace("namespace: 'n'", &format!("namespace: '{namespace}'"))
+    };
+    let others = ["d2", "d3", "d4"].map(|name| named(name, "n", "q")).concat();
+    let away = ["d5", "d6"].map(|name| named(name, "m", "p")).concat();
+    let refused = cluster("b", "spec: {taints: [{key: gpu, effect: Never}]}");
+    let yaml = [
+        BOUND,
+        &cluster("a", ""),
+        &placement("p", "{}"),
+        &named("d1", "n", "p"),
+        &others,
+        &away,
+        &refused,
+    ];
+    let findings = evaluated(&yaml.concat());
+    let differs = findings
+        .iter()
+        .find(|finding| finding.code.name() == "placement/differs");
+    let causes = &differs.expect("a finding").causes;
+    assert_eq!(causes.len(), 2, "its decisions, and the cluster: {causes:?}");
+}
+
+#[test]
+fn a_label_that_is_nearly_one_that_ocm_reads_is_misspelled() {
+    let said = |yaml: &str| texts(super::misspelled::misspelled_labels(&hub(yaml)));
+    let misspelled = "cluster.open-cluster-management.io/clustersets";
+    let typo = cluster("a", "").replace("cluster.open-cluster-management.io/clusterset", misspelled);
+    assert_eq!(
+        said(&typo),
+        [[
+            "object/unknown-field".to_owned(),
+            format!("ManagedCluster a: OCM does not read the label `{misspelled}`"),
+            "did you mean `cluster.open-cluster-management.io/clusterset`?".to_owned()
+        ]]
+    );
+    assert!(said(&cluster("a", "")).is_empty());
+    let both = cluster("a", "").replace("labels: {", &format!("labels: {{{misspelled}: s, "));
+    assert!(said(&both).is_empty(), "it has the right one as well");
+    let severity = |yaml: &str| super::misspelled::misspelled_labels(&hub(yaml))[0].severity;
+    let decision = decision("").replace("io/placement: p", "io/placment: p");
+    assert_eq!(
+        [severity(&typo), severity(&decision)],
+        [
+            crate::diagnostic::Severity::Warning,
+            crate::diagnostic::Severity::Error
+        ],
+        "a cluster may have labels of its own"
+    );
+}
+
+#[test]
+fn decisions_of_a_placement_that_is_not_there_are_for_a_near_one_without_decisions() {
+    let said = |yaml: &[&str]| {
+        let said = texts(super::misspelled::stray_decisions(&hub(&yaml.concat())));
+        said.into_iter().map(|[_, _, help]| help).collect::<Vec<_>>()
+    };
+    let stray = decision("").replace("placement: p", "placement: edeg");
+    assert_eq!(
+        said(&[&placement("edge", "{}"), &stray]),
+        ["did you mean `edge`?"]
+    );
+    assert!(
+        said(&[&placement("edge", "{}"), &placement("edeg", "{}"), &stray]).is_empty(),
+        "it is there"
+    );
+    assert!(
+        said(&[&placement("else", "{}"), &stray]).is_empty(),
+        "nothing is near"
+    );
+    let own = decision("")
+        .replace("placement: p", "placement: edge")
+        .replace("p-decision", "edge-decision");
+    assert!(
+        said(&[&placement("edge", "{}"), &own, &stray]).is_empty(),
+        "it has decisions"
+    );
+    let away = placement("edeg", "{}").replace("namespace: 'n'", "namespace: shop");
+    let stray_in = |namespace: &str| stray.replace("namespace: 'n'", &format!("namespace: {namespace}"));
+    assert_eq!(
+        said(&[&away, &stray_in("shpo")]),
+        ["did you mean namespace `shop`?"]
+    );
+    let near_away = placement("edge", "{}").replace("namespace: 'n'", "namespace: shop");
+    assert!(
+        said(&[&near_away, &stray_in("shpo")]).is_empty(),
+        "one typo at a time"
+    );
+}
+
+#[test]
+fn a_cluster_set_with_nearly_the_name_of_one_that_exists_is_misspelled() {
+    let said = |yaml: &[&str]| texts(super::sets::unknown_sets(&hub(&yaml.concat())));
+    let set = BOUND.replace("{name: s}", "{name: fleet}");
+    let of = |name: &str| cluster("a", "").replace("clusterset: s", &format!("clusterset: {name}"));
+    assert_eq!(
+        said(&[
+            &set,
+            &of("fleat"),
+            &placement("p", "{clusterSets: [fleet, flet]}")
+        ]),
+        [
+            [
+                "placement/unknown-set",
+                "ManagedCluster a names the cluster set `fleat`, which is not in the input",
+                "did you mean `fleet`?"
+            ],
+            [
+                "placement/unknown-set",
+                "Placement n/p names the cluster set `flet`, which is not in the input",
+                "did you mean `fleet`?"
+            ],
+        ]
+        .map(|one| one.map(str::to_owned))
+    );
+    assert!(said(&[&set, &of("other")]).is_empty());
+    assert!(said(&[&of("fleat")]).is_empty(), "no set is in the input");
+}
+
+/// What is said about Gateway `n/gw` of ours, with its label `placement`.
+fn placed(more: &str, label: &str, source: PlacementSource) -> (Vec<String>, Vec<[String; 3]>) {
+    let gateway = format!(
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {{name: gc}}\n\
+         spec: {{controllerName: example.com/gateway-controller}}\n\
+         ---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\n\
+         metadata: {{name: gw, namespace: 'n', labels: {{cluster.open-cluster-management.io/placement: {label}}}}}\n\
+         spec: {{gatewayClassName: gc, listeners: [{{name: http, port: 80, protocol: HTTP}}]}}\n---\n"
+    );
+    let hub = crate::policy::testing::hub(
+        &(gateway + BOUND + &cluster("a", "") + &cluster("b", "") + more),
+        &[],
+    );
+    let mut findings = Findings::new();
+    let ours = crate::hub::Ours::new(&hub, "example.com/gateway-controller", &mut findings);
+    let inventory = inventory(&hub, &mut findings);
+    let input = Input {
+        inventory: &inventory,
+        now: None,
+        mode: Mode::Snapshot,
+        options: Options::default(),
+    };
+    let clusters = place(&hub, &ours, source, &input, &mut findings);
+    let clusters = clusters
+        .rows()
+        .iter()
+        .flat_map(|clusters| clusters.iter().cloned());
+    (clusters.collect(), texts(findings.iter().cloned().collect()))
+}
+
+#[test]
+fn a_gateway_goes_to_the_clusters_of_its_placement_or_the_way_to_one_is_said() {
+    use PlacementSource::{Auto, Decisions, Evaluate};
+    let p = placement("edge", "{}");
+    let given = decision("{clusterName: b}")
+        .replace("placement: p", "placement: edge")
+        .replace("p-decision", "edge-decision");
+    for (objects, source, clusters) in [
+        (p.clone(), Auto, "a b"),
+        (p.clone(), Evaluate, "a b"),
+        (p.clone(), Decisions, ""),
+        (p.clone() + &given, Auto, "b"),
+        (p.clone() + &given, Evaluate, "a b"),
+        (p.clone() + &given, Decisions, "b"),
+    ] {
+        assert_eq!(
+            placed(&objects, "edge", source).0.join(" "),
+            clusters,
+            "{source:?}"
+        );
+    }
+    let help = |objects: &str, label: &str, source: PlacementSource| {
+        let (_, said) = placed(objects, label, source);
+        let [[code, _, help]] = said.as_slice() else {
+            panic!("{said:?}")
+        };
+        assert_eq!(code, "placement/not-found");
+        help.clone()
+    };
+    assert_eq!(help(&p, "edeg", Auto), "did you mean `edge`?");
+    assert!(
+        help(&p, "edeg", Decisions).starts_with("add the PlacementDecisions"),
+        "no decision is near"
+    );
+    let away = p.replace("namespace: 'n'", "namespace: m");
+    assert!(
+        help(&away, "edeg", Auto).starts_with("correct the label"),
+        "only a near one of its own namespace is meant"
+    );
+    assert!(help(&away, "edge", Auto).starts_with("move the placement or the Gateway"));
+    assert!(help(&p, "else", Auto).starts_with("correct the label"));
+    let (_, said) = placed(&placement("edge", "{clusterSets: [t]}"), "edge", Auto);
+    assert_eq!(
+        said.iter().map(|[code, ..]| code.as_str()).collect::<Vec<_>>(),
+        ["placement/no-clusters"],
+        "of the Placement that was evaluated"
+    );
+    let both = placement("edge", "{}") + &placement("other", "{clusterSets: [t]}");
+    assert!(
+        placed(&both, "edge", Auto).1.is_empty(),
+        "no Gateway has the other one"
+    );
 }

@@ -310,6 +310,20 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_names_a_group_and_a_kind() {
+        for value in [
+            json!({"group": "", "kind": "ColorPolicy"}),
+            json!({"group": "colors.example.com", "kind": ""}),
+        ] {
+            let configured = Profiles::built_in().configure(&entry(value));
+            assert!(
+                matches!(configured, Err(ProfileError::Nameless)),
+                "{configured:?}"
+            );
+        }
+    }
+
+    #[test]
     fn an_entry_for_another_version_leaves_the_built_in_one() {
         let mut profiles = Profiles::built_in();
         let value = json!({"group": "kuadrant.io", "kind": "AuthPolicy", "versions": ["v1beta1"], "wrappers": "Bare",

@@ -198,3 +198,18 @@ fn a_policy_that_is_kept_from_a_thousand_clusters_has_one_fate_on_them() {
         "shared by all policies of whom this is said"
     );
 }
+
+#[test]
+fn a_policy_has_no_fate_on_no_cluster() {
+    let (g, winner) = (with(""), with(""));
+    let (g, winner) = (Seen::hub(&g), Seen::hub(&winner));
+    let winner = winner.attachments.policies.rows()[0].object;
+    let mut fates = Fates::default();
+    add(&mut fates, &g, &["c1", "c2"]);
+    let mut away = KeptAway::default();
+    away.add(&clusters(&["c1", "c2"]), (winner, false, Rule::LaterChallenger));
+    fates.keep_away(G, away);
+    let everywhere = fates.of(G).unwrap();
+    let on: Vec<usize> = everywhere.fates.iter().map(|fate| fate.clusters.len()).collect();
+    assert_eq!(on, [2], "nothing is left of the clusters where it was");
+}

@@ -2,7 +2,10 @@
 
 use kube_json::json;
 
-use super::super::testing::{Seen, color, color_crd, hub};
+use super::super::testing::{Seen, color, color_crd, hub, small_with_params};
+use super::super::{Profiles, report_nonconforming_kinds};
+use crate::diagnostic::Findings;
+use crate::hub::Ours;
 
 /// One GatewayClass; Gateways g1 and g2; r1 and r2 below g1, r3 and r4 below g2; b1 behind r1, r2 and r3, b2 behind r4.
 fn two_gateways() -> String {
@@ -144,5 +147,76 @@ fn example_3_the_established_policy_chooses_the_strategy() {
         colors(&["g2", "r4", "b2"]),
         Some(json!({"dark": "olive", "light": "yellow"})),
         "patch: only what p3 says is overridden"
+    );
+}
+
+#[test]
+fn the_definition_of_a_synced_kind_has_the_label_and_the_status_that_gep_713_requires() {
+    let conditions = "status: {type: object, properties: {conditions: {type: array, items: {type: object}}}}";
+    let said = |labels: &str, properties: &str| {
+        let text = small_with_params().replace(
+            "{group: kuadrant.io, version: v1, resource: ratelimitpolicies}",
+            "{group: colors.example.com, version: v1, resource: colorpolicies}",
+        );
+        let schema = format!("{{type: object, properties: {{{properties}}}}}");
+        let crd = color_crd("Inherited")
+            .replace(
+                "{type: object, x-kubernetes-preserve-unknown-fields: true}",
+                &schema,
+            )
+            .replace(
+                "labels: {gateway.networking.k8s.io/policy: \"Inherited\"}",
+                &format!("labels: {{{labels}}}"),
+            );
+        let hub = hub(&(text + &crd), &[]);
+        let mut findings = Findings::new();
+        let ours = Ours::new(&hub, "example.com/gateway-controller", &mut findings);
+        assert!(findings.is_empty(), "{findings:?}");
+        report_nonconforming_kinds(&hub, &ours, &Profiles::built_in(), &mut findings);
+        let said = findings.iter().map(|finding| finding.message.clone());
+        said.collect::<Vec<_>>()
+    };
+    let labelled = "gateway.networking.k8s.io/policy: Inherited";
+    let spec = "spec: {type: object, properties: {targetRefs: {type: array, items: {type: object}}}}";
+    let with = |status: &str| said(labelled, &format!("{spec}, {status}"));
+    let nothing = Vec::<String>::new();
+    assert_eq!(with(conditions), nothing);
+    assert_eq!(
+        with("status: {type: object, properties: {ancestors: {type: array, items: {type: object}}}}"),
+        nothing
+    );
+    assert_eq!(
+        with("status: {type: object, x-kubernetes-preserve-unknown-fields: true}"),
+        nothing
+    );
+    assert_eq!(
+        with("status: {type: object, properties: {phase: {type: string}}}"),
+        ["the status of ColorPolicy has no conditions, which GEP-713 requires of every policy kind"]
+    );
+    assert_eq!(
+        said(labelled, spec),
+        ["ColorPolicy has no status, which GEP-713 requires of every policy kind"]
+    );
+    assert_eq!(
+        said("", &format!("{spec}, {conditions}")),
+        [
+            "ColorPolicy has no label `gateway.networking.k8s.io/policy`, which GEP-713 requires of every policy kind"
+        ]
+    );
+    assert_eq!(
+        said(
+            "gateway.networking.k8s.io/policy: Sometimes",
+            &format!("{spec}, {conditions}")
+        ),
+        [
+            "the label `gateway.networking.k8s.io/policy` of ColorPolicy is `Sometimes`; GEP-713 allows Direct and Inherited"
+        ]
+    );
+    let text = spec.replace("items: {type: object}", "items: {type: string}");
+    assert_eq!(
+        said(labelled, &format!("{text}, {conditions}")),
+        [
+            "an item of `targetRefs` of ColorPolicy is of type string; GEP-713 requires an object with group, kind, and name"
+        ]
     );
 }

@@ -3,10 +3,10 @@
 use kube_json::json;
 
 use super::super::testing::{SMALL, Seen, color, color_crd, hub, limit};
-use super::super::{AuthoredId, KindId, Options, Rule};
+use super::super::{AuthoredId, Composed, Dictates, KindId, Options, Profile, Rule, defines};
 use crate::hub::RowId as _;
 use crate::object::Ages;
-use crate::topology::GatewayId;
+use crate::topology::{GatewayId, Node};
 
 const GW: &str = "kind: Gateway, name: gw";
 const R1: &str = "kind: HTTPRoute, name: r1";
@@ -283,4 +283,124 @@ fn a_kind_that_is_to_be_synced_is_a_policy_kind_without_label_and_profile() {
         ..Options::default()
     };
     assert_eq!(Seen::of(&hub, &options).spec(&["gw"]), Some(json!({"x": 1})));
+}
+
+#[test]
+fn an_empty_list_of_predicates_is_no_rule() {
+    let text = SMALL.to_owned()
+        + &limit(
+            "g",
+            GW,
+            "defaults: {strategy: merge, when: [{predicate: g}], limits: {l: {rates: []}}}",
+        )
+        + &limit("r", R1, "when: [], limits: {m: {rates: []}}");
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(
+        seen.spec(&["gw", "gw#http", "r1", "r1#first"]),
+        Some(json!({"when": [{"predicate": "g"}], "limits": {"l": {"rates": []}, "m": {"rates": []}}}))
+    );
+}
+
+#[test]
+fn the_settings_of_a_direct_kind_have_neither_wrappers_nor_a_strategy() {
+    let settings = "defaults: {a: 1}, strategy: merge, mergeType: x";
+    let text = SMALL.to_owned() + &color_crd("Direct") + &color_on("p", GW, settings);
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(
+        seen.spec(&["gw"]),
+        Some(json!({"defaults": {"a": 1}, "strategy": "merge", "mergeType": "x"}))
+    );
+    assert!(seen.said().is_empty(), "{:?}", seen.said());
+}
+
+#[test]
+fn a_setting_is_defined_by_itself_by_a_part_of_it_and_by_what_it_is_a_part_of() {
+    let text = SMALL.to_owned() + &color_crd("Inherited") + &color_on("p", GW, "a: {b: {c: 1}}, l: 1");
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let effective = seen.effective.iter().next().unwrap().1;
+    let content = &effective.effective.content;
+    for (key, expected) in [
+        ("/a/b/c", true),
+        ("/a/b", true),
+        ("/a/b/c/d", true),
+        ("/l", true),
+        ("/l/m", true),
+        ("/a/b/x", false),
+        ("/a/bb", false),
+        ("/x", false),
+    ] {
+        assert_eq!(defines(content, key), expected, "{key}");
+    }
+}
+
+#[test]
+fn of_a_kind_whose_challenger_dictates_only_single_policies_have_settings_of_their_own() {
+    let traffic = |name: &str| {
+        format!(
+            "---\napiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\nmetadata: {{name: {name}, namespace: infra}}\n\
+             spec: {{targetRefs: [{{group: gateway.networking.k8s.io, kind: Gateway, name: gw}}], retry: {{numRetries: 1}}}}\n"
+        )
+    };
+    let hub = hub(&(SMALL.to_owned() + &traffic("a")), &[]);
+    let seen = Seen::hub(&hub);
+    let kind = seen.attachments.kinds.rows().first().unwrap();
+    let entry = &kind.nodes.values().next().unwrap().accepted[0];
+    for (dictates, policies, expected) in [
+        (Dictates::Challenger, 1, true),
+        (Dictates::Challenger, 2, false),
+        (Dictates::Established, 2, true),
+    ] {
+        let profile = Profile {
+            dictates,
+            ..(*kind.profile).clone()
+        };
+        let entries = vec![entry.clone(); policies];
+        assert_eq!(
+            Composed::of(&profile, &entries).is_some(),
+            expected,
+            "{dictates:?} {policies}"
+        );
+    }
+}
+
+#[test]
+fn the_paths_through_a_node_are_those_that_a_policy_on_it_is_on() {
+    let set = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: ListenerSet\nmetadata: {name: ls, namespace: infra}\n\
+               spec: {parentRef: {name: gw}, listeners: [{name: extra, port: 8080, protocol: HTTP}]}\n";
+    let away = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: away, namespace: shop}\n\
+                spec: {parentRefs: [{group: gateway.networking.k8s.io, kind: ListenerSet, name: ls, namespace: infra}], \
+                rules: [{backendRefs: [{name: s, port: 80}]}]}\n";
+    let text = SMALL.replace(
+        "  gatewayClassName: gc\n",
+        "  gatewayClassName: gc\n  allowedListeners: {namespaces: {from: Same}}\n",
+    ) + &set.replace(
+        "protocol: HTTP}",
+        "protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}",
+    ) + away
+        + &limit("g", GW, "limits: {l: {rates: [{limit: 1, window: 1s}]}}");
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let topology = &seen.attachments.topology;
+    let through = |node: Node| {
+        let found = seen.effective.through(&seen.attachments, node).into_iter();
+        let mut routes: Vec<String> = found
+            .filter_map(|(_, path)| {
+                let nodes = topology.nodes(&path.path).into_iter();
+                let mut routes = nodes.filter(|node| matches!(node, Node::Route(_)));
+                routes.next().map(|node| topology.described(node))
+            })
+            .collect();
+        routes.sort();
+        routes.dedup();
+        routes.join(", ")
+    };
+    let all = "HTTPRoute infra/r1, HTTPRoute infra/r2, HTTPRoute shop/away";
+    let namespace = |name: &str| Node::Namespace(topology.find_namespace(name).unwrap());
+    assert_eq!(through(namespace("infra")), all, "the Gateway is there");
+    assert_eq!(through(namespace("shop")), "HTTPRoute shop/away");
+    let set = topology.listener_sets.ids().next().unwrap();
+    assert_eq!(through(Node::ListenerSet(set)), "HTTPRoute shop/away");
 }

@@ -4,7 +4,9 @@
 use kube_json::{Value, json};
 
 use super::super::testing::{SMALL, Seen, hub};
+use super::super::{Profiles, StatusShape};
 use crate::report::PolicyEntry;
+use apimachinery::GroupKind;
 
 /// A policy of a kind in `infra`, made in the year 2000 + `age`.
 fn policy(kind: (&str, &str), name: &str, age: u8, annotations: &str, spec: &str) -> String {
@@ -377,4 +379,69 @@ fn gke_reports_attached_alone_and_has_settings_bare_or_under_default() {
         ["Attached True Attached: HealthCheckPolicy has been accepted"]
     );
     assert_eq!(of_ancestor, [""; 0]);
+}
+
+#[test]
+fn each_controller_reports_in_its_own_form_and_a_version_without_a_profile_too() {
+    use StatusShape::{Accepted, EnvoyGateway, Kgateway, Kuadrant, Nothing};
+    let profiles = Profiles::built_in();
+    for (group, kind, status, in_mesh) in [
+        ("gateway.networking.k8s.io", "BackendTLSPolicy", Accepted, true),
+        ("gateway.nginx.org", "ClientSettingsPolicy", Accepted, false),
+        ("gateway.kgateway.dev", "TrafficPolicy", Kgateway, false),
+        (
+            "gateway.envoyproxy.io",
+            "BackendTrafficPolicy",
+            EnvoyGateway,
+            false,
+        ),
+        ("kuadrant.io", "DNSPolicy", Kuadrant, false),
+        ("kuadrant.io", "AuthPolicy", Kuadrant, false),
+        ("extensions.kuadrant.io", "OIDCPolicy", Kuadrant, false),
+        ("security.istio.io", "AuthorizationPolicy", Nothing, true),
+    ] {
+        for profile in profiles.get(&GroupKind::new(group, kind)) {
+            assert_eq!((profile.status, profile.in_mesh), (status, in_mesh), "{kind}");
+            let undescribed = profile.undescribed();
+            assert_eq!(
+                (undescribed.status, undescribed.in_mesh),
+                (status, in_mesh),
+                "{kind}"
+            );
+        }
+        assert!(!profiles.get(&GroupKind::new(group, kind)).is_empty(), "{kind}");
+    }
+}
+
+#[test]
+fn nginx_inherits_no_list_of_the_level_above_and_every_other_field() {
+    let limit = |name: &str, on: &str, settings: &str| {
+        let spec = format!("{{targetRefs: [{on}], rateLimit: {settings}}}");
+        policy(LIMIT, name, 1, "", &spec)
+    };
+    let text = SMALL.to_owned()
+        + &limit(
+            "alone",
+            &target("HTTPRoute", "r1"),
+            "{dryRun: false, rejectCode: 429}",
+        )
+        + &limit(
+            "switched-off",
+            &target("Gateway", "gw"),
+            "{dryRun: false, local: {rules: [{rate: 1r/s}]}}",
+        )
+        + &limit("switched-on", &target("HTTPRoute", "r2"), "{dryRun: true}");
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let spec = |path: &[&str]| seen.spec(path).expect("limits")["rateLimit"].clone();
+    assert_eq!(
+        spec(&["gw", "r2"]),
+        json!({"dryRun": true, "local": {"rules": [{"rate": "1r/s"}]}}),
+        "a switch that is on is a directive"
+    );
+    assert_eq!(
+        spec(&["gw", "r1"]),
+        json!({"dryRun": false, "rejectCode": 429, "local": {"rules": [{"rate": "1r/s"}]}}),
+        "both are off"
+    );
 }

@@ -3,7 +3,7 @@
 
 use kube_json::json;
 
-use super::super::testing::{SMALL, Seen, hub};
+use super::super::testing::{SMALL, Seen, color_crd, hub};
 use super::super::{Options, Profiles, learn_targets};
 use crate::hub::Hub;
 
@@ -529,4 +529,135 @@ mod by_the_projects {
             );
         }
     }
+}
+
+#[test]
+fn a_refused_target_gets_the_nearest_group_if_its_kind_is_right() {
+    let of = |group: &str| {
+        let gateway = format!("{{group: {group}, kind: Gateway, name: gw}}");
+        of_policy(
+            NGINX,
+            "SnippetsPolicy",
+            &format!("{{targetRefs: [{gateway}], snippets: []}}"),
+        )
+    };
+    let near = of("gateway.networking.k8s.oi");
+    assert!(
+        near[0].contains("[did you mean `gateway.networking.k8s.io`?]"),
+        "{near:?}"
+    );
+    let far = of("example.com");
+    assert!(
+        far[0].contains("[target one of: Gateway]"),
+        "never the kind that it has: {far:?}"
+    );
+}
+
+#[test]
+fn a_target_that_is_taken_as_a_whole_is_taken_without_a_section() {
+    let gateway = target("Gateway", "gw");
+    let spec = format!("{{targetRefs: [{gateway}]}}");
+    assert!(of_policy(KGATEWAY, "HTTPListenerPolicy", &spec).is_empty());
+}
+
+#[test]
+fn a_section_that_does_not_exist_has_the_name_of_its_kind_of_section() {
+    for (kind, name, word) in [
+        ("Gateway", "gw", "listener"),
+        ("HTTPRoute", "r1", "rule"),
+        ("Service", "s", "port"),
+    ] {
+        let group = if kind == "Service" {
+            "''"
+        } else {
+            "gateway.networking.k8s.io"
+        };
+        let spec =
+            format!("{{targetRefs: [{{group: {group}, kind: {kind}, name: {name}, sectionName: nope}}]}}");
+        let text = SMALL.to_owned()
+            + &color_crd("Inherited")
+            + &policy("colors.example.com/v1", "ColorPolicy", &spec);
+        let found = said(&hub(&text, &[]));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].contains(word), "{found:?}");
+    }
+}
+
+#[test]
+fn a_policy_may_target_its_own_namespace_and_no_other() {
+    let of = |name: &str| {
+        let spec = format!("{{targetRefs: [{{group: '', kind: Namespace, name: {name}}}], color: red}}");
+        let text = SMALL.to_owned()
+            + &color_crd("Inherited")
+            + &policy("colors.example.com/v1", "ColorPolicy", &spec);
+        let hub = hub(&text, &[]);
+        let seen = Seen::hub(&hub);
+        let declared = &seen.attachments.policies.rows()[0].targets[0];
+        (seen.said(), declared.unattached("infra"))
+    };
+    let (said, _) = of("infra");
+    assert!(said.is_empty(), "{said:?}");
+    let (said, unattached) = of("shop");
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(
+        unattached.ends_with("(not permitted by a ReferenceGrant)"),
+        "{unattached}"
+    );
+}
+
+const GATEWAY_API: &str = "gateway.networking.k8s.io";
+
+#[test]
+fn a_target_that_is_nowhere_is_named_with_its_group_and_the_reason() {
+    let unattached = |group: &str, kind: &str, name: &str| {
+        let spec = format!("{{targetRefs: [{{group: '{group}', kind: {kind}, name: {name}}}], color: red}}");
+        let text = SMALL.to_owned()
+            + &color_crd("Inherited")
+            + &policy("colors.example.com/v1", "ColorPolicy", &spec);
+        let hub = hub(&text, &[]);
+        let seen = Seen::hub(&hub);
+        seen.attachments.policies.rows()[0].targets[0].unattached("infra")
+    };
+    for (group, kind, name, expected) in [
+        (
+            GATEWAY_API,
+            "HTTPRoute",
+            "gone",
+            "HTTPRoute.gateway.networking.k8s.io infra/gone (not in the input)",
+        ),
+        (
+            GATEWAY_API,
+            "GatewayClass",
+            "gone",
+            "GatewayClass.gateway.networking.k8s.io gone (not in the input)",
+        ),
+        ("", "Service", "gone", "Service infra/gone (not in the input)"),
+    ] {
+        assert_eq!(unattached(group, kind, name), expected);
+    }
+}
+
+#[test]
+fn a_status_lists_as_many_ancestors_as_gateway_api_permits() {
+    let said = |number: usize| {
+        let mut text = SMALL.to_owned() + &color_crd("Inherited");
+        let mut targets = Vec::new();
+        for at in 0..number {
+            text += &format!(
+                "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {{name: g{at}, namespace: infra}}\n\
+                 spec: {{gatewayClassName: gc, listeners: [{{name: http, port: 80, protocol: HTTP}}]}}\n"
+            );
+            targets.push(target("Gateway", &format!("g{at}")));
+        }
+        let spec = format!("{{targetRefs: [{}], color: red}}", targets.join(", "));
+        let found = said(&hub(
+            &(text + &policy("colors.example.com/v1", "ColorPolicy", &spec)),
+            &[],
+        ));
+        found
+            .iter()
+            .filter(|one| one.starts_with("policy/too-many-ancestors"))
+            .count()
+    };
+    assert_eq!((said(16), said(17)), (0, 1));
 }

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use kube_json::{Map, Value, json};
 use proptest::prelude::*;
 
+use super::super::any_order::{commute, holds_in_any_order};
 use super::super::beside_local::beside_local;
 use super::super::local_policies::LocalPolicies;
 use super::super::same_target::{SyncedSpec, resolve};
 use crate::diagnostic::{Code, Findings, Severity};
 use crate::hub::{Hub, Objects, RowId as _};
 use crate::object::Object;
-use crate::policy::testing::{SMALL, Seen, object};
+use crate::policy::testing::{SMALL, Seen, hub, limit, object};
 use crate::policy::{
     Content, Dictates, Entry, Layer, Leaf, Options, PolicyId, Precedence, Profile, ProfileEntry, Profiles,
     Side, Strategy as MergeStrategy, defines, merge, read_settings,
@@ -507,4 +508,67 @@ proptest! {
         prop_assert!(!there.undecided);
         check(kind, &there, &routes)?;
     }
+}
+
+/// The entries of RateLimitPolicies on Gateway `infra/gw`, with these settings, the oldest first.
+fn with_entries<T>(settings: &[&str], look: impl FnOnce(&Profile, &[Entry]) -> T) -> T {
+    let mut text = SMALL.to_owned();
+    for (at, settings) in settings.iter().enumerate() {
+        text += &limit(&format!("p{at}"), "kind: Gateway, name: gw", settings).replace(
+            "namespace: infra}",
+            &format!(
+                "namespace: infra, creationTimestamp: \"2026-01-0{}T00:00:00Z\"}}",
+                at + 1
+            ),
+        );
+    }
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let kind = seen.attachments.kinds.rows().first().unwrap();
+    let placed = &kind.nodes[&Node::Gateway(GatewayId::of_row(0))];
+    look(&kind.profile, &placed.accepted)
+}
+
+const ONE: &str = "defaults: {strategy: merge, limits: {a: {rates: [{limit: 1, window: 1s}]}}}";
+const OTHER: &str = "defaults: {strategy: merge, limits: {b: {rates: [{limit: 1, window: 1s}]}}}";
+const AGAINST: &str = "defaults: {strategy: merge, limits: {a: {rates: [{limit: 9, window: 1s}]}}}";
+const ATOMIC: &str = "limits: {c: {rates: [{limit: 1, window: 1s}]}}";
+
+#[test]
+fn two_policies_commute_unless_the_younger_one_would_change_the_result() {
+    for (one, other, expected) in [
+        (ONE, ONE, true),
+        (ONE, OTHER, true),
+        (ONE, AGAINST, false),
+        (ATOMIC, ATOMIC, true),
+        (ATOMIC, ONE, false),
+    ] {
+        with_entries(&[one, other], |profile, entries| {
+            let [one, other] = entries else {
+                panic!("{entries:?}")
+            };
+            assert_eq!(commute(profile, one, other), expected, "{one:?} {other:?}");
+        });
+    }
+}
+
+#[test]
+fn what_is_shipped_holds_beside_local_policies_only_if_every_order_has_the_meant_result() {
+    with_entries(&[ONE, OTHER, AGAINST], |profile, entries| {
+        let [one, other, against] = entries else {
+            panic!("{entries:?}")
+        };
+        let holds = |meant: &[&Entry], shipped: &[&Entry], locals: &[&Entry]| {
+            let [meant, shipped, locals] =
+                [meant, shipped, locals].map(|entries| entries.iter().copied().cloned().collect::<Vec<_>>());
+            holds_in_any_order(profile, &meant, &shipped, &locals)
+        };
+        assert!(holds(&[one], &[one], &[]));
+        assert!(holds(&[one], &[one], &[other]), "they set nothing twice");
+        assert!(holds(&[one, other], &[other, one], &[]), "in any order");
+        assert!(!holds(&[one], &[other], &[]), "something else is shipped");
+        assert!(!holds(&[one], &[one], &[against]), "the local one may be older");
+        assert!(!holds(&[one], &[one, against], &[]), "either may be older");
+        assert!(!holds(&[one, other], &[one], &[]), "a part is missing");
+    });
 }

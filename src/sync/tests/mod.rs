@@ -1,6 +1,7 @@
 //! Tests of the objects that go to the spokes.
 
 mod any_order;
+mod reported;
 mod routes;
 mod same_target;
 mod spokes;

@@ -312,6 +312,43 @@ fn where_the_oldest_wins_each_side_has_the_strategy_of_its_oldest_policy() {
 }
 
 #[test]
+fn where_the_oldest_wins_a_strategy_of_defaults_never_applies_to_overrides() {
+    let on = |name: &str, settings: &str| {
+        color(name, &format!("group: gateway.networking.k8s.io, {GW}"), settings)
+    };
+    for (oldest, newer, expected) in [
+        (
+            "overrides: {z: 1}",
+            "strategy: atomic, x: 2",
+            json!({"overrides": {"z": 1}, "defaults": {"strategy": "atomic", "x": 2}}),
+        ),
+        (
+            "overrides: {z: 1}",
+            "x: 2",
+            json!({"overrides": {"z": 1}, "x": 2}),
+        ),
+        (
+            "overrides: {z: 1}",
+            "defaults: {x: 2}",
+            json!({"overrides": {"z": 1}, "defaults": {"x": 2}}),
+        ),
+        ("x: 1", "x: 2", json!({"x": 1})),
+        (
+            "strategy: atomic, x: 1",
+            "y: 2",
+            json!({"strategy": "atomic", "x": 1}),
+        ),
+    ] {
+        let text = color_crd("Inherited") + &on("a", oldest) + &on("b", newer);
+        assert_eq!(
+            specs(&text),
+            [("infra/a".to_owned(), expected)],
+            "{oldest} {newer}"
+        );
+    }
+}
+
+#[test]
 fn nothing_is_shipped_of_policies_that_no_objects_can_stand_for() {
     let undecided = |one: &str, other: &str| {
         let text = SMALL.to_owned() + &limit("a", GW, one) + &limit("b", GW, other);

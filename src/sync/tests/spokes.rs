@@ -2,6 +2,7 @@
 
 use kube_json::{Value, json};
 
+use super::super::touched::touched;
 use super::{Received, received, state_on};
 use crate::hub::Hub;
 use crate::object::Object;
@@ -504,4 +505,95 @@ fn a_policy_that_gave_way_is_told_of_where_the_other_one_went() {
 /// The clusters of an entry.
 fn names(entry: &PolicyEntry) -> Vec<&str> {
     entry.clusters.iter().map(AsRef::as_ref).collect()
+}
+
+// Kinds that live on a cluster.
+const ROUTE: &str = "gateway.networking.k8s.io/v1 HTTPRoute";
+const GATEWAY: &str = "gateway.networking.k8s.io/v1 Gateway";
+const LOCAL: &str = "kuadrant.io/v1 RateLimitPolicy";
+const ISTIO: &str = "security.istio.io/v1 AuthorizationPolicy";
+
+/// The Gateways of ours that objects of a cluster touch; `None`: it may be any.
+fn touched_by(local: &str, by_other_targets: bool) -> Option<Vec<String>> {
+    let hub = hub(
+        &(small_with_params() + OTHER + &limit("g", GW, LIMIT)),
+        &[("c1", local)],
+    );
+    received(&hub, &[("infra/gw", &["c1"])], |received| {
+        let ours = received.making.ours;
+        let found = touched(&hub.spokes["c1"], received.attachments, ours, by_other_targets)?;
+        let names = found
+            .iter()
+            .map(|gateway| ours.gateways.get(*gateway).gateway.object.name.clone());
+        Some(names.collect())
+    })
+}
+
+#[test]
+fn what_lives_on_a_cluster_touches_the_gateways_that_it_names_and_those_of_the_routes_that_it_names() {
+    let object = |kind: &str, spec: &str| {
+        let (api_version, kind) = kind.split_once(' ').unwrap();
+        format!(
+            "---\napiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: x, namespace: kuadrant-infra}}\nspec: {{{spec}}}\n"
+        )
+    };
+    let on = |target: &str| format!("targetRef: {{group: gateway.networking.k8s.io, {target}}}");
+    let listeners = "gatewayClassName: x, listeners: [{name: http, port: 80, protocol: HTTP}]";
+    let any = None;
+    for (kind, spec, names) in [
+        ("v1 ConfigMap", String::new(), Some("")),
+        ("apps/v1 Deployment", String::new(), Some("")),
+        ("v1 ConfigMap", on("kind: Gateway, name: gw"), Some("gw")),
+        ("v1 Service", "ports: [{port: 80}]".to_owned(), any),
+        (GATEWAY, listeners.to_owned(), Some("")),
+        (ROUTE, "parentRefs: [{name: gw}]".to_owned(), Some("gw")),
+        (
+            ROUTE,
+            "parentRefs: [{name: gw}, {name: other}]".to_owned(),
+            Some("gw other"),
+        ),
+        (ROUTE, "parentRefs: [{name: mine}]".to_owned(), Some("")),
+        (
+            ROUTE,
+            "parentRefs: [{group: '', kind: Service, name: s, port: 80}]".to_owned(),
+            any,
+        ),
+        (ROUTE, "parentRefs: []".to_owned(), any),
+        (LOCAL, on("kind: Gateway, name: gw"), Some("gw")),
+        (LOCAL, on("kind: Gateway, name: mine"), Some("")),
+        (LOCAL, on("kind: GatewayClass, name: gc"), any),
+        (LOCAL, "limits: {}".to_owned(), any),
+        (ISTIO, on("kind: Gateway, name: gw"), Some("gw")),
+        (ISTIO, on("kind: Gateway, name: mine"), any),
+        (ISTIO, String::new(), any),
+        (
+            "gateway.kgateway.dev/v1alpha1 TrafficPolicy",
+            "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: gw}], \
+             targetSelectors: [{group: gateway.networking.k8s.io, kind: HTTPRoute, matchLabels: {}}]"
+                .to_owned(),
+            any,
+        ),
+    ] {
+        let found = touched_by(&object(kind, &spec), false).map(|names| names.join(" "));
+        assert_eq!(found.as_deref(), names, "{kind} {spec}");
+    }
+    let on_route = limit("x", "kind: HTTPRoute, name: r1", LIMIT);
+    assert_eq!(touched_by(&on_route, false), Some(vec!["gw".to_owned()]));
+    assert_eq!(
+        touched_by(&on_route.replace("name: r1", "name: gone"), false),
+        Some(Vec::new())
+    );
+    // A policy of the hub may find a Gateway or a route of the cluster by its labels.
+    assert_eq!(touched_by(&object(GATEWAY, listeners), true), None);
+    assert_eq!(touched_by(&object(ROUTE, "parentRefs: [{name: gw}]"), true), None);
+    assert_eq!(touched_by(&object("v1 ConfigMap", ""), true), Some(Vec::new()));
+    let copy = local("x", LIMIT).replace(
+        "namespace: kuadrant-infra}",
+        "namespace: kuadrant-infra, annotations: {kuadrant.io/policy-synced: \"true\"}}",
+    );
+    assert_eq!(
+        touched_by(&copy, false),
+        Some(Vec::new()),
+        "what was synced before is no object of the cluster"
+    );
 }

@@ -11,7 +11,7 @@ use cel_eval::{Expression, Failure, OBJECT_BUDGET, Stop, Unparsed, evaluate, par
 use kube_cel::cel::Value;
 
 use super::error::CompileError;
-use super::library::{self, Library, Scores};
+use super::library::Library;
 use super::{check, expand, view};
 use crate::fleet::{Bits, Fleet};
 use crate::ids::ClusterId;
@@ -29,7 +29,7 @@ const TOO_LARGE: &str = "an expression uses more memory than allowed";
 /// The expressions of one selector, ANDed.
 #[derive(Debug)]
 pub(crate) struct Expressions {
-    compiled: Vec<Compiled>,
+    compiled: Vec<Expression>,
 }
 
 /// A selector and the clusters that it is asked about.
@@ -49,16 +49,8 @@ impl Expressions {
     }
 }
 
-/// An expression that is ready to run.
-#[derive(Debug)]
-struct Compiled {
-    expression: Expression,
-    /// Whether it uses add-on scores.
-    scores: bool,
-}
-
 /// Compiles each expression, on a thread with a large stack.
-fn compile_all(sources: &[&str]) -> Vec<Result<Compiled, String>> {
+fn compile_all(sources: &[&str]) -> Vec<Result<Expression, String>> {
     let crashed = || {
         sources
             .iter()
@@ -74,16 +66,13 @@ fn compile_all(sources: &[&str]) -> Vec<Result<Compiled, String>> {
     })
 }
 
-fn compile(source: &str) -> Result<Compiled, String> {
+fn compile(source: &str) -> Result<Expression, String> {
     let parsed = parse(source).map_err(|error| match error {
         Unparsed::Wrong(message) | Unparsed::TooMuch(message) => message,
     })?;
     let expression = expand::expand(parsed.into_root())?;
     check::check(&expression)?;
-    Ok(Compiled {
-        scores: library::asks_for_scores(&expression),
-        expression: Expression::new(expression),
-    })
+    Ok(Expression::new(expression))
 }
 
 /// The clusters that match, for each question, or why that cannot be said. Each cluster is converted once, on as many
@@ -102,14 +91,7 @@ pub(crate) fn ask(
     if clusters.is_empty() {
         return answers;
     }
-    let compiled = questions
-        .iter()
-        .flat_map(|question| &question.expressions.compiled);
-    let scores = compiled
-        .clone()
-        .any(|compiled| compiled.scores)
-        .then(|| Scores::new(input));
-    let scores = scores.unwrap_or_default();
+    let library = Library::new(input);
     let work = Work::default();
     let threads = rayon::current_num_threads().clamp(1, clusters.len());
     let share = clusters.len().div_ceil(threads);
@@ -117,8 +99,8 @@ pub(crate) fn ask(
         let handles: Vec<_> = clusters
             .chunks(share)
             .map(|part| {
-                let (scores, work) = (&scores, &work);
-                let ask = move || matches(questions, part, fleet, scores, work);
+                let (library, work) = (&library, &work);
+                let ask = move || matches(questions, part, fleet, library, work);
                 thread::Builder::new().stack_size(STACK).spawn_scoped(scope, ask)
             })
             .collect();
@@ -152,22 +134,16 @@ fn matches(
     questions: &[Question<'_>],
     clusters: &[ClusterId],
     fleet: &Fleet<'_>,
-    scores: &Scores,
+    library: &Library<'_>,
     work: &Work,
 ) -> Vec<(usize, ClusterId, Verdict)> {
-    let functions = Library { scores };
     let mut matches = Vec::new();
     for id in clusters {
         let cluster = view::view(*id, fleet);
         let mut allowance = work.allowance(fleet.clusters[*id].object.value);
         for (position, question) in questions.iter().enumerate() {
             if question.candidates.contains(*id) {
-                match all_hold(
-                    &question.expressions.compiled,
-                    &cluster,
-                    &functions,
-                    &mut allowance,
-                ) {
+                match all_hold(&question.expressions.compiled, &cluster, library, &mut allowance) {
                     Verdict::DoesNot => {}
                     verdict => matches.push((position, *id, verdict)),
                 }
@@ -181,19 +157,14 @@ fn matches(
 /// no boolean, is no match: open-cluster-management-io/ocm pkg/placement/helpers/cel.go@v1.3.1
 /// `evaluateAllExpressions`.
 fn all_hold(
-    expressions: &[Compiled],
+    expressions: &[Expression],
     cluster: &Value,
     functions: &Library<'_>,
     allowance: &mut Allowance<'_>,
 ) -> Verdict {
     let mut left = OBJECT_BUDGET;
-    for compiled in expressions {
-        let evaluated = evaluate(
-            &compiled.expression,
-            &[("managedCluster", cluster)],
-            functions,
-            allowance,
-        );
+    for expression in expressions {
+        let evaluated = evaluate(expression, &[("managedCluster", cluster)], functions, allowance);
         if evaluated.value == Err(Failure::Stop(Stop::Memory)) {
             return Verdict::TooLarge;
         }

@@ -4,12 +4,11 @@
 //! which expressions call them.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use cel_eval::{Call, Failure, Functions, Meter};
-use kube_cel::cel::common::ast::{EntryExpr, Expr};
 use kube_cel::cel::objects::{Key, Map};
-use kube_cel::cel::{ExecutionError, IdedExpr, Value};
+use kube_cel::cel::{ExecutionError, Value};
 use kube_json::Value as Json;
 
 use crate::input::Input;
@@ -19,12 +18,12 @@ const BYTES_PER_BYTE: usize = 64;
 
 /// Lists of `{name, value}` by cluster, then by AddOnPlacementScore. `validUntil` does not count here.
 #[derive(Debug, Default)]
-pub(super) struct Scores {
+struct Scores {
     by_cluster: HashMap<String, HashMap<String, Value>>,
 }
 
 impl Scores {
-    pub(super) fn new(input: &Input<'_>) -> Self {
+    fn new(input: &Input<'_>) -> Self {
         let mut scores = Self::default();
         for object in &input.inventory.scores {
             let items = object.scores.iter().map(|(name, value)| {
@@ -47,8 +46,10 @@ impl Scores {
 }
 
 /// What expressions may call besides what every expression may.
-pub(super) struct Library<'l> {
-    pub(super) scores: &'l Scores,
+pub(super) struct Library<'i> {
+    input: &'i Input<'i>,
+    /// Read when the first expression asks for scores.
+    scores: OnceLock<Scores>,
 }
 
 impl Functions for Library<'_> {
@@ -72,14 +73,22 @@ impl Functions for Library<'_> {
     }
 }
 
-impl Library<'_> {
+impl<'i> Library<'i> {
+    pub(super) fn new(input: &'i Input<'i>) -> Self {
+        Self {
+            input,
+            scores: OnceLock::new(),
+        }
+    }
+
     fn scores(&self, cluster: &Value, name: &str) -> Result<Value, Failure> {
         let missing = || ExecutionError::function_error("scores", "failed to get score: not found");
         let cluster = field(field(Some(cluster), "metadata"), "name");
         let Some(Value::String(cluster)) = cluster else {
             return Err(missing().into());
         };
-        let of_cluster = self.scores.by_cluster.get(cluster.as_str());
+        let scores = self.scores.get_or_init(|| Scores::new(self.input));
+        let of_cluster = scores.by_cluster.get(cluster.as_str());
         let list = of_cluster.and_then(|objects| objects.get(name));
         Ok(list.cloned().ok_or_else(missing)?)
     }
@@ -97,34 +106,6 @@ fn parse_json(text: &str, meter: &mut Meter<'_, '_>) -> Result<Value, Failure> {
     let parsed: Json = serde_json::from_str(text)
         .map_err(|error| ExecutionError::function_error("parseJSON", error.to_string()))?;
     Ok(decoded(&parsed))
-}
-
-/// Whether an expression uses add-on scores.
-pub(super) fn asks_for_scores(expression: &IdedExpr) -> bool {
-    let any = |parts: &[IdedExpr]| parts.iter().any(asks_for_scores);
-    match &expression.expr {
-        Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) | Expr::Struct(_) => false,
-        Expr::Select(select) => asks_for_scores(&select.operand),
-        Expr::Call(call) => {
-            call.func_name == "scores"
-                || any(&call.args)
-                || call.target.as_deref().is_some_and(asks_for_scores)
-        }
-        Expr::List(list) => any(&list.elements),
-        Expr::Map(map) => map.entries.iter().any(|entry| match &entry.expr {
-            EntryExpr::MapEntry(entry) => asks_for_scores(&entry.key) || asks_for_scores(&entry.value),
-            EntryExpr::StructField(_) => false,
-        }),
-        Expr::Comprehension(comprehension) => [
-            &comprehension.iter_range,
-            &comprehension.accu_init,
-            &comprehension.loop_cond,
-            &comprehension.loop_step,
-            &comprehension.result,
-        ]
-        .into_iter()
-        .any(asks_for_scores),
-    }
 }
 
 /// A JSON value as Go's decoder leaves it: every number a float.

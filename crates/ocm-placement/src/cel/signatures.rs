@@ -331,8 +331,8 @@ fn parse(line: &str) -> Option<(String, Overload)> {
     // `ip.isCanonical(s)` is a library's, `ip.family()` a method: only the former has its receiver as argument.
     let (receiver, name) = match head.rsplit_once('.') {
         Some((library, name)) if is_static(library, name) => (None, format!("{library}.{name}")),
-        Some((receiver, name)) if !head.starts_with('_') => (Some(read(receiver)), name.to_owned()),
-        _ => (None, head.to_owned()),
+        Some((receiver, name)) => (Some(read(receiver)), name.to_owned()),
+        None => (None, head.to_owned()),
     };
     Some((
         name,
@@ -354,26 +354,9 @@ fn is_static(library: &str, name: &str) -> bool {
     }
 }
 
-/// A list of types, split at the commas outside brackets.
+/// A list of types. No type of the table has a comma in it.
 fn types(text: &str) -> Vec<Type> {
-    let mut types = Vec::new();
-    let (mut depth, mut start) = (0i32, 0usize);
-    for (index, character) in text.char_indices() {
-        match character {
-            '[' | '{' => depth = depth.saturating_add(1),
-            ']' | '}' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => {
-                types.push(read(text.get(start..index).unwrap_or_default()));
-                start = index.saturating_add(1);
-            }
-            _ => {}
-        }
-    }
-    let last = text.get(start..).unwrap_or_default();
-    if !last.is_empty() {
-        types.push(read(last));
-    }
-    types
+    text.split_terminator(',').map(read).collect()
 }
 
 fn read(text: &str) -> Type {

@@ -35,7 +35,15 @@ fn score() -> Value {
 
 /// What one expression says about the cluster: compile error, or whether it matches.
 fn run(expression: &str) -> Result<bool, String> {
-    let values = [cluster(), score()];
+    run_on(cluster(), Options::default(), expression)
+}
+
+/// What it says about another cluster `c1`.
+fn run_on(cluster: Value, options: Options, expression: &str) -> Result<bool, String> {
+    run_with(&[cluster, score()], options, expression)
+}
+
+fn run_with(values: &[Value], options: Options, expression: &str) -> Result<bool, String> {
     let objects = values.iter().enumerate();
     let (inventory, invalid) = Inventory::read(objects.map(|(id, value)| Object::new(ObjectId(id), value)));
     assert!(invalid.is_empty(), "{invalid:?}");
@@ -43,7 +51,7 @@ fn run(expression: &str) -> Result<bool, String> {
         inventory: &inventory,
         now: None,
         mode: Mode::Snapshot,
-        options: Options::default(),
+        options,
     };
     let fleet = Fleet::new(&input);
     let expressions = Expressions::compile(&[expression]).map_err(|error| error.message)?;
@@ -105,6 +113,38 @@ fn the_cluster_is_what_go_would_show() {
 }
 
 #[test]
+fn fields_of_the_spec_are_shown_as_they_are() {
+    let mut accepted = cluster();
+    accepted["spec"]["hubAcceptsClient"] = json!(true);
+    accepted["spec"]["leaseDurationSeconds"] = json!(30);
+    accepted["spec"]["taints"][0]["value"] = json!("a100");
+    for expression in [
+        "managedCluster.apiVersion == 'cluster.open-cluster-management.io/v1'",
+        "managedCluster.spec.hubAcceptsClient",
+        "managedCluster.spec.leaseDurationSeconds == 30",
+        "managedCluster.spec.taints[0].value == 'a100'",
+    ] {
+        let answer = run_on(accepted.clone(), Options::default(), expression);
+        assert_eq!(answer, Ok(true), "{expression}");
+    }
+}
+
+#[test]
+fn the_label_of_the_set_that_an_option_adds_is_seen() {
+    let mut unlabeled = cluster();
+    unlabeled["metadata"] = json!({"name": "c1"});
+    let joined = Options {
+        unlabeled_join_default: true,
+        ..Options::default()
+    };
+    let label =
+        "managedCluster.metadata.labels == {'cluster.open-cluster-management.io/clusterset': 'default'}";
+    assert_eq!(run_on(unlabeled.clone(), joined, label), Ok(true));
+    let no_labels = "!has(managedCluster.metadata.labels)";
+    assert_eq!(run_on(unlabeled, Options::default(), no_labels), Ok(true));
+}
+
+#[test]
 fn a_failing_expression_matches_nothing() {
     not_matching(&[
         "managedCluster.metadata.labels['missing'] == 'x'",
@@ -156,6 +196,20 @@ fn scores_are_lists_of_names_and_values_and_never_expire() {
 }
 
 #[test]
+fn a_call_of_scores_costs_as_much_as_the_list_that_it_returns() {
+    let mut long = score();
+    let scores = (0..1000).map(|value| json!({"name": format!("v{value}"), "value": value}));
+    long["status"]["scores"] = scores.collect();
+    let calls = |number: usize| {
+        let list = vec!["1"; number].join(", ");
+        let expression = format!("[{list}].all(x, managedCluster.scores('s').size() == 1000)");
+        run_with(&[cluster(), long.clone()], Options::default(), &expression)
+    };
+    assert_eq!(calls(2), Ok(true));
+    assert_eq!(calls(400), Ok(false), "more than an expression gets");
+}
+
+#[test]
 fn json_in_claims_is_parsed() {
     matching(&[
         r#"managedCluster.status.clusterClaims.filter(c, c.name == "node")[0].value.parseJSON().count == 3"#,
@@ -178,6 +232,9 @@ fn optional_values_are_chained() {
         "optional.of(1).optFlatMap(x, optional.of(x + 1)).value() == 2",
         "optional.none() == managedCluster.?nothing",
         "[?optional.none(), 1] == [1]",
+        "[?optional.of(1)] == [1]",
+        "{?'a': optional.of(1)} == {'a': 1}",
+        "{'a': optional.of(1)}['a'].hasValue()",
     ]);
 }
 

@@ -166,7 +166,7 @@ fn put(entries: &mut Entries, name: &str, value: Option<Value>) {
 }
 
 fn plain(value: Option<&Json>) -> Option<Value> {
-    value.filter(|value| !value.is_null()).map(converted_whole)
+    value.map(converted_whole)
 }
 
 /// A value that Go would not omit.

@@ -46,7 +46,7 @@ impl Case<'_, '_> {
             found |= member;
         }
         if found {
-            steps.retain(|step| step.stage != Stage::ClusterSet || step.bearing == Bearing::For);
+            steps.retain(|step| step.bearing == Bearing::For);
         }
         found
     }

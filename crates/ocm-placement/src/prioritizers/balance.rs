@@ -42,7 +42,7 @@ impl Balance {
 /// three instead of 32.
 #[allow(clippy::cast_possible_truncation)]
 fn balance(count: u32, max: u32) -> i64 {
-    if count == 0 || max == 0 {
+    if count == 0 {
         return 100;
     }
     let share = f64::from(count) / f64::from(max);

@@ -58,6 +58,8 @@ status: {{conditions: [{{type: PlacementSatisfied, status: 'False', reason: Old,
             (selected(&report).as_slice(), reason(&report)),
             (["b"].as_slice(), "Old")
         );
+        let statuses: Vec<ConditionStatus> = report.conditions.iter().map(|one| one.status).collect();
+        assert_eq!(statuses, [ConditionStatus::False]);
     }
     let enabled = placement("p", "{}").replace(
         "namespace: 'n'",
@@ -170,6 +172,120 @@ fn decisions_that_differ_from_the_evaluation_are_listed() {
         .map(|one| (one.only_given.join(","), one.only_evaluated.join(",")))
         .collect();
     assert_eq!(shape, [("gone".to_owned(), "a".to_owned())]);
+}
+
+#[test]
+fn decisions_that_only_lack_clusters_or_only_have_too_many_differ() {
+    for (given, only_given, only_evaluated) in [(["a", "gone"], "gone", "b"), (["a", "a"], "", "b")] {
+        let yaml = [
+            BOUND,
+            &clusters(&["a", "b"]),
+            &placement("p", "{}"),
+            &decision("p", 1, &given),
+        ]
+        .concat();
+        let differences = with_evaluation(&objects(&yaml), SNAPSHOT, |evaluation| evaluation.differences());
+        let [one] = differences.as_slice() else {
+            panic!("{differences:?}")
+        };
+        assert_eq!(
+            (one.only_given.join(","), one.only_evaluated.join(",")),
+            (only_given.into(), only_evaluated.into())
+        );
+    }
+    let yaml = [
+        BOUND,
+        &clusters(&["a"]),
+        &placement("p", "{}"),
+        &decision("p", 1, &["a", "gone"]),
+    ]
+    .concat();
+    let differences = with_evaluation(&objects(&yaml), SNAPSHOT, |evaluation| evaluation.differences());
+    assert_eq!(differences.len(), 1, "one too many");
+}
+
+#[test]
+fn a_decision_with_a_reason_or_a_score_is_not_what_ocm_writes() {
+    let spec =
+        "{decisionStrategy: {groupStrategy: {decisionGroups: [{groupName: gg, groupClusterSelector: {}}]}}}";
+    let given = decision("p", 1, &["a"]);
+    let reason = given.replace("reason: ''", "reason: mine");
+    let score = given.replace("reason: ''", "reason: '', score: 1");
+    for (given, label) in [(&given, "gg"), (&reason, ""), (&score, "")] {
+        let report = first(&[BOUND, &clusters(&["a"]), &placement("p", spec), given].concat());
+        let labels = report.decisions.iter();
+        let labels: Vec<&str> = labels.map(|one| one.decision_group_name.as_str()).collect();
+        assert_eq!(labels, [label], "{given}");
+    }
+}
+
+#[test]
+fn a_fixpoint_ends_with_the_first_round_after_which_nothing_changes() {
+    let spec =
+        "{decisionStrategy: {groupStrategy: {decisionGroups: [{groupName: gg, groupClusterSelector: {}}]}}}";
+    let ends = |mode: Mode, given: &str| {
+        let yaml = [BOUND, &clusters(&["a"]), &placement("p", spec), given].concat();
+        with_evaluation(&objects(&yaml), Setting { mode, ..SNAPSHOT }, |evaluation| {
+            let report = evaluation.report();
+            (report.rounds, report.converged)
+        })
+    };
+    let labelled = |clusters: &[&str]| {
+        let given = decision("p", 1, clusters);
+        given.replace("decision-group-name: ''", "decision-group-name: gg")
+    };
+    let two = (2, Some(true));
+    assert_eq!(
+        ends(Mode::Fixpoint, &labelled(&["a"])),
+        two,
+        "the first round writes the status"
+    );
+    assert_eq!(
+        ends(Mode::Fixpoint, &labelled(&["b"])),
+        two,
+        "then the clusters, the labels are right"
+    );
+    assert_eq!(
+        ends(Mode::Fixpoint, &decision("p", 1, &["b"])),
+        (3, Some(true)),
+        "the labels follow when the clusters are right"
+    );
+    assert_eq!(
+        ends(
+            Mode::Fixpoint,
+            &[labelled(&["b"]), decision("p", 2, &["c"])].concat()
+        ),
+        two
+    );
+    for mode in [Mode::Snapshot, Mode::Sequential] {
+        assert_eq!(ends(mode, ""), (1, None), "no fixpoint was asked for");
+    }
+}
+
+#[test]
+fn the_clusters_of_a_placement_that_keeps_its_decisions_are_named_once() {
+    let alone = placement("p", "{}").replace(
+        "namespace: 'n'",
+        "namespace: 'n', annotations: {cluster.open-cluster-management.io/experimental-scheduling-disable: 'true'}",
+    );
+    let yaml = [
+        BOUND,
+        &clusters(&["a", "b"]),
+        &alone,
+        &decision("p", 1, &["b", "''", "a", "b"]),
+        &decision("other", 1, &["c"]),
+        &decision("p", 1, &["d"]).replace("namespace: 'n'", "namespace: other"),
+    ]
+    .concat();
+    with_evaluation(&objects(&yaml), SNAPSHOT, |evaluation| {
+        assert_eq!(evaluation.clusters_of("n", "p"), Some(vec!["b", "a"]));
+        let report = evaluation.placement_reports().next();
+        assert_eq!(
+            report.as_ref().map(selected),
+            Some(vec!["b", "", "a", "b"]),
+            "neither those of another Placement nor of another namespace"
+        );
+    });
 }
 
 #[test]
@@ -288,6 +404,23 @@ fn a_weight_of_steady_of_0_or_less_never_settles() {
     assert_eq!(
         unsettled(&two, "", Mode::Fixpoint),
         [restless("p1"), restless("p2")]
+    );
+    // Others move it only if they choose among clusters.
+    for settled in [
+        "{}",
+        "{numberOfClusters: 0}",
+        "{numberOfClusters: 3}",
+        "{numberOfClusters: 1, prioritizerPolicy: {mode: Fair}}",
+    ] {
+        let two = [("p1", &*steady(0)), ("p2", settled)];
+        assert_eq!(unsettled(&two, "", Mode::Fixpoint), [], "{settled}");
+    }
+    // One that settled in the first round is not restless, though another one never ends.
+    let alone = "{numberOfClusters: 1, prioritizerPolicy: {mode: Exact, configurations: [{scoreCoordinate: \
+                 {type: BuiltIn, builtIn: Steady}, weight: 1}]}}";
+    assert_eq!(
+        unsettled(&[("p1", &steady(-1)), ("p2", alone)], "", Mode::Fixpoint),
+        [restless("p1")]
     );
     // Without Balance nobody moves it.
     let still = steady(0).replace(

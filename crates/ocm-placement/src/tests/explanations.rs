@@ -144,3 +144,88 @@ fn an_unknown_cluster_has_no_explanation() {
         .explain("gone")
         .is_none()));
 }
+
+#[test]
+fn a_misconfigured_stage_ends_every_explanation_that_gets_there() {
+    let all = [
+        clusters(&["a"]),
+        cluster("b", "spec: {taints: [{key: gpu, effect: NoSelect}]}"),
+    ]
+    .concat();
+    let ends = |spec: &str, cluster: &str| {
+        let steps = steps(&[BOUND, &all, &placement("p", spec)].concat(), cluster);
+        let stages: Vec<Stage> = steps.iter().map(|step| step.0).collect();
+        (
+            stages,
+            steps.last().map(|step| step.3.clone()).unwrap_or_default(),
+        )
+    };
+    let predicate = "{predicates: [{requiredClusterSelector: {labelSelector: {matchExpressions: [{key: k, operator: Like}]}}}]}";
+    let (stages, pointer) = ends(predicate, "a");
+    assert_eq!(stages, [Stage::ClusterSet, Stage::Scheduler]);
+    assert!(pointer.starts_with("/spec/predicates/0"), "{pointer}");
+    let (stages, pointer) = ends("{tolerations: [{value: x}]}", "a");
+    assert_eq!(stages, [Stage::ClusterSet, Stage::Predicate, Stage::Scheduler]);
+    assert!(pointer.starts_with("/spec/tolerations/0"), "{pointer}");
+    let mode = "{prioritizerPolicy: {mode: Fair}}";
+    assert_eq!(
+        ends(mode, "b"),
+        (
+            vec![Stage::ClusterSet, Stage::Predicate, Stage::TaintToleration],
+            "/spec/taints/0".to_owned()
+        ),
+        "the taint dropped it before"
+    );
+}
+
+#[test]
+fn a_score_of_resources_names_the_amounts() {
+    let with = |name: &str, cpu: u32| {
+        cluster(
+            name,
+            &format!("status: {{allocatable: {{cpu: {cpu}}}, capacity: {{cpu: 64}}}}"),
+        )
+    };
+    let spec = "{prioritizerPolicy: {mode: Exact, configurations: [{scoreCoordinate: {builtIn: ResourceAllocatableCPU}}]}}";
+    let all = [with("a", 1), with("b", 3), cluster("c", "")].concat();
+    let reason = |cluster: &str| {
+        let steps = steps(&[BOUND, &all, &placement("p", spec)].concat(), cluster);
+        let step = steps.into_iter().find(|step| step.0 == Stage::Prioritizer);
+        step.map(|step| step.2).unwrap_or_default()
+    };
+    let text = reason("a");
+    assert!(
+        text.ends_with("allocatable 1; the least is 1 and the most 3"),
+        "{text}"
+    );
+    let text = reason("c");
+    assert!(
+        text.ends_with("it lacks allocatable or capacity of cpu"),
+        "{text}"
+    );
+}
+
+#[test]
+fn one_placement_explains_itself_as_all_do() {
+    let yaml = [
+        BOUND,
+        &clusters(&["a"]),
+        &placement("p1", "{}"),
+        &placement("p2", "{numberOfClusters: 0}"),
+    ]
+    .concat();
+    with_evaluation(&objects(&yaml), SNAPSHOT, |evaluation| {
+        let all = evaluation.explain("a").unwrap_or_default();
+        for (position, expected) in all.iter().enumerate() {
+            let one = evaluation
+                .explain_placement(position)
+                .and_then(|explain| explain("a"));
+            assert_eq!(
+                one.map(|one| (one.name, one.steps)),
+                Some((expected.name.clone(), expected.steps.clone()))
+            );
+        }
+        assert_eq!(all.len(), 2);
+        assert!(evaluation.explain_placement(2).is_none());
+    });
+}

@@ -379,6 +379,7 @@ fn availability_taints_are_derived_only_when_asked() {
         object("down", "False", stale),
         object("up", "True", stale),
         object("up-with-gpu", "True", "gpu"),
+        object("down-with-gpu", "False", "gpu"),
         object("who-knows", "Unknown", stale),
         cluster("silent", ""),
     ]
@@ -403,4 +404,107 @@ fn availability_taints_are_derived_only_when_asked() {
     assert_eq!(of(true, ""), "up", "the stale taint goes, others stay");
     assert_eq!(of(true, &unreachable), "silent,up,who-knows");
     assert_eq!(of(true, &unavailable), "down,up");
+    let gpu = "{key: gpu, operator: Exists}";
+    assert_eq!(of(true, gpu), "up,up-with-gpu", "beside another taint, too");
+}
+
+#[test]
+fn a_claim_selector_has_expressions_and_no_labels() {
+    let with_claim = |name: &str, region: &str| {
+        cluster(
+            name,
+            &format!("status: {{clusterClaims: [{{name: region, value: {region}}}]}}"),
+        )
+    };
+    let both = [with_claim("a", "eu"), with_claim("b", "us")].concat();
+    let select = |selector: &str| {
+        let spec = format!("{{predicates: [{{requiredClusterSelector: {{claimSelector: {selector}}}}}]}}");
+        let report = first(&[BOUND, &both, &placement("p", &spec)].concat());
+        selected(&report).join(",")
+    };
+    let expression = "{matchExpressions: [{key: region, operator: In, values: [us]}]}";
+    assert_eq!(select(expression), "b");
+    assert_eq!(select("{matchLabels: {region: us}}"), "a,b", "Go drops the field");
+}
+
+#[cfg(feature = "cel")]
+#[test]
+fn the_selector_of_a_decision_group_has_no_expressions() {
+    let spec = "{decisionStrategy: {groupStrategy: {decisionGroups: [{groupName: gg,
+        groupClusterSelector: {celSelector: {celExpressions: ['false', 'nonsense(']}, labelSelector: {matchLabels: {name: b}}}}]}}}";
+    let report = first(&[BOUND, &clusters(&["a", "b"]), &placement("p", spec)].concat());
+    let groups = report.decisions.iter();
+    let groups: Vec<&str> = groups.map(|one| one.decision_group_name.as_str()).collect();
+    assert_eq!(groups, ["gg", ""], "Go drops the field");
+}
+
+#[test]
+fn a_bad_predicate_is_no_fault_of_a_placement_without_clusters() {
+    let empty = BOUND
+        .replace("{name: s", "{name: empty")
+        .replace("clusterSet: s", "clusterSet: empty");
+    let predicates = "predicates: [{requiredClusterSelector: {labelSelector: {matchExpressions: [{key: k, operator: Like}]}}}]";
+    let yaml = [
+        BOUND,
+        "---",
+        &empty,
+        &clusters(&["a"]),
+        &placement("p1", &format!("{{clusterSets: [s], {predicates}}}")),
+        &placement("p2", &format!("{{clusterSets: [empty], {predicates}}}")),
+    ];
+    let report = report(&yaml.concat());
+    let statuses: Vec<SchedulerStatus> = report.placements.iter().map(|one| one.scheduler_status).collect();
+    assert_eq!(
+        statuses,
+        [SchedulerStatus::Misconfigured, SchedulerStatus::Success]
+    );
+}
+
+#[test]
+fn steady_counts_the_decisions_of_its_own_placement_alone() {
+    let spec = "{numberOfClusters: 1, prioritizerPolicy: {mode: Exact, configurations: [{scoreCoordinate: {builtIn: Steady}}]}}";
+    let yaml = [
+        BOUND,
+        &clusters(&["a", "b"]),
+        &placement("p1", spec),
+        &placement("p2", spec),
+        &decision("p1", 1, &["b"]),
+    ]
+    .concat();
+    for mode in [Mode::Snapshot, Mode::Sequential] {
+        let setting = Setting { mode, ..SNAPSHOT };
+        with_evaluation(&objects(&yaml), setting, |evaluation| {
+            assert_eq!(evaluation.clusters_of("n", "p1"), Some(vec!["b"]));
+            assert_eq!(evaluation.clusters_of("n", "p2"), Some(vec!["a"]));
+        });
+    }
+}
+
+#[test]
+fn a_placement_is_scheduled_again_when_the_first_toleration_in_use_expires() {
+    let spec = "{tolerations: [{key: gpu, operator: Exists, tolerationSeconds: 60}]}";
+    let taint = |key: &str, effect: &str, added: &str| {
+        format!("{{key: {key}, effect: {effect}, timeAdded: '2026-05-31T23:59:{added}Z'}}")
+    };
+    let at = |taints: &[String], given: &[&str]| {
+        let tainted = cluster("a", &format!("spec: {{taints: [{}]}}", taints.join(", ")));
+        let later = cluster(
+            "b",
+            &format!("spec: {{taints: [{}]}}", taint("gpu", "NoSelect", "50")),
+        );
+        let given = decision("p", 1, given);
+        first(&[BOUND, &tainted, &later, &placement("p", spec), &given].concat()).requeue_at
+    };
+    let gpu = [taint("gpu", "NoSelect", "30")];
+    assert_eq!(at(&gpu, &["a", "b"]).as_deref(), Some("2026-06-01T00:00:30Z"));
+    assert_eq!(at(&gpu, &["b"]).as_deref(), Some("2026-06-01T00:00:50Z"));
+    assert_eq!(at(&gpu, &[]), None, "no toleration is in use yet");
+    let kept = [taint("gpu", "NoSelectIfNew", "30")];
+    assert_eq!(
+        at(&kept, &["a"]),
+        None,
+        "the taint keeps what is selected in any case"
+    );
+    let dropped = [taint("gpu", "NoSelect", "30"), taint("disk", "NoSelect", "30")];
+    assert_eq!(at(&dropped, &["a"]), None, "another taint drops the cluster now");
 }
