@@ -83,24 +83,23 @@ impl Reporting {
 const MOST_AS_YAML: usize = 16 << 20;
 
 fn refuse_large(report: &impl serde::Serialize) -> anyhow::Result<()> {
-    let mut counted = Count(0);
-    write_json(report, &mut counted)?;
-    if counted.0 <= MOST_AS_YAML {
-        return Ok(());
+    match write_json(report, &mut Room(MOST_AS_YAML)) {
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            let message =
+                format!("the report has more than {MOST_AS_YAML} bytes of JSON, so it is not written as YAML");
+            Err(Refusal::new(Status::Usage, &message, "`-o json` writes all of it").into())
+        }
+        written => written.context(UNWRITTEN),
     }
-    let message = format!(
-        "the report has {} bytes of JSON; at most {MOST_AS_YAML} are written as YAML",
-        counted.0
-    );
-    Err(Refusal::new(Status::Usage, &message, "`-o json` writes all of it").into())
 }
 
-/// Counts what is written.
-struct Count(usize);
+/// Takes so many more bytes: what is beyond is not made.
+struct Room(usize);
 
-impl Write for Count {
+impl Write for Room {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 = self.0.saturating_add(bytes.len());
+        let left = self.0.checked_sub(bytes.len());
+        self.0 = left.ok_or(io::ErrorKind::FileTooLarge)?;
         Ok(bytes.len())
     }
 

@@ -704,7 +704,7 @@ fn a_report_that_is_too_large_as_a_whole_is_no_yaml() {
     let hub = placements_of_clusters(100, 500);
     let run = hub.run(&["placement", "hub", "--placement", "evaluate", "-o", "yaml"]);
     run.exits(2)
-        .says("bytes of JSON; at most 16777216 are written as YAML")
+        .says("more than 16777216 bytes of JSON, so it is not written as YAML")
         .says("help: `-o json` writes all of it");
     assert_eq!(run.stdout, "");
 }
