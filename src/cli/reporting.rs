@@ -85,8 +85,9 @@ const MOST_AS_YAML: usize = 16 << 20;
 fn refuse_large(report: &impl serde::Serialize) -> anyhow::Result<()> {
     match write_json(report, &mut Room(MOST_AS_YAML)) {
         Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
-            let message =
-                format!("the report has more than {MOST_AS_YAML} bytes of JSON, so it is not written as YAML");
+            let message = format!(
+                "the report has more than {MOST_AS_YAML} bytes of JSON, so it is not written as YAML"
+            );
             Err(Refusal::new(Status::Usage, &message, "`-o json` writes all of it").into())
         }
         written => written.context(UNWRITTEN),

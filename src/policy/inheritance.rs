@@ -172,7 +172,7 @@ fn leaves(field: &Leaf) -> Content {
     flatten(&field.value, field.at.to_string(), &mut |at, value| {
         let at: Arc<str> = Arc::from(at);
         let leaf = Leaf {
-            value: value.clone(),
+            value: Arc::new(value.clone()),
             at: Arc::clone(&at),
             ..field.clone()
         };

@@ -25,8 +25,8 @@ pub enum Side {
 /// One unit of merging: a named rule, or a field that is not a mapping.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leaf {
-    /// Its value.
-    pub value: Value,
+    /// Its value, which may be a long list: leaves are cloned often.
+    pub value: Arc<Value>,
     /// Its JSON pointer in the settings: `/limits/per-client`.
     pub at: Arc<str>,
     /// The pointer of the settings in the source object: `/spec/defaults`.

@@ -33,7 +33,7 @@ pub(crate) fn unflatten<'l>(leaves: impl Iterator<Item = &'l Leaf>) -> Value {
     let mut lists = BTreeSet::new();
     for leaf in leaves {
         if !leaf.value.is_null() {
-            insert(&mut root, &leaf.at, leaf.value.clone());
+            insert(&mut root, &leaf.at, Value::clone(&leaf.value));
             lists.extend(leaf.element.as_ref().map(|element| &element.list));
         }
     }

@@ -95,7 +95,7 @@ fn add_up(levels: &[&[Entry]], locator: &dyn Fn(PolicyId) -> Arc<str>) -> Arc<Co
     for entry in levels.iter().flat_map(|level| level.iter()) {
         let leaves = entry.layers.iter().flat_map(|layer| layer.content.values());
         let leaf = Leaf {
-            value: unflatten(leaves),
+            value: Arc::new(unflatten(leaves)),
             at: Arc::from(""),
             base: "/spec",
             policy: entry.policy,

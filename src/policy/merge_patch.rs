@@ -105,7 +105,7 @@ fn keep_parent(target: &mut Content, key: &str, leaf: &Leaf) {
     }
     let parent: Arc<str> = Arc::from(parent);
     let mapping = Leaf {
-        value: kube_json::Value::Object(kube_json::Map::new()),
+        value: Arc::new(kube_json::Value::Object(kube_json::Map::new())),
         at: Arc::clone(&parent),
         ..leaf.clone()
     };
@@ -135,7 +135,7 @@ mod tests {
         flatten(value, String::new(), &mut |at, value| {
             let at: Arc<str> = Arc::from(at);
             let leaf = Leaf {
-                value: value.clone(),
+                value: Arc::new(value.clone()),
                 at: Arc::clone(&at),
                 base: "/spec",
                 policy: PolicyId::of_row(policy),

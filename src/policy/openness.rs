@@ -25,7 +25,7 @@ impl Profile {
         let is_open = |open: &Open| open.with.iter().all(has) && !open.without.iter().any(has);
         !content.is_empty()
             && (self.open.iter().any(is_open)
-                || (self.authorizes && permit_everybody(content.values().map(|leaf| &leaf.value))))
+                || (self.authorizes && permit_everybody(content.values().map(|leaf| &*leaf.value))))
     }
 }
 

@@ -583,7 +583,7 @@ fn combine(
         let content = merge(profile, &levels, &|id| attachments.locator(id));
         let value_at = |pointer: &str| {
             let leaf = content.get(pointer.strip_prefix("/spec")?)?;
-            Some(&leaf.value)
+            Some(&*leaf.value)
         };
         match envoy_gateway_sizes::refused(&profile.kind, value_at) {
             Some(_) => {

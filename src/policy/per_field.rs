@@ -59,7 +59,7 @@ pub(super) fn per_field(profile: &Profile, levels: &[&[Entry]]) -> Content {
     for level in levels {
         let mut own = together(profile, level);
         own.retain(|key, leaf| {
-            let is_off = ONLY_ON.contains(&&**key) && leaf.value == false;
+            let is_off = ONLY_ON.contains(&&**key) && *leaf.value == false;
             !(is_off && result.contains_key(key))
         });
         for list in profile.list_keys.iter().filter(|list| has(&own, &list.pointer)) {

@@ -224,7 +224,7 @@ impl SettingsReading<'_> {
         let mut content = Content::new();
         let policy = self.policy;
         let leaf = |value: &Value, at: Arc<str>, essential: bool| Leaf {
-            value: value.clone(),
+            value: Arc::new(value.clone()),
             at,
             base,
             policy,

@@ -29,7 +29,7 @@ pub(super) fn lay_under_strategically(
     for list in lists {
         let at = list.pointer.as_str();
         if let (Some(own), Some(other)) = (patch.get(at), under.get(at))
-            && let (Value::Array(own_items), Value::Array(other_items)) = (&own.value, &other.value)
+            && let (Value::Array(own_items), Value::Array(other_items)) = (&*own.value, &*other.value)
         {
             let own = items(own, own_items, list);
             together.extend(put_together(&own, &items(other, other_items, list), at));
@@ -98,7 +98,7 @@ impl Item<'_> {
         let leaf = |below: &str, value: &Value| {
             let at: Arc<str> = Arc::from(format!("{result}{below}"));
             let leaf = Leaf {
-                value: value.clone(),
+                value: Arc::new(value.clone()),
                 at: Arc::clone(&at),
                 element: Some(Element {
                     list: Arc::clone(&self.list.at),

@@ -154,7 +154,7 @@ impl PolicyView<'_> {
                 let each = effective.content.iter();
                 let each = each.map(|(key, leaf)| {
                     let author = attachments.authored(attachments.author_of(key, leaf));
-                    (author.locator.to_string(), leaf.value.clone())
+                    (author.locator.to_string(), Value::clone(&leaf.value))
                 });
                 Value::Object(each.collect())
             }

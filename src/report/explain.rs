@@ -364,7 +364,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
             let (authored, pointer) = seen.attachments.written_at(name, leaf);
             ExplainedSetting {
                 setting: name.to_string(),
-                value: leaf.value.clone(),
+                value: kube_json::Value::clone(&leaf.value),
                 policy: authored.locator.to_string(),
                 key: authored.object.key(),
                 place: self.setting(authored.object, &pointer),
@@ -407,7 +407,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
         let by = || loss.by.iter().map(|by| attachments.authored(*by));
         ExplainedLoss {
             setting: loss.key.to_string(),
-            value: leaf.map(|leaf| leaf.value.clone()),
+            value: leaf.map(|leaf| kube_json::Value::clone(&leaf.value)),
             place: leaf.and_then(|leaf| self.setting(whose.object, &leaf.source_pointer())),
             policy: whose.locator.to_string(),
             key: whose.object.key(),

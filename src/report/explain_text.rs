@@ -3,6 +3,8 @@
 //! Owns: the layout, and where long values and lists are cut. Flows in: an [`ObjectExplanation`] or a report, a
 //! width. Flows out: text. Must not know: why a policy wins.
 
+use std::sync::Arc;
+
 use kube_json::Value;
 
 use super::explain::{
@@ -199,7 +201,7 @@ fn change_part(text: &mut Lines, change: &ChangePart, width: usize) {
         on_clusters(text, &change.clusters, width);
     }
     for setting in &change.changes {
-        let value = |value: &Option<Value>| {
+        let value = |value: &Option<Arc<Value>>| {
             let value = value.as_ref();
             value.map_or("nothing".to_owned(), |value| cut(&value.to_string(), width / 3))
         };

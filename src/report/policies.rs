@@ -142,7 +142,7 @@ impl EffectiveResult {
         let policies: BTreeSet<String> = content().map(|(key, leaf)| author(key, leaf)).collect();
         let rules = named.then(|| {
             content()
-                .map(|(key, leaf)| (id(key, leaf), leaf.value.clone()))
+                .map(|(key, leaf)| (id(key, leaf), Value::clone(&leaf.value)))
                 .collect()
         });
         let rule_sources = named.then(|| {

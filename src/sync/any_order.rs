@@ -17,7 +17,7 @@ use crate::policy::{
 const FOREIGN: &str = "/set elsewhere";
 
 /// The result of a node for each of some challengers.
-type Outcomes = Vec<BTreeMap<Arc<str>, Value>>;
+type Outcomes = Vec<BTreeMap<Arc<str>, Arc<Value>>>;
 
 /// Whether `shipped` and `locals` have the same result as `meant` and `locals`, in any order of creation. Between the
 /// meant and the local ones, the meant ones are established.
@@ -140,7 +140,7 @@ fn content<'k>(keys: impl IntoIterator<Item = (&'k str, bool)>) -> Content {
     let leaves = keys.into_iter().map(|(key, essential)| {
         let key: Arc<str> = Arc::from(key);
         let leaf = Leaf {
-            value: json!("set elsewhere"),
+            value: Arc::new(json!("set elsewhere")),
             at: Arc::clone(&key),
             base: "/spec",
             policy: PolicyId::of_row(u32::MAX),

@@ -202,7 +202,7 @@ pub(super) fn authored(attachments: &Attachments<'_>, layers: &[Layer]) -> Vec<L
         let object = attachments.policy(leaf.policy).object;
         let value = object.value.pointer(&leaf.source_pointer())?;
         Some(Leaf {
-            value: value.clone(),
+            value: Arc::new(value.clone()),
             ..leaf.clone()
         })
     };

@@ -191,7 +191,7 @@ fn rules_are_never_mixed_and_top_level_predicates_are_one_rule() {
         .effective
         .content;
     let when = rules.get("###_TOP_LEVEL_PREDICATES_###").unwrap();
-    assert_eq!(when.value, json!([{"predicate": "g"}]));
+    assert_eq!(*when.value, json!([{"predicate": "g"}]));
     assert_eq!(when.source_pointer(), "/spec/overrides/when");
 }
 

@@ -34,7 +34,7 @@ fn content(value: &Value) -> Content {
     flatten(value, String::new(), &mut |at, value| {
         let at: Arc<str> = Arc::from(at);
         let leaf = Leaf {
-            value: value.clone(),
+            value: std::sync::Arc::new(value.clone()),
             at: Arc::clone(&at),
             base: "/spec",
             policy: PolicyId::of_row(0),

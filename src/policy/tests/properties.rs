@@ -156,7 +156,7 @@ proptest! {
             let entry = EffectiveResult::new(&seen.attachments, kind, &path.effective);
             for leaf in path.effective.content.values().filter(|leaf| !leaf.at.is_empty()) {
                 let source = seen.attachments.policy(leaf.policy).object;
-                prop_assert_eq!(source.value.pointer(&leaf.source_pointer()), Some(&leaf.value));
+                prop_assert_eq!(source.value.pointer(&leaf.source_pointer()), Some(&*leaf.value));
                 let chain = &path.effective.chain;
                 prop_assert!(chain.iter().any(|(_, policy)| *policy == leaf.policy));
             }
@@ -238,7 +238,7 @@ proptest! {
                 }).collect();
                 let alone = super::super::merge::merge(&known.profile, &[&entries], &|_| "".into());
                 let values = |content: &super::super::layer::Content| -> Vec<(String, Value)> {
-                    content.iter().map(|(key, leaf)| (key.to_string(), leaf.value.clone())).collect()
+                    content.iter().map(|(key, leaf)| (key.to_string(), Value::clone(&leaf.value))).collect()
                 };
                 prop_assert_eq!(values(&alone), values(&path.effective.content), "{}", known.profile.kind);
             }

@@ -66,7 +66,7 @@ struct Settings {
 
 #[derive(Debug, PartialEq)]
 struct Setting {
-    value: Value,
+    value: Arc<Value>,
     /// `namespace/name` of the policy.
     from: String,
 }
@@ -404,7 +404,7 @@ impl Settings {
             .iter()
             .map(|(key, leaf)| {
                 let setting = Setting {
-                    value: leaf.value.clone(),
+                    value: Arc::clone(&leaf.value),
                     from: author(key, leaf).object.key(),
                 };
                 (Arc::clone(key), setting)
@@ -413,7 +413,7 @@ impl Settings {
         let rules = || {
             let rules = effective.content.iter();
             let rules: BTreeMap<&str, &Value> =
-                rules.map(|(key, leaf)| (key.as_ref(), &leaf.value)).collect();
+                rules.map(|(key, leaf)| (key.as_ref(), &*leaf.value)).collect();
             json!(rules)
         };
         let whole = match effective.spec(profile) {
@@ -445,7 +445,7 @@ fn differing([old, new]: [Option<&Settings>; 2]) -> Vec<SettingChange> {
         .into_iter()
         .filter_map(|name| {
             let (before, after) = (old.get(name), new.get(name));
-            let value = |setting: Option<&Setting>| setting.map(|setting| setting.value.clone());
+            let value = |setting: Option<&Setting>| setting.map(|setting| Arc::clone(&setting.value));
             let from = |setting: Option<&Setting>| setting.map(|setting| setting.from.clone());
             (value(before) != value(after)).then(|| SettingChange {
                 setting: name.to_string(),

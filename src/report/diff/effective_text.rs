@@ -181,8 +181,8 @@ fn lines(settings: &[SettingChange], several: bool) -> Vec<String> {
             (old, new) => {
                 let field = FieldChange {
                     path: name,
-                    old: old.clone(),
-                    new: new.clone(),
+                    old: old.as_deref().cloned(),
+                    new: new.as_deref().cloned(),
                 };
                 lines.push(format!("{}{from}", field_line(&field)));
             }

@@ -85,9 +85,9 @@ pub struct SettingChange {
     /// Rule id or JSON pointer.
     pub setting: String,
     /// Absent if it was added.
-    pub old: Option<Value>,
+    pub old: Option<Arc<Value>>,
     /// Absent if it was removed.
-    pub new: Option<Value>,
+    pub new: Option<Arc<Value>>,
     /// `namespace/name` of the policy that gave it.
     pub old_from: Option<String>,
     /// `namespace/name` of the policy that gives it.

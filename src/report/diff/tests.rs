@@ -195,8 +195,8 @@ fn effective_changes_come_from_whoever_knows_them_and_count_as_a_difference() {
             new_names: vec!["shop/y".to_owned()],
             settings: Arc::new(vec![SettingChange {
                 setting: "a".to_owned(),
-                old: Some(json!({"rate": 1})),
-                new: Some(json!({"rate": 2})),
+                old: Some(std::sync::Arc::new(json!({"rate": 1}))),
+                new: Some(std::sync::Arc::new(json!({"rate": 2}))),
                 old_from: Some("shop/x".to_owned()),
                 new_from: Some("shop/y".to_owned()),
             }]),

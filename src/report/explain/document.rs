@@ -183,10 +183,10 @@ pub struct SettingIfDeleted {
     pub setting: String,
     /// Today's value; absent when there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub before: Option<Value>,
+    pub before: Option<Arc<Value>>,
     /// The value without the policy; absent when there would be none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub after: Option<Value>,
+    pub after: Option<Arc<Value>>,
     /// Locator of the policy that would give it.
     pub after_from: Option<String>,
     /// `namespace/name` of that policy.

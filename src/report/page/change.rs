@@ -4,6 +4,8 @@
 //! [`DiffReport`].
 //! Flows out: a [`ChangePart`]. Must not know: how two sides are compared.
 
+use std::sync::Arc;
+
 use std::collections::HashMap;
 
 use kube_json::Value;
@@ -117,9 +119,9 @@ fn effective(
     let mut known: HashMap<Key, usize> = HashMap::new();
     for change in changes {
         // Those settings that differ; a side on which nothing of the kind holds has none.
-        let side = |is_there: bool, value: fn(&SettingChange) -> &Option<Value>| {
+        let side = |is_there: bool, value: fn(&SettingChange) -> &Option<Arc<Value>>| {
             let values = change.settings.iter().filter_map(|setting| {
-                let value = value(setting).clone()?;
+                let value = value(setting).as_deref()?.clone();
                 Some((setting.setting.clone(), value))
             });
             is_there.then(|| Value::Object(values.collect()))

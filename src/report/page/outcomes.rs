@@ -435,7 +435,7 @@ impl<'p> Finding<'_, 'p> {
         by: BTreeSet<usize>,
         rule: Option<Rule>,
     ) -> LostRow {
-        let value = self.tables.value_or_none(leaf.map(|leaf| &leaf.value));
+        let value = self.tables.value_or_none(leaf.map(|leaf| &*leaf.value));
         let (file, line) = match leaf {
             Some(leaf) => self.place(object, &leaf.source_pointer()),
             None => (-1, 0),

@@ -128,8 +128,8 @@ impl<'p> Rows<'_, 'p> {
                 let whose = whose.and_then(|locator| numbers.find(locator, None));
                 settings.push((
                     setting.setting.clone(),
-                    tables.value_or_none(setting.old.as_ref()),
-                    tables.value_or_none(setting.new.as_ref()),
+                    tables.value_or_none(setting.old.as_deref()),
+                    tables.value_or_none(setting.new.as_deref()),
                     signed_or_none(whose),
                 ));
             }

@@ -279,7 +279,7 @@ fn together(profile: &Profile, entries: &[Entry], challenger: &Content) -> BTree
     let merged = merge(profile, &[entries, &[challenger]], &|_| "".into());
     let leaves = merged.iter();
     leaves
-        .map(|(key, leaf)| (Arc::clone(key), leaf.value.clone()))
+        .map(|(key, leaf)| (Arc::clone(key), Value::clone(&leaf.value)))
         .collect()
 }
 
@@ -366,7 +366,7 @@ fn is_expressible(there: &There) -> bool {
     let values = |content: &Content| -> BTreeMap<Arc<str>, Value> {
         let leaves = content.iter();
         leaves
-            .map(|(key, leaf)| (Arc::clone(key), leaf.value.clone()))
+            .map(|(key, leaf)| (Arc::clone(key), Value::clone(&leaf.value)))
             .collect()
     };
     let beside = |challenger: &Content| {
@@ -388,7 +388,7 @@ fn content(leaves: Vec<(String, Value)>, essential: bool) -> Content {
     let leaves = leaves.into_iter().map(|(key, value)| {
         let key: Arc<str> = Arc::from(key);
         let leaf = Leaf {
-            value,
+            value: Arc::new(value),
             at: Arc::clone(&key),
             base: "/spec",
             policy: PolicyId::of_row(98),

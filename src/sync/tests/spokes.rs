@@ -420,7 +420,7 @@ fn every_setting_of_a_merged_policy_leads_back_to_where_it_was_written_on_the_hu
                     .map(|(key, leaf)| {
                         let (authored, pointer) = there.written_at(key, leaf);
                         let on_hub = hub.objects.get(&authored.object.identity()).unwrap();
-                        assert_eq!(on_hub.value.pointer(&pointer), Some(&leaf.value));
+                        assert_eq!(on_hub.value.pointer(&pointer), Some(&*leaf.value));
                         (key.to_string(), on_hub.key(), pointer)
                     })
                     .collect();
