@@ -1,16 +1,15 @@
 //! Feedback paths: client-go's JSONPath dialect, in which OCM's work agent reads status values.
 //!
-//! Owns: checking a path ([`FeedbackPath::parse`]), its translation to RFC 9535, and what it finds in an object. Flows
-//! in: paths from GatewayClass parameters and from our own feedback rules. Flows out: checked paths, values,
+//! Owns: checking a path ([`FeedbackPath::parse`]), and what it finds in an object. Flows in: paths from GatewayClass parameters and from our own feedback rules. Flows out: checked paths, values,
 //! [`PathError`]s with an offset. Must not know: what a value means.
 //!
 //! The dialect (docs/systems/ocm-work.md#feedback): the agent wraps a path in `{...}`, a missing key is not an error,
 //! and only the first result counts. Names escape with `\`; a quoted name in brackets is read like a
 //! field, so its dots separate unless escaped; filters compare one path with one literal or path.
 
+mod evaluate;
 mod parse;
 mod problem;
-mod translate;
 
 #[cfg(test)]
 mod tests;
@@ -19,7 +18,6 @@ pub(crate) use problem::PathError;
 
 use std::fmt;
 
-use jsonpath_rust::JsonPath as _;
 use kube_json::Value;
 
 use self::parse::Step;
@@ -28,8 +26,7 @@ use self::parse::Step;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FeedbackPath {
     text: String,
-    rfc9535: String,
-    is_direct: bool,
+    steps: Vec<Step>,
 }
 
 impl FeedbackPath {
@@ -42,23 +39,17 @@ impl FeedbackPath {
         let (start, end) = parse::inside_braces(text);
         Ok(Self {
             text: text.get(start..end).unwrap_or_default().to_owned(),
-            rfc9535: translate::rfc9535(&steps),
-            is_direct: steps
-                .iter()
-                .all(|step| matches!(step, Step::Field(_) | Step::Index(_) | Step::Filter(..))),
+            steps,
         })
     }
 
     /// What the agent would feed back of this object: the first thing that the path finds. `None`, too, where a
-    /// wildcard, a union or `..` leaves open which is the first on a cluster, which adds fields of its own.
+    /// wildcard, a slice, a union, or `..` leaves open which is the first on a cluster, which adds fields of its own.
     #[must_use]
     pub(crate) fn first(&self, object: &Value) -> Option<Value> {
-        if !self.is_direct {
-            return None;
-        }
-        let object = serde_json::Value::from(object);
-        let found = object.query(&self.rfc9535).ok()?;
-        found.into_iter().next().cloned().map(Value::from)
+        evaluate::found(&self.steps, object)?
+            .first()
+            .map(|value| (*value).clone())
     }
 }
 

@@ -10,8 +10,8 @@
 //! copies whole values at each step, ends a loop at its first error, and has no place where costs could be counted.
 //!
 //! The modules, in the order of the flow: `meter` counts, `sizes` measures values, `equality` compares them, `prices`
-//! has the costs of cel-go and Kubernetes, `library` has the functions (`engine` has those of `kube-cel`), `access`
-//! looks into values, `parse` reads an expression within limits of length and depth, `evaluate` evaluates it.
+//! has the costs of cel-go and Kubernetes, `library` has the functions (`url` those of URLs, `engine` those of `kube-cel`),
+//! `access` looks into values, `parse` reads an expression within limits of length and depth, `evaluate` evaluates it.
 
 // Input never causes a panic, and a library does not print; tests may do both.
 #![cfg_attr(
@@ -38,6 +38,7 @@ mod meter;
 mod parse;
 mod prices;
 mod sizes;
+mod url;
 
 #[cfg(test)]
 mod tests;

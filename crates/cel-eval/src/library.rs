@@ -12,7 +12,8 @@ use kube_cel::cel::{ExecutionError, Value};
 use crate::access::{none, optional, some};
 use crate::engine;
 use crate::meter::{Failure, Meter};
-use crate::sizes::{ITEM, TEXT, deep};
+use crate::sizes::{ENTRY, ITEM, TEXT, deep};
+use crate::url::{self, Url};
 
 /// Characters of what a function says of its arguments.
 const MESSAGE_MAX: usize = 400;
@@ -171,7 +172,7 @@ pub(crate) fn called(call: Call<'_>, meter: &mut Meter<'_, '_>) -> Result<Value,
     }
 }
 
-/// A function of `kube-cel`, once there is room for copies of its arguments and for its result.
+/// A function of URLs or of `kube-cel`, once there is room for copies of its arguments and for its result.
 fn remaining(call: Call<'_>, operands: &[&Value], meter: &mut Meter<'_, '_>) -> Result<Value, Failure> {
     let mut bytes = 0_usize;
     for operand in operands {
@@ -195,6 +196,10 @@ fn remaining(call: Call<'_>, operands: &[&Value], meter: &mut Meter<'_, '_>) -> 
         ("sets.contains" | "sets.equivalent" | "sets.intersects", _) => {
             meter.work(product(items(operands.first()), items(operands.get(1))).saturating_mul(2))?;
         }
+        ("getQuery", [Value::Opaque(of)]) => {
+            let pairs = of.downcast_ref::<Url>().map_or(0, Url::query_pairs);
+            meter.have_room(pairs.saturating_mul(ENTRY + 2 * (ITEM + TEXT)))?;
+        }
         ("quantity" | "isQuantity", [Value::String(text)]) if has_large_exponent(text) => {
             return Err(
                 ExecutionError::function_error("quantity", "unable to parse quantity's suffix").into(),
@@ -211,7 +216,8 @@ fn remaining(call: Call<'_>, operands: &[&Value], meter: &mut Meter<'_, '_>) -> 
             let items = items.iter().map(shown).collect::<Result<Vec<_>, _>>()?;
             engine::call(call.name, Some(format), &[&Value::List(Arc::new(items))])
         }
-        _ => engine::call(call.name, call.target, &call.args.iter().collect::<Vec<_>>()),
+        _ => url::called(call.name, operands)
+            .unwrap_or_else(|| engine::call(call.name, call.target, &call.args.iter().collect::<Vec<_>>())),
     };
     let value = value.map_err(said)?;
     let bytes = deep(&value, meter)?;

@@ -6,6 +6,7 @@ use kube_cel::cel::Value;
 use kube_cel::cel::objects::{Key, OptionalValue};
 
 use crate::meter::{BYTES_MAX, Failure, Meter, Stop};
+use crate::url::Url;
 
 /// A value in a list.
 pub(crate) const ITEM: usize = size_of::<Value>();
@@ -70,13 +71,17 @@ fn add(value: &Value, bytes: &mut usize, meter: &mut Meter<'_, '_>) -> Result<()
             }
             Ok(())
         }
-        Value::Opaque(opaque) => match opaque
-            .downcast_ref::<OptionalValue>()
-            .and_then(OptionalValue::value)
-        {
-            Some(value) => add(value, bytes, meter),
-            None => Ok(()),
-        },
+        Value::Opaque(opaque) => {
+            let url = opaque.downcast_ref::<Url>().map_or(0, Url::bytes);
+            *bytes = bytes.saturating_add(url);
+            match opaque
+                .downcast_ref::<OptionalValue>()
+                .and_then(OptionalValue::value)
+            {
+                Some(value) => add(value, bytes, meter),
+                None => Ok(()),
+            }
+        }
         _ => Ok(()),
     }
 }

@@ -51,6 +51,26 @@ fn ask_within(text: &str, work: &Work) -> Evaluated {
 }
 
 #[test]
+fn urls_are_those_of_go() {
+    for text in [
+        "url('https://a.b:443/c').getHost() == 'a.b:443'",
+        "url('https://A.b:443/c').getHostname() == 'A.b'",
+        "url('https://a.b:443/c').getPort() == '443'",
+        "url('http://localhost/x').getScheme() == 'http'",
+        "url('http://a/b%20c?q=1').getEscapedPath() == '/b%20c'",
+        "url('/x?q=1&q=2').getQuery() == {'q': ['1', '2']}",
+        "url('HTTP://a/') == url('http://a/')",
+        "url('http://a/') != url('http://A/')",
+        "!isURL('http://a#f') && !isURL('a/b') && isURL('/a/b')",
+    ] {
+        assert_eq!(ask(text).value.ok(), Some(Value::Bool(true)), "{text}");
+    }
+    for text in ["url('a b')", "'a'.getHost()", "isURL(1)"] {
+        assert!(ask(text).value.is_err(), "{text}");
+    }
+}
+
+#[test]
 fn costs_are_those_of_cel_go() {
     for (text, cost) in [
         ("'Hello World!'", 0),

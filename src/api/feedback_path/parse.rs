@@ -3,6 +3,8 @@
 //! Owns: the grammar, and [`Step`]. Flows in: text. Flows out: [`Step`]s, or the first error with its offset.
 //! Must not know: values.
 
+use kube_json::Value;
+
 use super::problem::{PATH_MAX, PathError, PathProblem};
 
 /// One step of a path.
@@ -12,8 +14,8 @@ pub(super) enum Step {
     Wildcard,
     Recursive,
     Index(i64),
-    Slice([Option<i64>; 3]),
-    Union(Vec<Step>),
+    Slice,
+    Union,
     /// Paths inside filters start at the current element.
     Filter(Vec<Step>, Option<(Operator, Operand)>),
 }
@@ -32,9 +34,8 @@ pub(super) enum Operator {
 /// The right side of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Operand {
-    Text(String),
-    /// A JSON number or boolean, as written.
-    Literal(String),
+    /// A text, a number, or a boolean.
+    Literal(Value),
     Path(Vec<Step>),
 }
 
@@ -80,7 +81,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Step>, PathError> {
             Item::Word(word) if word == "range" || word == "end" => return fail(offset, PathProblem::Range),
             Item::Word(word) => return fail(offset, PathProblem::Identifier(word)),
             Item::Text(text) => return fail(offset, PathProblem::Identifier(text)),
-            Item::Literal(literal) => return fail(offset, PathProblem::Identifier(literal)),
+            Item::Literal(value) => return fail(offset, PathProblem::Identifier(value.to_string())),
         }
     }
     Ok(steps)
@@ -91,7 +92,7 @@ enum Item {
     Step(Step),
     Word(String),
     Text(String),
-    Literal(String),
+    Literal(Value),
 }
 
 fn fail<T>(offset: usize, problem: PathProblem) -> Result<T, PathError> {
@@ -214,14 +215,14 @@ impl<'t> Reader<'t> {
         let end = self.rest().find(ends_name).unwrap_or(self.rest().len());
         let word = self.rest().get(..end).unwrap_or_default().to_owned();
         self.position = self.position.saturating_add(end);
-        if word == "true" || word == "false" {
-            Item::Literal(word)
-        } else {
-            Item::Word(word)
+        match word.as_str() {
+            "true" => Item::Literal(Value::Bool(true)),
+            "false" => Item::Literal(Value::Bool(false)),
+            _ => Item::Word(word),
         }
     }
 
-    fn number(&mut self, offset: usize) -> Result<String, PathError> {
+    fn number(&mut self, offset: usize) -> Result<Value, PathError> {
         let rest = self.rest();
         let end = rest
             .find(|character: char| !(character.is_ascii_digit() || matches!(character, '+' | '-' | '.')))
@@ -230,9 +231,9 @@ impl<'t> Reader<'t> {
         self.position = self.position.saturating_add(end);
         let plain = text.strip_prefix('+').unwrap_or(text);
         match plain.parse::<i64>() {
-            Ok(integer) => Ok(integer.to_string()),
+            Ok(integer) => Ok(Value::from(integer)),
             Err(_) => match plain.parse::<f64>() {
-                Ok(float) if float.is_finite() && plain.contains('.') => Ok(float.to_string()),
+                Ok(float) if float.is_finite() && plain.contains('.') => Ok(Value::from(float)),
                 _ => fail(offset, PathProblem::Identifier(text.to_owned())),
             },
         }
@@ -271,18 +272,16 @@ impl<'t> Reader<'t> {
         if !inside.contains(',') {
             return member(inside, inside_at);
         }
-        let mut members = Vec::new();
         let mut at = inside_at;
         for part in inside.split(',') {
             let leading = part.len().saturating_sub(part.trim_start_matches(' ').len());
             let at_part = at.saturating_add(leading);
-            let Ok([step]) = <[Step; 1]>::try_from(member(part.trim_matches(' '), at_part)?) else {
+            if member(part.trim_matches(' '), at_part)?.len() != 1 {
                 return fail(at_part, PathProblem::Union);
-            };
-            members.push(step);
+            }
             at = at.saturating_add(part.len()).saturating_add(1);
         }
-        Ok(vec![Step::Union(members)])
+        Ok(vec![Step::Union])
     }
 
     fn filter(&mut self) -> Result<Step, PathError> {
@@ -350,7 +349,7 @@ fn comparison(text: &str, base: usize) -> Result<Step, PathError> {
         problem: PathProblem::NotAValue,
     };
     let operand = match items.pop() {
-        Some((_, Item::Text(text))) if items.is_empty() => Operand::Text(text),
+        Some((_, Item::Text(text))) if items.is_empty() => Operand::Literal(Value::from(text)),
         Some((_, Item::Literal(literal))) if items.is_empty() => Operand::Literal(literal),
         Some((offset, Item::Word(word))) => {
             return Err(PathError {
@@ -369,7 +368,7 @@ fn comparison(text: &str, base: usize) -> Result<Step, PathError> {
     let fits = singular(&left)
         && match &operand {
             Operand::Path(steps) => singular(steps),
-            Operand::Text(_) | Operand::Literal(_) => true,
+            Operand::Literal(_) => true,
         };
     if fits {
         Ok(Step::Filter(left, Some((operator, operand))))
@@ -433,7 +432,6 @@ fn member(text: &str, base: usize) -> Result<Vec<Step>, PathError> {
         if number.is_empty() {
             continue;
         }
-        // RFC 9535 allows integers that a double holds exactly; no list is longer.
         match number.parse::<i64>() {
             Ok(value) if !number.starts_with('+') && value.unsigned_abs() < (1 << 53) => *slot = Some(value),
             _ => return error(PathProblem::Index(text.to_owned())),
@@ -442,6 +440,6 @@ fn member(text: &str, base: usize) -> Result<Vec<Step>, PathError> {
     match (numbers.len(), parsed) {
         (1, [Some(index), ..]) => Ok(vec![Step::Index(index)]),
         (_, [_, _, Some(step)]) if step < 1 => error(PathProblem::Step),
-        _ => Ok(vec![Step::Slice(parsed)]),
+        _ => Ok(vec![Step::Slice]),
     }
 }
