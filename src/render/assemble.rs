@@ -1,41 +1,42 @@
 //! Assembles the works of every cluster.
 //!
-//! Owns: which manifests are in which work, in which order, and which clusters get it.
+//! Owns: the order of the works, their names, and which clusters get them.
 //! Flows in: an [`Input`]. Flows out: the [`Plan`], and findings for works that cannot be applied.
 //! Must not know: why anything is synced; files.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::carried::{Carried, WorkOf, carried};
-use super::collisions::{one_place, overwritten, two_contents};
+use super::collisions::{one_place, two_contents};
+use super::drafted::{DraftedWork, works_of_gateway, works_of_object};
 use super::findings::{substitution, too_large, too_many};
-use super::gateway::gateway_manifest;
 use super::hub_objects;
 use super::input::{Input, WorkKind};
 use super::manifest::Manifest;
-use super::names::work_name;
-use super::namespaces::namespaces;
 use super::plan::{Plan, Work, WorkId, summaries};
 use super::rbac;
 use super::replica_sets::{Template, replica_sets};
-use super::secrets::{encrypted, gateway_secrets, rewrite, set_secrets, string_data};
-use super::work::{WorkParts, wave, work_text};
+use super::secrets::{encrypted, rewrite, set_secrets, string_data};
+use super::work::{WorkParts, work_text};
 use super::work_names::WorkNames;
 use crate::api::config::HubObjects;
 use crate::api::gateway::is_listener_set;
-use crate::api::params::{Params, Role};
+use crate::api::params::Role;
 use crate::diagnostic::Findings;
 use crate::hub::{OurGatewayId, Table};
-use crate::object::Object;
 use crate::progress::Stage;
-use crate::sync::{PlacedGateway, SyncedObject, Variant};
+use crate::sync::{SyncedObject, Variant};
 use apimachinery::Identity;
+use rayon::prelude::*;
 
 /// The maximum number of planned works, each counted on every cluster that gets it: more than any OCM hub has, and as
 /// many as a run can write in about ten seconds (docs/reference/limits.md).
 const MOST_WORKS: usize = 2_000_000;
+
+/// How many Gateways or objects have their works made at a time: enough for all processors, and few enough that a plan
+/// that is refused for its size is not made first.
+const AT_ONCE: usize = 256;
 
 /// Plans the works of every cluster. Works that cannot be applied are findings.
 ///
@@ -66,14 +67,20 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
             }
         }
     }
-    for (gateway, variants) in in_own_work.values() {
-        assembly.object_works(variants, input.gateways.get(*gateway), findings);
-    }
+    let in_own_work: Vec<_> = in_own_work.into_values().collect();
+    assembly.add_all(&in_own_work, findings, |(gateway, variants)| {
+        let works = works_of_object(input, variants, input.gateways.get(*gateway));
+        (Findings::new(), works)
+    });
     let steps = input.progress.count(Stage::Rendering, input.gateways.len());
-    for (id, gateway) in input.gateways.iter() {
-        assembly.gateway_works((id, gateway), in_gateway_work.get(id), findings);
+    let gateways: Vec<_> = input.gateways.iter().collect();
+    let of_sets = std::mem::take(&mut assembly.secrets_of_sets);
+    assembly.add_all(&gateways, findings, |&(id, gateway)| {
+        let of_sets = of_sets.get(&id).map(Vec::as_slice).unwrap_or_default();
+        let works = works_of_gateway(input, (id, gateway), in_gateway_work.get(id), of_sets);
         steps.advance(1);
-    }
+        works
+    });
     drop(steps);
     let is_refused = assembly.planned > MOST_WORKS;
     let rights = assembly.distribute();
@@ -201,94 +208,39 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// The works of a policy or route that is in no Gateway's: one content for all clusters that get the same of it. A
-    /// policy that is merged with another one on its Gateway, and stands as it is beside its route, is one work there.
-    fn object_works(
+    /// Makes works from each of many things, some of them at a time in parallel, and adds them in the order of the things.
+    fn add_all<'t, T: Sync>(
         &mut self,
-        variants: &[&Carried<'a>],
-        gateway: &PlacedGateway<'a>,
+        things: &'t [T],
         findings: &mut Findings,
+        works_of: impl Fn(&'t T) -> (Findings, Vec<DraftedWork<'a, 't>>) + Sync,
     ) {
-        let clusters: BTreeSet<&String> = variants
-            .iter()
-            .flat_map(|variant| variant.clusters.iter())
-            .collect();
-        let clusters: Vec<String> = clusters.into_iter().cloned().collect();
-        for (variants, clusters) in by_content(&clusters, variants) {
-            let Some(first) = variants.first() else { continue };
-            let objects: Vec<Manifest> = variants
-                .iter()
-                .flat_map(|variant| variant.manifests.iter().cloned())
-                .collect();
-            let gateways: BTreeSet<OurGatewayId> = variants
-                .iter()
-                .flat_map(|variant| variant.gateways.iter().copied())
-                .collect();
-            let mut manifests = namespaces(&objects, self.input.namespace_labels);
-            manifests.extend(objects);
-            let gateways: Vec<OurGatewayId> = gateways.into_iter().collect();
-            self.add(
-                first.object,
-                manifests,
-                gateway.params,
-                (&gateways, clusters.as_ref()),
-                findings,
-            );
-        }
-    }
-
-    /// The works of one Gateway: one content for all clusters where the same is synced with it.
-    fn gateway_works(
-        &mut self,
-        (id, gateway): (OurGatewayId, &PlacedGateway<'a>),
-        variants: &[&Carried<'_>],
-        findings: &mut Findings,
-    ) {
-        if gateway.clusters.is_empty() || self.planned > MOST_WORKS {
-            return;
-        }
-        let object = gateway.gateway.object;
-        let secrets = gateway_secrets(gateway, self.input, findings);
-        let Some(own) = gateway_manifest(gateway, &secrets, self.input.on_spokes, findings) else {
-            return;
-        };
-        for (variants, clusters) in by_content(&gateway.clusters, variants) {
-            let mut synced: Vec<(Role, &Manifest)> = variants
-                .iter()
-                .flat_map(|variant| variant.manifests.iter().map(|manifest| (variant.role, manifest)))
-                .collect();
-            // The agent applies by the rank of a kind, wherever an object stands
-            // (docs/systems/ocm-work.md#the-work-agent): this order is for readers, and keeps a change of one object a
-            // change of one place.
-            synced.sort_by_key(|(role, manifest)| {
-                (
-                    *role,
-                    &manifest.resource.group,
-                    &manifest.kind,
-                    &manifest.resource.namespace,
-                    &manifest.resource.name,
-                )
-            });
-            let mut objects = vec![own.clone()];
-            objects.extend(secrets.manifests.iter().cloned());
-            objects.extend(self.secrets_of_sets.get(&id).into_iter().flatten().cloned());
-            objects.extend(synced.into_iter().map(|(_, manifest)| manifest.clone()));
-            let mut manifests = namespaces(&objects, self.input.namespace_labels);
-            manifests.extend(objects);
-            let goes = (&[id][..], clusters.as_ref());
-            self.add(object, manifests, gateway.params, goes, findings);
+        for things in things.chunks(AT_ONCE) {
+            let drafted: Vec<_> = things.par_iter().map(&works_of).collect();
+            for (found, works) in drafted {
+                if self.planned > MOST_WORKS {
+                    return;
+                }
+                findings.extend(found);
+                for work in works {
+                    self.add(work, findings);
+                }
+            }
         }
     }
 
     /// One work with one content for a set of clusters.
-    fn add(
-        &mut self,
-        object: &'a Object,
-        manifests: Vec<Manifest>,
-        params: &'a Params,
-        (gateways, clusters): (&[OurGatewayId], &[String]),
-        findings: &mut Findings,
-    ) {
+    fn add(&mut self, work: DraftedWork<'a, '_>, findings: &mut Findings) {
+        let DraftedWork {
+            object,
+            gateways,
+            clusters,
+            params,
+            parts,
+            text,
+            rights,
+            overwritten,
+        } = work;
         let before = self.planned;
         self.planned = before.saturating_add(clusters.len());
         if self.planned > MOST_WORKS {
@@ -297,45 +249,36 @@ impl<'a> Assembly<'a> {
             }
             return;
         }
-        // The agent takes an object over that it finds under the name, whoever made it.
-        findings.extend(overwritten(self.input.hub, object, &manifests, clusters));
-        let parts = WorkParts {
-            name: work_name(object),
-            parent: Some(object.key()),
-            wave: wave(object),
-            manifests,
-        };
+        findings.extend(overwritten);
         self.first_wave = self.first_wave.min(parts.wave.unwrap_or_default());
         if !self.names.claim(&parts.name, object, findings) {
             return;
         }
-        let work = work_text(&parts, Some(params));
-        if work.size > params.max_work_bytes {
-            findings.push(too_large(object, work.size, params.max_work_bytes, &parts.name));
+        if text.size > params.max_work_bytes {
+            findings.push(too_large(object, text.size, params.max_work_bytes, &parts.name));
         }
-        if work.guarded {
-            findings.push(substitution(object, &parts.name, work.variable.as_deref()));
+        if text.guarded {
+            findings.push(substitution(object, &parts.name, text.variable.as_deref()));
         }
-        let rights = rbac::rights(&parts.manifests, params);
         let id = self.plan.works.push(Work {
             name: parts.name.clone(),
-            text: work,
+            text,
             manifests: summaries(&parts.manifests),
             rights: rbac::Rights::new(),
         });
         if self.input.settings.work_kind == WorkKind::ReplicaSet {
-            let shared = self.shared(clusters);
+            let clusters = self.shared(&clusters);
             self.templates.push(Template {
                 object,
-                gateways: gateways.to_vec(),
-                clusters: shared,
+                gateways,
+                clusters,
                 params,
                 parts,
             });
         }
         let next = self.rights.len();
         let rights = *self.rights.entry(rights).or_insert(next);
-        for cluster in clusters {
+        for cluster in clusters.iter() {
             let known = self.numbers.get(cluster).copied();
             let row = known.unwrap_or(self.receiving.len());
             if known.is_none() {
@@ -400,45 +343,4 @@ impl<'a> Assembly<'a> {
             }
         }
     }
-}
-
-/// Groups the clusters of a Gateway, or of an object with a work of its own, by the variants that are in that work
-/// there.
-///
-/// Almost always every variant goes to every cluster of the Gateway, and there is one group.
-fn by_content<'c, 'v, 'a>(
-    clusters: &'c [String],
-    variants: &[&'v Carried<'a>],
-) -> Vec<(Vec<&'v Carried<'a>>, Cow<'c, [String]>)> {
-    let mut everywhere = Vec::new();
-    let mut on_some: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (position, variant) in variants.iter().enumerate() {
-        if *variant.clusters == *clusters {
-            everywhere.push(position);
-        } else {
-            for cluster in variant.clusters.iter() {
-                on_some.entry(cluster).or_default().push(position);
-            }
-        }
-    }
-    if on_some.is_empty() && !clusters.is_empty() {
-        return vec![(variants.to_vec(), Cow::Borrowed(clusters))];
-    }
-    let mut groups: BTreeMap<Vec<usize>, Vec<String>> = BTreeMap::new();
-    for cluster in clusters {
-        let mut there = everywhere.clone();
-        there.extend(on_some.get(cluster.as_str()).into_iter().flatten());
-        there.sort_unstable();
-        groups.entry(there).or_default().push(cluster.clone());
-    }
-    groups
-        .into_iter()
-        .map(|(there, clusters)| {
-            let there = there
-                .iter()
-                .filter_map(|position| variants.get(*position))
-                .copied();
-            (there.collect(), Cow::Owned(clusters))
-        })
-        .collect()
 }

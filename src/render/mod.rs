@@ -39,6 +39,8 @@ mod narrowed;
 
 mod hub_objects;
 
+mod drafted;
+
 mod assemble;
 
 mod kustomization;

@@ -1,0 +1,202 @@
+//! The works of one Gateway, policy, or route.
+//!
+//! Owns: which manifests are in which work, in which order. Flows in: an [`Input`], what is in the works of one thing.
+//! Flows out: [`DraftedWork`]s. Must not know: the works of anything else, so that many can be made at a time.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::carried::Carried;
+use super::collisions::overwritten;
+use super::gateway::gateway_manifest;
+use super::input::Input;
+use super::manifest::Manifest;
+use super::names::work_name;
+use super::namespaces::namespaces;
+use super::rbac;
+use super::secrets::gateway_secrets;
+use super::work::{WorkParts, WorkText, wave, work_text};
+use crate::api::params::{Params, Role};
+use crate::diagnostic::{Finding, Findings};
+use crate::hub::OurGatewayId;
+use crate::object::Object;
+use crate::sync::PlacedGateway;
+
+/// One work with one content for a set of clusters, before anybody looks whether its name is free.
+pub(super) struct DraftedWork<'a, 'c> {
+    /// What it is the work of.
+    pub object: &'a Object,
+    /// The Gateways that bring it to the clusters.
+    pub gateways: Vec<OurGatewayId>,
+    /// The clusters.
+    pub clusters: Cow<'c, [String]>,
+    /// The parameters of the class.
+    pub params: &'a Params,
+    /// Its parts.
+    pub parts: WorkParts,
+    /// Its text.
+    pub text: WorkText,
+    /// What an agent needs a right to for it.
+    pub rights: rbac::Rights,
+    /// Findings about objects in its place: the agent takes an object over that it finds under the name, whoever made
+    /// it.
+    pub overwritten: Vec<Finding>,
+}
+
+impl<'a, 'c> DraftedWork<'a, 'c> {
+    fn new(
+        input: &Input<'a>,
+        object: &'a Object,
+        manifests: Vec<Manifest>,
+        params: &'a Params,
+        (gateways, clusters): (Vec<OurGatewayId>, Cow<'c, [String]>),
+    ) -> Self {
+        let overwritten = overwritten(input.hub, object, &manifests, &clusters);
+        let parts = WorkParts {
+            name: work_name(object),
+            parent: Some(object.key()),
+            wave: wave(object),
+            manifests,
+        };
+        Self {
+            object,
+            gateways,
+            clusters,
+            params,
+            text: work_text(&parts, Some(params)),
+            rights: rbac::rights(&parts.manifests, params),
+            parts,
+            overwritten: overwritten.into_iter().collect(),
+        }
+    }
+}
+
+/// The works of a policy or route that is in no Gateway's: one content for all clusters that get the same of it. A
+/// policy that is merged with another one on its Gateway, and stands as it is beside its route, is one work there.
+pub(super) fn works_of_object<'a>(
+    input: &Input<'a>,
+    variants: &[&Carried<'a>],
+    gateway: &PlacedGateway<'a>,
+) -> Vec<DraftedWork<'a, 'static>> {
+    let clusters: BTreeSet<&String> = variants
+        .iter()
+        .flat_map(|variant| variant.clusters.iter())
+        .collect();
+    let clusters: Vec<String> = clusters.into_iter().cloned().collect();
+    let mut works = Vec::new();
+    for (variants, clusters) in by_content(&clusters, variants) {
+        let Some(first) = variants.first() else { continue };
+        let objects: Vec<Manifest> = variants
+            .iter()
+            .flat_map(|variant| variant.manifests.iter().cloned())
+            .collect();
+        let gateways: BTreeSet<OurGatewayId> = variants
+            .iter()
+            .flat_map(|variant| variant.gateways.iter().copied())
+            .collect();
+        let mut manifests = namespaces(&objects, input.namespace_labels);
+        manifests.extend(objects);
+        let goes = (gateways.into_iter().collect(), Cow::Owned(clusters.into_owned()));
+        works.push(DraftedWork::new(
+            input,
+            first.object,
+            manifests,
+            gateway.params,
+            goes,
+        ));
+    }
+    works
+}
+
+/// The works of one Gateway: one content for all clusters where the same is synced with it. `of_sets` are the Secrets
+/// that its ListenerSets need.
+pub(super) fn works_of_gateway<'a>(
+    input: &Input<'a>,
+    (id, gateway): (OurGatewayId, &'a PlacedGateway<'a>),
+    variants: &[&Carried<'_>],
+    of_sets: &[Manifest],
+) -> (Findings, Vec<DraftedWork<'a, 'a>>) {
+    let mut findings = Findings::new();
+    let mut works = Vec::new();
+    if gateway.clusters.is_empty() {
+        return (findings, works);
+    }
+    let secrets = gateway_secrets(gateway, input, &mut findings);
+    let Some(own) = gateway_manifest(gateway, &secrets, input.on_spokes, &mut findings) else {
+        return (findings, works);
+    };
+    for (variants, clusters) in by_content(&gateway.clusters, variants) {
+        let mut synced: Vec<(Role, &Manifest)> = variants
+            .iter()
+            .flat_map(|variant| variant.manifests.iter().map(|manifest| (variant.role, manifest)))
+            .collect();
+        // The agent applies by the rank of a kind, wherever an object stands
+        // (docs/systems/ocm-work.md#the-work-agent): this order is for readers, and keeps a change of one object a
+        // change of one place.
+        synced.sort_by_key(|(role, manifest)| {
+            (
+                *role,
+                &manifest.resource.group,
+                &manifest.kind,
+                &manifest.resource.namespace,
+                &manifest.resource.name,
+            )
+        });
+        let mut objects = vec![own.clone()];
+        objects.extend(secrets.manifests.iter().cloned());
+        objects.extend(of_sets.iter().cloned());
+        objects.extend(synced.into_iter().map(|(_, manifest)| manifest.clone()));
+        let mut manifests = namespaces(&objects, input.namespace_labels);
+        manifests.extend(objects);
+        let goes = (vec![id], clusters);
+        works.push(DraftedWork::new(
+            input,
+            gateway.gateway.object,
+            manifests,
+            gateway.params,
+            goes,
+        ));
+    }
+    (findings, works)
+}
+
+/// Groups the clusters of a Gateway, or of an object with a work of its own, by the variants that are in that work
+/// there.
+///
+/// Almost always every variant goes to every cluster of the Gateway, and there is one group.
+fn by_content<'c, 'v, 'a>(
+    clusters: &'c [String],
+    variants: &[&'v Carried<'a>],
+) -> Vec<(Vec<&'v Carried<'a>>, Cow<'c, [String]>)> {
+    let mut everywhere = Vec::new();
+    let mut on_some: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (position, variant) in variants.iter().enumerate() {
+        if *variant.clusters == *clusters {
+            everywhere.push(position);
+        } else {
+            for cluster in variant.clusters.iter() {
+                on_some.entry(cluster).or_default().push(position);
+            }
+        }
+    }
+    if on_some.is_empty() && !clusters.is_empty() {
+        return vec![(variants.to_vec(), Cow::Borrowed(clusters))];
+    }
+    let mut groups: BTreeMap<Vec<usize>, Vec<String>> = BTreeMap::new();
+    for cluster in clusters {
+        let mut there = everywhere.clone();
+        there.extend(on_some.get(cluster.as_str()).into_iter().flatten());
+        there.sort_unstable();
+        groups.entry(there).or_default().push(cluster.clone());
+    }
+    groups
+        .into_iter()
+        .map(|(there, clusters)| {
+            let there = there
+                .iter()
+                .filter_map(|position| variants.get(*position))
+                .copied();
+            (there.collect(), Cow::Owned(clusters))
+        })
+        .collect()
+}
