@@ -6,6 +6,8 @@
 
 use std::collections::BTreeSet;
 
+use rayon::prelude::*;
+
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::Route;
 use crate::api::rules;
@@ -36,7 +38,8 @@ pub(crate) fn report_broken_rules(
     });
     let is_new = |finding: &Finding| !is_one_field(&said, &finding.place);
     let chain = Chain { attachments, ours };
-    for (object, is_shipped) in chain.objects(synced) {
+    // Each object by itself, so in parallel; findings keep the order of the objects.
+    let broken = |(object, is_shipped): &(&Object, bool)| {
         let mut found = Vec::new();
         if !is_misspelled(object) {
             // A CRD of the input decides what is refused; we report which part.
@@ -52,13 +55,14 @@ pub(crate) fn report_broken_rules(
         {
             found.extend(rules::conflicting(object));
         }
-        for mut finding in found.into_iter().filter(is_new) {
-            if !is_shipped {
-                finding.severity = Severity::Warning;
-            }
-            findings.push(finding);
+        found.retain(is_new);
+        for finding in found.iter_mut().filter(|_| !is_shipped) {
+            finding.severity = Severity::Warning;
         }
-    }
+        found
+    };
+    let found: Vec<Vec<Finding>> = chain.objects(synced).par_iter().map(broken).collect();
+    findings.extend(found.into_iter().flatten());
 }
 
 /// Where the findings are that are asked for.

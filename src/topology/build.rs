@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::backend_index::BackendKey;
 use super::controllers::Controllers;
 use super::hierarchy::{
     BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology,
@@ -76,9 +77,12 @@ impl<'a> Topology<'a> {
             }
         }
         topology.bound(routes.rows().iter().map(|(route, _)| route), findings);
+        // What rules ask for is only read again where some route hands requests on.
+        let hands_on = |rules: &[RouteRule<'_>]| rules.iter().any(|rule| !rule.delegates.is_empty());
+        let hands_on = routes.rows().iter().any(|(_, rules)| hands_on(rules));
         let rules = routes.into_map(|(route, rules)| {
             topology.add_route(route, &rules, (sources, seniority), grants);
-            rules
+            if hands_on { rules } else { Vec::new() }
         });
         topology.follow_delegations(&rules, (sources, controllers), grants, findings);
         topology.index_gateways();
@@ -234,8 +238,7 @@ impl<'a> Topology<'a> {
             }
             if (parent.group, parent.kind) == ("", "Service") {
                 let namespace = parent.namespace.unwrap_or(own);
-                let identity = Identity::new("", "Service", Some(namespace), parent.name);
-                let service = self.backend(identity, sources);
+                let service = self.backend(("", "Service", Some(namespace), parent.name), sources);
                 if services.insert(service) {
                     self.backends.get_mut(service).meshed.push(id);
                 }
@@ -253,8 +256,8 @@ impl<'a> Topology<'a> {
                 if !grants.permit(from, namespace, (backend.group, backend.kind, backend.name)) {
                     continue;
                 }
-                let identity = Identity::new(backend.group, backend.kind, Some(namespace), backend.name);
-                let backend = self.backend(identity, sources);
+                let key = (backend.group, backend.kind, Some(namespace), backend.name);
+                let backend = self.backend(key, sources);
                 let node = self.backends.get_mut(backend);
                 // Routes come one after the other: a backend that this one has named has it last.
                 if node.routes.last() != Some(&id) {
@@ -283,10 +286,12 @@ impl<'a> Topology<'a> {
     }
 
     /// A backend, new or known.
-    pub(crate) fn backend(&mut self, identity: Identity, sources: Sources<'a>) -> BackendId {
-        if let Some(found) = self.find_backend(&identity) {
+    pub(crate) fn backend(&mut self, key: BackendKey<'_>, sources: Sources<'a>) -> BackendId {
+        if let Some(found) = self.find_backend_of(key) {
             return found;
         }
+        let (group, kind, namespace, name) = key;
+        let identity = Identity::new(group, kind, namespace, name);
         let object = sources.get(&identity);
         let ports = match object {
             Some(object) if has_service_ports(object) => service_ports(object),
@@ -294,14 +299,15 @@ impl<'a> Topology<'a> {
         };
         let ports = ports.into_iter().map(|name| self.ports.push(name));
         let node = BackendNode {
-            identity: identity.clone(),
+            identity,
             object,
             ports: ports.collect(),
             routes: Vec::new(),
             meshed: Vec::new(),
         };
         let backend = self.backends.push(node);
-        self.backend_ids.insert(identity, backend);
+        let backends = &self.backends;
+        self.backend_ids.insert(backend, |id| &backends.get(id).identity);
         backend
     }
 }

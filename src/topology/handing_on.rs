@@ -102,8 +102,8 @@ impl<'a> Topology<'a> {
             let namespace = backend
                 .namespace
                 .unwrap_or(self.routes.get(id).object.namespace_or_empty());
-            let identity = Identity::new(backend.group, backend.kind, Some(namespace), backend.name);
-            let backend = self.backend(identity, sources);
+            let key = (backend.group, backend.kind, Some(namespace), backend.name);
+            let backend = self.backend(key, sources);
             let node = self.backends.get_mut(backend);
             if !node.routes.contains(&id) {
                 node.routes.push(id);

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use super::backend_index::{BackendIndex, BackendKey, key_of};
 use super::delegation::Delegations;
 use super::ids::{
     BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, PortId, RouteId, RuleId,
@@ -205,7 +206,7 @@ pub struct Topology<'a> {
     pub(super) owned: HashMap<Owner, Owned<'a>>,
     /// Whether routes name more listeners than are looked at: then none has parents.
     pub(super) is_too_wide: bool,
-    pub(super) backend_ids: HashMap<Identity, BackendId>,
+    pub(super) backend_ids: BackendIndex,
 }
 
 impl<'a> Topology<'a> {
@@ -261,7 +262,12 @@ impl<'a> Topology<'a> {
     /// The backend of this identity, if a route or a policy named it.
     #[must_use]
     pub(crate) fn find_backend(&self, identity: &Identity) -> Option<BackendId> {
-        self.backend_ids.get(identity).copied()
+        self.find_backend_of(key_of(identity))
+    }
+
+    /// The same by the parts of an identity.
+    pub(super) fn find_backend_of(&self, key: BackendKey<'_>) -> Option<BackendId> {
+        self.backend_ids.find(key, |id| &self.backends.get(id).identity)
     }
 
     /// The things that an object of the hub or of the cluster is, by group, kind, namespace (`None` for cluster-scoped

@@ -10,6 +10,8 @@ mod level;
 mod ids;
 mod node;
 
+mod backend_index;
+
 mod request;
 
 mod hostname_intersection;

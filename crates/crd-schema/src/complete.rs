@@ -6,7 +6,7 @@
 use apimachinery::{Allowance, Spent};
 use kube_json::Value;
 
-use crate::node::Node;
+use crate::node::{Additional, Node};
 
 /// Whether anything inside is null, so that pruning has something to do.
 pub(crate) fn contains_null(value: &Value) -> bool {
@@ -55,6 +55,17 @@ pub(crate) fn complete(
                         fields.insert(name.clone(), default.clone());
                     }
                 }
+            }
+            if !nulls && matches!(node.additional, Additional::Unknown | Additional::Any) {
+                // Only what may get a default is visited, because visiting to change makes a copy.
+                for (name, schema) in &node.properties {
+                    if schema.has_default_below()
+                        && let Some(field) = fields.get_mut(name)
+                    {
+                        complete(schema, field, nulls, allowance)?;
+                    }
+                }
+                return Ok(());
             }
             let mut result = Ok(());
             fields.retain(|name, field| {

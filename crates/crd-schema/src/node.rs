@@ -99,6 +99,14 @@ impl Below {
             Self::Packed { schema, .. } => schema.has_default_below() && schema.get("default").is_some(),
         }
     }
+
+    /// Whether this level or one below it has a default. Does not compile it.
+    pub(crate) fn has_default_below(&self) -> bool {
+        match self {
+            Self::Compiled(node) => node.defaults_below,
+            Self::Packed { schema, .. } => schema.has_default_below(),
+        }
+    }
 }
 
 impl Deref for Below {

@@ -89,10 +89,14 @@ pub(super) fn repeated<'a, K: Ord>(
     fields: impl IntoIterator<Item = Field<'a>>,
     key: impl Fn(&Field<'a>) -> Option<K>,
 ) -> Vec<(Field<'a>, Field<'a>)> {
+    let mut keyed = fields.into_iter().filter_map(|field| Some((key(&field)?, field)));
+    // Most lists have one item. It equals no other, and a tree's first node has room for eleven.
+    let (Some(one), Some(two)) = (keyed.next(), keyed.next()) else {
+        return Vec::new();
+    };
     let mut first: BTreeMap<K, Field<'a>> = BTreeMap::new();
     let mut repeated = Vec::new();
-    for field in fields {
-        let Some(key) = key(&field) else { continue };
+    for (key, field) in [one, two].into_iter().chain(keyed) {
         match first.get(&key) {
             Some(first) => repeated.push((field, first.clone())),
             None => {

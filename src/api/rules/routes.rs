@@ -30,11 +30,11 @@ pub(super) fn route(complaints: &mut Complaints<'_>) {
         hostname(complaints, &name, addresses);
     }
     let rules = spec.get("rules");
-    let name = |rule: &Field<'_>| rule.get("name").str().map(str::to_owned);
-    for (again, first) in repeated(rules.items(), name) {
-        let message = format!("two rules have the name `{}`", name(&again).unwrap_or_default());
+    for (again, first) in repeated(rules.items(), |rule| rule.get("name").str()) {
+        let name = again.get("name");
+        let message = format!("two rules have the name `{}`", name.str().unwrap_or_default());
         let help = "give each rule a name of its own, or none";
-        complaints.again((&again.get("name"), &first.get("name")), message, help);
+        complaints.again((&name, &first.get("name")), message, help);
     }
     let mut count: usize = 0;
     for rule in rules.items() {
@@ -72,6 +72,9 @@ struct Parents<'v> {
 /// How two references to one parent may differ: both name listeners, or both name ports, and those differ; or neither
 /// does.
 fn parents(complaints: &mut Complaints<'_>, parents: &Field<'_>) {
+    if parents.items().nth(1).is_none() {
+        return;
+    }
     let text = |parent: &Field<'_>, field: &str, default: &str| {
         parent.get(field).str().unwrap_or(default).to_owned()
     };
