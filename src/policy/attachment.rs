@@ -9,7 +9,9 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use super::envoy_gateway_fit::{Fit, no_default_host, wants_default_host, wrong_size};
+use super::envoy_gateway_fit::{
+    Fit, no_default_host, unfit, wants_default_host, wrong_setting, wrong_setting_at,
+};
 use super::ids::{AuthoredId, KindId, PolicyId};
 use super::kinds::policy_kinds;
 use super::layer::{Entry, Leaf};
@@ -21,7 +23,7 @@ use super::placed::{AtListener, Placed, RefusedThere};
 use super::precedence::Rule;
 use super::profile::{Profile, SameTarget, StatusShape};
 use super::reading::read_policy;
-use super::scopes::{Parents, Scopes};
+use super::scopes::{Parents, Scopes, route_of};
 use super::selecting::Selecting;
 use super::targets::Resolver;
 use super::waypoints::{Waypoint, waypoint_of};
@@ -203,14 +205,19 @@ impl<'a> Attachments<'a> {
     /// what they would have taken the place of does not come back: the controller answers with an error, or leaves its
     /// own defaults (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
     fn void_what_is_refused(&mut self) {
-        let policies = &self.policies;
+        let (topology, policies) = (&self.topology, &self.policies);
         for kind in self.kinds.rows_mut() {
             if kind.profile.status != StatusShape::EnvoyGateway {
                 continue;
             }
-            for placed in kind.nodes.values_mut() {
+            for (node, placed) in &mut kind.nodes {
+                let route =
+                    route_of(Some(*node)).map(|route| topology.routes.get(route).object.kind.as_str());
                 for entry in &mut placed.accepted {
-                    if wrong_size(policies.get(entry.policy).object).is_some() {
+                    let policy = policies.get(entry.policy).object;
+                    if route.is_some_and(|route| unfit(policy, route).is_some()) {
+                        placed.unfit.insert(entry.policy);
+                    } else if wrong_setting(policy).is_some() {
                         entry.layers = Arc::from([]);
                         placed.refused.insert(entry.policy);
                     }
@@ -253,6 +260,8 @@ impl<'a> Attachments<'a> {
                     }
                     let (keeps_its_place, why) = if fit.shares_port(*node, listener) {
                         (!matches!(node, Node::ListenerSet(_)), AtListener::SharedPort)
+                    } else if wrong_setting_at(policy, topology, listener).is_some() {
+                        (true, AtListener::Settings)
                     } else {
                         let host = || no_default_host(topology, gateway, listener);
                         match wants_host.then(host).flatten() {
@@ -357,6 +366,13 @@ impl<'a> Attachments<'a> {
         known.scopes.get_or_init(scopes)
     }
 
+    /// Whether the controller refuses the accepted policy of a kind on a node before it takes any place.
+    pub(super) fn stands_aside(&self, kind: KindId, node: Node) -> bool {
+        let placed = self.kinds.get(kind).nodes.get(&node);
+        let first = placed.and_then(|placed| Some((placed, placed.accepted.first()?)));
+        first.is_some_and(|(placed, entry)| placed.unfit.contains(&entry.policy))
+    }
+
     /// The accepted policies of a kind on a node, established first.
     #[must_use]
     pub(crate) fn on(&self, kind: KindId, node: Node) -> &[Entry] {
@@ -447,7 +463,7 @@ impl<'a> Attachments<'a> {
 }
 
 /// A policy with all its settings.
-fn entry_of(policy: PolicyId, known: &Policy<'_>) -> Entry {
+pub(super) fn entry_of(policy: PolicyId, known: &Policy<'_>) -> Entry {
     Entry {
         policy,
         layers: Arc::clone(&known.layers),

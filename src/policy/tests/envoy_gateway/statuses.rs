@@ -537,7 +537,9 @@ fn sizes_that_the_controller_cannot_take_are_refused_in_its_words() {
         assert_eq!(
             said("BackendTrafficPolicy", PLAIN, &buffer),
             [format!(
-                "Gateway infra/gw#http: Accepted=False Invalid: BackendConnection: BufferLimit value {limit} is out of range."
+                "Gateway infra/gw#http: Accepted=False Invalid: BackendConnection: BufferLimit value {limit} is out of range\n\
+                 HTTP2: InitialStreamWindowSize value 1Ki is out of range, must be between 65535 and 2147483647\n\
+                 InitialConnectionWindowSize value 1Ti is out of range, must be between 65535 and 2147483647."
             )]
         );
     }
