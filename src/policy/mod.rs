@@ -47,6 +47,7 @@ mod scopes;
 
 mod attachment;
 
+mod envoy_gateway_compressors;
 mod envoy_gateway_fit;
 mod envoy_gateway_refusals;
 mod envoy_gateway_urls;

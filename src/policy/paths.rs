@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use super::attachment::Attachments;
 use super::direct_inherited::counts;
 use super::effective::{Effective, PathEffective};
+use super::envoy_gateway_compressors::with_enabled_ones;
 use super::envoy_gateway_fit::wrong_setting_merged;
 use super::ids::{AuthoredId, KindId, PolicyId};
 use super::inheritance::{Inherited, inherited};
@@ -640,6 +641,11 @@ fn combine(
             }
         }
         losses = noting.all();
+    }
+    if profile.status == StatusShape::EnvoyGateway
+        && let Some(enabled) = with_enabled_ones(&content)
+    {
+        content = Arc::new(enabled);
     }
     Effective::new(content, (chain, &steps_of(stops)), losses, refused)
 }

@@ -375,7 +375,7 @@ fn who_is_asked_for_a_login_has_addresses_that_go_reads() {
             ),
             (
                 oidc("redirectURL", "https://a.example/"),
-                "OIDC: invalid redirect URL https://a.example/.",
+                "OIDC: invalid redirect URL https://a.example/",
             ),
             (
                 oidc("redirectURL", "ftp://a.example/x"),

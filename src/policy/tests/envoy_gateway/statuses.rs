@@ -1014,3 +1014,83 @@ fn old_names_of_client_traffic_are_a_warning() {
          instead; spec.headers.preserveXRequestID is deprecated, use spec.headers.requestID instead"
     );
 }
+
+#[test]
+fn a_setting_of_http_is_refused_at_listeners_of_http_and_leaves_those_of_tcp_alone() {
+    let topology = TOPOLOGY.replace(
+        "{name: https, port: 443, protocol: HTTPS, ",
+        "{name: https, port: 443, protocol: TCP, ",
+    );
+    let policy = of_kind(
+        "ClientTrafficPolicy",
+        "p",
+        GW,
+        "headers: {lateResponseHeaders: {add: []}}, tcpKeepalive: {probes: 3}",
+    );
+    let hub = hub(&(topology + &policy), &[]);
+    let seen = Seen::hub(&hub);
+    let message =
+        "Headers: LateResponseHeaders did not provide valid configuration to add/set/remove any headers";
+    assert_eq!(
+        ancestors(&seen, "ClientTrafficPolicy infra/p"),
+        [format!("Gateway infra/gw: Accepted=False Invalid: {message}.")]
+    );
+    let refused = refused_on(&seen, "ClientTrafficPolicy infra/p");
+    let listeners: Vec<&str> = refused.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(
+        listeners,
+        [
+            "Gateway infra/gw > listener http",
+            "Gateway infra/gw > ListenerSet infra/set > listener one",
+            "Gateway infra/gw > ListenerSet infra/set > listener two"
+        ]
+    );
+    assert_eq!(
+        seen.spec(&["gw", "gw#https"]).expect("a path")["tcpKeepalive"],
+        json!({"probes": 3})
+    );
+    let finding = seen
+        .findings
+        .iter()
+        .find(|finding| finding.code.name() == "policy/invalid");
+    let finding = finding.expect("a finding");
+    assert_eq!(
+        finding.message,
+        format!("Envoy Gateway refuses ClientTrafficPolicy infra/p on Gateway infra/gw: {message}")
+    );
+}
+
+#[test]
+fn a_security_policy_that_does_not_fit_its_route_gives_its_place_back_but_not_to_a_younger_one() {
+    let policy = |name: &str, target: &str, settings: &str| of_kind("SecurityPolicy", name, target, settings);
+    let cors = "cors: {allowOrigins: [\"*\"]}";
+    let unfit = "targetRef: null, mergeType: StrategicMerge, oidc: {passThroughAuthHeader: true, provider: {issuer: a}}";
+    let text = with(&[
+        policy("g", GW, cors),
+        policy("r", PLAIN, unfit),
+        policy("s", PLAIN, "cors: {maxAge: 1s}"),
+        policy("f", FIRST, "cors: {maxAge: 2s}"),
+    ]);
+    let of_gateway = json!({"cors": {"allowOrigins": ["*"]}});
+    assert_eq!(spec(&text, &["gw", "plain", "plain#second"]), Some(of_gateway));
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(
+        ancestors(&seen, "SecurityPolicy infra/r"),
+        [
+            "Gateway infra/gw#http: Accepted=False Invalid: Invalid SecurityPolicy: the OIDC.PassThroughAuthHeader setting must be \
+             used in conjunction with JWT settings."
+        ]
+    );
+    let younger = ancestors(&seen, "SecurityPolicy infra/s");
+    assert!(younger[0].contains("Accepted=False Conflicted"), "{younger:?}");
+    // On a Gateway, nobody checks that.
+    let on_gateway = with(&[policy(
+        "g",
+        GW,
+        "oidc: {passThroughAuthHeader: true, provider: {issuer: a}}",
+    )]);
+    let on_gateway = crate::policy::testing::hub(&on_gateway, &[]);
+    let said = ancestors(&Seen::hub(&on_gateway), "SecurityPolicy infra/g");
+    assert!(said[0].contains("Accepted=True"), "{said:?}");
+}
