@@ -187,7 +187,7 @@ pub(super) fn unfit(policy: &Object, route: &str) -> Option<Misfit> {
 /// last, also where those of a rate limit are put together afterwards
 /// (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
 pub(super) fn wrong_setting_merged(kind: &str, levels: &[&[Entry]]) -> Option<String> {
-    let entries = levels.iter().rev().flat_map(|entries| entries.first());
+    let entries = levels.iter().rev().filter_map(|entries| entries.first());
     let mut layers = entries.flat_map(|entry| entry.layers.iter());
     let mut merged = layers.next()?.content.as_ref().clone();
     for under in layers {

@@ -91,7 +91,7 @@ impl Complaints {
     }
 
     /// As `errors.Join` puts errors together, and as a condition says them
-    /// (`envoyproxy/gateway internal/gatewayapi/status/policy.go@v1.9.0`).
+    /// (`envoyproxy/gateway internal/gatewayapi/status/conditions.go@v1.9.0`).
     fn into_refusal(self, introduction: &str) -> Option<Refusal> {
         let mut message = String::new();
         let mut last = None;
@@ -116,12 +116,11 @@ impl Complaints {
     }
 }
 
-/// A message as a condition has it: with a capital letter, and a period unless it ends in punctuation.
-fn sentence(message: &str) -> String {
+/// A message as a condition has it: with a capital letter and a period.
+pub(super) fn sentence(message: &str) -> String {
     let mut characters = message.chars();
     let first = characters.next().map(|first| first.to_ascii_uppercase());
-    let ends = message.ends_with(|last: char| last.is_ascii_punctuation() && !"$+<=>^`|~".contains(last));
-    let period = (!ends).then_some('.');
+    let period = (!message.ends_with('.')).then_some('.');
     first.into_iter().chain(characters).chain(period).collect()
 }
 

@@ -14,6 +14,7 @@ use super::attachment::{Attachments, Kind, entry_of};
 use super::condition::Condition;
 use super::declared_target::{Declared, Target};
 use super::envoy_gateway_fit::{Fit, Misfit, unfit, wrong_setting, wrong_setting_at, wrong_setting_merged};
+use super::envoy_gateway_refusals::sentence;
 use super::ids::PolicyId;
 use super::one_policy::Policy;
 use super::placed::{AtListener, Placed};
@@ -583,13 +584,6 @@ pub(super) fn conflicted(attachments: &Attachments<'_>, id: PolicyId, node: Node
         (_, None) => format!("{} {}", identity.group_kind.kind, identity.name),
     };
     format!("Unable to target {target}, another {kind} has already attached to it")
-}
-
-/// A clause as a sentence.
-fn sentence(clause: &str) -> String {
-    let mut characters = clause.chars();
-    let first = characters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(characters).chain(['.']).collect()
 }
 
 /// `BackendTrafficPolicy` is `backendTrafficPolicies`.

@@ -39,7 +39,7 @@ impl Refuses {
             }
             Self::Size(name, (least, most), says_bounds) => {
                 let text = written(value)?;
-                let Some(size) = quantity(&text)? else {
+                let Some(size) = Quantity::parse(&text).ok()?.int64() else {
                     return Some(format!("invalid {name} value {text}"));
                 };
                 let bounds = if says_bounds {
@@ -71,11 +71,6 @@ fn written(value: &Value) -> Option<String> {
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     }
-}
-
-/// The whole number of a quantity; nothing is said of what is no quantity.
-fn quantity(text: &str) -> Option<Option<i64>> {
-    Quantity::parse(text).ok().map(|quantity| quantity.int64())
 }
 
 /// A text field.
@@ -113,13 +108,13 @@ fn no_pattern(text: &str) -> Option<String> {
 
 /// A deprecated type of rate limit without its settings.
 pub(super) fn rate_limit_type(limit: &Value) -> Option<String> {
-    let (of_type, field) = match text(limit, "type")? {
-        "Global" => ("global", "global"),
-        "Local" => ("local", "local"),
+    let field = match text(limit, "type")? {
+        "Global" => "global",
+        "Local" => "local",
         other => return Some(format!("invalid rateLimit type: {other}")),
     };
     let is_empty = limit.get(field).is_none_or(Value::is_null);
-    is_empty.then(|| format!("{of_type} configuration empty for rateLimit"))
+    is_empty.then(|| format!("{field} configuration empty for rateLimit"))
 }
 
 fn has_no_selectors(rule: &Value) -> bool {
@@ -143,11 +138,11 @@ pub(super) fn units(rules: &Value) -> Option<String> {
         .map_or(Some(1), unit)?;
     let mut others = rules.iter().filter_map(unit);
     others
-        .any(|unit| unit % default != 0)
+        .any(|unit| !unit.is_multiple_of(default))
         .then(|| "local rateLimit rule limit unit must be a multiple of the default limit unit".to_owned())
 }
 
-/// `envoyproxy/gateway internal/utils/ratelimit/ratelimit.go@v1.9.0`: months have 30 days.
+/// `envoyproxy/gateway internal/utils/ratelimit/unit.go@v1.9.0`: months have 30 days.
 fn seconds(unit: &str) -> Option<u32> {
     Some(match unit {
         "Second" => 1,
@@ -235,7 +230,8 @@ fn path_match(path: &Value, no_type: &str) -> Option<String> {
 pub(super) fn bandwidth(limits: &Value) -> Option<String> {
     ["request", "response"].into_iter().find_map(|direction| {
         let limit = limits.get(direction)?.get("limit")?;
-        let Some(bytes) = quantity(&written(limit.get("value")?)?)? else {
+        let value = written(limit.get("value")?)?;
+        let Some(bytes) = Quantity::parse(&value).ok()?.int64() else {
             return Some(format!("{direction} limit value must be convertible to an int64"));
         };
         if bytes < 0 {
@@ -266,7 +262,7 @@ pub(super) fn table_size(balancer: &Value) -> Option<String> {
 
 fn is_prime(number: u64) -> bool {
     let mut divisors = (2..).take_while(|divisor: &u64| divisor.saturating_mul(*divisor) <= number);
-    number > 1 && divisors.all(|divisor| number % divisor != 0)
+    number > 1 && divisors.all(|divisor| !number.is_multiple_of(divisor))
 }
 
 /// Intervals of retries that do not fit.
@@ -285,7 +281,7 @@ pub(super) fn back_off(back_off: &Value) -> Option<String> {
 /// A buffer for requests that does not fit 32 bits.
 pub(super) fn buffer(limit: &Value) -> Option<String> {
     let text = written(limit)?;
-    let Some(size) = quantity(&text)? else {
+    let Some(size) = Quantity::parse(&text).ok()?.int64() else {
         return Some("limit must be convertible to an int64".to_owned());
     };
     let fits = u32::try_from(size).is_ok();
@@ -534,10 +530,13 @@ pub(super) fn redirect_url(url: &Value) -> Option<String> {
     path.is_none().then(|| format!("invalid redirect URL {url}"))
 }
 
-/// An expression that is none. What is only too much for us is not refused.
+/// An expression that is none. What is only too much for us is not refused, and without CEL nothing is.
 pub(super) fn expression(expression: &Value) -> Option<String> {
     let text = expression.as_str()?;
+    #[cfg(feature = "cel")]
     let is_wrong = matches!(cel_eval::parse(text), Err(cel_eval::Unparsed::Wrong(_)));
+    #[cfg(not(feature = "cel"))]
+    let is_wrong = false;
     is_wrong.then(|| format!("invalid CEL expression: {text}"))
 }
 
