@@ -13,7 +13,7 @@ mod tables;
 use kube_json::Value;
 
 use apimachinery::pointer;
-use tables::{Part, parts};
+use tables::{Needs, Part, parts};
 
 /// Why the controller refuses a policy.
 #[derive(Debug)]
@@ -41,14 +41,6 @@ impl Traffic {
         http: true,
         tls: true,
     };
-}
-
-/// What has to be there for a setting to be translated.
-#[derive(Debug, Clone, Copy)]
-enum Needs {
-    Nothing,
-    Http,
-    Tls,
 }
 
 /// Why settings are refused. All parts of a policy are translated, and all their errors are said.

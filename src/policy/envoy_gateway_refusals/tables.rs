@@ -4,13 +4,20 @@
 
 use kube_json::Value;
 
-use super::Needs;
 use super::checks::{
     Refuses, authorized_path, back_off, bandwidth, buffer, buffered_upgrade, cipher, early_headers,
     expression, header, key_source, late_headers, limited_path, no_authority, no_selection, of_http,
     passed_through, providers, query_parameter, rate_limit_type, redirect_url, stat_name, table_size,
     token_endpoint, two_defaults, units,
 };
+
+/// What has to be there for a setting to be translated.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Needs {
+    Nothing,
+    Http,
+    Tls,
+}
 
 /// A part of a policy that is translated by itself: its errors are said under its name.
 #[derive(Debug)]
