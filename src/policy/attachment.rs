@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::envoy_gateway_fit::{
-    Fit, no_default_host, unfit, wants_default_host, wrong_setting, wrong_setting_at,
+    Fit, Misfit, no_default_host, unfit, wants_default_host, wrong_setting, wrong_setting_at,
 };
 use super::ids::{AuthoredId, KindId, PolicyId};
 use super::kinds::policy_kinds;
@@ -63,6 +63,8 @@ pub struct Attachments<'a> {
     pub(super) waypoints: BTreeMap<BackendId, Waypoint>,
     /// The classes whose Gateways Envoy Gateway is known to run as one.
     pub(super) merging_classes: BTreeSet<ClassId>,
+    /// The policies with a setting that Envoy Gateway refuses everywhere, and why: found once for all of their targets.
+    pub(super) wrong_settings: BTreeMap<PolicyId, Misfit>,
     policy_ids: HashMap<Identity, PolicyId>,
     /// Through which parents each route hangs where, computed when needed.
     parents: OnceLock<Parents>,
@@ -205,7 +207,14 @@ impl<'a> Attachments<'a> {
     /// what they would have taken the place of does not come back: the controller answers with an error, or leaves its
     /// own defaults (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
     fn void_what_is_refused(&mut self) {
-        let (topology, policies) = (&self.topology, &self.policies);
+        let (topology, policies, kinds) = (&self.topology, &self.policies, &self.kinds);
+        let refused = policies.iter().filter_map(|(id, policy)| {
+            let of_envoy_gateway = kinds.get(policy.kind).profile.status == StatusShape::EnvoyGateway;
+            let misfit = of_envoy_gateway.then(|| wrong_setting(policy.object)).flatten()?;
+            Some((id, misfit))
+        });
+        self.wrong_settings = refused.collect();
+        let wrong_settings = &self.wrong_settings;
         for kind in self.kinds.rows_mut() {
             if kind.profile.status != StatusShape::EnvoyGateway {
                 continue;
@@ -217,7 +226,7 @@ impl<'a> Attachments<'a> {
                     let policy = policies.get(entry.policy).object;
                     if route.is_some_and(|route| unfit(policy, route).is_some()) {
                         placed.unfit.insert(entry.policy);
-                    } else if wrong_setting(policy).is_some() {
+                    } else if wrong_settings.contains_key(&entry.policy) {
                         entry.layers = Arc::from([]);
                         placed.refused.insert(entry.policy);
                     }

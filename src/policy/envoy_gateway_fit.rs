@@ -18,7 +18,7 @@ use crate::object::Object;
 use crate::topology::{ClassId, GatewayId, ListenerId, Node, Topology};
 
 /// Why the controller refuses a policy on a node.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Misfit {
     /// In its words.
     pub(super) message: String,

@@ -13,7 +13,7 @@ use super::ancestor::{AncestorRef, AncestorStatus, MAX_ANCESTORS, controller_nam
 use super::attachment::{Attachments, Kind, entry_of};
 use super::condition::Condition;
 use super::declared_target::{Declared, Target};
-use super::envoy_gateway_fit::{Fit, Misfit, unfit, wrong_setting, wrong_setting_at, wrong_setting_merged};
+use super::envoy_gateway_fit::{Fit, Misfit, unfit, wrong_setting_at, wrong_setting_merged};
 use super::envoy_gateway_refusals::sentence;
 use super::ids::PolicyId;
 use super::one_policy::Policy;
@@ -431,10 +431,12 @@ fn key(topology: &Topology<'_>, node: Node) -> String {
 /// Why a policy does not fit what it targets, though the CRD takes it; of listeners that are in its way, at most so
 /// many are named.
 pub(super) fn misfit(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: usize) -> Option<Misfit> {
-    let policy = attachments.policy(id).object;
     unfit_for_route(attachments, id, node)
         .or_else(|| on_shared_port(attachments, id, node, most))
-        .or_else(|| wrong_setting(policy).filter(|_| attachments.refuses(id, node, None)))
+        .or_else(|| {
+            let wrong = attachments.wrong_settings.get(&id);
+            wrong.filter(|_| attachments.refuses(id, node, None)).cloned()
+        })
         .or_else(|| with_wrong_setting(attachments, id, node))
         .or_else(|| without_host(attachments, id, node))
 }

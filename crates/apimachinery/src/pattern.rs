@@ -202,17 +202,18 @@ fn operator(text: &str) -> Option<&str> {
     let end = match text.chars().next()? {
         '*' | '+' | '?' => 1,
         '{' => {
-            let end = text.find('}')?;
-            let counts = text.get(1..end)?;
+            let after = text.get(1..)?;
+            let end = after.find(|letter: char| letter != ',' && !letter.is_ascii_digit())?;
+            let counts = after.get(..end)?;
+            let closing = after.get(end..)?.strip_prefix('}');
             let (least, most) = counts.split_once(',').unwrap_or((counts, counts));
             let is_number = |digits: &str| {
                 let is_canonical = digits == "0" || !digits.starts_with('0');
                 is_canonical && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
             };
-            if !is_number(least) || !(most.is_empty() || is_number(most)) {
-                return None;
-            }
-            end.saturating_add(1)
+            let counts_something = is_number(least) && (most.is_empty() || is_number(most));
+            closing.filter(|_| counts_something)?;
+            end.saturating_add(2)
         }
         _ => return None,
     };

@@ -1094,3 +1094,43 @@ fn a_security_policy_that_does_not_fit_its_route_gives_its_place_back_but_not_to
     let said = ancestors(&Seen::hub(&on_gateway), "SecurityPolicy infra/g");
     assert!(said[0].contains("Accepted=True"), "{said:?}");
 }
+
+#[test]
+fn rules_about_http_are_refused_on_a_tcp_route_and_those_of_its_gateway_apply() {
+    let route = "---\napiVersion: gateway.networking.k8s.io/v1alpha2\nkind: TCPRoute\nmetadata: {name: tcp, namespace: infra}\n\
+                 spec: {parentRefs: [{name: gw, sectionName: https}], rules: [{name: only, backendRefs: [{name: s, port: 80}]}]}\n";
+    let topology = TOPOLOGY.replace(
+        "{name: https, port: 443, protocol: HTTPS, ",
+        "{name: https, port: 443, protocol: TCP, ",
+    );
+    let rules = |principal: &str| {
+        format!(
+            "authorization: {{defaultAction: Deny, rules: [{{action: Allow, principal: {{{principal}}}}}]}}"
+        )
+    };
+    let found = |principal: &str| {
+        let wide = of_kind("SecurityPolicy", "g", GW, &rules("clientCIDRs: [10.0.0.0/8]"));
+        let narrow = of_kind(
+            "SecurityPolicy",
+            "t",
+            "kind: TCPRoute, name: tcp",
+            &rules(principal),
+        );
+        let text = topology.clone() + route + &wide + &narrow;
+        let settings = spec(&text, &["gw", "tcp", "tcp#only"]).expect("a path");
+        let hub = hub(&text, &[]);
+        let said = ancestors(&Seen::hub(&hub), "SecurityPolicy infra/t");
+        let principal = settings["authorization"]["rules"][0]["principal"].clone();
+        (principal, said[0].clone())
+    };
+    let (principal, said) = found("clientCIDRs: [10.1.0.0/16]");
+    assert_eq!(principal, json!({"clientCIDRs": ["10.1.0.0/16"]}));
+    assert!(said.contains("Accepted=True"), "{said}");
+    let (principal, said) = found("headers: [{name: a, values: [b]}]");
+    assert_eq!(principal, json!({"clientCIDRs": ["10.0.0.0/8"]}));
+    assert_eq!(
+        said,
+        "Gateway infra/gw#https: Accepted=False Invalid: Invalid SecurityPolicy for TCP route: rule 0: headers not supported for \
+         TCP."
+    );
+}
