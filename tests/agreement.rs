@@ -46,6 +46,13 @@ fn patches_that_newer_golden_files_have_twice_are_compared_once() {
 }
 
 #[test]
+fn a_rule_gets_nothing_of_a_refused_policy_and_no_setting_that_turns_itself_off() {
+    let tally = compared_in("envoy-gateway", "refused");
+    assert_eq!(tally.agreed("Accepted of policies"), (3, 3), "{tally}");
+    assert_eq!(tally.agreed("effective settings of rules"), (1, 1), "{tally}");
+}
+
+#[test]
 fn routes_are_compared_with_istio_at_each_parent_and_counted_at_each_listener() {
     let tally = compared("istio");
     assert_eq!(tally.agreed("routes"), (3, 3), "{tally}");

@@ -271,8 +271,10 @@ fn settings(answers: &Answers, kind: &str, listener: &str, rule: &str) -> BTreeS
     };
     entries
         .filter(holds)
-        .flat_map(|entry| entry["spec"].as_object().into_iter().flat_map(|spec| spec.keys()))
-        .map(|name| {
+        .flat_map(|entry| entry["spec"].as_object().into_iter().flatten())
+        // Like compressors of which none is enabled.
+        .filter(|(_, setting)| setting.as_array().is_none_or(|list| !list.is_empty()))
+        .map(|(name, _)| {
             NAMES
                 .iter()
                 .find(|(there, _)| there == name)

@@ -9,7 +9,9 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use super::envoy_gateway_fit::{Fit, no_default_host, wants_default_host, wrong_size};
+use super::envoy_gateway_fit::{
+    Fit, Misfit, no_default_host, unfit, wants_default_host, wrong_setting, wrong_setting_at,
+};
 use super::ids::{AuthoredId, KindId, PolicyId};
 use super::kinds::policy_kinds;
 use super::layer::{Entry, Leaf};
@@ -21,7 +23,7 @@ use super::placed::{AtListener, Placed, RefusedThere};
 use super::precedence::Rule;
 use super::profile::{Profile, SameTarget, StatusShape};
 use super::reading::read_policy;
-use super::scopes::{Parents, Scopes};
+use super::scopes::{Parents, Scopes, route_of};
 use super::selecting::Selecting;
 use super::targets::Resolver;
 use super::waypoints::{Waypoint, waypoint_of};
@@ -61,6 +63,8 @@ pub struct Attachments<'a> {
     pub(super) waypoints: BTreeMap<BackendId, Waypoint>,
     /// The classes whose Gateways Envoy Gateway is known to run as one.
     pub(super) merging_classes: BTreeSet<ClassId>,
+    /// The policies with a setting that Envoy Gateway refuses everywhere, and why: found once for all of their targets.
+    pub(super) wrong_settings: BTreeMap<PolicyId, Misfit>,
     policy_ids: HashMap<Identity, PolicyId>,
     /// Through which parents each route hangs where, computed when needed.
     parents: OnceLock<Parents>,
@@ -203,14 +207,26 @@ impl<'a> Attachments<'a> {
     /// what they would have taken the place of does not come back: the controller answers with an error, or leaves its
     /// own defaults (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
     fn void_what_is_refused(&mut self) {
-        let policies = &self.policies;
+        let (topology, policies, kinds) = (&self.topology, &self.policies, &self.kinds);
+        let refused = policies.iter().filter_map(|(id, policy)| {
+            let of_envoy_gateway = kinds.get(policy.kind).profile.status == StatusShape::EnvoyGateway;
+            let misfit = of_envoy_gateway.then(|| wrong_setting(policy.object)).flatten()?;
+            Some((id, misfit))
+        });
+        self.wrong_settings = refused.collect();
+        let wrong_settings = &self.wrong_settings;
         for kind in self.kinds.rows_mut() {
             if kind.profile.status != StatusShape::EnvoyGateway {
                 continue;
             }
-            for placed in kind.nodes.values_mut() {
+            for (node, placed) in &mut kind.nodes {
+                let route =
+                    route_of(Some(*node)).map(|route| topology.routes.get(route).object.kind.as_str());
                 for entry in &mut placed.accepted {
-                    if wrong_size(policies.get(entry.policy).object).is_some() {
+                    let policy = policies.get(entry.policy).object;
+                    if route.is_some_and(|route| unfit(policy, route).is_some()) {
+                        placed.unfit.insert(entry.policy);
+                    } else if wrong_settings.contains_key(&entry.policy) {
                         entry.layers = Arc::from([]);
                         placed.refused.insert(entry.policy);
                     }
@@ -253,6 +269,8 @@ impl<'a> Attachments<'a> {
                     }
                     let (keeps_its_place, why) = if fit.shares_port(*node, listener) {
                         (!matches!(node, Node::ListenerSet(_)), AtListener::SharedPort)
+                    } else if wrong_setting_at(policy, topology, listener).is_some() {
+                        (true, AtListener::Settings)
                     } else {
                         let host = || no_default_host(topology, gateway, listener);
                         match wants_host.then(host).flatten() {
@@ -357,6 +375,13 @@ impl<'a> Attachments<'a> {
         known.scopes.get_or_init(scopes)
     }
 
+    /// Whether the controller refuses the accepted policy of a kind on a node before it takes any place.
+    pub(super) fn stands_aside(&self, kind: KindId, node: Node) -> bool {
+        let placed = self.kinds.get(kind).nodes.get(&node);
+        let first = placed.and_then(|placed| Some((placed, placed.accepted.first()?)));
+        first.is_some_and(|(placed, entry)| placed.unfit.contains(&entry.policy))
+    }
+
     /// The accepted policies of a kind on a node, established first.
     #[must_use]
     pub(crate) fn on(&self, kind: KindId, node: Node) -> &[Entry] {
@@ -447,7 +472,7 @@ impl<'a> Attachments<'a> {
 }
 
 /// A policy with all its settings.
-fn entry_of(policy: PolicyId, known: &Policy<'_>) -> Entry {
+pub(super) fn entry_of(policy: PolicyId, known: &Policy<'_>) -> Entry {
     Entry {
         policy,
         layers: Arc::clone(&known.layers),

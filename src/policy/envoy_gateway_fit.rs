@@ -1,25 +1,29 @@
 //! Policies that Envoy Gateway refuses where they are attached, although its CRDs accept them
-//! (docs/systems/envoy-gateway.md#sizes, docs/systems/envoy-gateway.md#default-hosts).
+//! (docs/systems/envoy-gateway.md#refused-settings, docs/systems/envoy-gateway.md#default-hosts).
 //!
-//! Owns: sizes, ports that listeners share, and default hosts. Flows in: the topology, policies. Flows out: the reason,
-//! and the help.
+//! Owns: where a refused setting counts, ports that listeners share, and default hosts. Flows in: the topology, policies.
+//! Flows out: the reason, and the help.
 //! Must not know: statuses, findings, other policies.
 
 use std::collections::{BTreeSet, HashMap};
 
 use kube_json::Value;
 
-use super::envoy_gateway_sizes;
+use super::envoy_gateway_refusals::{Refusal, Traffic, refused, unfit_for_route};
+use super::layer::Entry;
+use super::leaves::unflatten;
+use super::merge_patch::lay_under;
+use super::profile::MergeUnit;
 use crate::object::Object;
 use crate::topology::{ClassId, GatewayId, ListenerId, Node, Topology};
 
 /// Why the controller refuses a policy on a node.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Misfit {
     /// In its words.
     pub(super) message: String,
     /// Where in the policy, if it is not the target.
-    pub(super) pointer: Option<&'static str>,
+    pub(super) pointer: Option<String>,
     /// How to fix it.
     pub(super) help: String,
     /// The place, if it is not the whole target.
@@ -138,31 +142,68 @@ fn is_meant(topology: &Topology<'_>, node: Node, (gateway, listener): (GatewayId
     }
 }
 
-/// Why a policy is refused for a size.
-pub(super) fn wrong_size(policy: &Object) -> Option<Misfit> {
-    let wrong = envoy_gateway_sizes::refused(&policy.kind, |pointer| policy.value.pointer(pointer))?;
-    let (least, most) = wrong.bounds;
-    Some(Misfit {
-        message: wrong.message,
-        pointer: Some(wrong.pointer),
-        help: format!("write a size from {least} to {most} bytes"),
-        at: None,
-    })
+impl From<Refusal> for Misfit {
+    fn from(refusal: Refusal) -> Self {
+        Self {
+            message: refusal.message,
+            pointer: Some(refusal.pointer),
+            help: refusal.help,
+            at: None,
+        }
+    }
 }
 
-/// What the controller says of a size in what a policy is merged with, or of one of its own.
-pub(super) fn wrong_size_merged(policy: &Object, with: &Object) -> Option<String> {
-    let value_at = |pointer: &str| {
-        let own = policy.value.pointer(pointer);
-        own.or_else(|| with.value.pointer(pointer))
+/// Why a policy is refused wherever it is attached. Of a ClientTrafficPolicy that is decided at each listener.
+pub(super) fn wrong_setting(policy: &Object) -> Option<Misfit> {
+    let spec = policy.value.get("spec").filter(|_| !is_of_clients(policy))?;
+    refused(&policy.kind, spec, Traffic::ANY).map(Misfit::from)
+}
+
+/// Why a ClientTrafficPolicy is refused at a listener. Nothing is translated for UDP.
+pub(super) fn wrong_setting_at(
+    policy: &Object,
+    topology: &Topology<'_>,
+    listener: ListenerId,
+) -> Option<Misfit> {
+    let listener = topology.listeners.get(listener);
+    let ends_tls = !listener.passes_through();
+    let (http, tls) = match listener.protocol() {
+        "HTTP" => (true, false),
+        "HTTPS" => (true, ends_tls),
+        "TLS" => (false, ends_tls),
+        "TCP" => (false, false),
+        _ => return None,
     };
-    envoy_gateway_sizes::refused(&policy.kind, value_at).map(|wrong| wrong.message)
+    let spec = policy.value.get("spec").filter(|_| is_of_clients(policy))?;
+    refused(&policy.kind, spec, Traffic { http, tls }).map(Misfit::from)
+}
+
+/// Why a policy of a route is refused before it takes the place of others.
+pub(super) fn unfit(policy: &Object, route: &str) -> Option<Misfit> {
+    unfit_for_route(&policy.kind, policy.value.get("spec")?, route).map(Misfit::from)
+}
+
+/// What the controller says of what policies come to that are merged, the last one over the others. Lists are those of the
+/// last, also where those of a rate limit are put together afterwards
+/// (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
+pub(super) fn wrong_setting_merged(kind: &str, levels: &[&[Entry]]) -> Option<String> {
+    let entries = levels.iter().rev().filter_map(|entries| entries.first());
+    let mut layers = entries.flat_map(|entry| entry.layers.iter());
+    let mut merged = layers.next()?.content.as_ref().clone();
+    for under in layers {
+        lay_under(&mut merged, &under.content, &MergeUnit::JsonMergePatch);
+    }
+    refused(kind, &unflatten(merged.values()), Traffic::ANY).map(|refusal| refusal.message)
+}
+
+fn is_of_clients(policy: &Object) -> bool {
+    policy.kind == "ClientTrafficPolicy"
 }
 
 /// Whether a policy wants a host for requests of HTTP/1.0 that name none.
 pub(super) fn wants_default_host(policy: &Object) -> bool {
     let wanted = policy.value.pointer("/spec/http1/http10/useDefaultHost");
-    policy.kind == "ClientTrafficPolicy" && wanted == Some(&Value::Bool(true))
+    is_of_clients(policy) && wanted == Some(&Value::Bool(true))
 }
 
 /// Why there is no such host at a listener. It is the listener's hostname, else that of its routes, if among them there is

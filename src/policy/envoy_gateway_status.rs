@@ -10,10 +10,11 @@
 use std::collections::BTreeSet;
 
 use super::ancestor::{AncestorRef, AncestorStatus, MAX_ANCESTORS, controller_name};
-use super::attachment::{Attachments, Kind};
+use super::attachment::{Attachments, Kind, entry_of};
 use super::condition::Condition;
 use super::declared_target::{Declared, Target};
-use super::envoy_gateway_fit::{Fit, Misfit, wrong_size, wrong_size_merged};
+use super::envoy_gateway_fit::{Fit, Misfit, unfit, wrong_setting_at, wrong_setting_merged};
+use super::envoy_gateway_refusals::sentence;
 use super::ids::PolicyId;
 use super::one_policy::Policy;
 use super::placed::{AtListener, Placed};
@@ -198,6 +199,13 @@ impl Said<'_, '_> {
             }
             return;
         }
+        if let Some(unfit) = unfit_for_route(self.attachments, self.id, node) {
+            let refused = condition("Accepted", false, "Invalid", unfit.message);
+            for (gateway, ancestor) in ancestors {
+                self.say(gateway, &ancestor, refused.clone());
+            }
+            return;
+        }
         let parents = self.attachments.parents();
         let merged = merged_with(self.topology, parents, &self.kind.nodes, self.policy, node);
         for (parent, listener, with) in merged {
@@ -215,7 +223,7 @@ impl Said<'_, '_> {
                     &ancestor,
                     condition("Accepted", false, "Invalid", refusal),
                 );
-            } else if has_more(self.attachments, self.id, node).is_none() {
+            } else {
                 let message = format!(
                     "Merged with policy {}",
                     self.attachments.policy(other.policy).object.key()
@@ -423,21 +431,39 @@ fn key(topology: &Topology<'_>, node: Node) -> String {
 /// Why a policy does not fit what it targets, though the CRD takes it; of listeners that are in its way, at most so
 /// many are named.
 pub(super) fn misfit(attachments: &Attachments<'_>, id: PolicyId, node: Node, most: usize) -> Option<Misfit> {
-    let policy = attachments.policy(id).object;
-    on_shared_port(attachments, id, node, most)
-        .or_else(|| wrong_size(policy).filter(|_| attachments.refuses(id, node, None)))
-        .or_else(|| without_host(attachments, id, node))
+    unfit_for_route(attachments, id, node)
+        .or_else(|| on_shared_port(attachments, id, node, most))
         .or_else(|| {
-            let refusal = has_more(attachments, id, node)?;
-            Some(Misfit {
+            let wrong = attachments.wrong_settings.get(&id);
+            wrong.filter(|_| attachments.refuses(id, node, None)).cloned()
+        })
+        .or_else(|| with_wrong_setting(attachments, id, node))
+        .or_else(|| without_host(attachments, id, node))
+}
+
+/// Why a policy of a route is refused before it is translated, so that those apply that it would have replaced.
+fn unfit_for_route(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Misfit> {
+    let policy = attachments.policy(id).object;
+    let route = attachments.topology.routes.get(route_of(Some(node))?);
+    if let Some(refusal) = has_more(attachments, id, node) {
+        return Some(Misfit {
             at: None,
             message: format!("Invalid {} for TCP route: {refusal}.", policy.kind),
             pointer: None,
             help:
                 "target the routes that accept all of its settings, and write a separate policy for this one"
                     .to_owned(),
-        })
-        })
+        });
+    }
+    unfit(policy, &route.object.kind)
+}
+
+/// Why a policy is refused at the first listener where a setting of it is wrong.
+fn with_wrong_setting(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Misfit> {
+    let mut refused = refused_at(attachments, id, node);
+    let (listener, _) = refused.find(|(_, why)| matches!(why, AtListener::Settings))?;
+    let policy = attachments.policy(id).object;
+    wrong_setting_at(policy, &attachments.topology, listener)
 }
 
 /// The listeners of a node at which a policy is refused, and why.
@@ -472,7 +498,7 @@ fn on_shared_port(attachments: &Attachments<'_>, id: PolicyId, node: Node, most:
 fn without_host(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Option<Misfit> {
     let (listener, why) = refused_at(attachments, id, node).find_map(|(listener, why)| match why {
         AtListener::NoDefaultHost(why) => Some((listener, why)),
-        AtListener::SharedPort => None,
+        AtListener::SharedPort | AtListener::Settings => None,
     })?;
     let topology = &attachments.topology;
     let gateway = topology.gateways_of(node).first().copied()?;
@@ -494,8 +520,11 @@ fn refused_merge(
     node: Node,
 ) -> Option<String> {
     let more = has_more(attachments, other, node).map(|refusal| sentence(&refusal));
-    let object = |id| attachments.policy(id).object;
-    more.or_else(|| wrong_size_merged(object(own), object(other)))
+    let kind = &attachments.policy(own).object.kind;
+    more.or_else(|| {
+        let written = |id| [entry_of(id, attachments.policy(id))];
+        wrong_setting_merged(kind, &[&written(other), &written(own)])
+    })
 }
 
 /// Why a policy is refused wherever traffic comes to its route, by what it merges with there; with a Gateway, wherever it
@@ -557,13 +586,6 @@ pub(super) fn conflicted(attachments: &Attachments<'_>, id: PolicyId, node: Node
         (_, None) => format!("{} {}", identity.group_kind.kind, identity.name),
     };
     format!("Unable to target {target}, another {kind} has already attached to it")
-}
-
-/// A clause as a sentence.
-fn sentence(clause: &str) -> String {
-    let mut characters = clause.chars();
-    let first = characters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(characters).chain(['.']).collect()
 }
 
 /// `BackendTrafficPolicy` is `backendTrafficPolicies`.

@@ -163,7 +163,7 @@ fn refused(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings)
         let Some(misfit) = misfit(attachments, id, node, MOST_NAMED) else {
             continue;
         };
-        let pointer = misfit.pointer.unwrap_or(&declared.pointer);
+        let pointer = misfit.pointer.as_ref().unwrap_or(&declared.pointer);
         if !said.insert(pointer.to_owned()) {
             continue;
         }

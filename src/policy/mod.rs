@@ -47,8 +47,10 @@ mod scopes;
 
 mod attachment;
 
+mod envoy_gateway_compressors;
 mod envoy_gateway_fit;
-mod envoy_gateway_sizes;
+mod envoy_gateway_refusals;
+mod envoy_gateway_urls;
 
 mod merge_strategies;
 

@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use super::attachment::Attachments;
 use super::direct_inherited::counts;
 use super::effective::{Effective, PathEffective};
-use super::envoy_gateway_sizes;
+use super::envoy_gateway_compressors::with_enabled_ones;
+use super::envoy_gateway_fit::wrong_setting_merged;
 use super::ids::{AuthoredId, KindId, PolicyId};
 use super::inheritance::{Inherited, inherited};
 use super::layer::{Entry, Leaf};
@@ -159,6 +160,9 @@ impl<'l> Walk<'l, '_> {
     }
 
     fn stop(&self, level: Level, node: Node) -> Stop<'l> {
+        if self.attachments.stands_aside(self.kind, node) {
+            return (level, node, &[]);
+        }
         (level, node, self.attachments.on(self.kind, node))
     }
 
@@ -580,17 +584,11 @@ fn combine(
             .zip(&written)
             .map(|((level, ..), entries)| (*level, entries.as_slice()));
         let levels = meeting(profile.dictates, levels);
-        let content = merge(profile, &levels, &|id| attachments.locator(id));
-        let value_at = |pointer: &str| {
-            let leaf = content.get(pointer.strip_prefix("/spec")?)?;
-            Some(&*leaf.value)
-        };
-        match envoy_gateway_sizes::refused(&profile.kind, value_at) {
-            Some(_) => {
-                refused.extend(chain.last().map(|(_, id)| *id));
-                Arc::default()
-            }
-            None => content,
+        if wrong_setting_merged(&profile.kind, &levels).is_some() {
+            refused.extend(chain.last().map(|(_, id)| *id));
+            Arc::default()
+        } else {
+            merge(profile, &levels, &|id| attachments.locator(id))
         }
     } else if generations.iter().all(|(inherited, _)| inherited.is_default()) {
         let levels = stops.iter().map(|(level, _, entries)| (*level, *entries));
@@ -643,6 +641,11 @@ fn combine(
             }
         }
         losses = noting.all();
+    }
+    if profile.status == StatusShape::EnvoyGateway
+        && let Some(enabled) = with_enabled_ones(&content)
+    {
+        content = Arc::new(enabled);
     }
     Effective::new(content, (chain, &steps_of(stops)), losses, refused)
 }

@@ -24,6 +24,8 @@ pub struct Placed {
     pub(super) at_workloads: Vec<Entry>,
     /// Those of the accepted ones that their controller refuses here: they have their place, and no settings.
     pub(super) refused: BTreeSet<PolicyId>,
+    /// Those of the accepted ones that their controller refuses before they take any place (Envoy Gateway's SecurityPolicy).
+    pub(super) unfit: BTreeSet<PolicyId>,
     /// The listeners at which the accepted policy is refused (Envoy Gateway).
     pub(super) refused_at: BTreeMap<ListenerId, RefusedThere>,
 }
@@ -42,6 +44,8 @@ pub(super) struct RefusedThere {
 pub(super) enum AtListener {
     /// Listeners that it is not for share the port.
     SharedPort,
+    /// A setting is wrong there.
+    Settings,
     /// There is no default host, in the controller's wording.
     NoDefaultHost(&'static str),
 }

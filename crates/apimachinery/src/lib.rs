@@ -1,8 +1,8 @@
-//! Kubernetes' small languages: names, labels, label selectors, quantities, patterns, and JSON pointers into objects.
+//! Kubernetes' small languages: names, labels, label selectors, quantities, durations, patterns, and JSON pointers into objects.
 //!
 //! Owns: the rules of `k8s.io/apimachinery` that other tools reimplement in part, in its wording: what a name, a label
 //! or an annotation key may be ([`names`]), how a label selector is read, refused and evaluated ([`Selector`]), what a
-//! quantity is worth ([`Quantity`]), what a pattern matches ([`Pattern`]); [`Work`], which limits how much work a run
+//! quantity is worth ([`Quantity`]), how long one of Go's durations is ([`duration`]), what a pattern matches ([`Pattern`]); [`Work`], which limits how much work a run
 //! spends on its input; and [`Field`], a cursor that reads a value together with its JSON pointer.
 //! Flows in: [`kube_json`] values, text. Flows out: parsed forms, or Kubernetes' own complaint.
 //! Must not know: any particular kind.
@@ -23,6 +23,7 @@
     )
 )]
 
+pub mod duration;
 mod field;
 mod identity;
 pub mod names;

@@ -1,7 +1,7 @@
 //! Go's regular expressions, which API servers use, on the `regex` crate.
 //!
-//! Owns: [`Pattern`]: the few constructs that RE2 and the `regex` crate read differently, Go's limits of repetition,
-//! and how large a pattern becomes before it is compiled. Flows in: the text of a pattern. Flows out: whether and where a
+//! Owns: [`Pattern`]: the constructs that Go and the `regex` crate read differently, Go's limits of repetition, and how
+//! large a pattern becomes before it is compiled. Flows in: the text of a pattern. Flows out: whether and where a
 //! text matches. Must not know: schemas, CEL, or how much work may be spent.
 
 use regex::{Regex, RegexBuilder};
@@ -35,12 +35,14 @@ pub struct ParsedPattern {
 }
 
 impl ParsedPattern {
-    /// Parses a pattern as Go would: ASCII classes, and literal `[`, `&`, and `~` inside a class.
+    /// Parses a pattern as Go would (`golang/go src/regexp/syntax/parse.go@go1.24.0`): ASCII classes, literal `[`, `&`, and
+    /// `~` inside a class, braces that count nothing, quoted text, octal numbers; no repetition of a repetition, and only
+    /// Go's flags.
     ///
     /// # Errors
     /// It is not a pattern, or it is too large.
     pub fn parse(pattern: &str) -> Result<Self, PatternError> {
-        let text = translate(pattern);
+        let text = translate(pattern)?;
         let parsed = regex_syntax::parse(&text).map_err(|error| syntax(&error.to_string()))?;
         let weight = weight(&parsed, 1)?;
         if weight > WEIGHT_MAX {
@@ -133,63 +135,153 @@ fn weight(hir: &Hir, repeated: u64) -> Result<u64, PatternError> {
     })
 }
 
-fn translate(pattern: &str) -> String {
+fn translate(pattern: &str) -> Result<String, PatternError> {
     let mut text = String::with_capacity(pattern.len());
-    let mut characters = pattern.chars().peekable();
+    let mut rest = pattern;
     // Position inside a class: `]` right after its start stands for itself.
     let mut class: Option<usize> = None;
-    while let Some(character) = characters.next() {
+    let mut is_repetition = false;
+    while let Some(character) = rest.chars().next() {
+        let after = rest.get(character.len_utf8()..).unwrap_or_default();
         let inside = class;
         if let Some(position) = &mut class {
             *position = position.saturating_add(1);
         }
-        match (character, inside) {
-            ('\\', _) => match characters.next() {
-                Some('d') => text.push_str("[0-9]"),
-                Some('D') => text.push_str("[^0-9]"),
-                Some('w') => text.push_str("[0-9A-Za-z_]"),
-                Some('W') => text.push_str("[^0-9A-Za-z_]"),
-                Some('s') => text.push_str("[\\t\\n\\x0C\\r ]"),
-                Some('S') => text.push_str("[^\\t\\n\\x0C\\r ]"),
-                Some('b') => text.push_str("(?-u:\\b)"),
-                Some('B') => text.push_str("(?-u:\\B)"),
-                Some('/') => text.push('/'),
-                Some(other) => {
-                    text.push('\\');
-                    text.push(other);
-                }
-                None => text.push('\\'),
-            },
+        if let (None, Some(operator)) = (inside, operator(rest)) {
+            if is_repetition {
+                return Err(syntax("invalid nested repetition operator"));
+            }
+            is_repetition = true;
+            text.push_str(operator);
+            rest = rest.get(operator.len()..).unwrap_or_default();
+            continue;
+        }
+        is_repetition = false;
+        rest = match (character, inside) {
+            ('\\', _) => escape(after, &mut text),
             ('[', None) => {
                 text.push('[');
-                if characters.peek() == Some(&'^') {
-                    characters.next();
-                    text.push('^');
-                }
                 class = Some(0);
+                let negated = after.strip_prefix('^');
+                text.extend(negated.map(|_| '^'));
+                negated.unwrap_or(after)
             }
-            ('[', Some(_)) if characters.peek() == Some(&':') => {
-                text.push('[');
-                for posix in characters.by_ref() {
-                    text.push(posix);
-                    if posix == ']' {
-                        break;
-                    }
-                }
+            ('[', Some(_)) if after.starts_with(':') => {
+                let end = rest.find(']').map_or(rest.len(), |end| end.saturating_add(1));
+                let (posix, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+                text.push_str(posix);
+                after
             }
-            ('[' | '&' | '~', Some(_)) => {
+            ('[' | '&' | '~', Some(_)) | ('{', None) | (']', Some(0)) => {
                 text.push('\\');
                 text.push(character);
+                after
             }
-            (']', Some(0)) => text.push_str("\\]"),
             (']', Some(_)) => {
                 text.push(']');
                 class = None;
+                after
             }
-            (other, _) => text.push(other),
+            ('(', None) if after.starts_with('?') => {
+                let (group, after) = group(after)?;
+                text.push('(');
+                text.push_str(group);
+                after
+            }
+            (other, _) => {
+                text.push(other);
+                after
+            }
+        };
+    }
+    Ok(text)
+}
+
+/// A repetition at the start of a text, with the `?` that makes it lazy. Braces that count nothing stand for themselves.
+fn operator(text: &str) -> Option<&str> {
+    let end = match text.chars().next()? {
+        '*' | '+' | '?' => 1,
+        '{' => {
+            let after = text.get(1..)?;
+            let end = after.find(|letter: char| letter != ',' && !letter.is_ascii_digit())?;
+            let counts = after.get(..end)?;
+            let closing = after.get(end..)?.strip_prefix('}');
+            let (least, most) = counts.split_once(',').unwrap_or((counts, counts));
+            let is_number = |digits: &str| {
+                let is_canonical = digits == "0" || !digits.starts_with('0');
+                is_canonical && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+            };
+            let counts_something = is_number(least) && (most.is_empty() || is_number(most));
+            closing.filter(|_| counts_something)?;
+            end.saturating_add(2)
+        }
+        _ => return None,
+    };
+    let is_lazy = text.get(end..)?.starts_with('?');
+    text.get(..end.saturating_add(usize::from(is_lazy)))
+}
+
+/// The flags or the start of the name behind the bracket of a group, and what follows.
+fn group(text: &str) -> Result<(&str, &str), PatternError> {
+    if ["?P<", "?<"].iter().any(|name| text.starts_with(name)) {
+        return Ok(text.split_at_checked(1).unwrap_or((text, "")));
+    }
+    let end = text.find([':', ')']).unwrap_or(text.len());
+    let (flags, after) = text.split_at_checked(end).unwrap_or((text, ""));
+    if flags.chars().skip(1).all(|flag| "imsU-".contains(flag)) {
+        Ok((flags, after))
+    } else {
+        Err(syntax("invalid or unsupported Perl syntax"))
+    }
+}
+
+/// Translates what follows a backslash, and returns the rest.
+fn escape<'p>(after: &'p str, text: &mut String) -> &'p str {
+    let Some(character) = after.chars().next() else {
+        text.push('\\');
+        return after;
+    };
+    let rest = after.get(character.len_utf8()..).unwrap_or_default();
+    match character {
+        'd' => text.push_str("[0-9]"),
+        'D' => text.push_str("[^0-9]"),
+        'w' => text.push_str("[0-9A-Za-z_]"),
+        'W' => text.push_str("[^0-9A-Za-z_]"),
+        's' => text.push_str("[\\t\\n\\x0C\\r ]"),
+        'S' => text.push_str("[^\\t\\n\\x0C\\r ]"),
+        'b' => text.push_str("(?-u:\\b)"),
+        'B' => text.push_str("(?-u:\\B)"),
+        '/' | '<' | '>' => text.push(character),
+        'Q' => {
+            let (quoted, rest) = rest.split_once("\\E").unwrap_or((rest, ""));
+            text.push_str(&regex_syntax::escape(quoted));
+            return rest;
+        }
+        '0'..='7' => {
+            let digits = after
+                .bytes()
+                .take(3)
+                .take_while(|byte| (b'0'..=b'7').contains(byte));
+            let digits = after.get(..digits.count()).unwrap_or_default();
+            let code = u32::from_str_radix(digits, 8).ok();
+            // One digit alone would be a backreference.
+            return match code.filter(|_| character == '0' || digits.len() > 1) {
+                Some(code) => {
+                    text.push_str(&format!("\\x{{{code:x}}}"));
+                    after.get(digits.len()..).unwrap_or_default()
+                }
+                None => {
+                    text.push('\\');
+                    after
+                }
+            };
+        }
+        other => {
+            text.push('\\');
+            text.push(other);
         }
     }
-    text
+    rest
 }
 
 #[cfg(test)]
@@ -222,6 +314,32 @@ mod tests {
         assert!(matches("^[[:alpha:]]+$", "ab"));
         assert!(matches("^[[:digit:]&&a]$", "&"));
         assert!(!matches("^[^]]$", "]"));
+    }
+
+    #[test]
+    fn braces_quotes_and_octal_numbers_are_those_of_go() {
+        assert!(matches("^/users/{id}$", "/users/{id}"));
+        assert!(matches("^a{,2}{01}{$", "a{,2}{01}{"));
+        assert!(matches("^a{2}?b{1,}$", "aabb"));
+        assert!(matches("^\\Qa.b*\\E+$", "a.b**"));
+        assert!(matches("^\\101\\0\\<a\\>$", "A\u{0}<a>"));
+        assert!(matches("^(?i:a)(?P<n>b)(?<m>c)(?s-m).$", "Abc\n"));
+    }
+
+    #[test]
+    fn what_go_refuses_is_refused() {
+        for pattern in [
+            "a**", "a+*", "a??*", "a{2}{3}", "a{2}??", "(?=a)", "(?x)a", "(?<=a)b", "\\1", "\\8", "\\Z",
+            "(a", "a)", "*a", "[b-a]", "a{2,1}",
+        ] {
+            assert!(
+                matches!(ParsedPattern::parse(pattern), Err(PatternError::Syntax(_))),
+                "{pattern}"
+            );
+        }
+        for pattern in ["a*?b+", "(a*)*", "[*+]*", "a*|b*", "\\**", "a*{x}", "(?:a?)?"] {
+            assert!(compile(pattern).is_ok(), "{pattern}");
+        }
     }
 
     #[test]

@@ -210,6 +210,24 @@ impl Quantity {
         }
     }
 
+    /// The value as Kubernetes' `AsInt64` has it: `None` for what is not stored as a whole number, even if it is one, such
+    /// as `1000m`.
+    ///
+    /// ```
+    /// use apimachinery::Quantity;
+    /// let int64 = |text| Quantity::parse(text).ok().and_then(|quantity| quantity.int64());
+    /// assert_eq!((int64("1.5k"), int64("4Ki")), (Some(1500), Some(4096)));
+    /// assert_eq!((int64("1000m"), int64("1.5Ki"), int64("8Ei")), (None, None, None));
+    /// ```
+    #[must_use]
+    pub fn int64(&self) -> Option<i64> {
+        let power = u32::try_from(self.exponent).ok()?;
+        let value = self.unscaled.checked_mul(10_i128.checked_pow(power)?)?;
+        matches!(self.form, Form::Quick(_))
+            .then(|| i64::try_from(value).ok())
+            .flatten()
+    }
+
     /// The text that Kubernetes' clients write: the author's, if it looks canonical to them, otherwise the form with
     /// the largest suffix that needs no fraction: `1000m` becomes `1`.
     ///

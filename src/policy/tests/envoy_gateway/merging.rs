@@ -130,7 +130,7 @@ fn lists_with_a_key_merge_by_it_and_others_are_replaced() {
 fn an_element_that_stands_before_a_common_one_stays_before_it() {
     let list = |types: &[&str]| {
         let items: Vec<String> = types.iter().map(|item| format!("{{type: {item}}}")).collect();
-        format!("compressor: [{}]", items.join(", "))
+        format!("httpUpgrade: [{}]", items.join(", "))
     };
     for (gateway, route, expected) in [
         (&["a"][..], &["b"][..], &["b", "a"][..]),
@@ -141,7 +141,7 @@ fn an_element_that_stands_before_a_common_one_stays_before_it() {
         let route = format!("mergeType: StrategicMerge, {}", list(route));
         let text = with(&[traffic("g", GW, &list(gateway)), traffic("r", PLAIN, &route)]);
         let found = spec(&text, &["gw", "plain", "plain#first"]).unwrap();
-        let types: Vec<&str> = found["compressor"]
+        let types: Vec<&str> = found["httpUpgrade"]
             .as_array()
             .unwrap()
             .iter()
@@ -207,12 +207,89 @@ fn the_default_of_a_local_rate_limit_is_replaced_by_the_more_specific_one() {
 #[test]
 fn an_empty_list_leaves_the_one_above_alone() {
     let text = with(&[
-        traffic("g", GW, "compressor: [{type: Gzip}]"),
+        traffic("g", GW, "compressor: [{type: Gzip, gzip: {}}]"),
         traffic("r", PLAIN, "mergeType: JSONMerge, compressor: []"),
     ]);
     assert_eq!(
         spec(&text, &["gw", "plain", "plain#first"]),
-        Some(json!({"compressor": [{"type": "Gzip"}]}))
+        Some(json!({"compressor": [{"type": "Gzip", "gzip": {}}]}))
+    );
+}
+
+#[test]
+fn a_compressor_without_the_settings_of_its_type_is_left_out_and_without_any_compression_is_off() {
+    let found = |gateway: &str, route: &str| {
+        let text = with(&[traffic("g", GW, gateway), traffic("r", PLAIN, route)]);
+        spec(&text, &["gw", "plain", "plain#first"]).unwrap()
+    };
+    let both = "compressor: [{type: Gzip, gzip: {}}, {type: Brotli, brotli: {}}]";
+    let gzip = json!({"type": "Gzip", "gzip": {}});
+    assert_eq!(
+        found(both, "compressor: [{type: Gzip}]"),
+        json!({"compressor": []})
+    );
+    assert_eq!(
+        found(
+            both,
+            "compressor: [{type: Zstd, gzip: {}}, {type: Gzip, gzip: {}}]"
+        ),
+        json!({"compressor": [gzip]})
+    );
+    assert_eq!(
+        found(
+            both,
+            "mergeType: JSONMerge, compressor: [{type: Gzip}, {type: Zstd}]"
+        ),
+        json!({"compressor": []})
+    );
+    // An element that is merged by its type has the settings of both.
+    assert_eq!(
+        found(
+            "compressor: [{type: Gzip, gzip: {}}]",
+            "mergeType: StrategicMerge, compressor: [{type: Zstd}, {type: Gzip}]"
+        ),
+        json!({"compressor": [gzip]})
+    );
+    assert_eq!(
+        found(
+            "compressor: [{type: Gzip}]",
+            "mergeType: StrategicMerge, compressor: [{type: Zstd}]"
+        ),
+        json!({"compressor": []})
+    );
+    // The older list has no settings that could be missing.
+    let older = json!({"compression": [{"type": "Gzip"}]});
+    assert_eq!(found(both, "compression: [{type: Gzip}]"), older);
+}
+
+#[test]
+fn a_policy_is_refused_for_what_it_comes_to_by_a_merge_and_not_for_what_it_replaces() {
+    let limit = |default: &str, pattern: &str| {
+        format!(
+            "rateLimit: {{local: {{rules: [{{limit: {{requests: 9, unit: {default}}}}}, {{clientSelectors: [{{headers: \
+             [{{name: a, type: RegularExpression, value: \"{pattern}\"}}]}}], limit: {{requests: 1, unit: Hour}}}}]}}}}"
+        )
+    };
+    let found = |gateway: &str, route: &str| {
+        let route = format!("mergeType: StrategicMerge, useClientProtocol: true{route}");
+        let text = with(&[traffic("g", GW, gateway), traffic("r", PLAIN, &route)]);
+        spec(&text, &["gw", "plain", "plain#first"]).unwrap()
+    };
+    for wrong in [limit("Day", "a"), limit("Hour", "a[")] {
+        assert_eq!(found(&wrong, ""), json!({}));
+        let replaced = found(&wrong, &format!(", {}", limit("Minute", "b")));
+        assert_eq!(replaced["useClientProtocol"], json!(true), "{replaced}");
+        // As the lists are not put together before they are checked, neither are the defaults of both.
+        let right = found(&limit("Second", "c"), &format!(", {}", limit("Hour", "b")));
+        assert_eq!(right["useClientProtocol"], json!(true), "{right}");
+    }
+    let waits = |most: &str| format!("retry: {{perRetry: {{backOff: {{{most}}}}}}}");
+    assert_eq!(
+        found(
+            &waits("baseInterval: 2s"),
+            &format!(", {}", waits("maxInterval: 1s"))
+        ),
+        json!({})
     );
 }
 

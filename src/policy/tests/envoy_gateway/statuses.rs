@@ -537,7 +537,9 @@ fn sizes_that_the_controller_cannot_take_are_refused_in_its_words() {
         assert_eq!(
             said("BackendTrafficPolicy", PLAIN, &buffer),
             [format!(
-                "Gateway infra/gw#http: Accepted=False Invalid: BackendConnection: BufferLimit value {limit} is out of range."
+                "Gateway infra/gw#http: Accepted=False Invalid: BackendConnection: BufferLimit value {limit} is out of range\n\
+                 HTTP2: InitialStreamWindowSize value 1Ki is out of range, must be between 65535 and 2147483647\n\
+                 InitialConnectionWindowSize value 1Ti is out of range, must be between 65535 and 2147483647."
             )]
         );
     }
@@ -1010,5 +1012,125 @@ fn old_names_of_client_traffic_are_a_warning() {
         said[1],
         "Gateway infra/gw: Warning=True DeprecatedField: spec.enableProxyProtocol is deprecated, use spec.proxyProtocol \
          instead; spec.headers.preserveXRequestID is deprecated, use spec.headers.requestID instead"
+    );
+}
+
+#[test]
+fn a_setting_of_http_is_refused_at_listeners_of_http_and_leaves_those_of_tcp_alone() {
+    let topology = TOPOLOGY.replace(
+        "{name: https, port: 443, protocol: HTTPS, ",
+        "{name: https, port: 443, protocol: TCP, ",
+    );
+    let policy = of_kind(
+        "ClientTrafficPolicy",
+        "p",
+        GW,
+        "headers: {lateResponseHeaders: {add: []}}, tcpKeepalive: {probes: 3}",
+    );
+    let hub = hub(&(topology + &policy), &[]);
+    let seen = Seen::hub(&hub);
+    let message =
+        "Headers: LateResponseHeaders did not provide valid configuration to add/set/remove any headers";
+    assert_eq!(
+        ancestors(&seen, "ClientTrafficPolicy infra/p"),
+        [format!("Gateway infra/gw: Accepted=False Invalid: {message}.")]
+    );
+    let refused = refused_on(&seen, "ClientTrafficPolicy infra/p");
+    let listeners: Vec<&str> = refused.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(
+        listeners,
+        [
+            "Gateway infra/gw > listener http",
+            "Gateway infra/gw > ListenerSet infra/set > listener one",
+            "Gateway infra/gw > ListenerSet infra/set > listener two"
+        ]
+    );
+    assert_eq!(
+        seen.spec(&["gw", "gw#https"]).expect("a path")["tcpKeepalive"],
+        json!({"probes": 3})
+    );
+    let finding = seen
+        .findings
+        .iter()
+        .find(|finding| finding.code.name() == "policy/invalid");
+    let finding = finding.expect("a finding");
+    assert_eq!(
+        finding.message,
+        format!("Envoy Gateway refuses ClientTrafficPolicy infra/p on Gateway infra/gw: {message}")
+    );
+}
+
+#[test]
+fn a_security_policy_that_does_not_fit_its_route_gives_its_place_back_but_not_to_a_younger_one() {
+    let policy = |name: &str, target: &str, settings: &str| of_kind("SecurityPolicy", name, target, settings);
+    let cors = "cors: {allowOrigins: [\"*\"]}";
+    let unfit = "targetRef: null, mergeType: StrategicMerge, oidc: {passThroughAuthHeader: true, provider: {issuer: a}}";
+    let text = with(&[
+        policy("g", GW, cors),
+        policy("r", PLAIN, unfit),
+        policy("s", PLAIN, "cors: {maxAge: 1s}"),
+        policy("f", FIRST, "cors: {maxAge: 2s}"),
+    ]);
+    let of_gateway = json!({"cors": {"allowOrigins": ["*"]}});
+    assert_eq!(spec(&text, &["gw", "plain", "plain#second"]), Some(of_gateway));
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    assert_eq!(
+        ancestors(&seen, "SecurityPolicy infra/r"),
+        [
+            "Gateway infra/gw#http: Accepted=False Invalid: Invalid SecurityPolicy: the OIDC.PassThroughAuthHeader setting must be \
+             used in conjunction with JWT settings."
+        ]
+    );
+    let younger = ancestors(&seen, "SecurityPolicy infra/s");
+    assert!(younger[0].contains("Accepted=False Conflicted"), "{younger:?}");
+    // On a Gateway, nobody checks that.
+    let on_gateway = with(&[policy(
+        "g",
+        GW,
+        "oidc: {passThroughAuthHeader: true, provider: {issuer: a}}",
+    )]);
+    let on_gateway = crate::policy::testing::hub(&on_gateway, &[]);
+    let said = ancestors(&Seen::hub(&on_gateway), "SecurityPolicy infra/g");
+    assert!(said[0].contains("Accepted=True"), "{said:?}");
+}
+
+#[test]
+fn rules_about_http_are_refused_on_a_tcp_route_and_those_of_its_gateway_apply() {
+    let route = "---\napiVersion: gateway.networking.k8s.io/v1alpha2\nkind: TCPRoute\nmetadata: {name: tcp, namespace: infra}\n\
+                 spec: {parentRefs: [{name: gw, sectionName: https}], rules: [{name: only, backendRefs: [{name: s, port: 80}]}]}\n";
+    let topology = TOPOLOGY.replace(
+        "{name: https, port: 443, protocol: HTTPS, ",
+        "{name: https, port: 443, protocol: TCP, ",
+    );
+    let rules = |principal: &str| {
+        format!(
+            "authorization: {{defaultAction: Deny, rules: [{{action: Allow, principal: {{{principal}}}}}]}}"
+        )
+    };
+    let found = |principal: &str| {
+        let wide = of_kind("SecurityPolicy", "g", GW, &rules("clientCIDRs: [10.0.0.0/8]"));
+        let narrow = of_kind(
+            "SecurityPolicy",
+            "t",
+            "kind: TCPRoute, name: tcp",
+            &rules(principal),
+        );
+        let text = topology.clone() + route + &wide + &narrow;
+        let settings = spec(&text, &["gw", "tcp", "tcp#only"]).expect("a path");
+        let hub = hub(&text, &[]);
+        let said = ancestors(&Seen::hub(&hub), "SecurityPolicy infra/t");
+        let principal = settings["authorization"]["rules"][0]["principal"].clone();
+        (principal, said[0].clone())
+    };
+    let (principal, said) = found("clientCIDRs: [10.1.0.0/16]");
+    assert_eq!(principal, json!({"clientCIDRs": ["10.1.0.0/16"]}));
+    assert!(said.contains("Accepted=True"), "{said}");
+    let (principal, said) = found("headers: [{name: a, values: [b]}]");
+    assert_eq!(principal, json!({"clientCIDRs": ["10.0.0.0/8"]}));
+    assert_eq!(
+        said,
+        "Gateway infra/gw#https: Accepted=False Invalid: Invalid SecurityPolicy for TCP route: rule 0: headers not supported for \
+         TCP."
     );
 }
