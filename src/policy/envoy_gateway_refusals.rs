@@ -8,6 +8,7 @@
 //! code, and what an issuer answers.
 
 mod checks;
+mod mail_address;
 mod tables;
 
 use kube_json::Value;

@@ -50,7 +50,6 @@ mod attachment;
 mod envoy_gateway_compressors;
 mod envoy_gateway_fit;
 mod envoy_gateway_refusals;
-mod envoy_gateway_urls;
 
 mod merge_strategies;
 

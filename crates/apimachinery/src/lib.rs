@@ -2,8 +2,8 @@
 //!
 //! Owns: the rules of `k8s.io/apimachinery` that other tools reimplement in part, in its wording: what a name, a label
 //! or an annotation key may be ([`names`]), how a label selector is read, refused and evaluated ([`Selector`]), what a
-//! quantity is worth ([`Quantity`]), how long one of Go's durations is ([`duration`]), what a pattern matches ([`Pattern`]); [`Work`], which limits how much work a run
-//! spends on its input; and [`Field`], a cursor that reads a value together with its JSON pointer.
+//! quantity is worth ([`Quantity`]), how long one of Go's durations is ([`duration`]), what a pattern
+//! matches ([`Pattern`]), how Go reads a URL ([`Url`]); [`Work`], which limits how much work a run spends on its input; and [`Field`], a cursor that reads a value together with its JSON pointer.
 //! Flows in: [`kube_json`] values, text. Flows out: parsed forms, or Kubernetes' own complaint.
 //! Must not know: any particular kind.
 
@@ -31,6 +31,7 @@ mod pattern;
 pub mod pointer;
 mod quantity;
 mod selector;
+mod url;
 mod work;
 
 pub use field::{Field, Mismatch};
@@ -41,6 +42,7 @@ pub use selector::{
     LabelSelector, MatchExpression, Operator, Requirement, RequirementOrigin, Selector, SelectorError,
     key_complaints, value_complaints,
 };
+pub use url::Url;
 pub use work::{Allowance, Compiled, Spent, Work};
 
 /// The README's examples run as tests.

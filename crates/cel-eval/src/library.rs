@@ -13,7 +13,7 @@ use crate::access::{none, optional, some};
 use crate::engine;
 use crate::meter::{Failure, Meter};
 use crate::sizes::{ENTRY, ITEM, TEXT, deep};
-use crate::url::{self, Url};
+use crate::url;
 
 /// Characters of what a function says of its arguments.
 const MESSAGE_MAX: usize = 400;
@@ -196,8 +196,8 @@ fn remaining(call: Call<'_>, operands: &[&Value], meter: &mut Meter<'_, '_>) -> 
         ("sets.contains" | "sets.equivalent" | "sets.intersects", _) => {
             meter.work(product(items(operands.first()), items(operands.get(1))).saturating_mul(2))?;
         }
-        ("getQuery", [Value::Opaque(of)]) => {
-            let pairs = of.downcast_ref::<Url>().map_or(0, Url::query_pairs);
+        ("getQuery", [of]) => {
+            let pairs = url::url(of).map_or(0, |url| url.query().count());
             meter.have_room(pairs.saturating_mul(ENTRY + 2 * (ITEM + TEXT)))?;
         }
         ("quantity" | "isQuantity", [Value::String(text)]) if has_large_exponent(text) => {

@@ -6,7 +6,8 @@ use kube_cel::cel::Value;
 use kube_cel::cel::objects::{Key, OptionalValue};
 
 use crate::meter::{BYTES_MAX, Failure, Meter, Stop};
-use crate::url::Url;
+use crate::url::url;
+use apimachinery::Url;
 
 /// A value in a list.
 pub(crate) const ITEM: usize = size_of::<Value>();
@@ -72,8 +73,7 @@ fn add(value: &Value, bytes: &mut usize, meter: &mut Meter<'_, '_>) -> Result<()
             Ok(())
         }
         Value::Opaque(opaque) => {
-            let url = opaque.downcast_ref::<Url>().map_or(0, Url::bytes);
-            *bytes = bytes.saturating_add(url);
+            *bytes = bytes.saturating_add(url(value).map_or(0, Url::bytes));
             match opaque
                 .downcast_ref::<OptionalValue>()
                 .and_then(OptionalValue::value)

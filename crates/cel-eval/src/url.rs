@@ -1,473 +1,74 @@
-//! URLs as Go's `net/url` reads them, for Kubernetes' functions `url` and `isURL`.
+//! Kubernetes' functions of URLs.
 //!
-//! Owns: the grammar and the parts. Flows in: text. Flows out: parts, or the reason why the text is no URL. Must not
-//! know: costs.
+//! Owns: their names, and a URL as a value. Flows in: a call. Flows out: a value. Must not know: costs, the grammar.
 //!
-//! Browsers read URLs differently: they turn hosts into lower case, drop default ports, and mend what is broken.
-//!
-//! Rules: `golang/go src/net/url/url.go@go1.26` (`ParseRequestURI`, then `Parse`, which also takes the fragment off);
-//! `kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/cel/library/urls.go@v1.34.1`.
+//! `kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/cel/library/urls.go@v1.34.1`
 
 use std::collections::HashMap;
-use std::net::Ipv6Addr;
 use std::sync::Arc;
 
+use apimachinery::Url;
 use kube_cel::cel::objects::{Key, Map, Opaque};
 use kube_cel::cel::{ExecutionError, Value};
 
-/// A URL by its parts. Two are equal if they are written alike, but for the case of the scheme.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Url {
-    /// In lower case; empty for a path alone.
-    scheme: String,
-    /// What follows the scheme where no slash does, as in `mailto:a@b`.
-    opaque: String,
-    user: Option<String>,
-    /// With its port, percent-decoded.
-    host: String,
-    /// As `EscapedPath` writes it.
-    path: String,
-    query: Option<String>,
-    fragment: Option<String>,
-}
+/// A URL as a value.
+#[derive(Debug, PartialEq, Eq)]
+struct UrlValue(Url);
 
-impl Opaque for Url {
+impl Opaque for UrlValue {
     fn runtime_type_name(&self) -> &'static str {
         "kubernetes.URL"
     }
 }
 
-/// Where percent-encoding stands: what else a part may hold depends on it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
-    Host,
-    Zone,
-    Path,
-    Query,
-    Other,
+/// The URL that a value is.
+pub(crate) fn url(value: &Value) -> Option<&Url> {
+    match value {
+        Value::Opaque(of) => of.downcast_ref::<UrlValue>().map(|UrlValue(url)| url),
+        _ => None,
+    }
 }
 
 /// The value of a function of URLs; `None` if there is no such function.
 pub(crate) fn called(name: &str, operands: &[&Value]) -> Option<Result<Value, ExecutionError>> {
+    let of = |read: fn(&Url) -> Value| match operands {
+        [value] => url(value).map(read).ok_or(ExecutionError::NoSuchOverload),
+        _ => Err(ExecutionError::NoSuchOverload),
+    };
     Some(match (name, operands) {
-        ("isURL", [Value::String(text)]) => Ok(Value::Bool(Url::parse(text).is_ok())),
-        ("url", [Value::String(text)]) => {
-            Url::parse(text)
-                .map(|url| Value::Opaque(Arc::new(url)))
-                .map_err(|problem| {
-                    let message = format!("URL parse error during conversion from string: {problem}");
-                    ExecutionError::function_error("url", message)
-                })
-        }
-        (
-            "getScheme" | "getHost" | "getHostname" | "getPort" | "getEscapedPath" | "getQuery",
-            [Value::Opaque(of)],
-        ) => of
-            .downcast_ref::<Url>()
-            .map(|url| url.part(name))
-            .ok_or(ExecutionError::NoSuchOverload),
-        (
-            "isURL" | "url" | "getScheme" | "getHost" | "getHostname" | "getPort" | "getEscapedPath"
-            | "getQuery",
-            _,
-        ) => Err(ExecutionError::NoSuchOverload),
+        ("isURL", [Value::String(text)]) => Ok(Value::Bool(parse(text).is_ok())),
+        ("url", [Value::String(text)]) => parse(text)
+            .map(|url| Value::Opaque(Arc::new(UrlValue(url))))
+            .map_err(|problem| {
+                let message = format!("URL parse error during conversion from string: {problem}");
+                ExecutionError::function_error("url", message)
+            }),
+        ("isURL" | "url", _) => Err(ExecutionError::NoSuchOverload),
+        ("getScheme", _) => of(|url| Value::from(url.scheme())),
+        ("getHost", _) => of(|url| Value::from(url.host())),
+        ("getHostname", _) => of(|url| Value::from(url.hostname())),
+        ("getPort", _) => of(|url| Value::from(url.port())),
+        ("getEscapedPath", _) => of(|url| Value::from(url.escaped_path())),
+        ("getQuery", _) => of(query),
         _ => return None,
     })
 }
 
-impl Url {
-    /// Reads an absolute URL, or a path that starts with a slash.
-    fn parse(text: &str) -> Result<Self, &'static str> {
-        if text.is_empty() {
-            return Err("empty url");
-        }
-        if text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
-            return Err("invalid control character in URL");
-        }
-        // Kubernetes reads a text twice. Only the first reading wants a scheme or a slash; it knows no fragment, so that
-        // `http://a#f` has an impossible host.
-        Self::read(text, true)?;
-        let (before, fragment) = match text.split_once('#') {
-            None => (text, None),
-            Some((before, fragment)) => (before, Some(fragment.to_owned())),
-        };
-        unescape(fragment.as_deref().unwrap_or_default(), Part::Other)?;
-        let url = Self::read(before, false)?;
-        Ok(Self { fragment, ..url })
-    }
-
-    /// Reads all but a fragment. In a request, what starts with two slashes is a path.
-    fn read(text: &str, is_request: bool) -> Result<Self, &'static str> {
-        let (scheme, rest) = scheme(text)?;
-        let (rest, query) = match rest.split_once('?') {
-            None => (rest, None),
-            Some((rest, query)) => (rest, Some(query.to_owned())),
-        };
-        let mut url = Self {
-            scheme: scheme.to_ascii_lowercase(),
-            opaque: String::new(),
-            user: None,
-            host: String::new(),
-            path: String::new(),
-            query,
-            fragment: None,
-        };
-        if !rest.starts_with('/') {
-            match (scheme, text) {
-                ("", "*") => "*".clone_into(&mut url.path),
-                ("", _) => return Err("invalid URI for request"),
-                _ => rest.clone_into(&mut url.opaque),
-            }
-            return Ok(url);
-        }
-        let has_authority = !scheme.is_empty() || !is_request && !rest.starts_with("///");
-        let authority = rest.strip_prefix("//").filter(|_| has_authority);
-        let path = match authority {
-            None => rest,
-            Some(rest) => {
-                let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-                let host = match authority.rsplit_once('@') {
-                    None => authority,
-                    Some((user, host)) => {
-                        if !user
-                            .bytes()
-                            .all(|byte| byte.is_ascii_alphanumeric() || b"-._:~!$&'()*+,;=%@".contains(&byte))
-                        {
-                            return Err("net/url: invalid userinfo");
-                        }
-                        unescape(user, Part::Other)?;
-                        url.user = Some(user.to_owned());
-                        host
-                    }
-                };
-                url.host = read_host(host)?;
-                path
-            }
-        };
-        let decoded = unescape(path, Part::Path)?;
-        url.path = if path
-            .bytes()
-            .all(|byte| b"!'()*[]%".contains(&byte) || stands_in_path(byte))
-        {
-            path.to_owned()
-        } else {
-            escape_path(&decoded)
-        };
-        Ok(url)
-    }
-
-    /// One part, by the name of the function that asks for it.
-    fn part(&self, function: &str) -> Value {
-        match function {
-            "getScheme" => Value::from(self.scheme.as_str()),
-            "getHost" => Value::from(self.host.as_str()),
-            "getHostname" => Value::from(self.name_and_port().0),
-            "getPort" => Value::from(self.name_and_port().1),
-            "getEscapedPath" => Value::from(self.path.as_str()),
-            _ => self.values_of_query(),
-        }
-    }
-
-    /// The host's name without brackets, and its port.
-    fn name_and_port(&self) -> (&str, &str) {
-        let (name, port) = match self
-            .host
-            .rfind(':')
-            .and_then(|colon| self.host.split_at_checked(colon))
-        {
-            Some((name, port)) if is_port(port) => (name, port.trim_start_matches(':')),
-            _ => (self.host.as_str(), ""),
-        };
-        let inside = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
-        (inside.unwrap_or(name), port)
-    }
-
-    /// The bytes of its parts.
-    pub(crate) fn bytes(&self) -> usize {
-        let optional = [&self.user, &self.query, &self.fragment];
-        let parts = [&self.scheme, &self.opaque, &self.host, &self.path];
-        let parts = parts.into_iter().chain(optional.into_iter().flatten());
-        parts.map(String::len).fold(0, usize::saturating_add)
-    }
-
-    /// The most entries that its query can have.
-    pub(crate) fn query_pairs(&self) -> usize {
-        self.query.as_deref().map_or(0, |query| query.split('&').count())
-    }
-
-    /// A list of values for each name. Pairs with a semicolon or a broken escape are left out.
-    fn values_of_query(&self) -> Value {
-        let mut values: HashMap<String, Vec<Value>> = HashMap::new();
-        let query = self.query.as_deref().unwrap_or_default();
-        for pair in query
-            .split('&')
-            .filter(|pair| !pair.is_empty() && !pair.contains(';'))
-        {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            if let (Ok(name), Ok(value)) = (unescape(name, Part::Query), unescape(value, Part::Query)) {
-                values
-                    .entry(text_of(name))
-                    .or_default()
-                    .push(Value::from(text_of(value)));
-            }
-        }
-        let entries = values
-            .into_iter()
-            .map(|(name, values)| (Key::from(name), Value::from(values)));
-        Value::Map(Map {
-            map: Arc::new(entries.collect()),
-        })
-    }
+/// Kubernetes reads a text twice: only the first reading wants a scheme or a slash, and only the second knows fragments.
+fn parse(text: &str) -> Result<Url, &'static str> {
+    Url::parse_request_uri(text).and_then(|_| Url::parse(text))
 }
 
-/// The scheme, empty if there is none, and what follows it.
-fn scheme(text: &str) -> Result<(&str, &str), &'static str> {
-    for (index, byte) in text.bytes().enumerate() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' => {}
-            b'0'..=b'9' | b'+' | b'-' | b'.' if index > 0 => {}
-            b':' if index == 0 => return Err("missing protocol scheme"),
-            b':' => {
-                let (scheme, rest) = text.split_at_checked(index).unwrap_or((text, ""));
-                return Ok((scheme, rest.strip_prefix(':').unwrap_or_default()));
-            }
-            _ => break,
-        }
+/// A list of values for each name.
+fn query(url: &Url) -> Value {
+    let mut values: HashMap<String, Vec<Value>> = HashMap::new();
+    for (name, value) in url.query() {
+        values.entry(name).or_default().push(Value::from(value));
     }
-    Ok(("", text))
-}
-
-/// A host with its port, decoded.
-fn read_host(host: &str) -> Result<String, &'static str> {
-    let Some(rest) = host.strip_prefix('[') else {
-        if host.contains(['[', ']']) {
-            return Err("invalid host");
-        }
-        if let Some((name, port)) = host.rsplit_once(':') {
-            if !port.bytes().all(|byte| byte.is_ascii_digit()) {
-                return Err("invalid port after host");
-            }
-            if name.contains(':') {
-                return Err("invalid host");
-            }
-        }
-        return unescape(host, Part::Host).map(text_of);
-    };
-    let Some((inside, port)) = rest.rsplit_once(']') else {
-        return Err("missing ']' in host");
-    };
-    if !is_port(port) {
-        return Err("invalid port after host");
-    }
-    let (address, zone) = inside.split_at(inside.find("%25").unwrap_or(inside.len()));
-    let address = text_of(unescape(address, Part::Host)?);
-    if address.parse::<Ipv6Addr>().is_err() {
-        return Err("invalid host");
-    }
-    let zone = text_of(unescape(zone, Part::Zone)?);
-    Ok(format!("[{address}{zone}]{port}"))
-}
-
-/// Nothing, or a colon and digits.
-fn is_port(text: &str) -> bool {
-    match text.strip_prefix(':') {
-        None => text.is_empty(),
-        Some(digits) => digits.bytes().all(|byte| byte.is_ascii_digit()),
-    }
-}
-
-/// The bytes that a text stands for.
-fn unescape(text: &str, part: Part) -> Result<Vec<u8>, &'static str> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        rest = after;
-        match *first {
-            b'%' => {
-                let [high, low, after @ ..] = after else {
-                    return Err("invalid URL escape");
-                };
-                let (Some(high), Some(low)) = (hex_digit(*high), hex_digit(*low)) else {
-                    return Err("invalid URL escape");
-                };
-                rest = after;
-                let byte = (high << 4) | low;
-                let is_allowed = match part {
-                    // RFC 6874 needs `%25` before a zone; else a host escapes nothing that ASCII has.
-                    Part::Host => byte >= 0x80 || byte == b'%',
-                    Part::Zone => byte == b'%' || byte == b' ' || stands_in_host(byte),
-                    Part::Path | Part::Query | Part::Other => true,
-                };
-                if !is_allowed {
-                    return Err("invalid URL escape");
-                }
-                bytes.push(byte);
-            }
-            b'+' if part == Part::Query => bytes.push(b' '),
-            byte if matches!(part, Part::Host | Part::Zone) && byte < 0x80 && !stands_in_host(byte) => {
-                return Err("invalid character in host name");
-            }
-            byte => bytes.push(byte),
-        }
-    }
-    Ok(bytes)
-}
-
-fn hex_digit(byte: u8) -> Option<u8> {
-    char::from(byte)
-        .to_digit(16)
-        .and_then(|digit| u8::try_from(digit).ok())
-}
-
-/// Whether a byte may stand in a host as it is.
-fn stands_in_host(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-_.~!$&'()*+,;=:[]<>\"".contains(&byte)
-}
-
-/// Whether a byte stands in a path as it is when Go writes one.
-fn stands_in_path(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(&byte)
-}
-
-fn escape_path(path: &[u8]) -> String {
-    let mut text = String::with_capacity(path.len());
-    for byte in path {
-        if stands_in_path(*byte) {
-            text.push(char::from(*byte));
-        } else {
-            text.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    text
-}
-
-/// What is not UTF-8 becomes replacement characters: a text of CEL is Unicode.
-fn text_of(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    //! What Go says of the same texts.
-
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn parts(text: &str) -> Option<[String; 4]> {
-        let url = Url::parse(text).ok()?;
-        let (name, port) = url.name_and_port();
-        Some([
-            url.scheme.clone(),
-            name.to_owned(),
-            port.to_owned(),
-            url.path.clone(),
-        ])
-    }
-
-    #[test]
-    fn parts_are_those_of_net_url() {
-        for (text, scheme, name, port, path) in [
-            ("https://a.b/c", "https", "a.b", "", "/c"),
-            ("http://localhost/x", "http", "localhost", "", "/x"),
-            (
-                "HTTPS://User:pw@EXAMPLE.com:443/a%20b?q#f",
-                "https",
-                "EXAMPLE.com",
-                "443",
-                "/a%20b",
-            ),
-            ("https://[::1]:80/", "https", "::1", "80", "/"),
-            ("https://[fe80::1%25en0]:80", "https", "fe80::1%en0", "80", ""),
-            ("http://h:", "http", "h", "", ""),
-            ("/path/only", "", "", "", "/path/only"),
-            ("//host/path", "", "host", "", "/path"),
-            ("///path", "", "", "", "///path"),
-            ("https://a.b/#f", "https", "a.b", "", "/"),
-            ("mailto:a@b", "mailto", "", "", ""),
-            ("unix:///var/run/x", "unix", "", "", "/var/run/x"),
-            ("*", "", "", "", "*"),
-            ("/a b", "", "", "", "/a%20b"),
-            ("/a!b(c)", "", "", "", "/a!b(c)"),
-            ("/a!b c", "", "", "", "/a%21b%20c"),
-            ("http://ü.example/ü", "http", "ü.example", "", "/%C3%BC"),
-        ] {
-            let expected = [scheme, name, port, path].map(ToOwned::to_owned);
-            assert_eq!(parts(text), Some(expected), "{text}");
-        }
-    }
-
-    #[test]
-    fn what_net_url_refuses_is_no_url() {
-        for text in [
-            "",
-            "relative",
-            "../x",
-            "#f",
-            "?q",
-            ":x",
-            "1http://a",
-            "http://a b/",
-            "http://a:port/",
-            "http://a:1:2/",
-            "http://::1/",
-            "http://[::1/",
-            "http://[::1]x/",
-            "http://[127.0.0.1]/",
-            "http://a[b]/",
-            "http://a%41/",
-            "http://a/%zz",
-            "http://a/%2",
-            "http://a/#%zz",
-            "http://a#f",
-            "*x",
-            "http://u ser@a/",
-            "http://a\\b/",
-            "http://a/\n",
-        ] {
-            assert!(Url::parse(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_query_has_a_list_for_each_name() {
-        let of = |text: &str| {
-            let url = Url::parse(text).expect(text);
-            let Value::Map(map) = url.values_of_query() else {
-                unreachable!()
-            };
-            let mut entries: Vec<_> = map
-                .map
-                .iter()
-                .map(|(key, value)| format!("{key:?} {value:?}"))
-                .collect();
-            entries.sort();
-            entries.join("; ")
-        };
-        assert_eq!(
-            of("/?a=1&a=2&b"),
-            r#"String("a") List([String("1"), String("2")]); String("b") List([String("")])"#
-        );
-        assert_eq!(
-            of("/?a+b=%31&x;y=1&%zz=2&&=3"),
-            r#"String("") List([String("3")]); String("a b") List([String("1")])"#
-        );
-        assert_eq!(of("/"), "");
-        assert_eq!(of("/?"), "");
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_ever_panics(text in "[a-b:/?#@%2\\[\\]. +ü-]{0,20}") {
-            let _ = Url::parse(&text).map(|url| url.values_of_query());
-        }
-
-        #[test]
-        fn an_escaped_path_stays_as_it_is(path in "/[a-b%!/. ]{0,8}") {
-            if let Ok(url) = Url::parse(&format!("http://a{path}")) {
-                let again = Url::parse(&format!("http://a{}", url.path)).expect("a written path");
-                prop_assert_eq!(again.path, url.path);
-            }
-        }
-    }
+    let entries = values
+        .into_iter()
+        .map(|(name, values)| (Key::from(name), Value::from(values)));
+    Value::Map(Map {
+        map: Arc::new(entries.collect()),
+    })
 }

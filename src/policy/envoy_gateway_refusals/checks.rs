@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use apimachinery::{ParsedPattern, PatternError, Quantity, duration, key_complaints};
+use apimachinery::{ParsedPattern, PatternError, Quantity, Url, duration, key_complaints};
 use kube_json::Value;
 
-use crate::policy::envoy_gateway_urls::{host, is_address, is_request_uri};
+use super::mail_address::is_address;
 
 /// What is refused.
 #[derive(Debug, Clone, Copy)]
@@ -451,7 +451,7 @@ pub(super) fn providers(providers: &Value) -> Option<String> {
         }
         let issuer = text(provider, "issuer").unwrap_or_default();
         if issuer.contains(':') {
-            if !is_request_uri(issuer) {
+            if Url::parse_request_uri(issuer).is_err() {
                 said.push(
                     "invalid issuer; when issuer contains ':' character, it MUST be a valid URI".to_owned(),
                 );
@@ -489,7 +489,7 @@ pub(super) fn providers(providers: &Value) -> Option<String> {
 fn remote_keys(remote: &Value, name: &str) -> Option<String> {
     match text(remote, "uri") {
         None | Some("") => Some(format!("uri must be set for remote JWKS provider: {name}")),
-        Some(uri) if !is_request_uri(uri) => Some(format!(
+        Some(uri) if Url::parse_request_uri(uri).is_err() => Some(format!(
             "invalid remote JWKS URI: parse \"{uri}\": invalid URI for request"
         )),
         Some(_) => None,
@@ -508,10 +508,10 @@ fn local_keys(local: &Value, name: &str) -> Option<String> {
 /// The endpoint of tokens, which needs a name.
 pub(super) fn token_endpoint(endpoint: &Value) -> Option<String> {
     let endpoint = endpoint.as_str()?;
-    let Some(host) = host(endpoint) else {
+    let Ok(url) = Url::parse(endpoint) else {
         return Some(format!("error parsing token endpoint URL: parse \"{endpoint}\""));
     };
-    let address = host.split('%').next().unwrap_or_default();
+    let address = url.hostname().split('%').next().unwrap_or_default();
     address
         .parse::<IpAddr>()
         .is_ok()
