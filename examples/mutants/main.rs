@@ -6,6 +6,8 @@
 //! cargo run --example mutants -- ../mutated mutants.json state
 //! ```
 //!
+//! A fourth word, `unit`, leaves the tests of the command out.
+//!
 //! cargo-mutants says which mutants there are. It builds each of them alone, which takes a minute in a crate of this
 //! size. Here every mutant is woven into one copy of the tree (`weave`), where `MUTANT=7` in the environment turns one
 //! of them on; what the compiler refuses is taken out again (`build`). Then each test says once which mutants it
@@ -40,8 +42,13 @@ pub(crate) enum Fate {
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let (Some(tree), Some(list), Some(state)) = (arguments.next(), arguments.next(), arguments.next()) else {
-        eprintln!("usage: mutants TREE LIST STATE");
+        eprintln!("usage: mutants TREE LIST STATE [unit]");
         return Ok(ExitCode::from(2));
+    };
+    let kinds: &[bool] = if arguments.next().as_deref() == Some("unit") {
+        &[false]
+    } else {
+        &[false, true]
     };
     let tree = Path::new(&tree).canonicalize()?;
     let mutants: Vec<Mutant> = serde_json::from_slice(&std::fs::read(list)?)?;
@@ -49,7 +56,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     std::fs::create_dir_all(state)?;
     let viable = build::build(&tree, &mutants, state)?;
     eprintln!("{} of {} mutants are in the build", viable.len(), mutants.len());
-    let fates = run::run(&tree, &mutants, &viable, state)?;
+    let fates = run::run(&tree, &mutants, &viable, state, kinds)?;
     print(&mutants, &fates);
     Ok(ExitCode::SUCCESS)
 }

@@ -22,9 +22,6 @@ use super::mutant::Mutant;
 /// How long the tests that meet one mutant may take together, without the mutant.
 const ENOUGH: Duration = Duration::from_secs(10);
 
-/// The tests of the command.
-const COMMAND: &str = "cli";
-
 /// A program of tests, and where it runs.
 struct Program {
     target: String,
@@ -41,12 +38,14 @@ struct Test {
 
 /// The fate of every mutant, in their order. `state` keeps what is known, so that a run that was ended goes on.
 ///
-/// The tests of the command start processes, and take longer than all others: they meet what the unit tests let live.
+/// `kinds` says whose tests run, in this order: `true` stands for the command's. These start processes and take longer
+/// than all others, so they meet what the unit tests let live.
 pub(crate) fn run(
     tree: &Path,
     mutants: &[Mutant],
     viable: &BTreeSet<usize>,
     state: &Path,
+    kinds: &[bool],
 ) -> Result<Vec<Fate>, Box<dyn Error>> {
     let is_viable = |number: usize| {
         if viable.contains(&number) {
@@ -56,9 +55,8 @@ pub(crate) fn run(
         }
     };
     let mut fates: Vec<Fate> = (1..=mutants.len()).map(is_viable).collect();
-    for of_command in [false, true] {
-        let mut programs = programs(tree)?;
-        programs.retain(|program| (program.target == COMMAND) == of_command);
+    for &of_command in kinds {
+        let programs = programs(tree, of_command)?;
         let tests = tests(&programs, state)?;
         let mut reached: BTreeMap<usize, Vec<&Test>> = BTreeMap::new();
         for test in &tests {
@@ -126,19 +124,17 @@ fn tests(programs: &[Program], state: &Path) -> Result<Vec<Test>, Box<dyn Error>
     Ok(tests)
 }
 
-/// Builds the programs of tests: the unit tests of every member, and the tests of the command.
-fn programs(tree: &Path) -> Result<Vec<Program>, Box<dyn Error>> {
+/// Builds the programs of tests: the tests of the command, or the unit tests of every member.
+fn programs(tree: &Path, of_command: bool) -> Result<Vec<Program>, Box<dyn Error>> {
+    let targets: &[&str] = if of_command {
+        &["--test", "cli"]
+    } else {
+        &["--lib"]
+    };
     let built = Command::new("cargo")
-        .args([
-            "test",
-            "--workspace",
-            "--lib",
-            "--test",
-            COMMAND,
-            "--no-run",
-            "--message-format=json",
-            "--quiet",
-        ])
+        .args(["test", "--workspace"])
+        .args(targets)
+        .args(["--no-run", "--message-format=json", "--quiet"])
         .current_dir(tree)
         .stderr(Stdio::inherit())
         .output()?;

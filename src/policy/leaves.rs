@@ -104,3 +104,18 @@ fn pruned(value: &Value) -> Value {
         other => other.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kube_json::json;
+
+    #[test]
+    fn nulls_of_mappings_are_dropped_at_any_depth_and_those_of_lists_stay() {
+        let given = json!({"a": null, "b": [{"c": null, "d": 1}, null], "e": {"f": {"g": null}}});
+        let wanted = json!({"b": [{"d": 1}, null], "e": {"f": {}}});
+        assert_eq!(*without_nulls(&given), wanted);
+        let in_a_list_alone = json!({"b": [{"c": null}]});
+        assert_eq!(*without_nulls(&in_a_list_alone), json!({"b": [{}]}));
+    }
+}

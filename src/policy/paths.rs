@@ -432,7 +432,7 @@ impl<'l> Walk<'l, '_> {
             .map(|namespace| self.stop(Level::BackendNamespace, Node::Namespace(namespace)));
         // What holds for the mesh passes a waypoint by, and not what is behind it.
         let is_met = above.iter().any(|(level, ..)| *level == Level::Mesh);
-        let mesh = self.mesh().filter(|_| self.profile.of_workloads && !is_met);
+        let mesh = self.mesh().filter(|_| !is_met);
         let own = mesh.chain(namespace).chain(self.at_backend(&path, backend));
         let above = join(above, &own.collect::<Vec<_>>());
         let ports = &known.ports;

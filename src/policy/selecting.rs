@@ -117,3 +117,24 @@ impl<'a> Selecting<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_selector_beyond_the_bound_is_told_apart_from_later_ones() {
+        let counted = |counts: &[usize]| {
+            let mut selecting = Selecting::default();
+            let mut last = Counted::Within;
+            for count in counts {
+                last = selecting.count(*count);
+            }
+            last
+        };
+        assert!(counted(&[MOST_SELECTED]) == Counted::Within, "as many as may be");
+        assert!(counted(&[MOST_SELECTED + 1]) == Counted::First);
+        assert!(counted(&[MOST_SELECTED, 1]) == Counted::First, "nothing was left");
+        assert!(counted(&[MOST_SELECTED, 1, 0]) == Counted::Beyond);
+    }
+}

@@ -182,12 +182,9 @@ impl SettingsReading<'_> {
             }
             return;
         }
-        let before = self.strategies;
         self.strategy(bare, Side::Defaults, "/spec");
-        if self.strategies != before {
-            let [defaults, overrides] = &mut self.strategies;
-            *overrides = overrides.or(*defaults);
-        }
+        let [defaults, overrides] = &mut self.strategies;
+        *overrides = *defaults;
     }
 
     fn strategy(&mut self, settings: &mut Map, side: Side, base: &str) {

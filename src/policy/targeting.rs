@@ -170,7 +170,7 @@ impl Targeting {
             },
             None if taken.is_restricted => Verdict::Refused,
             None => Verdict::Taken {
-                sections: self.has_sections || self.says == Says::Nobody,
+                sections: self.has_sections,
                 is_listed: taken.kinds.is_empty(),
             },
         }
@@ -218,5 +218,127 @@ impl Targeting {
             )),
             Says::Told(told) => Some(told.note(group, kind)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::told::told;
+    use super::*;
+    use apimachinery::GroupKind;
+
+    fn target(group: &str, kind: &str) -> AllowedTarget {
+        AllowedTarget {
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            sections: false,
+        }
+    }
+
+    /// A definition that takes these targets and no others.
+    fn defined(named: &[(&str, &str)], selected: &[(&str, &str)]) -> targeting::Targeting {
+        let taken = |kinds: &[(&str, &str)]| Taken {
+            kinds: kinds.iter().map(|(group, kind)| target(group, kind)).collect(),
+            is_restricted: true,
+        };
+        targeting::Targeting {
+            named: taken(named),
+            selected: taken(selected),
+            ..targeting::Targeting::default()
+        }
+    }
+
+    fn targeting(named: &[(&str, &str)]) -> Targeting {
+        Targeting::new(Some((defined(named, named), Says::Definition)), None)
+    }
+
+    fn taken(sections: bool, is_listed: bool) -> Verdict {
+        Verdict::Taken { sections, is_listed }
+    }
+
+    #[test]
+    fn what_an_older_release_lists_is_taken_and_so_is_everything_else() {
+        let older = defined(&[(GROUP, "Gateway")], &[(GROUP, "HTTPRoute")]);
+        let open = Targeting::unknown().with_known(older);
+        assert_eq!(open.judge(GROUP, "Gateway"), taken(false, true));
+        assert_eq!(
+            open.judge(GROUP, "HTTPRoute"),
+            taken(true, false),
+            "not a selector"
+        );
+        assert_eq!(open.judge_selector(GROUP, "HTTPRoute"), taken(false, true));
+        assert_eq!(open.judge_selector("example.com", "Other"), taken(true, false));
+    }
+
+    #[test]
+    fn the_configuration_replaces_what_it_names_and_nothing_else() {
+        let known = Targeting::unknown();
+        assert_eq!(known.configured(None, None), known);
+        let kinds = known.configured(None, Some(vec![target(GROUP, "Gateway")]));
+        assert_eq!(kinds.judge(GROUP, "HTTPRoute"), Verdict::Refused);
+        assert_eq!(kinds.judge_selector(GROUP, "HTTPRoute"), Verdict::Refused);
+        assert_eq!((&kinds.fields, kinds.is_required), (&known.fields, true));
+        let fields = known.configured(Some(vec![TargetField::TargetRef]), None);
+        assert_eq!(fields.fields, [TargetField::TargetRef]);
+        assert_eq!(fields.judge(GROUP, "HTTPRoute"), taken(true, true));
+    }
+
+    #[test]
+    fn a_target_that_no_list_has_may_name_a_section_if_the_definition_has_any_or_there_is_none() {
+        let anything = targeting::Targeting::default();
+        for has_sections in [true, false] {
+            let definition = targeting::Targeting {
+                has_sections,
+                ..anything.clone()
+            };
+            let targeting = Targeting::new(Some((definition, Says::Definition)), None);
+            assert_eq!(targeting.judge("example.com", "Thing"), taken(has_sections, true));
+        }
+        assert_eq!(
+            Targeting::unknown().judge("example.com", "Thing"),
+            taken(true, true)
+        );
+    }
+
+    #[test]
+    fn a_documented_target_has_sections_only_if_it_is_documented_and_the_definition_has_them() {
+        let told = told(&GroupKind::new(
+            "gateway.networking.x-k8s.io",
+            "XBackendTrafficPolicy",
+        ))
+        .unwrap();
+        let sections = |has_sections: bool| {
+            let kinds = told.taken(has_sections).kinds.into_iter();
+            kinds
+                .filter(|target| target.sections)
+                .map(|target| target.kind)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(sections(true), ["Service"]);
+        assert!(sections(false).is_empty());
+    }
+
+    #[test]
+    fn a_kind_concerns_the_routes_that_it_lists_or_all_if_it_lists_none() {
+        let some = targeting(&[(GROUP, "Gateway"), (GROUP, "HTTPRoute"), (ANY, "GRPCRoute")]);
+        let concerned = |targeting: &Targeting| {
+            let mut kinds = vec!["HTTPRoute", "GRPCRoute", "TCPRoute"];
+            kinds.retain(|kind| targeting.concerns_route(kind));
+            kinds
+        };
+        assert_eq!(concerned(&some), ["HTTPRoute", "GRPCRoute"]);
+        let none = targeting(&[(GROUP, "Gateway"), ("example.com", "TCPRoute")]);
+        assert_eq!(concerned(&none), ["HTTPRoute", "GRPCRoute", "TCPRoute"]);
+    }
+
+    #[test]
+    fn a_help_line_names_each_kind_once_and_no_wildcard() {
+        let named = [
+            (GROUP, "Gateway"),
+            ("example.com", "Gateway"),
+            ("example.com", ANY),
+            (GROUP, "HTTPRoute"),
+        ];
+        assert_eq!(targeting(&named).kind_names(), ["Gateway", "HTTPRoute"]);
     }
 }

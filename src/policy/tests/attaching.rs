@@ -199,6 +199,21 @@ fn selectors_choose_by_label_in_the_policys_own_namespace() {
 }
 
 #[test]
+fn a_selector_of_a_kind_that_may_not_be_targeted_is_refused_as_a_target() {
+    let text = SMALL.to_owned()
+        + "---\napiVersion: gateway.kgateway.dev/v1alpha1\nkind: TrafficPolicy\nmetadata: {name: t, namespace: infra}\n\
+           spec: {targetSelectors: [{group: '', kind: Service, matchLabels: {}}], timeout: 1s}\n";
+    let hub = hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let id = seen.id("TrafficPolicy infra/t");
+    let said = super::super::accepted(&seen.attachments, id, None);
+    assert_eq!(
+        said.message,
+        "TrafficPolicy target is invalid: a TrafficPolicy cannot target a Service"
+    );
+}
+
+#[test]
 fn a_virtual_kind_is_kept_and_not_an_error() {
     let text = SMALL.to_owned()
         + &color_crd("Direct")

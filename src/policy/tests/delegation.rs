@@ -161,6 +161,29 @@ fn policies_of_what_hands_requests_on_give_way_unless_it_is_annotated_and_gatewa
 }
 
 #[test]
+fn of_a_route_between_two_that_merge_deeply_nothing_stays_beside_what_the_one_below_it_has() {
+    let transformation =
+        |value: &str| format!("transformation: {{request: {{set: [{{name: x, value: {value}}}]}}}}");
+    let text = small().replace(
+        "metadata: {name: gw, namespace: infra}",
+        "metadata: {name: gw, namespace: infra, annotations: {kgateway.dev/inherited-policy-priority: DeepMergePreferParent}}",
+    ) + &parent("", &to_route("child"))
+        + &child("", &["/shop/a"])
+        + &traffic(("infra", "g"), ("Gateway", "gw"), &transformation("g"))
+        + &traffic(("infra", "p"), ("HTTPRoute", PARENT), &transformation("p"))
+        + &traffic(("team", "c"), ("HTTPRoute", "child"), &transformation("c"));
+    let hub = hub(&text, &[]);
+    let spec = Seen::hub(&hub).spec(&["gw", PARENT, "parent#shop", "child", "child#rule-1"]);
+    let values: Vec<Value> = spec.unwrap()["transformation"]["request"]["set"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|element| element["value"].clone())
+        .collect();
+    assert_eq!(values, ["c", "g"]);
+}
+
+#[test]
 fn a_policy_of_what_hands_requests_on_loses_to_one_of_a_delegated_route_as_the_less_specific_one() {
     let text = small()
         + &parent("", &to_route("child"))

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::super::fates::Fate;
-use super::super::testing::{SMALL, Seen, hub, limit};
-use super::super::{ClusterSet, Fates, KeptAway, Outcome, Rule, Tally};
+use super::super::testing::{SMALL, Seen, color, color_crd, hub, limit};
+use super::super::{ClusterSet, Fates, KeptAway, Outcome, Rule, StatusShape, Tally, nowhere, outcomes};
+use crate::diagnostic::Findings;
 use crate::hub::Hub;
 
 const LIMITS: &str = "limits: {l: {rates: [{limit: 1, window: 1s}]}}";
@@ -212,4 +213,97 @@ fn a_policy_has_no_fate_on_no_cluster() {
     let everywhere = fates.of(G).unwrap();
     let on: Vec<usize> = everywhere.fates.iter().map(|fate| fate.clusters.len()).collect();
     assert_eq!(on, [2], "nothing is left of the clusters where it was");
+}
+
+/// What is reported about the outcome of policies.
+fn reported(seen: &Seen<'_>, fates: &Fates<'_>, cluster: Option<&str>) -> Vec<String> {
+    let mut findings = Findings::new();
+    outcomes(&seen.attachments, fates, cluster, &mut findings);
+    let codes = findings.iter().map(|finding| finding.code.name().to_owned());
+    codes.collect()
+}
+
+#[test]
+fn a_policy_is_unreachable_only_if_it_is_on_no_path_on_any_cluster() {
+    let r1 = limit("g", "kind: HTTPRoute, name: r1", LIMITS);
+    let reachable = hub(&(SMALL.to_owned() + &r1), &[]);
+    let loose = SMALL.replace("parentRefs: [{name: gw}]", "parentRefs: [{name: gone}]");
+    let loose = hub(&(loose + &r1), &[]);
+    let (reachable, loose) = (Seen::hub(&reachable), Seen::hub(&loose));
+    assert_eq!(
+        reported(&loose, &Fates::default(), None),
+        ["policy/unreachable"],
+        "nothing is known of any cluster"
+    );
+    let mut fates = Fates::default();
+    add(&mut fates, &loose, &["c1"]);
+    assert_eq!(reported(&loose, &fates, None), ["policy/unreachable"]);
+    assert!(
+        reported(&loose, &fates, Some("c1")).is_empty(),
+        "that is said once"
+    );
+    add(&mut fates, &reachable, &["c2"]);
+    assert!(reported(&loose, &fates, None).is_empty());
+}
+
+#[test]
+fn a_policy_that_a_local_one_overrides_on_its_own_target_is_not_reported_again() {
+    let alone = with("");
+    let alone = Seen::hub(&alone);
+    let winner = alone.attachments.policies.rows()[0].object;
+    for (rule, expected) in [
+        (Rule::SpokeLocal, &[][..]),
+        (Rule::LessSpecificOverrides, &["policy/overridden"]),
+    ] {
+        let mut fates = Fates::default();
+        let mut away = KeptAway::default();
+        away.add(&clusters(&["c1"]), (winner, true, rule));
+        fates.keep_away(G, away);
+        assert_eq!(reported(&alone, &fates, Some("c1")), expected, "{rule:?}");
+    }
+}
+
+#[test]
+fn the_way_out_for_a_policy_on_no_path_goes_by_its_target() {
+    let help = |target: &str, more: &str| {
+        let text = SMALL.to_owned() + more + &color_crd("Inherited") + &color("p", target, "x: 1");
+        let hub = hub(&text, &[]);
+        let seen = Seen::hub(&hub);
+        let unreachable = seen
+            .findings
+            .iter()
+            .find(|finding| finding.code.name() == "policy/unreachable");
+        unreachable
+            .and_then(|finding| finding.help.clone())
+            .unwrap_or_default()
+    };
+    let class = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: idle}\n\
+                 spec: {controllerName: example.com/gateway-controller}\n";
+    let service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: alone, namespace: infra}\nspec: {ports: [{port: 80}]}\n";
+    let group = "group: gateway.networking.k8s.io";
+    for (target, more, way_out) in [
+        (
+            format!("{group}, kind: GatewayClass, name: idle"),
+            class,
+            "target a class or a namespace",
+        ),
+        (
+            "group: '', kind: Service, name: alone".to_owned(),
+            service,
+            "if a route leads there",
+        ),
+    ] {
+        let help = help(&target, more);
+        assert!(help.starts_with(way_out), "{target}: {help}");
+    }
+}
+
+#[test]
+fn the_outcome_of_a_policy_on_no_cluster_is_unknown_if_its_controller_reports_any() {
+    let said = nowhere("ColorPolicy", StatusShape::Ancestors).unwrap();
+    assert_eq!(
+        (said.kind.as_str(), said.reason.as_str(), said.message.as_str()),
+        ("Programmed", "Unknown", "ColorPolicy is on no cluster")
+    );
+    assert_eq!(nowhere("ColorPolicy", StatusShape::Accepted), None);
 }

@@ -150,14 +150,38 @@ fn example_3_the_established_policy_chooses_the_strategy() {
     );
 }
 
+/// What is reported about the definition of ColorPolicy, which a class of ours syncs.
+fn nonconforming(crd: &str) -> Vec<String> {
+    let text = small_with_params().replace(
+        "{group: kuadrant.io, version: v1, resource: ratelimitpolicies}",
+        "{group: colors.example.com, version: v1, resource: colorpolicies}",
+    );
+    let hub = hub(&(text + crd), &[]);
+    let mut findings = Findings::new();
+    let ours = Ours::new(&hub, "example.com/gateway-controller", &mut findings);
+    assert!(findings.is_empty(), "{findings:?}");
+    report_nonconforming_kinds(&hub, &ours, &Profiles::built_in(), &mut findings);
+    let said = findings.iter().map(|finding| finding.message.clone());
+    said.collect()
+}
+
+#[test]
+fn a_definition_that_accepts_anything_need_not_have_a_status() {
+    let crd = color_crd("Inherited");
+    let nothing = "{type: object, x-kubernetes-preserve-unknown-fields: true}";
+    let targets = "{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {spec: {type: object, properties: \
+                   {targetRefs: {type: array, items: {type: object}}}}}}";
+    assert!(crd.contains(nothing));
+    assert_eq!(
+        nonconforming(&crd.replace(nothing, targets)),
+        Vec::<String>::new()
+    );
+}
+
 #[test]
 fn the_definition_of_a_synced_kind_has_the_label_and_the_status_that_gep_713_requires() {
     let conditions = "status: {type: object, properties: {conditions: {type: array, items: {type: object}}}}";
     let said = |labels: &str, properties: &str| {
-        let text = small_with_params().replace(
-            "{group: kuadrant.io, version: v1, resource: ratelimitpolicies}",
-            "{group: colors.example.com, version: v1, resource: colorpolicies}",
-        );
         let schema = format!("{{type: object, properties: {{{properties}}}}}");
         let crd = color_crd("Inherited")
             .replace(
@@ -168,13 +192,7 @@ fn the_definition_of_a_synced_kind_has_the_label_and_the_status_that_gep_713_req
                 "labels: {gateway.networking.k8s.io/policy: \"Inherited\"}",
                 &format!("labels: {{{labels}}}"),
             );
-        let hub = hub(&(text + &crd), &[]);
-        let mut findings = Findings::new();
-        let ours = Ours::new(&hub, "example.com/gateway-controller", &mut findings);
-        assert!(findings.is_empty(), "{findings:?}");
-        report_nonconforming_kinds(&hub, &ours, &Profiles::built_in(), &mut findings);
-        let said = findings.iter().map(|finding| finding.message.clone());
-        said.collect::<Vec<_>>()
+        nonconforming(&crd)
     };
     let labelled = "gateway.networking.k8s.io/policy: Inherited";
     let spec = "spec: {type: object, properties: {targetRefs: {type: array, items: {type: object}}}}";

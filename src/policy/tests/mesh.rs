@@ -110,6 +110,12 @@ proptest! {
             let end = path.path.backend.map(|backend| name(Node::Backend(backend)));
             let chain = path.effective.chain.iter();
             let names = chain.map(|(_, policy)| seen.attachments.policy(*policy).object.name.clone());
+            let names: Vec<String> = names.collect();
+            for (number, (namespace, labels)) in policies.iter().enumerate() {
+                let times = names.iter().filter(|name| **name == format!("p{number}")).count();
+                let is_of_mesh = *namespace == 0 && labels.is_empty();
+                prop_assert!(!is_of_mesh || times <= 1, "once for the whole path: {}", text);
+            }
             found.entry((start, end)).or_default().extend(names);
             prop_assert!(matches!(path.path.start, Start::Gateway(_)) || path.path.route.is_some());
         }
@@ -172,8 +178,9 @@ fn a_selector_of_a_peer_authentication_in_the_root_namespace_takes_no_effect() {
     assert_eq!(holding(&seen), BTreeSet::from(["own".to_owned()]));
     let said = seen.said();
     assert!(
-        said.iter()
-            .any(|said| said.starts_with("policy/invalid") && said.contains("root has no effect")),
+        said.iter().any(|said| said.starts_with("policy/invalid")
+            && said.contains("root has no effect")
+            && said.contains("in istio-system, its root namespace")),
         "{said:?}"
     );
 }
@@ -306,6 +313,23 @@ fn what_targets_a_waypoint_or_its_class_holds_for_the_services_that_it_serves() 
 }
 
 #[test]
+fn a_rule_without_a_backend_ends_a_path_for_workloads_in_a_mesh_alone() {
+    let deny = ("security.istio.io/v1", "AuthorizationPolicy");
+    let on_gateway =
+        "{targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: web}], action: DENY}";
+    let more = waypoint("shop", "istio-waypoint", "", "Same")
+        + &to_service("to-cart", "cart")
+        + &policy(deny, ("shop", "to-web"), on_gateway);
+    let hub = hub(&waypointed("istio.io/use-waypoint: wp", &more), &[]);
+    let seen = Seen::hub(&hub);
+    let labels = seen.effective.iter();
+    let labels = labels.map(|(_, path)| seen.attachments.topology.path_label(&path.path));
+    let mut labels: Vec<String> = labels.collect();
+    labels.retain(|label| label.ends_with("> old"));
+    assert_eq!(labels, ["Service shop/cart > HTTPRoute shop/cart > old"]);
+}
+
+#[test]
 fn what_targets_a_service_holds_only_where_a_waypoint_is_known_to_serve_it() {
     const WP: &str = "istio.io/use-waypoint: wp";
     const ELSEWHERE: &str = "istio.io/use-waypoint: wp, istio.io/use-waypoint-namespace: infra";
@@ -314,7 +338,7 @@ fn what_targets_a_service_holds_only_where_a_waypoint_is_known_to_serve_it() {
     let of_class = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: ours}\nspec: \
                     {controllerName: istio.io/mesh-controller}\n";
     // What the Service says, what else there is, and why the policy does not hold; none: it does.
-    let cases: [(&str, String, Option<&str>); 14] = [
+    let cases: [(&str, String, Option<&str>); 16] = [
         (WP, own(""), None),
         ("", own("") + &namespace_shop(WP), None),
         (WP, own("istio.io/waypoint-for: all"), None),
@@ -352,6 +376,16 @@ fn what_targets_a_service_holds_only_where_a_waypoint_is_known_to_serve_it() {
         (
             ELSEWHERE,
             waypoint("infra", CLASS, "", "Same"),
+            Some("accepts nothing from namespace shop"),
+        ),
+        (
+            ELSEWHERE,
+            waypoint("infra", CLASS, "", "All").replace("15008", "15009"),
+            Some("accepts nothing from namespace shop"),
+        ),
+        (
+            ELSEWHERE,
+            waypoint("infra", CLASS, "", "All").replace("HBONE", "HTTP"),
             Some("accepts nothing from namespace shop"),
         ),
         (WP, waypoint("shop", "other", "", "Same"), Some("has class other")),
@@ -425,7 +459,7 @@ fn a_waypoint_holds_its_own_service_and_what_gateways_send_passes_it_by_unless_a
     );
     assert_eq!(found, both);
     assert!(
-        !said.iter().any(|said| said.contains("does not hold")),
+        !said.iter().any(|said| said.contains("does not apply")),
         "{said:?}"
     );
 }

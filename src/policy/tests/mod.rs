@@ -1,14 +1,18 @@
 //! Tests of policy attachment as a whole.
 
+mod affecting;
 mod attaching;
 mod costs;
 mod delegation;
 mod envoy_gateway;
 mod fates;
 mod gep_713;
+mod losses;
 mod merging;
 mod mesh;
 mod patching;
+mod paths;
 mod products;
 mod properties;
+mod settings;
 mod targets;

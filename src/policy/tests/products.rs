@@ -145,6 +145,15 @@ fn nginx_adds_up_the_limits_of_one_level_and_replaces_those_of_the_level_above()
     assert_eq!(rates(&["gw"]), ["1r/s", "2r/s", "3r/s", "4r/s"]);
     assert_eq!(rates(&["gw", "r2"]), ["9r/s"]);
     assert!(seen.said().is_empty(), "{:?}", seen.said());
+    let text = text + &limit("r-2", 5, &route, &["8r/s"]);
+    let hub = crate::policy::testing::hub(&text, &[]);
+    let seen = Seen::hub(&hub);
+    let spec = seen.spec(&["gw", "r2"]).expect("limits");
+    assert_eq!(
+        spec["rateLimit"]["local"]["rules"],
+        json!([{"rate": "9r/s"}, {"rate": "8r/s"}]),
+        "nothing of the Gateway is left behind those of the route"
+    );
 }
 
 #[test]
@@ -277,6 +286,9 @@ fn kgateway_merges_transformations_deeply_where_the_gateway_asks_for_it() {
     assert_eq!(deep, set("9s", "1s", "c"));
     let deep = inherited(&annotation("DeepMergePreferParent"), &parent, &child);
     assert_eq!(deep, set("1s", "9s", "p"));
+    let shallow = inherited(&annotation("ShallowMergePreferChild"), &parent, &child);
+    let own = json!({"set": [{"name": "x", "value": "1s"}], "body": "c"});
+    assert_eq!(shallow["transformation"]["request"], own);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! The expectations are those of `envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0` and its golden
 //! files, with names and settings of our own.
 
+mod ancestors;
 mod merging;
 mod statuses;
 
