@@ -174,3 +174,17 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
     }
     orders
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_up_to_four_policies_every_order_counts_and_of_more_the_given_one_and_its_reverse() {
+        for (count, expected) in [(0, 1), (1, 1), (2, 2), (3, 6), (4, 24)] {
+            let orders: std::collections::BTreeSet<Vec<usize>> = orders(count).into_iter().collect();
+            assert_eq!(orders.len(), expected, "{count}");
+        }
+        assert_eq!(orders(5), [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]]);
+    }
+}

@@ -410,4 +410,18 @@ mod tests {
             ]
         );
     }
+
+    #[test]
+    fn the_fields_of_a_kind_are_those_of_its_group_and_of_no_other() {
+        let needed = |api: &str, kind: &str| {
+            let object = fixture::object(json!({
+                "apiVersion": api, "kind": kind, "metadata": {"name": "p", "namespace": "n"},
+                "spec": {"providerRefs": [{"name": "aws"}]},
+            }));
+            needed_by(&object, Some("n")).len()
+        };
+        assert_eq!(needed("kuadrant.io/v1", "DNSPolicy"), 1);
+        assert_eq!(needed("kuadrant.io/v1", "RateLimitPolicy"), 0);
+        assert_eq!(needed("example.com/v1", "DNSPolicy"), 0);
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kube_json::json;
+use kube_json::{Value, json};
 
 use super::super::testing::{SMALL, Seen, color, color_crd, hub};
 use super::super::{AuthoredId, Loss, Options, PolicyId, ProfileEntry, Profiles};
@@ -12,7 +12,7 @@ const GW: &str = "group: gateway.networking.k8s.io, kind: Gateway, name: gw";
 const R2: &str = "group: gateway.networking.k8s.io, kind: HTTPRoute, name: r2";
 
 /// `policy key: winners` of everything that is lost on any path of a hub, to whom a profile may be added.
-fn lost(text: &str, entry: Option<kube_json::Value>) -> Vec<String> {
+fn lost(text: &str, entry: Option<Value>) -> Vec<String> {
     let mut profiles = Profiles::built_in();
     if let Some(entry) = entry {
         let entry: ProfileEntry = kube_json::from_value(&entry).unwrap();
@@ -73,7 +73,7 @@ fn a_field_that_was_merged_with_another_lives_on_below_its_name() {
 }
 
 /// Two BackendTrafficPolicies, of which that of the route merges with that of the Gateway.
-fn merged(above: &str, below: &str) -> Vec<String> {
+fn merged(above: &str, below: &str, entry: Option<Value>) -> Vec<String> {
     let traffic = |name: &str, target: &str, settings: &str| {
         format!(
             "---\napiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\n\
@@ -83,7 +83,7 @@ fn merged(above: &str, below: &str) -> Vec<String> {
     let below = format!("mergeType: StrategicMerge, {below}");
     lost(
         &(SMALL.to_owned() + &traffic("g", GW, above) + &traffic("r", R2, &below)),
-        None,
+        entry,
     )
 }
 
@@ -92,11 +92,18 @@ fn of_a_list_that_merges_by_a_key_a_policy_loses_only_what_another_sets_in_the_s
     let websocket = |terminate: bool| format!("{{type: websocket, connect: {{terminate: {terminate}}}}}");
     let above = format!("httpUpgrade: [{{type: other}}, {}]", websocket(true));
     assert_eq!(
-        merged(&above, &format!("httpUpgrade: [{}]", websocket(false))),
+        merged(&above, &format!("httpUpgrade: [{}]", websocket(false)), None),
         ["g /httpUpgrade: r"]
     );
-    assert!(merged(&above, "httpUpgrade: [{type: websocket}]").is_empty());
-    assert!(merged(&above, "httpUpgrade: [{type: new}]").is_empty());
+    assert!(merged(&above, "httpUpgrade: [{type: websocket}]", None).is_empty());
+    assert!(merged(&above, "httpUpgrade: [{type: new}]", None).is_empty());
+    let lists =
+        json!([{"pointer": "/compression", "key": "name"}, {"pointer": "/httpUpgrade", "key": "type"}]);
+    let entry = json!({"group": "gateway.envoyproxy.io", "kind": "BackendTrafficPolicy", "listKeys": lists});
+    assert!(
+        merged(&above, "httpUpgrade: [{type: websocket}]", Some(entry)).is_empty(),
+        "each list has a key of its own"
+    );
 }
 
 #[test]

@@ -102,8 +102,28 @@ fn only_routes_that_a_kind_concerns_keep_a_path_from_ending_at_their_listener() 
         labels
     };
     assert_eq!(ends_at_listeners(SMALL), Vec::<String>::new());
-    let others = SMALL.replace("kind: HTTPRoute", "kind: TLSRoute");
-    assert_eq!(ends_at_listeners(&others), ["listener http", "listener https"]);
+    let others = SMALL.replace("kind: HTTPRoute", "kind: GRPCRoute");
+    let targets = json!([{"group": "gateway.networking.k8s.io", "kind": "Gateway"},
+        {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute"}]);
+    let fields = json!({"targets": targets, "ends": ["Route"]});
+    let found = with_profile(&(others + &color("p", GW, "x: 1")), fields, labels);
+    assert_eq!(found, ["listener http", "listener https"]);
+}
+
+#[test]
+fn of_kuadrants_extensions_every_listener_and_every_rule_has_a_path() {
+    let policy = "---\napiVersion: extensions.kuadrant.io/v1alpha1\nkind: PlanPolicy\nmetadata: {name: p, namespace: infra}\n\
+                  spec: {targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: r1}, plans: []}\n";
+    let hub = hub(&(SMALL.to_owned() + policy), &[]);
+    let labels = labels(&Seen::hub(&hub));
+    let listeners = ["http", "https"].into_iter();
+    let wanted: Vec<String> = listeners
+        .flat_map(|listener| {
+            let rules = ["first", "rule-2"].into_iter();
+            rules.map(move |rule| format!("listener {listener} > HTTPRoute infra/r1 > {rule}"))
+        })
+        .collect();
+    assert_eq!(labels, wanted);
 }
 
 #[test]

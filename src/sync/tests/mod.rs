@@ -1,10 +1,12 @@
 //! Tests of the objects that go to the spokes.
 
 mod any_order;
+mod chosen;
 mod reported;
 mod routes;
 mod same_target;
 mod spokes;
+mod undecided;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,6 +15,7 @@ use kube_json::Value;
 
 use super::{
     LocalPolicies, PlacedGateway, Spoke, Spokes, SyncedKinds, SyncedObjects, SyncedRoutes, Syncing, Variant,
+    chosen_objects,
 };
 use crate::diagnostic::Findings;
 use crate::hub::{Grants, Hub, Ours};
@@ -54,7 +57,7 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
         .iter()
         .map(|(gateway, names)| ((*gateway).to_owned(), owned(names)))
         .collect();
-    let synced = SyncedObjects::new(Syncing {
+    let mut synced = SyncedObjects::new(Syncing {
         attachments: &attachments,
         kinds: &kinds,
         routes: &routes,
@@ -62,6 +65,8 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
         ours: &ours,
         clusters: &clusters,
     });
+    let chosen = chosen_objects(&hub.objects, &ours, &routes, &grants);
+    synced.objects.splice(0..0, chosen);
     let placed = ours.gateways.map(|(_, ours)| PlacedGateway {
         gateway: &ours.gateway,
         params: &ours.params,

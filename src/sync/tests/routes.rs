@@ -4,12 +4,15 @@ use std::collections::{BTreeMap, HashMap};
 
 use proptest::prelude::*;
 
+use super::received;
 use crate::diagnostic::{Findings, Warnings};
 use crate::hub::{Grants, Hub, Ours};
 use crate::policy::testing::hub;
 use crate::policy::{Attachments, Options};
 use crate::sync::{NamespaceLabels, SyncedKinds, SyncedRoutes, check_admission};
-use crate::topology::Sources;
+use crate::topology::{Node, Sources};
+
+const OURS: &str = "kuadrant.io/mgc-gw-controller";
 
 /// A class of ours that syncs HTTPRoutes, and one that does not.
 const CLASSES: &str = "
@@ -54,8 +57,17 @@ fn decided<T>(
     hub: &Hub,
     look: impl FnOnce(&SyncedRoutes<'_>, &Ours<'_>, Findings, &NamespaceLabels) -> T,
 ) -> T {
+    decided_of(OURS, hub, look)
+}
+
+/// The same, where classes of another controller are ours.
+fn decided_of<T>(
+    controller: &str,
+    hub: &Hub,
+    look: impl FnOnce(&SyncedRoutes<'_>, &Ours<'_>, Findings, &NamespaceLabels) -> T,
+) -> T {
     let mut findings = Findings::new();
-    let ours = Ours::new(hub, "kuadrant.io/mgc-gw-controller", &mut findings);
+    let ours = Ours::new(hub, controller, &mut findings);
     let grants = Grants::new(hub, &mut findings);
     let sources = Sources::hub(&hub.objects);
     let attachments = Attachments::new(
@@ -156,6 +168,12 @@ fn section_port_and_hostname_decide_and_what_fits_none_is_said_once() {
         (", sectionName: a", false, Some("route/not-attached")),
         (", port: 80", false, Some("route/not-attached")),
         (", port: 82", false, Some("route/not-attached")),
+        (", sectionName: a, port: 82", false, Some("route/not-attached")),
+        (
+            ", sectionName: c, port: 82",
+            false,
+            Some("route/parent-not-found"),
+        ),
         (", sectionName: c", false, Some("route/parent-not-found")),
     ] {
         let hub = hub(&text(&to(more)), &[]);
@@ -208,6 +226,134 @@ fn only_labels_that_a_selector_asks_for_go_along() {
             .collect();
         assert!(notes.contains(&"on c2".to_owned()), "{notes:?}");
     });
+}
+
+#[test]
+fn a_finding_names_the_clusters_that_refuse_only_if_others_do_not() {
+    let select = "{namespaces: {from: Selector, selector: {matchExpressions: [{key: env, operator: NotIn, values: [dev]}]}}}";
+    let http = |name: &str, port: u16| {
+        format!("{{name: {name}, port: {port}, protocol: HTTP, allowedRoutes: {select}}}")
+    };
+    let to_one = "parentRefs: [{name: one, namespace: infra}]";
+    let namespace = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {team: a}}\n";
+    let of_route = [
+        CLASSES,
+        &gateway("one", "syncs", &http("a", 80)),
+        &route("HTTPRoute", "r", "shop", to_one),
+        namespace,
+    ]
+    .concat();
+    let open = gateway(
+        "one",
+        "syncs",
+        &format!("{{name: a, port: 80, protocol: HTTP, {ALL}}}"),
+    );
+    let open = open.replace("spec: {", &format!("spec: {{allowedListeners: {select}, "));
+    let set = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: ListenerSet\nmetadata: {name: set, namespace: shop}\n\
+               spec: {parentRef: {name: one, namespace: infra}, listeners: [{name: b, port: 81, protocol: HTTP}]}\n";
+    let classes = CLASSES.replace(
+        "resourcesToSync: [",
+        "resourcesToSync: [{group: gateway.networking.k8s.io, version: v1, resource: listenersets}, ",
+    );
+    let of_set = [&classes, open.as_str(), set, namespace].concat();
+    let refuses = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {env: dev}}\n";
+    for (text, code) in [
+        (of_route, "route/not-allowed"),
+        (of_set, "listener-set/not-allowed"),
+    ] {
+        let notes = |spokes: &[(&str, &str)]| {
+            decided(&hub(&text, spokes), |_, _, findings, _| {
+                let known: Vec<&str> = findings.iter().map(|finding| finding.code.name()).collect();
+                assert_eq!(known, [code]);
+                let notes = findings.iter().flat_map(|finding| finding.notes.clone());
+                notes.filter(|note| note.starts_with("on c")).collect::<Vec<_>>()
+            })
+        };
+        assert_eq!(notes(&[("c2", refuses)]), ["on c2"], "{code}");
+        assert!(
+            notes(&[("c1", refuses), ("c2", refuses)]).is_empty(),
+            "{code}: everywhere"
+        );
+    }
+}
+
+#[test]
+fn what_targets_a_route_goes_where_the_references_go_that_are_shipped() {
+    let listener = format!("{{name: a, port: 80, protocol: HTTP, {ALL}}}");
+    let text = [
+        CLASSES,
+        &gateway("one", "syncs", &listener),
+        &gateway("two", "keeps", &listener),
+        &route(
+            "HTTPRoute",
+            "r",
+            "shop",
+            "parentRefs: [{name: one, namespace: infra}, {name: two, namespace: infra}]",
+        ),
+    ]
+    .concat()
+    .replace(OURS, "example.com/gateway-controller");
+    let places: &[(&str, &[&str])] = &[("infra/one", &["c1"]), ("infra/two", &["c2"])];
+    received(&hub(&text, &[]), places, |received| {
+        let (attachments, routes) = (received.attachments, received.routes);
+        let placed = received
+            .making
+            .gateways
+            .map(|(_, placed)| std::sync::Arc::clone(&placed.clusters));
+        let clusters = |node: Node| {
+            let reached =
+                ["c1", "c2"].map(|cluster| routes.reach(attachments, received.clusters, node, cluster));
+            let all = routes.clusters_of(attachments, received.kinds, &placed, node);
+            (all.into_iter().collect::<Vec<_>>(), reached)
+        };
+        let topology = &attachments.topology;
+        let route = topology.routes.ids().next().unwrap();
+        assert_eq!(clusters(Node::Route(route)), (vec!["c1"], [true, false]));
+        let two = topology.find_gateway("infra", "two").unwrap();
+        assert_eq!(clusters(Node::Gateway(two)), (vec!["c2"], [false, true]));
+    });
+}
+
+#[test]
+fn a_route_that_a_synced_one_delegates_to_is_synced_with_it() {
+    let listener = format!("{{name: a, port: 80, protocol: HTTP, {ALL}}}");
+    let to_child = "{group: gateway.networking.k8s.io, kind: HTTPRoute, name: child, namespace: team}";
+    let text = |class: &str| {
+        [
+            CLASSES,
+            &gateway("one", class, &listener),
+            &route(
+                "HTTPRoute",
+                "parent",
+                "infra",
+                &format!(
+                    "parentRefs: [{{name: one}}], rules: [{{matches: [{{path: {{value: /a}}}}], backendRefs: [{to_child}]}}]"
+                ),
+            ),
+            &route(
+                "HTTPRoute",
+                "child",
+                "team",
+                "rules: [{matches: [{path: {value: /a/b}}], backendRefs: [{name: s, port: 80}]}]",
+            ),
+        ]
+        .concat()
+        .replace(OURS, "kgateway.dev/kgateway")
+    };
+    let going = |class: &str| {
+        decided_of(
+            "kgateway.dev/kgateway",
+            &hub(&text(class), &[]),
+            |routes, _, _, _| {
+                routes
+                    .iter()
+                    .map(|(_, route)| route.object.key())
+                    .collect::<Vec<_>>()
+            },
+        )
+    };
+    assert_eq!(going("syncs"), ["infra/parent", "team/child"]);
+    assert!(going("keeps").is_empty());
 }
 
 proptest! {
