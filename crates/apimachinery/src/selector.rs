@@ -430,4 +430,24 @@ mod tests {
             proptest::prop_assert_eq!(present, !matches(&expression("k", "NotIn", &[&value]), &entries));
         }
     }
+
+    #[test]
+    fn a_selector_is_read_from_a_field_and_a_requirement_is_shown_as_kubernetes_writes_it() {
+        let root = kube_json::json!({"matchLabels": {"env": "dev"},
+            "matchExpressions": [{"key": "tier", "operator": "Exists"}, {"key": "zone", "operator": "NotIn", "values": ["a", "b"]},
+                {"key": "old", "operator": "DoesNotExist"}]});
+        let selector = Selector::read(&Field::new(&root)).unwrap();
+        let shown: Vec<String> = selector.requirements.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            shown,
+            [
+                "env In [dev]",
+                "tier Exists",
+                "zone NotIn [a, b]",
+                "old DoesNotExist"
+            ]
+        );
+        let wrong = kube_json::json!({"matchExpressions": [{"key": "tier", "operator": "Like"}]});
+        assert_eq!(Selector::read(&Field::new(&wrong)), None);
+    }
 }

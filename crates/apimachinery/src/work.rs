@@ -253,4 +253,59 @@ mod tests {
         assert_eq!(work.pattern("^[a-z]{1,501}$").err(), Some(Spent));
         assert!(work.is_spent());
     }
+
+    #[test]
+    fn all_of_a_stock_may_be_spent_and_not_one_step_more() {
+        let work = Work::with_limit(10);
+        assert_eq!(work.spend(10), Ok(()));
+        assert!(!work.is_spent());
+        assert_eq!(work.spend(1), Err(Spent));
+        assert!(work.is_spent());
+        assert_eq!(Work::unlimited().spend(u64::MAX), Ok(()));
+        let definition = Value::from("a".repeat(98));
+        let of_definitions = Work::of_definitions([&definition, &definition].into_iter());
+        assert_eq!(of_definitions.spend(STOCK + 200 * STEPS_PER_BYTE), Ok(()));
+        assert_eq!(of_definitions.spend(1), Err(Spent));
+    }
+
+    #[test]
+    fn an_object_brings_along_what_goes_by_the_bytes_of_its_values() {
+        let spent = Work::with_limit(0);
+        for (value, bytes) in [
+            (Value::Null, 4),
+            (Value::from("abc"), 5),
+            (kube_json::json!(["abc", 1]), 2 + 5 + 4),
+            (kube_json::json!({"key": "abc"}), 2 + 3 + 4 + 5),
+        ] {
+            assert_eq!(
+                spent.allowance(&value).spend(bytes * STEPS_PER_BYTE),
+                Ok(()),
+                "{value}"
+            );
+            assert_eq!(
+                spent.allowance(&value).spend(bytes * STEPS_PER_BYTE + 1),
+                Err(Spent),
+                "{value}"
+            );
+            let copied = bytes * STEPS_PER_COPIED_BYTE;
+            assert_eq!(spent.allowance_of(copied).copy(&value), Ok(()), "{value}");
+            assert_eq!(spent.allowance_of(copied - 1).copy(&value), Err(Spent), "{value}");
+        }
+    }
+
+    #[test]
+    fn looking_for_a_pattern_is_paid_by_its_weight_and_the_length_of_the_text() {
+        let plenty = Work::unlimited();
+        let compiled = plenty.pattern("^a{1,100}$").unwrap();
+        let pattern = compiled.as_ref().as_ref().unwrap();
+        let text = "a".repeat(64);
+        let steps = pattern.weight() * 64 / STATES_PER_STEP;
+        let spent = Work::with_limit(0);
+        assert_eq!(spent.allowance_of(steps).is_match(pattern, &text), Ok(true));
+        assert_eq!(
+            spent.allowance_of(steps).is_match(pattern, &"b".repeat(64)),
+            Ok(false)
+        );
+        assert_eq!(spent.allowance_of(steps - 1).is_match(pattern, &text), Err(Spent));
+    }
 }

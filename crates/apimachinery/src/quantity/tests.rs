@@ -71,6 +71,15 @@ fn malformed_text_is_refused() {
 #[allow(clippy::float_cmp)]
 fn what_is_finer_than_nano_rounds_up_and_binary_numbers_are_capped() {
     assert_eq!(value("1e-12"), 1e-9);
+    for (text, wanted) in [
+        ("0.0000000015", 2e-9),
+        ("0.0000000020", 2e-9),
+        ("0.000000000001Ki", 2e-9),
+        ("0.0000000000009765625Ki", 1e-9),
+        ("0Ki", 0.0),
+    ] {
+        assert_eq!(value(text), wanted, "{text}");
+    }
     assert_eq!(value("1000Ei"), 9_223_372_036_854_775_807.0);
     assert_eq!(value("1000E"), 1e21);
     assert!(Quantity::parse("99999999999999999999999999999999999").is_err());
@@ -90,6 +99,9 @@ fn a_broken_suffix_is_told_from_a_number_that_is_too_large() {
     assert_eq!(Quantity::parse("1e301"), Err(QuantityError::Range));
     let digits = "1".repeat(MAX_DIGITS);
     assert_ne!(Quantity::parse(&digits), Err(QuantityError::Format));
+    let small = format!("0.{}", "0".repeat(MAX_DIGITS));
+    assert!(Quantity::parse(&small).is_ok(), "as many digits as are read");
+    assert_eq!(Quantity::parse(&format!("{small}0")), Err(QuantityError::Range));
 }
 
 /// Observed with apimachinery's own `AsApproximateFloat64`.

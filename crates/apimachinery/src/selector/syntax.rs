@@ -172,4 +172,47 @@ mod tests {
         assert_eq!(go_quoted("a\"\\\n\u{1}é"), "\"a\\\"\\\\\\n\\x01é\"");
         assert_eq!(go_json(&["<&>".to_owned()]), "[\"\\u003c\\u0026\\u003e\"]");
     }
+
+    #[test]
+    fn lengths_are_complained_about_beyond_their_limit_and_not_at_it() {
+        let text = |length: usize| "a".repeat(length);
+        let too_long = |limit: usize| format!("must be no more than {limit} bytes");
+        assert!(value_complaints(&text(63)).is_empty());
+        assert!(key_complaints(&text(63)).is_empty());
+        assert!(key_complaints(&format!("{}/a", text(253))).is_empty());
+        for more in [1, 2] {
+            assert_eq!(value_complaints(&text(63 + more)), [too_long(63)]);
+            let name = format!("name part {}", too_long(63));
+            assert_eq!(key_complaints(&text(63 + more)), [name]);
+            let prefix = format!("prefix part {}", too_long(253));
+            assert_eq!(key_complaints(&format!("{}/a", text(253 + more))), [prefix]);
+        }
+    }
+
+    #[test]
+    fn a_prefix_is_a_subdomain_and_a_key_has_one_slash_at_most() {
+        for prefix in ["a", "a-b.c1", "1.2"] {
+            assert!(key_complaints(&format!("{prefix}/x")).is_empty(), "{prefix}");
+        }
+        for prefix in ["-a.io", "a-.io", "a..b", ".a", "A.io", "a_b", "a.b-"] {
+            let complaints = key_complaints(&format!("{prefix}/x"));
+            assert!(
+                complaints[0].starts_with("prefix part a lowercase RFC 1123"),
+                "{prefix}: {complaints:?}"
+            );
+        }
+        let complaints = key_complaints("a/b/c");
+        assert!(
+            complaints[0].starts_with("a qualified name must"),
+            "{complaints:?}"
+        );
+    }
+
+    #[test]
+    fn control_characters_are_quoted_as_go_does() {
+        assert_eq!(
+            go_quoted("\u{1}\u{7f}\u{80}\u{85}\u{e9}"),
+            "\"\\x01\\x7f\\u0080\\u0085\u{e9}\""
+        );
+    }
 }
