@@ -6,6 +6,11 @@
 #[allow(dead_code, unreachable_pub)]
 mod targets;
 
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use syn::visit::Visit;
+use syn::{ItemUse, UseTree};
 use targets::{TARGETS, Target};
 
 /// Changes of each seed: many of a small one, one of a whole hub.
@@ -115,6 +120,109 @@ macro_rules! slices {
             assert_eq!(programs, tried.map(|name| format!("{name}.rs")));
         }
     };
+}
+
+/// The crates that the text of a program names in paths: `kube_json::Value`, `use serde_json as ...`.
+struct Crates(BTreeSet<String>);
+
+impl Crates {
+    fn add_use(&mut self, tree: &UseTree) {
+        match tree {
+            UseTree::Path(path) => self.add(&path.ident),
+            UseTree::Name(name) => self.add(&name.ident),
+            UseTree::Rename(rename) => self.add(&rename.ident),
+            UseTree::Group(group) => group.items.iter().for_each(|tree| self.add_use(tree)),
+            UseTree::Glob(_) => {}
+        }
+    }
+
+    fn add(&mut self, name: &Ident) {
+        self.0.insert(name.to_string());
+    }
+
+    /// What a macro is given is no syntax tree: a name that `::` follows and none precedes is the first of a path.
+    fn add_tokens(&mut self, tokens: TokenStream) {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let is_colon =
+            |at: usize| matches!(tokens.get(at), Some(TokenTree::Punct(sign)) if sign.as_char() == ':');
+        for (at, token) in tokens.iter().enumerate() {
+            match token {
+                TokenTree::Ident(name) if is_colon(at + 1) && is_colon(at + 2) => {
+                    if at == 0 || !is_colon(at - 1) {
+                        self.add(name);
+                    }
+                }
+                TokenTree::Group(group) => self.add_tokens(group.stream()),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Crates {
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        self.add_use(&item.tree);
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        if path.segments.len() > 1
+            && let Some(first) = path.segments.first()
+        {
+            self.add(&first.ident);
+        }
+        syn::visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        self.add_tokens(call.tokens.clone());
+        syn::visit::visit_macro(self, call);
+    }
+}
+
+/// CI does not compile `fuzz/`: libFuzzer and a nightly toolchain would take minutes. The library is a part of this test;
+/// what could be missing there is a dependency.
+#[test]
+fn every_crate_that_a_fuzz_target_names_is_a_dependency_of_the_targets() {
+    let fuzz = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz");
+    let manifest = std::fs::read_to_string(format!("{fuzz}/Cargo.toml")).expect("the manifest");
+    let (_, dependencies) = manifest.split_once("[dependencies]\n").expect("dependencies");
+    let lines = dependencies.lines().take_while(|line| !line.starts_with('['));
+    let declared: BTreeSet<String> = lines
+        .filter_map(|line| Some(line.split_once(" =")?.0.replace('-', "_")))
+        .collect();
+    let mut named = BTreeSet::new();
+    for directory in ["src", "fuzz_targets", "examples"] {
+        let files = std::fs::read_dir(format!("{fuzz}/{directory}")).expect("the directory");
+        for file in files {
+            let path = file.expect("an entry").path();
+            let text = std::fs::read_to_string(&path).expect("a text");
+            let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            let mut crates = Crates(BTreeSet::new());
+            crates.visit_file(&parsed);
+            named.extend(crates.0);
+        }
+    }
+    assert!(
+        named.contains("spokewright") && named.contains("kube_yaml"),
+        "{named:?}"
+    );
+    // Every crate of this workspace and of its manifest that is named; other first parts of paths are types and modules.
+    let own =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.lock")).expect("the lock file");
+    let known = own
+        .lines()
+        .filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+    let known: BTreeSet<String> = known
+        .map(|name| name.replace('-', "_"))
+        .chain(["libfuzzer_sys".to_owned()])
+        .collect();
+    let missing: Vec<&String> = named
+        .iter()
+        .filter(|name| known.contains(*name) && !declared.contains(*name))
+        .collect();
+    assert!(missing.is_empty(), "not in fuzz/Cargo.toml: {missing:?}");
+    let unused: Vec<&String> = declared.iter().filter(|name| !named.contains(*name)).collect();
+    assert!(unused.is_empty(), "only in fuzz/Cargo.toml: {unused:?}");
 }
 
 slices! { cel config git_index hub inventory params pattern placement yaml }

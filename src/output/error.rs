@@ -464,4 +464,44 @@ mod tests {
             assert!(finding.help.is_some(), "{finding:?}");
         }
     }
+
+    #[test]
+    fn the_help_for_what_cannot_be_read_or_written_goes_by_the_cause() {
+        let of = |action: Action, kind: io::ErrorKind| {
+            let error = OutputError::io(action, Path::new("out/file"), kind.into());
+            let finding = error.findings().remove(0);
+            let notes = finding.notes.len();
+            (finding.code, finding.help.unwrap_or_default(), notes)
+        };
+        let denied = io::ErrorKind::PermissionDenied;
+        let (code, help, notes) = of(Action::Read, denied);
+        assert_eq!((code, notes), (Code::OUTPUT_UNREADABLE, 0));
+        assert!(help.contains("chmod u+r out/file"), "{help}");
+        let (code, help, notes) = of(Action::Write, denied);
+        assert_eq!((code, notes), (Code::OUTPUT_UNWRITABLE, 1));
+        assert!(help.contains("chmod u+w out"), "{help}");
+        let (_, help, _) = of(Action::Write, io::ErrorKind::ReadOnlyFilesystem);
+        assert!(help.contains("-o"), "{help}");
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_inventory_is_said_with_its_line() {
+        for (fault, words) in [
+            (InventoryFault::NotAFile, "it is not a regular file"),
+            (
+                InventoryFault::Malformed { line: 3 },
+                "line 3 is not `<sha256>  <path>`",
+            ),
+            (
+                InventoryFault::Conflict { line: 4 },
+                "line 4 is a merge conflict marker",
+            ),
+            (
+                InventoryFault::Outside { line: 5 },
+                "line 5 names a path that is never written",
+            ),
+        ] {
+            assert_eq!(fault.to_string(), words);
+        }
+    }
 }

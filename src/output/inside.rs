@@ -85,4 +85,13 @@ mod tests {
         std::os::unix::fs::symlink(&hub, root.path().join("elsewhere")).unwrap();
         assert!(same_or_inside(&root.path().join("elsewhere/out"), &hub).unwrap());
     }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_loop_of_links_leads_nowhere() {
+        let root = tempfile::tempdir().unwrap();
+        let link = root.path().join("link");
+        std::os::unix::fs::symlink(&link, &link).unwrap();
+        assert!(same_or_inside(&link.join("out"), root.path()).is_err());
+    }
 }

@@ -337,4 +337,15 @@ mod tests {
         };
         assert!(!in_other_bytes.holds([("a", hash), ("b", hash)].into_iter()));
     }
+
+    #[test]
+    fn two_wrong_digits_of_one_byte_make_no_hash_either() {
+        let whole = "0".repeat(64);
+        assert!(from_hex(&whole).is_some());
+        for pair in ["zz", "gg", "--"] {
+            let mut digits = whole.clone();
+            digits.replace_range(..2, pair);
+            assert_eq!(from_hex(&digits), None, "{digits}");
+        }
+    }
 }

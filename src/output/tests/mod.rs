@@ -7,6 +7,8 @@ mod meddling;
 mod ownership;
 mod parts;
 #[cfg(unix)]
+mod places;
+#[cfg(unix)]
 mod swapped;
 
 use std::borrow::Cow;
