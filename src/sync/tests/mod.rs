@@ -2,6 +2,7 @@
 
 mod any_order;
 mod chosen;
+mod merged_policy;
 mod reported;
 mod routes;
 mod same_target;

@@ -204,6 +204,32 @@ fn a_finding_names_six_objects_that_need_something_and_counts_the_others() {
 }
 
 #[test]
+fn a_field_of_several_copies_is_named_once_and_two_fields_of_one_object_each() {
+    let other = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: other, namespace: infra}\n\
+                 spec: {gatewayClassName: gc, listeners: [{name: http, port: 80, protocol: HTTP}]}\n";
+    let route = |backends: &str| {
+        format!(
+            "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: both, namespace: infra}}\n\
+             spec: {{parentRefs: [{{name: gw}}, {{name: other}}], rules: [{{backendRefs: [{backends}]}}]}}\n"
+        )
+    };
+    let places = |backends: &str| {
+        let hub = hub(
+            &(shipping_routes(&small_with_params()) + other + &route(backends)),
+            &[],
+        );
+        let mut findings = Findings::new();
+        let clusters: &[(&str, &[&str])] = &[("infra/gw", &["c1"]), ("infra/other", &["c2"])];
+        received(&hub, clusters, |received| references(received, &mut findings));
+        let lost = findings.iter().find(|finding| finding.message.contains("lost"));
+        lost.unwrap().related.len() + 1
+    };
+    let lost = "{name: lost, port: 80}";
+    assert_eq!(places(lost), 1);
+    assert_eq!(places(&format!("{lost}, {lost}")), 2);
+}
+
+#[test]
 fn a_reference_of_a_wrong_kind_is_not_reported_again_for_what_it_would_need() {
     let text = asking_for(&small_with_params(), "dnspolicies")
         + &policy("DNSPolicy", GW, ", providerRefs: [{name: aws}]");
