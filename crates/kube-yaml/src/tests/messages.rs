@@ -181,3 +181,32 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_escape_that_yaml_does_not_have_is_shown_whole_with_what_to_write() {
+    let (place, message, help) = told("a: \"x\\éy\"\n");
+    assert_eq!(place, "\\é");
+    assert_eq!(message, "`\\é` is not an escape in YAML");
+    assert!(help.starts_with("write `\\\\é` for the same text"), "{help}");
+    assert_eq!(told("a: \"x\\/y\"\n").2, "write `/`: only JSON allows `\\/`");
+}
+
+#[test]
+fn a_second_api_version_may_be_the_begin_of_another_object() {
+    let second = |key: &str| told(&format!("{key}: a\n{key}: b\n")).2;
+    assert!(second("apiVersion").starts_with("if another object begins here, write `---`"));
+    assert!(!second("kind").contains("---"), "{}", second("kind"));
+}
+
+#[test]
+fn a_separator_inside_of_a_text_is_shown_with_where_the_text_is_opened() {
+    let text = "a: \"b\n--- c\"\n";
+    let found = error(text);
+    assert_eq!(&text[found.range], "---");
+    let related: Vec<&str> = found
+        .related
+        .iter()
+        .map(|related| &text[related.range.clone()])
+        .collect();
+    assert_eq!(related, ["\""]);
+}

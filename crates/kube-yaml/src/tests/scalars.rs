@@ -520,3 +520,37 @@ fn tricky_texts_are_quoted_and_plain_ones_are_not() {
         assert_eq!(scalar(text), text);
     }
 }
+
+#[test]
+fn base64_is_padded_at_its_end_as_far_as_its_last_group_needs() {
+    let read =
+        |text: &str| crate::read_document(&format!("k: !!binary \"{text}\"\n"), &crate::Limits::default());
+    for (text, wanted) in [
+        ("", ""),
+        ("QQ==", "A"),
+        ("QUE=", "AA"),
+        ("QUFB", "AAA"),
+        ("QQ==\\n", "A"),
+    ] {
+        assert_eq!(read(text).unwrap()["k"], wanted, "{text}");
+    }
+    for text in [
+        "=", "Q===", "====", "QQ=", "QQ==QQ==", "QUE=QQ==", "QQ==Q", "QQ===", "Q=Q=", "Q",
+    ] {
+        assert!(read(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn the_tag_of_a_text_makes_a_text_of_anything_plain() {
+    assert_eq!(meaning("!!str 1"), json!("1"));
+    assert_eq!(meaning("!!str"), json!(""));
+    assert_eq!(meaning("!!str null"), json!("null"));
+}
+
+#[test]
+fn a_decimal_of_up_to_18_digits_has_no_leading_zero() {
+    assert_eq!(meaning("0"), json!(0));
+    assert_eq!(meaning("010"), json!(8), "octal");
+    assert_eq!(meaning("999999999999999999"), json!(999_999_999_999_999_999_i64));
+}

@@ -227,3 +227,61 @@ fn the_escapes_of_double_quotes_are_short() {
         "\"\\\"\\\\\\n\\t\\r\\0\\x01\\x7f\\xa0\\u200b\\u2028\\ufeff\\uffff😀é\""
     );
 }
+
+#[test]
+fn a_key_of_120_bytes_is_not_explicit_yet() {
+    let key = "k".repeat(120);
+    assert_eq!(
+        write_document(&json!({key.clone(): {"a": 1}})),
+        format!("{key}:\n  a: 1\n")
+    );
+}
+
+#[test]
+fn a_text_beyond_ascii_is_plain_unless_it_looks_like_a_key_or_a_comment() {
+    for plain in ["é:x", "é#x", "é x#", "é-é", "aé b"] {
+        assert_eq!(scalar(plain), plain);
+    }
+    for text in ["é: x", "é #x", "x #é"] {
+        assert_eq!(scalar(text), format!("\"{text}\""));
+    }
+}
+
+#[test]
+fn a_text_that_may_be_a_date_is_quoted() {
+    for text in [
+        "2001-12-14 21:59:43",
+        "2001-12-14t21:59:43z",
+        "2001-12-14T21:59:43.1Z",
+    ] {
+        assert_eq!(scalar(text), format!("\"{text}\""));
+    }
+    assert_eq!(scalar("21 59 t z"), "21 59 t z", "without a dash");
+}
+
+#[test]
+fn a_text_of_several_lines_is_a_block_unless_blanks_end_a_line_or_a_character_needs_an_escape() {
+    let is_block = |text: &str| {
+        let written = write_document(&json!({ "k": text }));
+        assert_eq!(value(&written)["k"], text);
+        written.starts_with("k: |")
+    };
+    for text in ["a\nb\n", "a\nb", "é\nb", "a\té\nb\n", "a\n\n\nb\n"] {
+        assert!(is_block(text), "{text:?}");
+    }
+    for text in [
+        "a \nb",
+        "a\t\nb",
+        "a\nb ",
+        "a\nb\t",
+        "é\nb ",
+        "é \nb",
+        "a\u{85}\nb",
+        "é\u{feff}\nb",
+        "é\u{1}\nb",
+        " a\nb",
+        "\na",
+    ] {
+        assert!(!is_block(text), "{text:?}");
+    }
+}
