@@ -147,10 +147,10 @@ impl Crates {
             |at: usize| matches!(tokens.get(at), Some(TokenTree::Punct(sign)) if sign.as_char() == ':');
         for (at, token) in tokens.iter().enumerate() {
             match token {
-                TokenTree::Ident(name) if is_colon(at + 1) && is_colon(at + 2) => {
-                    if at == 0 || !is_colon(at - 1) {
-                        self.add(name);
-                    }
+                TokenTree::Ident(name)
+                    if is_colon(at + 1) && is_colon(at + 2) && (at == 0 || !is_colon(at - 1)) =>
+                {
+                    self.add(name);
                 }
                 TokenTree::Group(group) => self.add_tokens(group.stream()),
                 _ => {}

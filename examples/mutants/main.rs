@@ -6,7 +6,8 @@
 //! cargo run --example mutants -- ../mutated mutants.json state
 //! ```
 //!
-//! A fourth word, `unit`, leaves the tests of the command out.
+//! A fourth word, `unit`, leaves the tests of the command out. If `CARGO_TARGET_DIR` is set, set another one for this
+//! program: Cargo takes the two trees for one.
 //!
 //! cargo-mutants says which mutants there are. It builds each of them alone, which takes a minute in a crate of this
 //! size. Here every mutant is woven into one copy of the tree (`weave`), where `MUTANT=7` in the environment turns one

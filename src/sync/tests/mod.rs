@@ -2,6 +2,7 @@
 
 mod any_order;
 mod chosen;
+mod local;
 mod merged_policy;
 mod reported;
 mod routes;

@@ -709,20 +709,6 @@ fn synced_objects_group_targets_by_object_and_say_what_single_clusters_get_inste
 }
 
 #[test]
-fn a_cluster_whose_local_policy_takes_nothing_away_gets_what_all_others_get() {
-    let text = small_with_params() + &limit("g", GW, &merging(&format!("l: {}", rate(1))));
-    let other = local("other", &merging(&format!("m: {}", rate(5))));
-    let hub = hub(&text, &[("c1", &other)]);
-    synced(&hub, &["c1", "c2"], |synced| {
-        let target = &synced.objects[0].targets[0];
-        assert!(
-            target.instead.is_empty() && target.withheld_from.is_empty(),
-            "{target:?}"
-        );
-    });
-}
-
-#[test]
 fn a_cluster_may_have_gateways_and_routes_of_the_same_names_as_the_hub() {
     let own = SMALL.to_owned() + &limit("p", GW, &format!("limits: {{l: {}}}", rate(5)));
     let hub = hub(

@@ -7,7 +7,7 @@ use super::{Received, received, state_on};
 use crate::hub::Hub;
 use crate::object::Object;
 use crate::policy::testing::{hub, limit, small_with_params};
-use crate::policy::{Attachments, EffectivePolicies, Rule};
+use crate::policy::{Attachments, EffectivePolicies};
 use crate::report::PolicyEntry;
 
 const GW: &str = "kind: Gateway, name: gw";
@@ -26,7 +26,7 @@ const OTHER: &str = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gatewa
                      spec: {gatewayClassName: gc, listeners: [{name: http, port: 80, protocol: HTTP}]}\n";
 
 /// A RateLimitPolicy that lives on a cluster.
-fn local(name: &str, settings: &str) -> String {
+pub(super) fn local(name: &str, settings: &str) -> String {
     limit(name, GW, settings).replace("namespace: infra", "namespace: kuadrant-infra")
 }
 
@@ -39,7 +39,7 @@ fn classes(hub: &Hub, gateways: &[(&str, &[&str])]) -> Vec<Vec<String>> {
 }
 
 /// Looks at what is on one cluster.
-fn on<T>(received: &Received<'_>, cluster: &str, look: impl FnOnce(&Attachments<'_>) -> T) -> T {
+pub(super) fn on<T>(received: &Received<'_>, cluster: &str, look: impl FnOnce(&Attachments<'_>) -> T) -> T {
     let spokes = received.making.build(Some(cluster));
     let [spoke] = spokes.as_slice() else {
         panic!("{spokes:?}")
@@ -596,53 +596,4 @@ fn what_lives_on_a_cluster_touches_the_gateways_that_it_names_and_those_of_the_r
         Some(Vec::new()),
         "what was synced before is no object of the cluster"
     );
-}
-
-#[test]
-fn a_local_policy_needs_no_grant_for_a_gateway_of_another_namespace() {
-    let elsewhere = limit(
-        "away",
-        "kind: Gateway, name: gw, namespace: kuadrant-infra",
-        LIMIT,
-    )
-    .replace("{name: away, namespace: infra}", "{name: away, namespace: apps}");
-    let hub = hub(&small_with_params(), &[("c1", &elsewhere)]);
-    received(&hub, &[("infra/gw", &["c1"])], |received| {
-        on(received, "c1", |there| {
-            let id = there.policies.ids().next().unwrap();
-            assert!(!there.policy(id).nodes().is_empty(), "it is attached");
-        });
-    });
-}
-
-#[test]
-fn a_local_policy_overrides_a_synced_one_of_its_target_by_where_it_lives() {
-    let merging =
-        |limits: &str| format!("defaults: {{strategy: merge, limits: {{{limits}: {{rates: []}}}}}}");
-    let hub = hub(
-        &(small_with_params() + &limit("g", GW, &merging("l"))),
-        &[("c1", &local("special", &merging("m")))],
-    );
-    received(&hub, &[("infra/gw", &["c1"])], |received| {
-        on(received, "c1", |there| {
-            let effective = EffectivePolicies::new(there, &crate::policy::PathBudget::default());
-            let (_, path) = effective.iter().next().unwrap();
-            let author = |local: bool| {
-                let (id, policy) = there
-                    .policies
-                    .iter()
-                    .find(|(_, policy)| policy.local == local)
-                    .unwrap();
-                policy.authors(id).next().unwrap().0
-            };
-            let rule = |winner: bool, loser: bool| path.effective.rule(there, author(winner), author(loser));
-            assert_eq!(rule(true, false), Some(Rule::SpokeLocal));
-            assert_ne!(rule(false, true), Some(Rule::SpokeLocal));
-            assert_ne!(
-                rule(true, true),
-                Some(Rule::SpokeLocal),
-                "of two local ones, as of any two"
-            );
-        });
-    });
 }

@@ -192,7 +192,7 @@ fn a_finding_names_six_objects_that_need_something_and_counts_the_others() {
         let hub = hub(&(shipping_routes(&small_with_params()) + &routes), &[]);
         let mut findings = Findings::new();
         received(&hub, &[("infra/gw", &["c1"])], |received| {
-            references(received, &mut findings)
+            references(received, &mut findings);
         });
         let lost = findings.iter().find(|finding| finding.message.contains("lost"));
         let lost = lost.unwrap();
@@ -220,7 +220,9 @@ fn a_field_of_several_copies_is_named_once_and_two_fields_of_one_object_each() {
         );
         let mut findings = Findings::new();
         let clusters: &[(&str, &[&str])] = &[("infra/gw", &["c1"]), ("infra/other", &["c2"])];
-        received(&hub, clusters, |received| references(received, &mut findings));
+        received(&hub, clusters, |received| {
+            references(received, &mut findings);
+        });
         let lost = findings.iter().find(|finding| finding.message.contains("lost"));
         lost.unwrap().related.len() + 1
     };
