@@ -268,12 +268,14 @@ fn listeners_that_conflict_are_reported_of_gateways_and_of_listener_sets() {
     );
     let set = with_sets(&base) + SET;
     assert!(said(&set).is_empty(), "{:?}", said(&set));
+    // An API server accepts two protocols on one port; no controller serves both.
+    let tls = "protocol: HTTPS, tls: {certificateRefs: [{name: c}]}}";
     let twins = base.replace(
         "  - {name: http, port: 80, protocol: HTTP}\n",
-        "  - {name: http, port: 80, protocol: HTTP}\n  - {name: twin, port: 80, protocol: HTTP}\n",
+        &format!("  - {{name: http, port: 80, protocol: HTTP}}\n  - {{name: twin, port: 80, {tls}\n"),
     );
     let extra = "{name: extra, port: 8080, protocol: HTTP}";
-    let in_set = set.replace(extra, &format!("{extra}, {}", extra.replace("extra", "twin")));
+    let in_set = set.replace(extra, &format!("{extra}, {{name: twin, port: 8080, {tls}"));
     for (text, name) in [(twins, "Gateway infra/gw"), (in_set, "ListenerSet infra/ls")] {
         let said = said(&text);
         assert!(said.iter().any(|said| said.contains(name)), "{name}: {said:?}");
