@@ -238,7 +238,8 @@ struct Missing<'f> {
 
 impl<'f> Missing<'f> {
     fn of(finding: &'f Finding, sources: &'f Sources) -> Self {
-        let value = value_at(&finding.place, sources);
+        // To find the value, its document is read again.
+        let value = || value_at(&finding.place, sources);
         if !finding.is_about_a_name() {
             return Self {
                 kinds: Vec::new(),
@@ -246,10 +247,10 @@ impl<'f> Missing<'f> {
             };
         }
         let (kinds, name) = match finding.code {
-            Code::GATEWAY_CLASS_NOT_FOUND => (vec!["GatewayClass"], value),
-            Code::PLACEMENT_NOT_FOUND => (vec!["Placement", "PlacementDecision"], value),
-            Code::PLACEMENT_UNKNOWN_CLUSTER => (vec!["ManagedCluster"], value),
-            Code::PARAMS_INVALID => (vec!["ConfigMap"], value),
+            Code::GATEWAY_CLASS_NOT_FOUND => (vec!["GatewayClass"], value()),
+            Code::PLACEMENT_NOT_FOUND => (vec!["Placement", "PlacementDecision"], value()),
+            Code::PLACEMENT_UNKNOWN_CLUSTER => (vec!["ManagedCluster"], value()),
+            Code::PARAMS_INVALID => (vec!["ConfigMap"], value()),
             // These begin with the object: `Gateway shop/web is not in the input`.
             _ => {
                 let mut words = finding.message.split(' ');

@@ -4,7 +4,7 @@
 //! our Gateways, the synced objects with their variants, the objects on the clusters. Flows out: findings. Must not
 //! know: works.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::gateway::PlacedGateway;
 use super::on_spokes::{OnSpokes, Without, is_among};
@@ -99,10 +99,21 @@ pub(crate) fn report_references(
             }
         }
     }
+    // Most objects are missing wherever a Gateway goes, and thousands of them wherever one does.
+    let mut of_lists: HashMap<*const [String], Vec<&str>> = HashMap::new();
     for (needed, missing) in all {
-        let clusters = missing.clusters(is_known);
+        let some;
+        let clusters = match missing.clusters.as_slice() {
+            [Without::All(all)] => of_lists
+                .entry(std::ptr::from_ref(*all))
+                .or_insert_with(|| missing.clusters(is_known)),
+            _ => {
+                some = missing.clusters(is_known);
+                &some
+            }
+        };
         if !clusters.is_empty() {
-            findings.extend(not_shipped(hub, (&needed, &clusters), &missing));
+            findings.extend(not_shipped(hub, (&needed, clusters), &missing));
         }
     }
 }
