@@ -171,10 +171,6 @@ fn base64(text: &[u8]) -> Option<Vec<u8>> {
             bytes.extend([first, second, third].iter().take(3 - padding as usize));
             group = 0;
             digits = 0;
-            if padding > 0 {
-                // Only `\n` and `\r` may follow: a digit count of 0 with padding refuses everything else.
-                padding = 3;
-            }
         }
     }
     (digits == 0).then_some(bytes)

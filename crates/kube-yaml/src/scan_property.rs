@@ -165,8 +165,7 @@ fn is_handle(text: &str) -> bool {
     let inner = text
         .strip_prefix('!')
         .map(|rest| rest.strip_suffix('!').unwrap_or(rest));
-    text == "!"
-        || (text.len() > 1 && text.ends_with('!') && inner.is_some_and(|name| name.bytes().all(is_name_byte)))
+    text.ends_with('!') && inner.is_some_and(|name| name.bytes().all(is_name_byte))
 }
 
 /// The whole tag that `tag` stands for, given the document's `%TAG` directives.

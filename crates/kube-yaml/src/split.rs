@@ -260,6 +260,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_behind_the_dashes_is_quoted_up_to_forty_characters() {
+        let long = "x".repeat(50);
+        for (content, quoted) in [("a: b", "a: b"), (long.as_str(), &long[..40])] {
+            let message = split(&format!("--- {content}\n")).unwrap_err().message;
+            assert!(message.contains(&format!("`{quoted}`")), "{message}");
+        }
+    }
+
+    #[test]
     fn anything_else_behind_the_dashes_is_an_error() {
         for line in ["--- foo", "--- !tag", "---a: 1", "--- |", "--- {json}", "----"] {
             let text = format!("a: 1\n{line}\nb: 2\n");

@@ -70,6 +70,18 @@ fn both_orders_are_told_with_what_more_specific_policies_have_to_do_with_it() {
         ),
         (
             &over,
+            &bare,
+            "`m` of infra/a and `l` of infra/b where no more specific policy sets anything, otherwise `m` of infra/a and what it sets",
+            "`m` of infra/a, and what more specific policies set",
+        ),
+        (
+            &whole,
+            &merging,
+            "`x` of infra/a, regardless of what more specific policies set",
+            "`k` of infra/b and `x` of infra/a, regardless of what more specific policies set",
+        ),
+        (
+            &over,
             &whole,
             "`m` of infra/a and `x` of infra/b, regardless of what more specific policies set",
             "`x` of infra/b, regardless of what more specific policies set",

@@ -90,7 +90,24 @@ fn a_tab_that_indents_is_shown() {
         let (place, message, _) = told(text);
         assert_eq!(place, "\t", "{text:?}");
         assert!(message.starts_with("a tab cannot indent"), "{message}");
+        let is_block_scalar = text.contains('|');
+        assert_eq!(
+            message == "a tab cannot indent a block scalar",
+            is_block_scalar,
+            "{text:?}"
+        );
     }
+}
+
+#[test]
+fn a_tag_in_angle_brackets_is_not_empty_and_is_closed() {
+    for text in ["a: !<> x\n", "a: !<tag:x y\n", "a: !<tag:x\n"] {
+        assert!(told(text).1.contains("tag"), "{text}");
+    }
+    assert_eq!(
+        value("a: !<tag:yaml.org,2002:str> 1\n"),
+        kube_json::json!({"a": "1"})
+    );
 }
 
 #[test]
