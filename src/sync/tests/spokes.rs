@@ -195,20 +195,24 @@ fn what_lives_on_clusters_that_receive_the_same_makes_no_copy_of_it() {
     });
 }
 
-/// A route that names no Gateway may be attached to one all the same.
-#[test]
-fn a_local_policy_touches_the_gateway_of_a_listener_set_that_its_route_names() {
+/// A hub whose route r2 names a ListenerSet of the Gateway.
+fn with_listener_set() -> String {
     let set = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: ListenerSet\nmetadata: {name: set, namespace: infra}\n\
                spec: {parentRef: {name: gw}, listeners: [{name: more, port: 81, protocol: HTTP}]}\n";
     let text = small_with_params().replace(
         "parentRefs: [{name: gw, sectionName: http}]",
         "parentRefs: [{group: gateway.networking.k8s.io, kind: ListenerSet, name: set}]",
     );
-    let text = text.replace(
+    text.replace(
         "  gatewayClassName: gc\n",
-        "  gatewayClassName: gc\n  allowedListeners: {namespaces: {from: Same}}\n",
-    ) + OTHER
-        + set;
+        "  gatewayClassName: gc\n  allowedListeners: {namespaces: {from: All}}\n",
+    ) + set
+}
+
+/// A route that names no Gateway may be attached to one all the same.
+#[test]
+fn a_local_policy_touches_the_gateway_of_a_listener_set_that_its_route_names() {
+    let text = with_listener_set() + OTHER;
     let special = limit("special", "kind: HTTPRoute, name: r2", LIMIT);
     let touched = [("c1", "gw other"), ("c2", "other"), ("c2", "gw")];
     let touched = touched.map(|(clusters, gateways)| (clusters.to_owned(), gateways.to_owned()));
@@ -292,6 +296,28 @@ fn gateways_and_policies_are_there_under_their_downstream_names_and_called_as_on
             let locators = there.topology.path_locators(&path.path);
             assert_eq!(locators[1], "gateway.gateway.networking.k8s.io:infra/gw");
         });
+    });
+}
+
+#[test]
+fn a_listener_set_that_is_not_synced_counts_where_its_gateway_goes_and_so_does_a_route_that_names_it() {
+    let kept = hub(&(with_listener_set() + OTHER), &[]);
+    let gateways: &[(&str, &[&str])] = &[("infra/gw", &["c1"]), ("infra/other", &["c2"])];
+    let sets = |received: &Received<'_>, cluster: &str| {
+        on(received, cluster, |there| {
+            let sets = there.topology.listener_sets.rows().iter();
+            sets.map(|set| (set.object.key(), set.assumed))
+                .collect::<Vec<_>>()
+        })
+    };
+    received(&kept, gateways, |received| {
+        assert_eq!(sets(received, "c1"), [("infra/set".to_owned(), true)]);
+        assert!(sets(received, "c2").is_empty());
+        assert_eq!(
+            routes(received, "c1"),
+            ["infra/r1?: kuadrant-infra/gw", "infra/r2?: kuadrant-infra/gw"]
+        );
+        assert!(routes(received, "c2").is_empty());
     });
 }
 
