@@ -87,7 +87,7 @@ fn read(sources: &mut Sources, beneath: &Enclosure, root: &Path, path: &str) -> 
     if bytes.len() > MOST_BYTES {
         return None;
     }
-    let text: Arc<str> = kube_yaml::decode(&bytes).ok()?.into();
+    let text: Arc<String> = Arc::new(kube_yaml::decode(&bytes).ok()?.into_owned());
     let limits = kube_yaml::Limits::default();
     let mut ranges = Vec::new();
     let mut documents = HashMap::new();

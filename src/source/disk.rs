@@ -170,7 +170,9 @@ impl FileTree for Disk {
 /// The bytes of a file, as far as one beyond `most`: a device has no end.
 pub(super) fn read_at_most(file: File, most: usize) -> io::Result<Vec<u8>> {
     let most = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
-    let mut bytes = Vec::new();
+    // Without room for all of it, it would be copied each time that the room is doubled.
+    let length = file.metadata().map_or(0, |known| known.len()).min(most);
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default().saturating_add(1));
     file.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -38,7 +38,7 @@ struct Text {
     room: Room,
     relative: String,
     shown: String,
-    text: Arc<str>,
+    text: Arc<String>,
     json: bool,
 }
 
@@ -146,7 +146,7 @@ fn read_inputs(
             let shown = show(path);
             let json = path.extension().is_some_and(|extension| extension == "json");
             let text = match content {
-                Content::Known(bytes) => decode_at_most(&bytes, &shown, &limits),
+                Content::Known(bytes) => decode_at_most(bytes.into_owned(), &shown, &limits),
                 Content::OnDisk(disk, at) => read_file(disk, at, &shown, &limits),
             };
             let (text, unread) = match text {
@@ -287,7 +287,7 @@ pub(super) fn read_text(
     path: &Path,
     sources: &mut Sources,
     findings: &mut Findings,
-) -> Option<(Arc<str>, DocumentId)> {
+) -> Option<(Arc<String>, DocumentId)> {
     let shown = show(path);
     keep_text(
         read_file(disk, at, &shown, &kube_yaml::Limits::default()),
@@ -305,22 +305,22 @@ pub(super) fn read_tree_text(
     path: &Path,
     sources: &mut Sources,
     findings: &mut Findings,
-) -> Option<(Arc<str>, DocumentId)> {
+) -> Option<(Arc<String>, DocumentId)> {
     let shown = show(path);
     let text = match tree.read(at) {
-        Ok(bytes) => decode_at_most(&bytes, &shown, &kube_yaml::Limits::default()),
+        Ok(bytes) => decode_at_most(bytes, &shown, &kube_yaml::Limits::default()),
         Err(error) => Err(Unread::of(error.finding(tree, path))),
     };
     keep_text(text, path, shown, sources, findings)
 }
 
 fn keep_text(
-    text: Result<Arc<str>, Box<Unread>>,
+    text: Result<Arc<String>, Box<Unread>>,
     path: &Path,
     shown: String,
     sources: &mut Sources,
     findings: &mut Findings,
-) -> Option<(Arc<str>, DocumentId)> {
+) -> Option<(Arc<String>, DocumentId)> {
     let source = SourceId(u32::try_from(sources.files().len()).unwrap_or(u32::MAX));
     let (text, unread) = match text {
         Ok(text) => (text, None),
@@ -352,7 +352,7 @@ fn keep_text(
 /// Why a file has no text that can be read as YAML.
 struct Unread {
     /// As far as there is one.
-    text: Arc<str>,
+    text: Arc<String>,
     /// Where it is in the text.
     at: Option<Range<usize>>,
     finding: Finding,
@@ -361,7 +361,7 @@ struct Unread {
 impl Unread {
     fn of(finding: Finding) -> Box<Self> {
         Box::new(Self {
-            text: Arc::from(""),
+            text: Arc::default(),
             at: None,
             finding,
         })
@@ -384,7 +384,7 @@ fn read_file(
     at: &Path,
     shown: &str,
     limits: &kube_yaml::Limits,
-) -> Result<Arc<str>, Box<Unread>> {
+) -> Result<Arc<String>, Box<Unread>> {
     let unreadable = |error: &std::io::Error| {
         Unread::of(
             Finding::new(
@@ -399,7 +399,7 @@ fn read_file(
     let length = file.metadata().map_err(|error| unreadable(&error))?.len();
     check_length(length, shown, limits)?;
     let bytes = read_at_most(file, limits.document_bytes).map_err(|error| unreadable(&error))?;
-    decode_at_most(&bytes, shown, limits)
+    decode_at_most(bytes, shown, limits)
 }
 
 fn check_length(length: u64, shown: &str, limits: &kube_yaml::Limits) -> Result<(), Box<Unread>> {
@@ -419,13 +419,27 @@ fn check_length(length: u64, shown: &str, limits: &kube_yaml::Limits) -> Result<
     ))
 }
 
-fn decode_at_most(bytes: &[u8], shown: &str, limits: &kube_yaml::Limits) -> Result<Arc<str>, Box<Unread>> {
+fn decode_at_most(
+    bytes: Vec<u8>,
+    shown: &str,
+    limits: &kube_yaml::Limits,
+) -> Result<Arc<String>, Box<Unread>> {
     check_length(u64::try_from(bytes.len()).unwrap_or(u64::MAX), shown, limits)?;
     decode(bytes, shown)
 }
 
-fn decode(bytes: &[u8], shown: &str) -> Result<Arc<str>, Box<Unread>> {
-    match kube_yaml::decode(bytes) {
+fn decode(bytes: Vec<u8>, shown: &str) -> Result<Arc<String>, Box<Unread>> {
+    let is_text = matches!(kube_yaml::decode(&bytes), Ok(Cow::Borrowed(text)) if text.len() == bytes.len());
+    // Almost always, the bytes are the text: a copy would double the memory of a large file.
+    let bytes = if is_text && !is_pointer(&bytes) {
+        match String::from_utf8(bytes) {
+            Ok(text) => return Ok(Arc::new(text)),
+            Err(error) => error.into_bytes(),
+        }
+    } else {
+        bytes
+    };
+    match kube_yaml::decode(&bytes) {
         // Read as YAML, a pointer is a mapping that is not an object: the file that it stands for would be silently
         // missing.
         Ok(text) if is_pointer(text.as_bytes()) => Err(Unread::of(
@@ -436,12 +450,12 @@ fn decode(bytes: &[u8], shown: &str) -> Result<Arc<str>, Box<Unread>> {
             )
             .help("fetch the content (`git lfs pull`) and compare directories, or keep manifests out of Git LFS"),
         )),
-        Ok(text) => Ok(Arc::from(text.as_ref())),
+        Ok(text) => Ok(Arc::new(text.into_owned())),
         Err(undecodable) => {
             let kube_yaml::Undecodable { error, text, .. } = *undecodable;
             let place = Place::Path(shown.to_owned());
             Err(Box::new(Unread {
-                text: Arc::from(text),
+                text: Arc::new(text),
                 at: Some(error.range),
                 finding: Finding::new(Code::YAML_SYNTAX, place, error.message).help(error.help),
             }))

@@ -94,7 +94,7 @@ impl Files<'_> {
         path: &Path,
         sources: &mut Sources,
         findings: &mut Findings,
-    ) -> Option<(Arc<str>, DocumentId)> {
+    ) -> Option<(Arc<String>, DocumentId)> {
         if let Self::Tree(tree) = self {
             if let Some(Lead::To(real, _)) = self.lead(path) {
                 return read_tree_text(tree, &real, path, sources, findings);
@@ -119,7 +119,7 @@ impl Files<'_> {
         path: &Path,
         sources: &mut Sources,
         findings: &mut Findings,
-    ) -> Option<(Arc<str>, DocumentId)> {
+    ) -> Option<(Arc<String>, DocumentId)> {
         let on_disk;
         let tree: &dyn FileTree = match self {
             Self::Disk => {

@@ -142,9 +142,9 @@ impl<T: Send> Reading<'_, '_, T> {
         let keeps_all = is_whole && start.len() <= room_for_texts;
         let text = if keeps_all {
             self.kept = self.kept.saturating_add(start.len());
-            String::from_utf8_lossy(&start).into()
+            Arc::new(String::from_utf8_lossy(&start).into_owned())
         } else {
-            Arc::from("")
+            Arc::default()
         };
         drop(start);
         if let Err(stop) = stopped {
@@ -303,7 +303,9 @@ impl<'b, 'm, T: Send> Batch<'b, 'm, T> {
         }
         if is_asked_for && piece.text.len() <= self.room_for_texts {
             self.room_for_texts = self.room_for_texts.saturating_sub(piece.text.len());
-            part.text = std::str::from_utf8(&piece.text).ok().map(Arc::from);
+            part.text = std::str::from_utf8(&piece.text)
+                .ok()
+                .map(|text| Arc::new(text.to_owned()));
         }
         self.parts.push(part);
         Ok(())

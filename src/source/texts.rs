@@ -22,7 +22,7 @@ pub struct SourceFile {
     /// Path as the user would type it here, as in findings.
     pub shown: String,
     /// The whole text.
-    pub text: Arc<str>,
+    pub text: Arc<String>,
     /// Byte range of each document, in order, empty ones included.
     pub documents: Vec<DocumentRange>,
 }
@@ -62,7 +62,7 @@ pub(super) struct PartOfText {
     line: usize,
     syntax: kube_yaml::Syntax,
     /// Where somebody may ask for it.
-    pub(super) text: Option<Arc<str>>,
+    pub(super) text: Option<Arc<String>>,
 }
 
 impl PartOfText {
@@ -389,7 +389,7 @@ impl Sources {
                 (find(item).or_else(|| find(None))?, Some((document, pointer)))
             }
         };
-        let text = part.text.as_deref().unwrap_or_default();
+        let text = part.text.as_deref().map_or("", String::as_str);
         let (start, end) = match (place, pointer) {
             (Place::Text { start, end, .. }, _) => {
                 (start.saturating_sub(part.offset), end.saturating_sub(part.offset))

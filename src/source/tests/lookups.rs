@@ -14,7 +14,7 @@ fn sources(text: &str) -> Sources {
         room: Room::Hub,
         relative: "a.yaml".to_owned(),
         shown: "a.yaml".to_owned(),
-        text: Arc::from(text),
+        text: Arc::new(text.to_owned()),
         documents: chunks.iter().map(DocumentRange::of).collect(),
     });
     sources
