@@ -107,6 +107,13 @@ fn gateways_that_nothing_local_touches_are_evaluated_apart() {
             .collect()
     };
     assert_eq!(gateways_by_spoke(&text, &special), owned(&apart));
+    let route = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: mine, namespace: kuadrant-infra}\n\
+                 spec: {parentRefs: [{name: gw}], rules: [{}]}\n";
+    assert_eq!(
+        gateways_by_spoke(&text, route),
+        owned(&apart),
+        "no synced policy finds routes by anything else"
+    );
     let to_both = text.replace(
         "parentRefs: [{name: gw, sectionName: http}]",
         "parentRefs: [{name: gw, sectionName: http}, {name: other}]",
