@@ -220,6 +220,13 @@ fn a_policy_on_gateways_of_other_classes_alone_is_not_shipped() {
             "policy/other-class RateLimitPolicy infra/l targets HTTPRoute infra/away, to which no Gateway of ours leads, so it is not shipped"
         ]
     );
+    let broken = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: theirs}\n\
+                  spec: {controllerName: example.com/gateway-controller, \
+                  parametersRef: {group: '', kind: ConfigMap, name: nothing, namespace: infra}}\n";
+    assert!(
+        said(&(base.clone() + broken + &on("kind: Gateway, name: foreign"))).is_empty(),
+        "that its class is broken is a finding of its own"
+    );
     let auth = policy("AuthPolicy", "kind: Gateway, name: foreign", ", rules: {}");
     assert!(
         said(&(base.clone() + &auth)).is_empty(),
