@@ -66,7 +66,8 @@ fn insert(root: &mut Map, pointer: &str, value: Value) {
             here.insert(token, value);
             return;
         }
-        let next = here.get_or_insert_with(&token, || Value::Object(Map::new()));
+        here.insert_if_absent(&token, || Value::Object(Map::new()));
+        let Some(next) = here.get_mut(&token) else { return };
         if !next.is_object() {
             *next = Value::Object(Map::new());
         }

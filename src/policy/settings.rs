@@ -462,8 +462,8 @@ fn wrapper_at<'s>(spec: &'s mut Map, base: &str) -> Option<&'s mut Map> {
     let Some(wrapper) = base.strip_prefix("/spec/") else {
         return Some(spec);
     };
-    spec.get_or_insert_with(wrapper, || Value::Object(Map::new()))
-        .as_object_mut()
+    spec.insert_if_absent(wrapper, || Value::Object(Map::new()));
+    spec.get_mut(wrapper)?.as_object_mut()
 }
 
 /// Settings in the form of a spec of their kind: bare, or in the only wrapper that the kind has.

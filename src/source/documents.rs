@@ -429,38 +429,36 @@ fn decode_at_most(
 }
 
 fn decode(bytes: Vec<u8>, shown: &str) -> Result<Arc<String>, Box<Unread>> {
-    let is_text = matches!(kube_yaml::decode(&bytes), Ok(Cow::Borrowed(text)) if text.len() == bytes.len());
-    // Almost always, the bytes are the text: a copy would double the memory of a large file.
-    let bytes = if is_text && !is_pointer(&bytes) {
-        match String::from_utf8(bytes) {
-            Ok(text) => return Ok(Arc::new(text)),
-            Err(error) => error.into_bytes(),
-        }
-    } else {
-        bytes
-    };
     match kube_yaml::decode(&bytes) {
         // Read as YAML, a pointer is a mapping that is not an object: the file that it stands for would be silently
         // missing.
-        Ok(text) if is_pointer(text.as_bytes()) => Err(Unread::of(
-            Finding::new(
-                Code::INPUT_UNREADABLE,
-                Place::Path(shown.to_owned()),
-                format!("`{shown}` is a Git LFS pointer: its content is not in the repository"),
-            )
-            .help("fetch the content (`git lfs pull`) and compare directories, or keep manifests out of Git LFS"),
-        )),
-        Ok(text) => Ok(Arc::new(text.into_owned())),
+        Ok(text) if is_pointer(text.as_bytes()) => {
+            return Err(Unread::of(
+                Finding::new(
+                    Code::INPUT_UNREADABLE,
+                    Place::Path(shown.to_owned()),
+                    format!("`{shown}` is a Git LFS pointer: its content is not in the repository"),
+                )
+                .help("fetch the content (`git lfs pull`) and compare directories, or keep manifests out of Git LFS"),
+            ));
+        }
+        // Almost always, the bytes are the text: a copy would double the memory of a large file.
+        Ok(Cow::Borrowed(text)) if text.len() == bytes.len() => {}
+        Ok(text) => return Ok(Arc::new(text.into_owned())),
         Err(undecodable) => {
             let kube_yaml::Undecodable { error, text, .. } = *undecodable;
             let place = Place::Path(shown.to_owned());
-            Err(Box::new(Unread {
+            return Err(Box::new(Unread {
                 text: Arc::new(text),
                 at: Some(error.range),
                 finding: Finding::new(Code::YAML_SYNTAX, place, error.message).help(error.help),
-            }))
+            }));
         }
     }
+    let text = String::from_utf8(bytes);
+    Ok(Arc::new(text.unwrap_or_else(|error| {
+        String::from_utf8_lossy(error.as_bytes()).into_owned()
+    })))
 }
 
 fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits) -> FileRead {

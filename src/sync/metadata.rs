@@ -102,8 +102,8 @@ pub(crate) fn set_metadata(object: &mut Value, section: &str, name: &str, value:
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
         return;
     };
-    let entries = metadata.get_or_insert_with(section, || json!({}));
-    if let Some(entries) = entries.as_object_mut() {
+    metadata.insert_if_absent(section, || json!({}));
+    if let Some(entries) = metadata.get_mut(section).and_then(Value::as_object_mut) {
         entries.insert(name.to_owned(), json!(value));
     }
 }

@@ -526,7 +526,7 @@ fn stored(listed: &Value) -> Value {
     for list in ["headers", "queryParams"] {
         let listed = fields.get_mut(list).and_then(Value::as_array_mut);
         for one in listed.into_iter().flatten().filter_map(Value::as_object_mut) {
-            one.get_or_insert_with("type", || json!("Exact"));
+            one.insert_if_absent("type", || json!("Exact"));
         }
     }
     Value::Object(fields)

@@ -109,15 +109,10 @@ impl<V: Clone> Map<V> {
         }
     }
 
-    /// The value of a name, which is made and inserted if there is none.
-    pub fn get_or_insert_with(&mut self, name: &str, value: impl FnOnce() -> V) -> &mut V {
+    /// Sets the value of a name that has none.
+    pub fn insert_if_absent(&mut self, name: &str, value: impl FnOnce() -> V) {
         if !self.contains_key(name) {
             self.insert(name, value());
-        }
-        match self.get_mut(name) {
-            Some(value) => value,
-            #[expect(clippy::unreachable, reason = "it was found, or inserted")]
-            None => unreachable!(),
         }
     }
 

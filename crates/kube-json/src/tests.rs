@@ -114,7 +114,8 @@ proptest! {
                     }
                 }
                 Change::GetOrInsert(number, value) => {
-                    let slot = mine.get_or_insert_with(&name(number), || value.into());
+                    mine.insert_if_absent(&name(number), || value.into());
+                    let slot = mine.get_mut(&name(number)).unwrap();
                     prop_assert_eq!(slot, model.entry(name(number)).or_insert_with(|| value.into()));
                 }
                 Change::Share if shared.len() < 4 => shared.push((mine.clone(), model.clone())),

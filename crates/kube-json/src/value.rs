@@ -295,10 +295,16 @@ impl IndexMut<&str> for Value {
         if self.is_null() {
             *self = Self::Object(Map::new());
         }
-        match self {
-            Self::Object(map) => map.get_or_insert_with(name, || Self::Null),
-            #[expect(clippy::panic, reason = "for values that the program makes")]
-            _ => panic!("`{name}` of a value that is not a mapping"),
+        if let Self::Object(map) = self {
+            map.insert_if_absent(name, || Self::Null);
+        }
+        match self.get_mut(name) {
+            Some(value) => value,
+            #[expect(
+                clippy::panic,
+                reason = "`IndexMut` has no other answer; production code uses `get_mut`"
+            )]
+            None => panic!("`{name}` of a value that is not a mapping"),
         }
     }
 }
@@ -312,7 +318,10 @@ impl IndexMut<usize> for Value {
         match self {
             #[expect(clippy::indexing_slicing, reason = "for values that the program makes")]
             Self::Array(items) => &mut items[position],
-            #[expect(clippy::panic, reason = "for values that the program makes")]
+            #[expect(
+                clippy::panic,
+                reason = "`IndexMut` has no other answer; production code uses `get_mut`"
+            )]
             _ => panic!("item {position} of a value that is not a list"),
         }
     }

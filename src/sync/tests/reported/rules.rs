@@ -3,6 +3,7 @@
 use super::super::{Received, received};
 use super::{FOREIGN, SET, said, with_sets};
 use crate::diagnostic::{Code, Finding, Findings, Severity};
+use crate::hub::Hub;
 use crate::policy::testing::{SMALL, hub, small_with_params};
 use crate::sync::{report_broken_rules, report_shadowed};
 
@@ -19,6 +20,19 @@ fn broken_rules(received: &Received<'_>, findings: &mut Findings) {
 
 fn shadowed(received: &Received<'_>, findings: &mut Findings) {
     report_shadowed(received.attachments, received.making.ours, findings);
+}
+
+/// How many rules a route is said to break, after these findings of reading.
+fn broken_rules_of_r2(hub: &Hub, said: &Findings) -> usize {
+    let mut findings = Findings::new();
+    received(hub, &[("infra/gw", &["c1"])], |received| {
+        let (attachments, ours) = (received.attachments, received.making.ours);
+        report_broken_rules(attachments, received.hub, ours, |_, _| true, said, &mut findings);
+    });
+    let of_route = findings
+        .iter()
+        .filter(|finding| finding.message.contains("HTTPRoute infra/r2"));
+    of_route.count()
 }
 
 #[test]
@@ -186,15 +200,7 @@ fn a_rule_is_not_reported_where_reading_found_a_mistake() {
         known.is_rule = is_rule;
         let mut said = Findings::new();
         said.push(known);
-        let mut findings = Findings::new();
-        received(&hub, &[("infra/gw", &["c1"])], |received| {
-            let (attachments, ours) = (received.attachments, received.making.ours);
-            report_broken_rules(attachments, received.hub, ours, |_, _| true, &said, &mut findings);
-        });
-        let of_route = findings
-            .iter()
-            .filter(|finding| finding.message.contains("HTTPRoute infra/r2"));
-        of_route.count()
+        broken_rules_of_r2(&hub, &said)
     };
     let value = "/spec/rules/0/matches/0/path/value";
     assert_eq!(count(Code::OBJECT_SCHEMA, value, false), 0, "the field");
@@ -244,15 +250,7 @@ fn a_definition_in_the_input_decides_what_is_refused_and_our_rules_say_which_par
             known.is_rule = true;
             said.push(known);
         }
-        let mut findings = Findings::new();
-        received(&hub, &[("infra/gw", &["c1"])], |received| {
-            let (attachments, ours) = (received.attachments, received.making.ours);
-            report_broken_rules(attachments, received.hub, ours, |_, _| true, &said, &mut findings);
-        });
-        let of_route = findings
-            .iter()
-            .filter(|finding| finding.message.contains("HTTPRoute infra/r2"));
-        of_route.count()
+        broken_rules_of_r2(&hub, &said)
     };
     assert_eq!(count(None), 0, "it accepts the path");
     assert_eq!(count(Some("/spec/rules/0")), 1);
