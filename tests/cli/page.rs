@@ -498,10 +498,7 @@ fn spec(settings: &[(String, Value, String)]) -> Option<Value> {
             if !at.is_object() {
                 *at = Value::Object(Map::new());
             }
-            at = at
-                .as_object_mut()
-                .expect("a mapping")
-                .get_or_insert_with(part, || Value::Null);
+            at = &mut at[part.as_str()];
         }
         *at = value.clone();
     }

@@ -375,12 +375,11 @@ fn known(loaded: &Loaded, texts: &Texts) -> Texts {
     for (position, definition) in definitions.enumerate() {
         // Of a kind without it a class says that it is one of policies, and clusters have no such class.
         let mut definition = Value::clone(&definition.value);
-        if let Some(labels) = definition["metadata"]
-            .as_object_mut()
-            .map(|metadata| metadata.get_or_insert_with("labels", || json!({})))
-            .and_then(Value::as_object_mut)
-        {
-            labels.get_or_insert_with(LABEL, || json!("Inherited"));
+        if let Some(metadata) = definition["metadata"].as_object_mut() {
+            metadata.insert_if_absent("labels", || json!({}));
+        }
+        if let Some(labels) = definition["metadata"]["labels"].as_object_mut() {
+            labels.insert_if_absent(LABEL, || json!("Inherited"));
         }
         known.insert(format!("hub/crd-{position}.json"), definition.to_string());
     }
