@@ -57,4 +57,4 @@ pub use page::PageInput;
 pub use schemas::{catalog_text, schema_documents, schema_store_catalog, schema_text};
 #[cfg(feature = "git")]
 pub use staged::unstaged;
-pub use stages::{Before, EmptyResult, PruneOptions, Rendered, check};
+pub use stages::{Before, EmptyResult, PruneOptions, Rendered, check, lost_rights};

@@ -126,11 +126,10 @@ impl<'a> Route<'a> {
     pub(crate) fn read(object: &'a Object, findings: &mut Findings) -> Option<(Self, Vec<RouteRule<'a>>)> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
-        let parents = reading
-            .items(&spec.get("parentRefs"))
-            .iter()
-            .filter_map(|field| parent_ref(&mut reading, field))
-            .collect();
+        let fields = reading.items(&spec.get("parentRefs"));
+        // A route is kept with few parents, and a list that grows would begin with room for four.
+        let mut parents = Vec::with_capacity(fields.len());
+        parents.extend(fields.iter().filter_map(|field| parent_ref(&mut reading, field)));
         // Of a kind that is not Gateway API's only the parents are known to mean what they do there.
         let is_known = is_route(&object.api_version.group, &object.kind);
         if !is_known && reading.is_wrong() {
@@ -142,11 +141,9 @@ impl<'a> Route<'a> {
         } else {
             Reading::new(object, &mut of_others)
         };
-        let hostnames = reading
-            .items(&spec.get("hostnames"))
-            .iter()
-            .filter_map(|field| reading.hostname(field))
-            .collect();
+        let fields = reading.items(&spec.get("hostnames"));
+        let mut hostnames = Vec::with_capacity(fields.len());
+        hostnames.extend(fields.iter().filter_map(|field| reading.hostname(field)));
         let mut rules: Vec<RouteRule<'a>> = reading
             .items(&spec.get("rules"))
             .iter()

@@ -18,7 +18,7 @@ use spokewright::diagnostic::{
     self, Code, Finding, Findings, Locate, Place, Severity, counted, shell_path, shell_word,
 };
 use spokewright::output::{self, Earlier};
-use spokewright::pipeline::{Before, Budget, EmptyResult, Loaded, Request};
+use spokewright::pipeline::{self, Before, Budget, EmptyResult, Loaded, Request};
 use spokewright::progress::Stage;
 use spokewright::report::diff::{
     self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Look, Side, Titles, Unreadable, Which,
@@ -32,6 +32,7 @@ use without::remove;
 
 use super::candidates;
 use super::options::{ClustersOption, ReadOptions, WorkKindOption, check_clusters, empty_result};
+use super::reporting::kept;
 use super::show;
 use super::status::Status;
 
@@ -142,24 +143,25 @@ impl Diff {
     fn against_base(&self, request: &Request) -> Result<Status, Stop> {
         match self.base.find(request, &self.options)? {
             Base::Tree(path) => self.against_tree(request, &path),
-            Base::Input(input) => self.against_input(request, &input),
+            Base::Input(input) => self.against_input(request, input),
         }
     }
 
-    fn against_input(&self, request: &Request, input: &Input) -> Result<Status, Stop> {
-        // A revision is read on the thread that opened its repository.
-        let mut new = None;
-        let base = rayon::in_place_scope(|scope| {
-            scope.spawn(|_| new = Some(self.evaluate(request)));
-            input.evaluate(request)
-        });
-        let new = match new {
-            Some(new) => new?,
-            None => self.evaluate(request)?,
+    fn against_input(&self, request: &Request, input: Input) -> Result<Status, Stop> {
+        let request = &Request {
+            keeps_values: true,
+            ..request.clone()
         };
+        let new = self.options.read(request).map_err(Stop::Failed)?;
+        let input = input.after(&new.sources);
+        let base = input.load(request);
+        let (new, base) = rayon::join(
+            || kept(Evaluated::new(new, empty_result(self.allow_empty))),
+            || kept(Evaluated::of_base(base)),
+        );
         self.check_clusters(&[&new, &base])?;
         self.judge(&new)?;
-        judge_base(input, &base, self.options.speech)?;
+        judge_base(&input, &base, self.options.speech)?;
         let changes = EffectiveSettings::changes(&base.effective, &new.effective);
         let (old_sources, new_sources) = (&base.loaded.sources, &new.loaded.sources);
         let relative = [new_sources.root_relative(), old_sources.root_relative()];
@@ -228,7 +230,8 @@ impl Diff {
     ) -> Status {
         let mut lost = Findings::new();
         if let Some(before) = before.filter(|_| status != Status::Done) {
-            lost = new.lost_rights(before);
+            // A tree that cannot be read has been reported.
+            lost = pipeline::lost_rights(&new.loaded, &new.rendered, before).unwrap_or_default();
             show::findings(&lost, &new.loaded.sources, self.options.speech);
         }
         self.also(&new.findings, [over, lost.clone()], &new.loaded.sources);

@@ -100,6 +100,7 @@ impl PageCommand {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let mut request = self.clusters.request(&self.options)?;
         request.work_kind = self.work_kind.work_kind(self.clusters.is_narrowed())?;
+        request.keeps_values = self.base.is_given();
         self.works.keep_out_of(&mut request, &self.options)?;
         if !self.is_stream() {
             request.skip.push(self.output.clone());
@@ -129,7 +130,7 @@ impl PageCommand {
         loaded.finish(&mut findings);
         let side = Side::of_plan(&rendered.plan);
         let old = if self.base.is_given() && !findings.has_errors() {
-            Some(kept(self.old_side(request, &side)?))
+            Some(kept(self.old_side(request, &loaded.sources, &side)?))
         } else {
             None
         };
@@ -174,7 +175,7 @@ impl PageCommand {
             .map_err(Stop::Failed)
     }
 
-    fn old_side(&self, request: &Request, new: &Side<'_>) -> Result<OldSide, Stop> {
+    fn old_side(&self, request: &Request, read: &Sources, new: &Side<'_>) -> Result<OldSide, Stop> {
         match self.base.find(request, &self.options)? {
             Base::Tree(path) => {
                 match output::read_tree(&path, None, |path, bytes| new.expects(path, bytes)) {
@@ -188,7 +189,8 @@ impl PageCommand {
                 }
             }
             Base::Input(input) => {
-                let base = input.evaluate(request);
+                let input = input.after(read);
+                let base = Evaluated::of_base(input.load(request));
                 judge_base(&input, &base, self.options.speech)?;
                 Ok(OldSide::Input(Box::new(base)))
             }

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use kube_json::Value;
+use rayon::prelude::*;
 
 use super::index::Hub;
 use super::kinds::KindTable;
@@ -27,7 +28,7 @@ use crate::api::route::is_route;
 use crate::diagnostic::{
     Code, DocumentId, Finding, Findings, KnownNames, Locate as _, Place, Severity, SourceId,
 };
-use crate::object::Object;
+use crate::object::{Object, Origin};
 use crate::source::{Room, Sources};
 use apimachinery::GroupKind;
 use ocm_placement::GROUP as CLUSTER_GROUP;
@@ -145,7 +146,8 @@ pub(crate) fn soften_unreadable(
 /// The objects of the hub that rendering does not use, in their order.
 pub(crate) fn unused<'h>(hub: &'h Hub, controller_name: &'h str) -> Vec<&'h Object> {
     let chain = Chain::new(hub, controller_name);
-    hub.objects.iter().filter(|object| !chain.uses(object)).collect()
+    let objects = hub.objects.iter().as_slice().par_iter();
+    objects.filter(|object| !chain.uses(object)).collect()
 }
 
 fn bystander(finding: Finding) -> Finding {
@@ -212,7 +214,7 @@ struct Chain<'h> {
     /// Kinds that our classes sync.
     synced: HashSet<GroupKind>,
     /// By document, and by the pointer in it: several are in a `List`.
-    by_origin: HashMap<DocumentId, HashMap<&'h str, &'h Object>>,
+    by_origin: HashMap<(DocumentId, &'h str), &'h Object>,
     /// Objects by group, kind and name, regardless of their namespace: that may be what is missing.
     by_name: HashMap<(&'h str, &'h str, &'h str), Vec<&'h Object>>,
     /// Every `name` and every namespace that is in an object of the chain.
@@ -238,14 +240,11 @@ impl<'h> Chain<'h> {
         };
         let synced = params().flat_map(resources).collect();
         let all = || hub.objects.iter().chain(&hub.refused);
-        let mut by_origin: HashMap<DocumentId, HashMap<&str, &Object>> = HashMap::new();
+        let mut by_origin: HashMap<(DocumentId, &str), &Object> = HashMap::new();
         let mut by_name: HashMap<(&str, &str, &str), Vec<&Object>> = HashMap::new();
         for object in all() {
-            by_origin
-                .entry(object.origin.document)
-                .or_default()
-                .entry(&object.origin.pointer)
-                .or_insert(object);
+            let Origin { document, pointer } = &object.origin;
+            by_origin.entry((*document, pointer)).or_insert(object);
             let key = (
                 object.api_version.group.as_str(),
                 object.kind.as_str(),
@@ -307,10 +306,9 @@ impl<'h> Chain<'h> {
     /// The object of the hub that a place is in; several may be in one document, a `List`.
     fn at(&self, place: &Place) -> Option<&'h Object> {
         let (document, pointer) = place.field()?;
-        let here = self.by_origin.get(&document)?;
         let mut outer = Some(pointer);
         while let Some(pointer) = outer {
-            if let Some(object) = here.get(pointer) {
+            if let Some(object) = self.by_origin.get(&(document, pointer)) {
                 return Some(object);
             }
             outer = pointer.rfind('/').and_then(|end| pointer.get(..end));

@@ -5,6 +5,7 @@
 //! Flows out: lookups. Must not know: what an object means.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 use super::kinds::KindTable;
 use super::kustomized::Kustomization;
@@ -46,34 +47,33 @@ impl Hub {
     }
 }
 
-/// A set of objects, sorted by identity, with an index.
+/// A set of objects, sorted by identity.
 #[derive(Debug, Default)]
 pub struct Objects {
     sorted: Vec<Object>,
-    by_identity: HashMap<Identity, usize>,
-    /// Each kind's run in `sorted`.
-    by_kind: HashMap<GroupKind, std::ops::Range<usize>>,
+    /// Each kind's run in `sorted`, in the same order.
+    runs: Vec<Range<usize>>,
 }
 
 impl Objects {
-    /// Sorts and indexes `objects`, whose identities are unique.
+    /// Sorts `objects`, whose identities are unique.
     #[must_use]
     pub fn new(mut objects: Vec<Object>) -> Self {
-        objects.sort_by_cached_key(Object::identity);
-        let mut by_identity = HashMap::with_capacity(objects.len());
-        let mut by_kind: HashMap<GroupKind, std::ops::Range<usize>> = HashMap::new();
-        for (index, object) in objects.iter().enumerate() {
-            by_identity.insert(object.identity(), index);
-            let end = index.saturating_add(1);
-            by_kind
-                .entry(object.group_kind())
-                .and_modify(|run| run.end = end)
-                .or_insert(index..end);
+        objects.sort_by(|a, b| {
+            kind_of(a)
+                .cmp(&kind_of(b))
+                .then_with(|| name_of(a).cmp(&name_of(b)))
+        });
+        let mut runs = Vec::new();
+        let mut start = 0_usize;
+        for run in objects.chunk_by(|a, b| kind_of(a) == kind_of(b)) {
+            let end = start.saturating_add(run.len());
+            runs.push(start..end);
+            start = end;
         }
         Self {
             sorted: objects,
-            by_identity,
-            by_kind,
+            runs,
         }
     }
 
@@ -97,33 +97,50 @@ impl Objects {
     /// The object with this identity.
     #[must_use]
     pub fn get(&self, identity: &Identity) -> Option<&Object> {
-        self.by_identity
-            .get(identity)
-            .and_then(|index| self.sorted.get(*index))
+        let Identity {
+            group_kind: GroupKind { group, kind },
+            namespace,
+            name,
+        } = identity;
+        self.find(group, kind, namespace.as_deref(), name)
     }
 
     /// The object of this group, kind, namespace (`None` for cluster-scoped kinds) and name.
     #[must_use]
     pub fn find(&self, group: &str, kind: &str, namespace: Option<&str>, name: &str) -> Option<&Object> {
-        self.get(&Identity::new(group, kind, namespace, name))
+        let objects = self.of_kind(group, kind);
+        let position = objects.binary_search_by(|object| name_of(object).cmp(&(namespace, name)));
+        objects.get(position.ok()?)
     }
 
     /// All objects of a kind, in order of namespace and name, regardless of their version.
     #[must_use]
     pub fn of_kind(&self, group: &str, kind: &str) -> &[Object] {
-        self.by_kind
-            .get(&GroupKind::new(group, kind))
-            .and_then(|run| self.sorted.get(run.clone()))
+        let kind_of_run = |run: &Range<usize>| self.sorted.get(run.start).map(kind_of);
+        let run = self
+            .runs
+            .binary_search_by(|run| kind_of_run(run).cmp(&Some((group, kind))));
+        let run = run.ok().and_then(|position| self.runs.get(position));
+        run.and_then(|run| self.sorted.get(run.clone()))
             .unwrap_or_default()
     }
 
     /// All kinds that occur, sorted.
     #[must_use]
-    pub fn group_kinds(&self) -> Vec<&GroupKind> {
-        let mut kinds: Vec<&GroupKind> = self.by_kind.keys().collect();
-        kinds.sort();
-        kinds
+    pub fn group_kinds(&self) -> Vec<GroupKind> {
+        let first = self.runs.iter().filter_map(|run| self.sorted.get(run.start));
+        first.map(Object::group_kind).collect()
     }
+}
+
+/// The first half of the order of identities.
+fn kind_of(object: &Object) -> (&str, &str) {
+    (&object.api_version.group, &object.kind)
+}
+
+/// The second half.
+fn name_of(object: &Object) -> (Option<&str>, &str) {
+    (object.namespace.as_deref(), &object.name)
 }
 
 impl Hub {

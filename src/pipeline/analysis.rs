@@ -140,12 +140,7 @@ impl<'a> Analysis<'a> {
 
     /// Our Gateways with their clusters.
     pub(super) fn gateways(&self) -> Table<OurGatewayId, PlacedGateway<'_>> {
-        let Placed { ours, clusters, .. } = self.placed.as_ref();
-        ours.gateways.map(|(id, gateway)| PlacedGateway {
-            gateway: &gateway.gateway,
-            params: &gateway.params,
-            clusters: Arc::clone(clusters.get(id)),
-        })
+        self.placed.gateways()
     }
 
     pub(super) fn received(&self) -> Received<'_> {

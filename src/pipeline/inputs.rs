@@ -74,6 +74,8 @@ pub struct Request {
     pub skip: Vec<PathBuf>,
     /// Whether output trees that the configuration does not name are reported, wherever they are below its directory.
     pub search_outputs: bool,
+    /// Whether an input that is compared with this one may take over what is read ([`ReadBefore`](source::ReadBefore)).
+    pub keeps_values: bool,
     /// The observer of progress.
     pub progress: Progress,
 }
@@ -523,6 +525,7 @@ fn wanted(request: &Request, places: Whereabouts, config: &RenderConfig, output:
         outputs_beside: (request.search_outputs && request.stdin.is_none()).then_some(CONFIG_NAME),
         exclude: config.exclude.clone(),
         root: places.root,
+        keeps_values: request.keeps_values,
         progress: request.progress.clone(),
     }
 }

@@ -12,6 +12,7 @@ use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::placing::{self, Clusters};
 use crate::progress::Stage;
 use crate::report::placements_not_found;
+use crate::sync::PlacedGateway;
 
 /// Which objects of an input are ours, and where they go: the same for every view of its policies.
 #[derive(Debug)]
@@ -48,6 +49,15 @@ impl<'a> Placed<'a> {
             by_key,
             not_found,
         }
+    }
+
+    /// Our Gateways with their clusters.
+    pub(super) fn gateways(&self) -> Table<OurGatewayId, PlacedGateway<'_>> {
+        self.ours.gateways.map(|(id, gateway)| PlacedGateway {
+            gateway: &gateway.gateway,
+            params: &gateway.params,
+            clusters: Arc::clone(self.clusters.get(id)),
+        })
     }
 
     /// The same of a part of the hub, whose Gateways go where they go with the rest, as far as requested.

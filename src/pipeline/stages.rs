@@ -124,21 +124,7 @@ impl Analysis<'_> {
         before: &Before<'_>,
         findings: &mut Findings,
     ) -> Result<(), OutputError> {
-        let Placed { loaded, ours, .. } = self.placed.as_ref();
-        let paths = before.paths();
-        if paths.is_empty() || loaded.is_stream || loaded.is_stopped_by(findings) {
-            return Ok(());
-        }
-        let layout = rendered.layout(loaded);
-        let narrowing = render::Narrowing {
-            hub: &loaded.hub,
-            ours,
-            gateways: &self.gateways(),
-            paths,
-            text: &|path| before.replaced(&layout, path),
-        };
-        findings.extend(render::narrowed(&rendered.plan, &narrowing)?);
-        Ok(())
+        self.placed.compare_rights(rendered, before, findings)
     }
 
     /// Predicts the status of every Gateway.
@@ -210,6 +196,51 @@ impl Analysis<'_> {
         };
         aggregation.aggregate(|cluster| loaded.admits(cluster), findings)
     }
+}
+
+impl Placed<'_> {
+    fn compare_rights(
+        &self,
+        rendered: &Rendered,
+        before: &Before<'_>,
+        findings: &mut Findings,
+    ) -> Result<(), OutputError> {
+        let paths = before.paths();
+        if paths.is_empty() || self.loaded.is_stream || self.loaded.is_stopped_by(findings) {
+            return Ok(());
+        }
+        let layout = rendered.layout(self.loaded);
+        let narrowing = render::Narrowing {
+            hub: &self.loaded.hub,
+            ours: &self.ours,
+            gateways: &self.gateways(),
+            paths,
+            text: &|path| before.replaced(&layout, path),
+        };
+        findings.extend(render::narrowed(&rendered.plan, &narrowing)?);
+        Ok(())
+    }
+}
+
+/// The rights that clusters would lose before the objects that they are for, of an input whose other findings have been
+/// shown.
+///
+/// # Errors
+/// As of [`Analysis::compare_rights`].
+pub fn lost_rights(
+    loaded: &Loaded,
+    rendered: &Rendered,
+    before: &Before<'_>,
+) -> Result<Findings, OutputError> {
+    let mut findings = Findings::new();
+    let placed = Placed::new(loaded, &mut Findings::new());
+    placed.compare_rights(rendered, before, &mut findings)?;
+    if !findings.is_empty() {
+        loaded.finish(&mut findings);
+    }
+    // What loading found has been shown.
+    findings.retain(|finding| finding.code == Code::RBAC_NARROWED);
+    Ok(findings)
 }
 
 /// The data for a list of deletable objects, in addition to the input.

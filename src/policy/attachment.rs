@@ -438,11 +438,16 @@ impl<'a> Attachments<'a> {
     #[must_use]
     pub(crate) fn path_label(&self, kind: KindId, path: &Path) -> String {
         let label = self.topology.path_label(path);
-        if self.leads_to_no_route(kind, path) {
-            format!("{label} > any route")
-        } else {
-            label
+        match self.last_step_label(kind, path) {
+            Some(last) => format!("{label} > {last}"),
+            None => label,
         }
+    }
+
+    /// What stands at the end of such a label for the routes that are not known.
+    #[must_use]
+    pub(crate) fn last_step_label(&self, kind: KindId, path: &Path) -> Option<&'static str> {
+        self.leads_to_no_route(kind, path).then_some("any route")
     }
 
     /// The policy that excludes another one on a node, if its kind refuses a second one there.

@@ -66,7 +66,7 @@ pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<A
     for kind in options.kinds {
         labelled.entry(kind.clone()).or_insert_with(|| "true".to_owned());
     }
-    let mut present: BTreeSet<&GroupKind> = sources.objects.group_kinds().into_iter().collect();
+    let mut present: BTreeSet<GroupKind> = sources.objects.group_kinds().into_iter().collect();
     present.extend(sources.local.into_iter().flat_map(Objects::group_kinds));
     present
         .into_iter()
@@ -75,7 +75,7 @@ pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<A
             let versions: BTreeSet<&str> = objects
                 .map(|(object, _)| object.api_version.version.as_str())
                 .collect();
-            profiles.find(kind, &versions, labelled.get(kind).map(String::as_str))
+            profiles.find(&kind, &versions, labelled.get(&kind).map(String::as_str))
         })
         .collect()
 }

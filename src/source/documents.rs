@@ -16,11 +16,12 @@ use rayon::prelude::*;
 use super::disk::{Disk, help_for, read_at_most};
 use super::lfs::is_pointer;
 use super::paths::{reason, show};
+use super::read_before::FileReadBefore;
 use super::texts::{DocumentRange, SourceFile, Sources};
-use super::tree::FileTree;
-use super::walk::{Discovered, Found, Room};
+use super::tree::{FileTree, TreeError};
+use super::walk::{Discovered, Found, Request, Room};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Secrecy, SourceId, counted};
-use crate::progress::{Progress, Stage};
+use crate::progress::Stage;
 
 /// One document that is not empty.
 #[derive(Debug, Clone)]
@@ -63,7 +64,7 @@ pub(super) fn load_files(
     files: &[Found],
     disk: &Disk,
     stdin: Option<&[u8]>,
-    progress: &Progress,
+    request: &Request,
     sources: &mut Sources,
     findings: &mut Findings,
 ) -> Vec<Document> {
@@ -72,7 +73,7 @@ pub(super) fn load_files(
         .map(|found| input(&found.file, Content::OnDisk(disk, &found.at)))
         .collect();
     inputs.extend(stdin.map(stdin_input));
-    read_inputs(inputs, progress, sources, findings)
+    read_inputs(inputs, request, sources, findings)
 }
 
 /// The same for files of a tree that is not on disk: its object store is read by one thread.
@@ -80,23 +81,27 @@ pub(super) fn load_tree(
     files: &[Found],
     tree: &dyn FileTree,
     stdin: Option<&[u8]>,
-    progress: &Progress,
+    request: &Request,
     sources: &mut Sources,
     findings: &mut Findings,
 ) -> Vec<Document> {
-    let mut read = Vec::with_capacity(files.len());
+    let mut inputs: Vec<Input<'_>> = Vec::with_capacity(files.len());
     for found in files {
-        match tree.read(&found.at) {
-            Ok(bytes) => read.push((&found.file, bytes)),
+        match content(tree, found) {
+            Ok(content) => inputs.push(input(&found.file, content)),
             Err(error) => findings.push(error.finding(tree, &found.file.path)),
         }
     }
-    let mut inputs: Vec<Input<'_>> = read
-        .into_iter()
-        .map(|(file, bytes)| input(file, Content::Known(bytes.into())))
-        .collect();
     inputs.extend(stdin.map(stdin_input));
-    read_inputs(inputs, progress, sources, findings)
+    read_inputs(inputs, request, sources, findings)
+}
+
+fn content<'a>(tree: &'a dyn FileTree, found: &Found) -> Result<Content<'a>, TreeError> {
+    let json = is_json(&found.file.path);
+    Ok(match tree.read_before(&found.at)? {
+        Some(file) if file.json == json => Content::Before(file),
+        _ => Content::Known(tree.read(&found.at)?.into()),
+    })
 }
 
 /// The same for one file whose text is known, or that is still to be opened.
@@ -106,14 +111,15 @@ pub(super) fn load_file(
     sources: &mut Sources,
     findings: &mut Findings,
 ) -> Vec<Document> {
-    let silent = Progress::default();
-    read_inputs(vec![input(file, content)], &silent, sources, findings)
+    read_inputs(vec![input(file, content)], &Request::default(), sources, findings)
 }
 
 /// Where the bytes of an input are.
 pub(super) enum Content<'a> {
     /// In memory.
     Known(Cow<'a, [u8]>),
+    /// Those of a file that was read before.
+    Before(&'a FileReadBefore),
     /// In a file that is still to be opened.
     OnDisk(&'a Disk, &'a Path),
 }
@@ -131,11 +137,11 @@ fn stdin_input(bytes: &[u8]) -> Input<'_> {
 
 fn read_inputs(
     inputs: Vec<Input<'_>>,
-    progress: &Progress,
+    request: &Request,
     sources: &mut Sources,
     findings: &mut Findings,
 ) -> Vec<Document> {
-    let steps = progress.count(Stage::Reading, inputs.len());
+    let steps = request.progress.count(Stage::Reading, inputs.len());
     let limits = kube_yaml::Limits::default();
     let first = sources.files().len();
     let read: Vec<FileRead> = inputs
@@ -144,10 +150,14 @@ fn read_inputs(
         .map(|(index, (room, relative, path, content))| {
             let id = SourceId(u32::try_from(first.saturating_add(index)).unwrap_or(u32::MAX));
             let shown = show(path);
-            let json = path.extension().is_some_and(|extension| extension == "json");
+            let before = match &content {
+                Content::Before(file) => Some(*file),
+                _ => None,
+            };
             let text = match content {
                 Content::Known(bytes) => decode_at_most(bytes.into_owned(), &shown, &limits),
                 Content::OnDisk(disk, at) => read_file(disk, at, &shown, &limits),
+                Content::Before(file) => Ok(Arc::clone(&file.text)),
             };
             let (text, unread) = match text {
                 Ok(text) => (text, None),
@@ -158,15 +168,14 @@ fn read_inputs(
                 relative: relative.to_owned(),
                 shown,
                 text,
-                json,
+                json: is_json(path),
             };
-            let read = match unread {
-                None => read_documents(id, text, &limits),
-                Some(finding) => FileRead {
-                    file: text.without_documents(),
-                    documents: Vec::new(),
-                    with_aliases: Vec::new(),
+            let read = match (unread, before) {
+                (None, Some(before)) => FileRead::taken_over(id, text, before),
+                (None, _) => read_documents(id, text, &limits),
+                (Some(finding), _) => FileRead {
                     findings: vec![finding],
+                    ..FileRead::new(text)
                 },
             };
             steps.advance(1);
@@ -177,6 +186,9 @@ fn read_inputs(
     let mut documents = Vec::new();
     let mut aliases = AliasBudget::default();
     for mut read in read {
+        if request.keeps_values && read.is_whole() {
+            sources.keep(read.kept());
+        }
         for id in std::mem::take(&mut read.with_aliases) {
             if !aliases.read(id, &mut read, &limits) {
                 sources.note_unread(id.source);
@@ -191,9 +203,14 @@ fn read_inputs(
     documents
 }
 
+fn is_json(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "json")
+}
+
 /// One file, and its contents.
 struct FileRead {
     file: SourceFile,
+    json: bool,
     documents: Vec<Document>,
     /// Documents whose aliases expand to more than is everybody's: they are not read yet.
     with_aliases: Vec<DocumentId>,
@@ -464,12 +481,7 @@ fn decode(bytes: Vec<u8>, shown: &str) -> Result<Arc<String>, Box<Unread>> {
 fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits) -> FileRead {
     let text = Arc::clone(&input.text);
     let json = input.json;
-    let mut read = FileRead {
-        file: input.without_documents(),
-        documents: Vec::new(),
-        with_aliases: Vec::new(),
-        findings: Vec::new(),
-    };
+    let mut read = FileRead::new(input);
     let secrecy = Secrecy::new(&text);
     let split = if json && text.trim_start().starts_with('[') {
         // An array is a value, but not an object: `hub` decides how to treat it.
@@ -567,6 +579,50 @@ fn too_large(
 }
 
 impl FileRead {
+    fn new(text: Text) -> Self {
+        Self {
+            json: text.json,
+            file: text.without_documents(),
+            documents: Vec::new(),
+            with_aliases: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    /// What another file with this content became.
+    fn taken_over(source: SourceId, text: Text, before: &FileReadBefore) -> Self {
+        let mut read = Self::new(text);
+        read.file.documents.clone_from(&before.documents);
+        let room = &read.file.room;
+        let documents = before.values.iter().map(|(index, value)| Document {
+            id: DocumentId {
+                source,
+                index: *index,
+            },
+            room: room.clone(),
+            value: value.clone(),
+        });
+        read.documents = documents.collect();
+        read
+    }
+
+    /// Whether all of it was read, by itself, and nothing is to be said.
+    fn is_whole(&self) -> bool {
+        self.findings.is_empty() && self.with_aliases.is_empty()
+    }
+
+    fn kept(&self) -> FileReadBefore {
+        let values = self.documents.iter();
+        FileReadBefore {
+            text: Arc::clone(&self.file.text),
+            json: self.json,
+            documents: self.file.documents.clone(),
+            values: values
+                .map(|document| (document.id.index, document.value.clone()))
+                .collect(),
+        }
+    }
+
     /// Records the result for a document.
     fn take(
         &mut self,

@@ -170,10 +170,9 @@ impl Files<'_> {
         let Walked { files, charts, .. } = walk(request, tree, findings);
         drop(finding);
         sources.add_charts(charts);
-        let progress = &request.progress;
         match self {
-            Self::Disk => load_files(&files, &disk, stdin, progress, sources, findings),
-            Self::Tree(tree) => load_tree(&files, tree, stdin, progress, sources, findings),
+            Self::Disk => load_files(&files, &disk, stdin, request, sources, findings),
+            Self::Tree(tree) => load_tree(&files, tree, stdin, request, sources, findings),
         }
     }
 }

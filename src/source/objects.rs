@@ -124,11 +124,19 @@ impl Objects {
             MOST_OF_A_FILE
         };
         let size = self.check_size(id, most)?;
-        if self.count(id, 1, size)? {
+        if self.count_file(id, size)? {
             return Ok(Vec::new());
         }
         let mut blob = self.repository.find_blob(id).map_err(|error| missing(&error))?;
         Ok(blob.take_data())
+    }
+
+    /// Counts a file of `bytes` bytes that is read. Whether there is no more to read, as it was too much before.
+    ///
+    /// # Errors
+    /// When it is too much now.
+    pub(super) fn count_file(&self, id: ObjectId, bytes: usize) -> Result<bool, TreeError> {
+        self.count(id, 1, bytes)
     }
 
     /// The size in the object's header; the object database enforces it.

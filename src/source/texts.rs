@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::Room;
 use super::lookups::{Found, Lookups};
 use super::pieces::{Piece, What};
+use super::read_before::FileReadBefore;
 use crate::diagnostic::{DocumentId, Locate, Part, Place, SourceId, Span};
 
 /// One input file and the documents found in it.
@@ -117,6 +118,8 @@ pub struct Sources {
     /// The parts of files whose text is not kept.
     parts: BTreeMap<SourceId, Vec<PartOfText>>,
     lookups: Lookups,
+    /// The files that another tree may take over.
+    kept: Vec<Arc<FileReadBefore>>,
     /// The files that generated documents were made from, by numbers of their own, and what is there of which document.
     authored: Option<Box<Sources>>,
     redirected: BTreeMap<DocumentId, DocumentId>,
@@ -152,6 +155,17 @@ impl Sources {
         self.parts.insert(source, parts);
     }
 
+    /// Keeps a file for another tree.
+    pub(super) fn keep(&mut self, file: FileReadBefore) {
+        self.kept.push(Arc::new(file));
+    }
+
+    /// The files that another tree may take over.
+    #[cfg(feature = "git")]
+    pub(super) fn kept(&self) -> &[Arc<FileReadBefore>] {
+        &self.kept
+    }
+
     /// Whether the content of a part of a file is unknown.
     pub(crate) fn is_unread(&self, source: SourceId) -> bool {
         self.unread.contains(&source)
@@ -171,6 +185,7 @@ impl Sources {
             unread: self.unread.clone(),
             parts: self.parts.clone(),
             lookups: Lookups::default(),
+            kept: Vec::new(),
             authored: self.authored.clone(),
             redirected: self.redirected.clone(),
         }

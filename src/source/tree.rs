@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::paths::show;
+use super::read_before::FileReadBefore;
 use crate::diagnostic::{Code, Finding, Place};
 
 /// The kind of entry at a path of a tree.
@@ -92,6 +93,14 @@ pub trait FileTree {
     /// # Errors
     /// It is neither, or cannot be read.
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError>;
+
+    /// A file with the content of this one, if it was read before. It counts as if it were read again.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn read_before(&self, _path: &Path) -> Result<Option<&FileReadBefore>, TreeError> {
+        Ok(None)
+    }
 
     /// Where a path leads, links followed.
     ///

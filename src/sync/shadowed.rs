@@ -5,16 +5,19 @@
 //! Must not know: what the rules forward to. Matches that merely overlap do not conflict: the more specific one wins,
 //! as intended. Several backends of one rule share its requests.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
-use kube_json::{Value, json};
+use kube_json::Value;
+use rayon::prelude::*;
 
 use crate::api::route::{Route, is_route};
-use crate::diagnostic::{Code, Finding, Findings, first_items};
+use crate::diagnostic::{Code, Finding, Findings, Place, first_items};
 use crate::hub::{Ours, RowId as _};
-use crate::object::Rank;
+use crate::object::{Object, Rank};
 use crate::policy::Attachments;
-use crate::topology::{ListenerId, RouteId, RouteNode, Topology};
+use crate::topology::{GatewayNode, ListenerId, RouteId, RouteNode, Topology};
 use apimachinery::Field;
 
 /// Most listeners that one finding names.
@@ -23,24 +26,28 @@ const MOST_LISTENERS: usize = 3;
 /// Reports every rule of a route whose match another rule wins on a whole listener of ours.
 pub(crate) fn report_shadowed(attachments: &Attachments<'_>, ours: &Ours<'_>, findings: &mut Findings) {
     let topology = &attachments.topology;
-    let mut asking: BTreeMap<RouteId, Asking<'_>> = BTreeMap::new();
+    let is_ours = |gateway: &&GatewayNode<'_>| {
+        let Object { name, .. } = gateway.object;
+        ours.find(gateway.object.namespace_or_empty(), name).is_some()
+    };
+    let gateways: Vec<&GatewayNode<'_>> = topology.gateways.rows().iter().filter(is_ours).collect();
+    let attached = gateways.iter().flat_map(|gateway| &gateway.attached);
+    let attached: BTreeSet<RouteId> = attached.map(|(_, route)| *route).collect();
+    // Each route by itself, so in parallel.
+    let asking: BTreeMap<RouteId, Asking<'_>> = attached
+        .into_par_iter()
+        .filter_map(|route| Some((route, Asking::read(topology.routes.get(route))?)))
+        .collect();
     let mut shadows: BTreeMap<(Rule, Rule), Shadow> = BTreeMap::new();
     let mut names = Names::default();
     // Listeners on which the same happens: a route on all listeners of many Gateways is compared once.
     let mut groups: Vec<BTreeSet<usize>> = Vec::new();
     let mut group_of: HashMap<Vec<u32>, usize> = HashMap::new();
-    for gateway in topology.gateways.rows() {
+    for gateway in gateways {
         let object = gateway.object;
-        if ours.find(object.namespace_or_empty(), &object.name).is_none() {
-            continue;
-        }
         let mut on: BTreeMap<ListenerId, Vec<RouteId>> = BTreeMap::new();
         for (listener, route) in &gateway.attached {
             on.entry(*listener).or_default().push(*route);
-            if !asking.contains_key(route) {
-                let read = Asking::read(topology.routes.get(*route));
-                asking.extend(read.map(|read| (*route, read)));
-            }
         }
         for (listener, routes) in on {
             let name = names.number(format!(
@@ -142,16 +149,16 @@ impl Names {
 struct Asking<'a> {
     route: &'a Route<'a>,
     rank: &'a Rank,
-    matches: Vec<Asked>,
+    matches: Vec<Asked<'a>>,
 }
 
 /// The requests of one match of a rule.
-struct Asked {
+struct Asked<'a> {
     rule: usize,
+    /// Its position in the rule; none if the rule has no matches.
+    one: Option<usize>,
     /// Equal for matches of the same requests.
-    form: String,
-    /// Pointer of the match inside the route, or of what has none.
-    pointer: String,
+    form: Form<'a>,
 }
 
 impl<'a> Asking<'a> {
@@ -161,32 +168,51 @@ impl<'a> Asking<'a> {
         if !is_route(&object.api_version.group, &object.kind) {
             return None;
         }
+        let everything = Field::new(&Value::Null);
         let rules = object.root().get("spec").get("rules");
         let mut matches = Vec::new();
-        let mut ask = |rule: usize, one: Option<&Field<'_>>, pointer: &str| {
-            matches.push(Asked {
-                rule,
-                form: form(&object.kind, one).to_string(),
-                pointer: pointer.to_owned(),
-            });
-        };
-        for (position, rule) in rules.items().enumerate() {
-            let list = rule.get("matches");
-            if list.items().next().is_none() {
-                ask(position, None, &rule.pointer());
+        for (rule, field) in rules.items().enumerate() {
+            let first = matches.len();
+            for (position, one) in field.get("matches").items().enumerate() {
+                matches.push(Asked {
+                    rule,
+                    one: Some(position),
+                    form: Form::of(&object.kind, &one),
+                });
             }
-            for one in list.items() {
-                ask(position, Some(&one), &one.pointer());
+            if matches.len() == first {
+                matches.push(Asked {
+                    rule,
+                    one: None,
+                    form: Form::of(&object.kind, &everything),
+                });
             }
         }
         if !rules.is_present() {
-            ask(0, None, "/spec");
+            matches.push(Asked {
+                rule: 0,
+                one: None,
+                form: Form::of(&object.kind, &everything),
+            });
         }
         Some(Self {
             route: &node.route,
             rank: &node.rank,
             matches,
         })
+    }
+
+    /// Where a match is, or what has none.
+    fn place(&self, at: usize) -> Place {
+        let object = self.route.object;
+        let rules = object.root().get("spec").get("rules");
+        match self.matches.get(at) {
+            Some(Asked { rule, one, .. }) if rules.is_present() => object.place(&match one {
+                Some(one) => format!("/spec/rules/{rule}/matches/{one}"),
+                None => format!("/spec/rules/{rule}"),
+            }),
+            _ => object.place("/spec"),
+        }
     }
 }
 
@@ -222,7 +248,7 @@ fn shadowed(
 ) -> Vec<(Match, Match)> {
     let listener = topology.listeners.get(listener);
     // By kind, hostname and form: what wins comes first.
-    let mut winners: BTreeMap<(&str, String, &str), Match> = BTreeMap::new();
+    let mut winners: HashMap<(&str, Rc<str>, &Form<'_>), Match> = HashMap::new();
     let mut order: Vec<(&RouteId, &Asking<'_>)> = routes
         .iter()
         .filter_map(|route| Some((route, asking.get(route)?)))
@@ -231,7 +257,8 @@ fn shadowed(
     let mut lost = Vec::new();
     for (id, asking) in order {
         let kind = asking.route.object.kind.as_str();
-        let hostnames = listener.common_hostnames(asking.route);
+        let hostnames = listener.common_hostnames(asking.route).into_iter();
+        let hostnames: Vec<Rc<str>> = hostnames.map(Rc::from).collect();
         for (at, asked) in asking.matches.iter().enumerate() {
             let own = Match {
                 route: *id,
@@ -241,7 +268,7 @@ fn shadowed(
             let before: Vec<Match> = hostnames
                 .iter()
                 .map(|hostname| {
-                    let key = (kind, hostname.clone(), asked.form.as_str());
+                    let key = (kind, Rc::clone(hostname), &asked.form);
                     *winners.entry(key).or_insert(own)
                 })
                 .collect();
@@ -256,41 +283,69 @@ fn shadowed(
 }
 
 /// A match with its defaults, in one order: two that are equal ask for the same requests.
-fn form(kind: &str, one: Option<&Field<'_>>) -> Value {
-    let nothing = Value::Null;
-    let nothing = Field::new(&nothing);
-    let one = one.unwrap_or(&nothing);
-    let text =
-        |field: &Field<'_>, name: &str, default: &str| field.get(name).str().unwrap_or(default).to_owned();
-    // Of several entries with one name the first counts.
-    let named = |list: &str, name_of: fn(String) -> String| {
-        let mut entries: BTreeMap<String, [String; 2]> = BTreeMap::new();
-        for entry in one.get(list).items() {
-            let name = name_of(text(&entry, "name", ""));
-            let value = [text(&entry, "type", "Exact"), text(&entry, "value", "")];
-            entries.entry(name).or_insert(value);
-        }
-        entries
-    };
-    let headers = named("headers", |name| name.to_ascii_lowercase());
-    match kind {
-        "HTTPRoute" => {
-            let path = one.get("path");
-            let (by, mut value) = (text(&path, "type", "PathPrefix"), text(&path, "value", "/"));
-            if by == "PathPrefix" {
-                // `/a/` and `/a` are one prefix.
-                value.truncate(value.trim_end_matches('/').len());
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Form<'a> {
+    Http {
+        path: [&'a str; 2],
+        method: Option<&'a str>,
+        headers: Named<'a>,
+        query: Named<'a>,
+    },
+    Grpc {
+        by: &'a str,
+        service: Option<&'a str>,
+        method: Option<&'a str>,
+        headers: Named<'a>,
+    },
+    /// By hostname or by port alone.
+    Any,
+}
+
+/// Type and value by name.
+type Named<'a> = BTreeMap<Cow<'a, str>, [&'a str; 2]>;
+
+impl<'a> Form<'a> {
+    fn of(kind: &str, one: &Field<'a>) -> Self {
+        let text = |field: &Field<'a>, name: &'static str, default: &'static str| {
+            field.get(name).str().unwrap_or(default)
+        };
+        // Of several entries with one name the first counts.
+        let named = |list: &'static str, name_of: fn(&'a str) -> Cow<'a, str>| {
+            let mut entries = Named::new();
+            for entry in one.get(list).items() {
+                let name = name_of(text(&entry, "name", ""));
+                let value = [text(&entry, "type", "Exact"), text(&entry, "value", "")];
+                entries.entry(name).or_insert(value);
             }
-            let method = one.get("method").str();
-            json!([by, value, method, headers, named("queryParams", |name| name)])
+            entries
+        };
+        let headers = || named("headers", |name| Cow::Owned(name.to_ascii_lowercase()));
+        match kind {
+            "HTTPRoute" => {
+                let path = one.get("path");
+                let (by, mut value) = (text(&path, "type", "PathPrefix"), text(&path, "value", "/"));
+                if by == "PathPrefix" {
+                    // `/a/` and `/a` are one prefix.
+                    value = value.trim_end_matches('/');
+                }
+                Self::Http {
+                    path: [by, value],
+                    method: one.get("method").str(),
+                    headers: headers(),
+                    query: named("queryParams", Cow::Borrowed),
+                }
+            }
+            "GRPCRoute" => {
+                let method = one.get("method");
+                Self::Grpc {
+                    by: text(&method, "type", "Exact"),
+                    service: method.get("service").str(),
+                    method: method.get("method").str(),
+                    headers: headers(),
+                }
+            }
+            _ => Self::Any,
         }
-        "GRPCRoute" => {
-            let method = one.get("method");
-            let (service, name) = (method.get("service").str(), method.get("method").str());
-            json!([text(&method, "type", "Exact"), service, name, headers])
-        }
-        // These go by hostname or by port alone.
-        _ => Value::Null,
     }
 }
 
@@ -299,10 +354,6 @@ fn finding(
     (winner, winning): (&Asking<'_>, Rule),
     (shadow, listeners): (&Shadow, &str),
 ) -> Finding {
-    let place = |asking: &Asking<'_>, at: usize| {
-        let pointer = asking.matches.get(at).map_or("/spec", |asked| &asked.pointer);
-        asking.route.object.place(pointer)
-    };
     let names = (loser.route.object.identity(), winner.route.object.identity());
     let (message, because) = if losing.0 == winning.0 {
         let message = format!("an earlier rule of {} gets all requests of this match", names.0);
@@ -316,9 +367,9 @@ fn finding(
         let message = format!("{} gets all requests of this match of {}", names.1, names.0);
         (message, format!("{} wins because it {because}", names.1))
     };
-    Finding::new(Code::ROUTE_SHADOWED, place(loser, shadow.loser), message)
+    Finding::new(Code::ROUTE_SHADOWED, loser.place(shadow.loser), message)
         .label("gets no request")
-        .related(place(winner, shadow.winner), "this one takes precedence")
+        .related(winner.place(shadow.winner), "this one takes precedence")
         .note(format!(
             "both match the same requests on the same hostnames of the listener {listeners}"
         ))

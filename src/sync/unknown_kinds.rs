@@ -39,7 +39,7 @@ pub(crate) fn report_unknown_kinds(
         ours,
     };
     for kind in hub.objects.group_kinds() {
-        if is_known(kind) {
+        if is_known(&kind) {
             continue;
         }
         for object in hub.objects.of_kind(&kind.group, &kind.kind) {

@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use rayon::prelude::*;
+
 use super::backend_index::BackendKey;
 use super::controllers::Controllers;
 use super::hierarchy::{
@@ -67,8 +69,15 @@ impl<'a> Topology<'a> {
         let known = ROUTE_KINDS.iter().map(|kind| GroupKind::new(GROUP, *kind));
         let kinds: Vec<GroupKind> = known.chain(topology.more_routes.iter().cloned()).collect();
         for kind in kinds {
-            for (object, local) in sources.of_kind(&kind.group, &kind.kind) {
-                if let Some((route, rules)) = Route::read(object, findings) {
+            let objects: Vec<(&Object, bool)> = sources.of_kind(&kind.group, &kind.kind).collect();
+            // Each by itself, so in parallel; findings keep the order of the objects.
+            let read = objects.par_iter().map(|(object, local)| {
+                let mut found = Findings::new();
+                (Route::read(object, &mut found), *local, found)
+            });
+            for (read, local, found) in read.collect::<Vec<_>>() {
+                findings.extend(found);
+                if let Some((route, rules)) = read {
                     if !local {
                         missing_parents(&topology, sources, &route, &mut near, findings);
                     }
@@ -80,11 +89,15 @@ impl<'a> Topology<'a> {
         // What rules ask for is only read again where some route hands requests on.
         let hands_on = |rules: &[RouteRule<'_>]| rules.iter().any(|rule| !rule.delegates.is_empty());
         let hands_on = routes.rows().iter().any(|(_, rules)| hands_on(rules));
+        topology.routes.reserve(routes.rows().len());
+        let rules = routes.rows().iter().map(|(_, rules)| rules.len());
+        topology.rules.reserve(rules.sum());
         let rules = routes.into_map(|(route, rules)| {
             topology.add_route(route, &rules, (sources, seniority), grants);
             if hands_on { rules } else { Vec::new() }
         });
         topology.follow_delegations(&rules, (sources, controllers), grants, findings);
+        topology.backends.shrink_to_fit();
         topology.index_gateways();
         parent_cycles(&topology, findings);
         topology

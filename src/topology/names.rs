@@ -5,6 +5,7 @@
 //! Must not know: how the hierarchy is linked; policies.
 
 use super::hierarchy::Topology;
+use super::ids::GatewayId;
 use super::node::{Node, Path};
 use crate::api::gateway::GROUP;
 use crate::object::Object;
@@ -65,17 +66,21 @@ impl<'a> Topology<'a> {
     /// The locators of a path, from its GatewayClass or its Service on.
     #[must_use]
     pub(crate) fn path_locators(&self, path: &Path) -> Vec<String> {
-        let class = path.gateway().map(|gateway| {
-            let gateway = self.gateways.get(gateway);
-            match gateway.original_class() {
-                Some(class) => Identity::new(GROUP, "GatewayClass", None, class).locator(),
-                None => self.locator(Node::Class(gateway.class)),
-            }
-        });
+        let class = path.gateway().map(|gateway| self.class_locator(gateway));
         class
             .into_iter()
             .chain(self.nodes(path).into_iter().map(|node| self.locator(node)))
             .collect()
+    }
+
+    /// The locator of the class of a Gateway: the one on the hub, if it comes from there.
+    #[must_use]
+    pub(crate) fn class_locator(&self, gateway: GatewayId) -> String {
+        let gateway = self.gateways.get(gateway);
+        match gateway.original_class() {
+            Some(class) => Identity::new(GROUP, "GatewayClass", None, class).locator(),
+            None => self.locator(Node::Class(gateway.class)),
+        }
     }
 
     /// A path for people, from its Gateway or Service on: `Gateway shop/storefront > listener web > HTTPRoute shop/cart > rule-1`.
@@ -84,17 +89,23 @@ impl<'a> Topology<'a> {
         let parts: Vec<String> = self
             .nodes(path)
             .into_iter()
-            .map(|node| match (node, self.section(node)) {
-                (Node::Listener(_, listener), Some(name)) => match self.listeners.get(listener).set {
-                    Some(set) => format!("{} > listener {name}", self.identity(Node::ListenerSet(set))),
-                    None => format!("listener {name}"),
-                },
-                (Node::Port(..), Some(name)) => format!("port {name}"),
-                (_, Some(name)) => name.to_owned(),
-                (_, None) => self.identity(node).to_string(),
-            })
+            .map(|node| self.step_label(node))
             .collect();
         parts.join(" > ")
+    }
+
+    /// The part of a path's label that a node is.
+    #[must_use]
+    pub(crate) fn step_label(&self, node: Node) -> String {
+        match (node, self.section(node)) {
+            (Node::Listener(_, listener), Some(name)) => match self.listeners.get(listener).set {
+                Some(set) => format!("{} > listener {name}", self.identity(Node::ListenerSet(set))),
+                None => format!("listener {name}"),
+            },
+            (Node::Port(..), Some(name)) => format!("port {name}"),
+            (_, Some(name)) => name.to_owned(),
+            (_, None) => self.identity(node).to_string(),
+        }
     }
 
     /// A node for people: `HTTPRoute shop/cart, rule rule-1`.

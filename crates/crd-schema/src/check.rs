@@ -260,10 +260,11 @@ impl Walk<'_, '_> {
             self.resource(node, fields, path);
         }
         for (name, value) in fields {
-            let here = Path::member(path, name, node.properties.contains_key(name.as_str()));
+            let property = node.properties.get(name.as_str());
+            let here = Path::member(path, name, property.is_some());
             let implied = node.resource && matches!(name.as_str(), "apiVersion" | "kind" | "metadata");
-            match (node.child(name), &node.additional) {
-                (Some(child), _) => {
+            match (property, &node.additional) {
+                (Some(child), _) | (None, Additional::Schema(child)) => {
                     // Metadata is checked as ObjectMeta; its schema in a CRD may only narrow values.
                     let mode = if implied { Mode::ValuesOnly } else { mode };
                     self.value(child, value, &here, mode);

@@ -72,6 +72,7 @@ pub(crate) fn compile_packed(schema: Packed<'static>) -> Node {
     node.one_of = list("oneOf");
     node.not = schema.get("not").map(later);
     node.defaults_below = schema.has_default_below();
+    node.note_defaults();
     node
 }
 
@@ -200,11 +201,14 @@ impl Compiler {
                 .filter(|default| !default.is_null())
                 .cloned(),
             defaults_below: false,
+            with_default: Vec::new(),
+            with_default_below: Vec::new(),
             rules_below: false,
             rules,
         };
         self.flatten_nullable_choice(&mut node);
         node.defaults_below = node.default.is_some() || any_child(&node, |child| child.defaults_below);
+        node.note_defaults();
         node.rules_below = !node.rules.is_empty() || any_child(&node, |child| child.rules_below);
         node
     }

@@ -40,28 +40,24 @@ pub(crate) fn complete(
     }
     match value {
         Value::Object(fields) => {
-            let with_default = node
-                .properties
-                .iter()
-                .filter(|(_, property)| property.has_default());
-            for (name, property) in with_default {
-                if let Some(default) = &property.default {
-                    let absent = match fields.get(name) {
-                        None => true,
-                        Some(present) => present.is_null() && !property.nullable,
-                    };
-                    if absent {
-                        allowance.copy(default)?;
-                        fields.insert(name.clone(), default.clone());
-                    }
+            let mut absent = Vec::new();
+            for (name, property) in node.named(&node.with_default) {
+                let is_absent = match fields.get(name) {
+                    None => true,
+                    Some(present) => present.is_null() && !property.nullable,
+                };
+                if let Some(default) = property.default.as_ref().filter(|_| is_absent) {
+                    allowance.copy(default)?;
+                    absent.push((name.clone(), default.clone()));
                 }
+            }
+            if !absent.is_empty() {
+                fields.insert_all(absent);
             }
             if !nulls && matches!(node.additional, Additional::Unknown | Additional::Any) {
                 // Only what may get a default is visited, because visiting to change makes a copy.
-                for (name, schema) in &node.properties {
-                    if schema.has_default_below()
-                        && let Some(field) = fields.get_mut(name)
-                    {
+                for (name, schema) in node.named(&node.with_default_below) {
+                    if let Some(field) = fields.get_mut(name) {
                         complete(schema, field, nulls, allowance)?;
                     }
                 }

@@ -9,7 +9,7 @@ use std::ops::Deref;
 use std::sync::OnceLock;
 
 use apimachinery::pointer;
-use kube_json::{Number, Value};
+use kube_json::{Number, Text, Value};
 
 use crate::format::Format;
 use crate::packed::Packed;
@@ -164,12 +164,32 @@ pub(crate) struct Node {
     pub(crate) default: Option<Value>,
     /// Whether anything at or below this level has a default.
     pub(crate) defaults_below: bool,
+    /// The properties that have a default of their own, in order.
+    pub(crate) with_default: Vec<Text>,
+    /// The properties that have a default at or below them, in order.
+    pub(crate) with_default_below: Vec<Text>,
     pub(crate) rules: Rules,
     /// Whether anything at or below this level has CEL rules.
     pub(crate) rules_below: bool,
 }
 
 impl Node {
+    /// Notes which properties have defaults: each object asks for them.
+    pub(crate) fn note_defaults(&mut self) {
+        let of = |test: fn(&Below) -> bool| -> Vec<Text> {
+            let properties = self.properties.iter().filter(|(_, property)| test(property));
+            properties.map(|(name, _)| name.into()).collect()
+        };
+        self.with_default = of(Below::has_default);
+        self.with_default_below = of(Below::has_default_below);
+    }
+
+    /// Properties by their names.
+    pub(crate) fn named<'n>(&'n self, names: &'n [Text]) -> impl Iterator<Item = (&'n Text, &'n Self)> {
+        let property = |name: &'n Text| Some((name, &**self.properties.get(name.as_str())?));
+        names.iter().filter_map(property)
+    }
+
     /// The schema of a field of a mapping.
     pub(crate) fn child(&self, name: &str) -> Option<&Self> {
         let below = self.properties.get(name).or(match &self.additional {

@@ -109,6 +109,29 @@ impl<V: Clone> Map<V> {
         }
     }
 
+    /// Sets the values of several names, which are sorted in most cases: then all members move once.
+    pub fn insert_all(&mut self, members: Vec<(Text, V)>) {
+        let is_sorted = members.is_sorted_by(|(a, _), (b, _)| a < b);
+        let length = self.len().saturating_add(members.len());
+        let Members::Few(list) = &mut self.0 else {
+            return self.extend(members);
+        };
+        if !is_sorted || length > LONGEST_LIST {
+            return self.extend(members);
+        }
+        let mut merged = EcoVec::with_capacity(length);
+        let mut members = members.into_iter().peekable();
+        for (name, value) in std::mem::take(list) {
+            while let Some(member) = members.next_if(|(new, _)| *new < name) {
+                merged.push(member);
+            }
+            let member = members.next_if(|(new, _)| *new == name);
+            merged.push(member.unwrap_or((name, value)));
+        }
+        merged.extend(members);
+        *list = merged;
+    }
+
     /// Sets the value of a name that has none.
     pub fn insert_if_absent(&mut self, name: &str, value: impl FnOnce() -> V) {
         if !self.contains_key(name) {

@@ -37,6 +37,7 @@ enum Change {
     Remove(u16),
     Update(u16, i32),
     GetOrInsert(u16, i32),
+    InsertAll(Vec<(u16, i32)>, bool),
     Share,
     Shrink,
     RetainEven,
@@ -48,7 +49,9 @@ fn changes() -> impl Strategy<Value = Vec<Change>> {
         12 => (name.clone(), any::<i32>()).prop_map(|(name, value)| Change::Insert(name, value)),
         3 => name.clone().prop_map(Change::Remove),
         2 => (name.clone(), any::<i32>()).prop_map(|(name, value)| Change::Update(name, value)),
-        2 => (name, any::<i32>()).prop_map(|(name, value)| Change::GetOrInsert(name, value)),
+        2 => (name.clone(), any::<i32>()).prop_map(|(name, value)| Change::GetOrInsert(name, value)),
+        2 => (prop::collection::vec((name, any::<i32>()), 0..8), any::<bool>())
+            .prop_map(|(members, is_sorted)| Change::InsertAll(members, is_sorted)),
         1 => Just(Change::Share),
         1 => Just(Change::Shrink),
         1 => Just(Change::RetainEven),
@@ -117,6 +120,15 @@ proptest! {
                     mine.insert_if_absent(&name(number), || value.into());
                     let slot = mine.get_mut(&name(number)).unwrap();
                     prop_assert_eq!(slot, model.entry(name(number)).or_insert_with(|| value.into()));
+                }
+                Change::InsertAll(mut members, is_sorted) => {
+                    if is_sorted {
+                        members.sort_by_key(|(number, _)| name(*number));
+                        members.dedup_by_key(|(number, _)| *number);
+                    }
+                    let new = members.iter().map(|(number, value)| (name(*number).into(), (*value).into()));
+                    mine.insert_all(new.collect());
+                    model.extend(members.into_iter().map(|(number, value)| (name(number), value.into())));
                 }
                 Change::Share if shared.len() < 4 => shared.push((mine.clone(), model.clone())),
                 Change::Share => shared.clear(),

@@ -11,12 +11,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use spokewright::diagnostic::{Code, Finding, Findings, Place, Severity, Warnings, counted, shell_word};
 use spokewright::output;
-use spokewright::pipeline::{self, Analysis, Before, CONFIG_NAME, EmptyResult, Loaded, Rendered, Request};
+use spokewright::pipeline::{self, Analysis, CONFIG_NAME, EmptyResult, Loaded, Rendered, Request};
 use spokewright::render::{GROUP, MANIFEST_WORK};
 use spokewright::report::PolicyView;
 use spokewright::report::diff::EffectiveSettings;
+use spokewright::source::Sources;
 #[cfg(feature = "git")]
-use spokewright::source::{Files, GitTree};
+use spokewright::source::{Files, GitTree, ReadBefore};
 
 use super::stop::{Stop, usage};
 use crate::cli::options::ReadOptions;
@@ -76,8 +77,8 @@ impl Evaluated {
         Self::of(loaded, empty, |view, admits| EffectiveSettings::new(view, admits))
     }
 
-    /// The same of what is compared with.
-    fn of_base(loaded: Loaded) -> Self {
+    /// The same of what is compared with. What is wrong with it is over: that nothing comes out of it is no error.
+    pub(in crate::cli) fn of_base(loaded: Loaded) -> Self {
         Self::of(loaded, EmptyResult::Allowed, |view, admits| {
             EffectiveSettings::of_base(view, admits)
         })
@@ -109,27 +110,6 @@ impl Evaluated {
     }
 }
 
-impl Evaluated {
-    /// Rights that go before the objects that they are for, if this takes the place of what was rendered before.
-    pub(in crate::cli) fn lost_rights(&self, before: &Before<'_>) -> Findings {
-        let mut findings = Findings::new();
-        let analysis = Analysis::new(&self.loaded, &mut Findings::new());
-        // A tree that cannot be read has been reported.
-        let _ = analysis.compare_rights(&self.rendered, before, &mut findings);
-        if !findings.is_empty() {
-            self.loaded.finish(&mut findings);
-        }
-        // The others have been shown.
-        let mut lost = Findings::new();
-        lost.extend(
-            findings
-                .into_iter()
-                .filter(|finding| finding.code == Code::RBAC_NARROWED),
-        );
-        lost
-    }
-}
-
 impl Input {
     /// What it is called.
     pub(in crate::cli) fn title(&self) -> String {
@@ -149,14 +129,24 @@ impl Input {
         }
     }
 
-    /// Renders it. What is wrong with it is over: that nothing comes out of it is no error.
-    pub(in crate::cli) fn evaluate(&self, request: &Request) -> Evaluated {
+    /// The same; a revision takes over the files that were read before.
+    pub(in crate::cli) fn after(self, read: &Sources) -> Self {
+        match self {
+            #[cfg(feature = "git")]
+            Self::Git(tree) => Self::Git(Box::new(tree.after(ReadBefore::new(read)))),
+            Self::Directory(path) => Self::Directory(path),
+        }
+    }
+
+    /// Reads it.
+    pub(in crate::cli) fn load(&self, request: &Request) -> Loaded {
         let mut request = Request {
             warnings: Warnings::Reported,
             output: None,
+            keeps_values: false,
             ..request.clone()
         };
-        let loaded = match self {
+        match self {
             Self::Directory(path) => {
                 if path.join(CONFIG_NAME).is_file() {
                     request.config = None;
@@ -167,8 +157,7 @@ impl Input {
             }
             #[cfg(feature = "git")]
             Self::Git(tree) => pipeline::load_from(&request, Files::Tree(&**tree)),
-        };
-        Evaluated::of_base(loaded)
+        }
     }
 }
 

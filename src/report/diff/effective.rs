@@ -10,13 +10,14 @@ use std::sync::Arc;
 use kube_json::{Value, json};
 
 use super::super::policy_view::{PolicyView, Seen};
+use super::node_names::NodeNames;
 use super::report::{EffectiveChange, SettingChange};
 use super::ways::{Steps, Ways};
-use crate::policy::{Attachments, Effective, Leaf, MergeUnit, Profile};
+use crate::policy::{Attachments, Effective, KindId, Leaf, MergeUnit, Profile};
 use crate::topology::{Level, Path};
 
 /// Kind and group of the policies, and the locators of a path.
-type PathKey = (String, String, Vec<String>);
+type PathKey = (Arc<str>, Arc<str>, Vec<Arc<str>>);
 
 /// What holds on every path, and where: as many entries for a path as classes of clusters have other settings there.
 /// Hashed, because ten thousand paths begin alike, and each is looked up for each class.
@@ -41,8 +42,8 @@ type Class = usize;
 /// The settings that apply on one path.
 #[derive(Debug)]
 struct Held {
-    /// The path for people.
-    label: String,
+    /// The parts of the path for people.
+    label: Vec<Arc<str>>,
     /// The kinds of the last locators of the path.
     levels: Vec<Level>,
     /// Shared by all paths with one result.
@@ -102,12 +103,11 @@ impl EffectiveSettings {
             if clusters.is_empty() {
                 continue;
             }
+            let mut names = NodeNames::new(&seen.attachments.topology);
             if with_ways {
-                settings
-                    .ways
-                    .push(Ways::new(&seen.attachments.topology, is_asked));
+                settings.ways.push(Ways::new(&mut names, is_asked));
             }
-            settings.add(seen, clusters, is_asked);
+            settings.add(seen, clusters, &mut names, is_asked);
         }
         settings
     }
@@ -122,7 +122,8 @@ impl EffectiveSettings {
             } else {
                 seen.clusters.to_vec()
             };
-            settings.add(seen, clusters, |_| true);
+            let mut names = NodeNames::new(&seen.attachments.topology);
+            settings.add(seen, clusters, &mut names, |_| true);
         }
         settings
     }
@@ -143,8 +144,8 @@ impl EffectiveSettings {
                 let there = of_class.get(*class);
                 there.is_some_and(|there| there.binary_search(one).is_ok())
             };
-            let holds = |path: &[String]| {
-                let key = (key.0.clone(), key.1.clone(), path.to_vec());
+            let holds = |path: &[Arc<str>]| {
+                let key = (Arc::clone(&key.0), Arc::clone(&key.1), path.to_vec());
                 let held = self.by_path.get(&key).into_iter().flatten();
                 held.filter(|held| !held.settings.values.is_empty())
                     .any(|held| held.classes.iter().any(is_there))
@@ -168,26 +169,37 @@ impl EffectiveSettings {
     }
 
     /// Adds one place where policies were evaluated. Settings that are the same there as elsewhere are kept once.
-    fn add(&mut self, seen: Seen<'_>, clusters: Vec<String>, is_asked: impl Fn(&Path) -> bool) {
+    fn add(
+        &mut self,
+        seen: Seen<'_>,
+        clusters: Vec<String>,
+        names: &mut NodeNames<'_, '_>,
+        is_asked: impl Fn(&Path) -> bool,
+    ) {
         let class = self.classes.len();
         self.classes.push(clusters);
         let attachments = seen.attachments;
         let mut known: HashMap<*const Effective, Arc<Settings>> = HashMap::new();
+        let mut kinds: HashMap<KindId, [Arc<str>; 2]> = HashMap::new();
         for (kind, path) in seen.effective.iter().filter(|(_, path)| is_asked(&path.path)) {
             let profile = attachments.kinds.get(kind).profile.as_ref();
             let settings = known
                 .entry(Arc::as_ptr(&path.effective))
                 .or_insert_with(|| self.result(Settings::new(attachments, profile, &path.effective)));
-            let key = (
-                profile.kind.clone(),
-                profile.group.clone(),
-                attachments.topology.path_locators(&path.path),
-            );
+            let [kind_name, group] = kinds
+                .entry(kind)
+                .or_insert_with(|| [&profile.kind, &profile.group].map(|name| name.as_str().into()))
+                .clone();
+            let key = (kind_name, group, names.path_locators(&path.path));
             let all = self.by_path.entry(key).or_default();
             match all.iter_mut().find(|held| Arc::ptr_eq(&held.settings, settings)) {
                 Some(held) => held.classes.push(class),
                 None => all.push(Held {
-                    label: attachments.path_label(kind, &path.path),
+                    label: {
+                        let last = attachments.last_step_label(kind, &path.path);
+                        let label = names.path_label(&path.path).into_iter();
+                        label.chain(last.map(Arc::from)).collect()
+                    },
                     levels: attachments
                         .topology
                         .levels(&path.path)
@@ -206,10 +218,9 @@ impl EffectiveSettings {
     pub fn changes(old: &Self, new: &Self) -> Vec<EffectiveChange> {
         let mut comparing = Comparing::default();
         let mut alike = Alike::new([&old.classes, &new.classes]);
-        let mut keys: Vec<&PathKey> = old.by_path.keys().chain(new.by_path.keys()).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        for key in keys {
+        // In any order: changes are sorted, and most paths have none.
+        let added = new.by_path.keys().filter(|key| !old.by_path.contains_key(*key));
+        for key in old.by_path.keys().chain(added) {
             let [before, after] = [old, new]
                 .map(|side| -> Vec<&Held> { side.by_path.get(key).into_iter().flatten().collect() });
             for (pair, groups) in alike.pairs([&before, &after]) {
@@ -354,10 +365,10 @@ impl<'s> Comparing<'s> {
             settings.map(of).cloned().unwrap_or_default()
         };
         let change = EffectiveChange {
-            kind: key.0.clone(),
-            group: key.1.clone(),
-            path: key.2.clone(),
-            label: held.label.clone(),
+            kind: key.0.to_string(),
+            group: key.1.to_string(),
+            path: key.2.iter().map(|locator| locator.to_string()).collect(),
+            label: held.label.join(" > "),
             clusters,
             old: old.map(|settings| settings.whole.clone()),
             new: new.map(|settings| settings.whole.clone()),

@@ -26,6 +26,8 @@ mod fields;
 
 mod report;
 
+mod node_names;
+
 mod ways;
 
 mod effective;

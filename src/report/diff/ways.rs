@@ -7,25 +7,30 @@
 //! listeners. So a path that is gone proves nothing, and each way that it stood for is checked.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use crate::topology::{Level, Node, Path, Start, Topology};
+use super::node_names::NodeNames;
+use crate::topology::{Level, Node, Path, Start};
 
 /// The ways on clusters that are alike. All names are locators.
 #[derive(Debug)]
 pub(super) struct Ways {
-    starts: BTreeMap<String, FromStart>,
+    starts: BTreeMap<Arc<str>, FromStart>,
     /// By route: its rules, each with its backends.
-    rules: BTreeMap<String, Vec<(String, Vec<String>)>>,
+    rules: BTreeMap<Arc<str>, Vec<RuleOfWay>>,
 }
+
+/// A rule, and its backends.
+type RuleOfWay = (Arc<str>, Vec<Arc<str>>);
 
 /// The ways that begin at one Gateway or Service.
 #[derive(Debug)]
 struct FromStart {
     /// The start of every path from here.
-    head: Vec<String>,
-    listeners: Vec<String>,
+    head: Vec<Arc<str>>,
+    listeners: Vec<Arc<str>>,
     /// By route: the listeners that take it; none for a Service.
-    routes: BTreeMap<String, BTreeSet<Option<String>>>,
+    routes: BTreeMap<Arc<str>, BTreeSet<Option<Arc<str>>>>,
 }
 
 /// The nodes that a path leads through.
@@ -41,7 +46,7 @@ pub(super) struct Steps<'p> {
 
 impl<'p> Steps<'p> {
     /// The locators of a path, whose last ones are of these levels.
-    pub(super) fn new(levels: &[Level], locators: &'p [String]) -> Self {
+    pub(super) fn new(levels: &[Level], locators: &'p [Arc<str>]) -> Self {
         let mut steps = Self::default();
         let head = locators.len().saturating_sub(levels.len());
         for (level, locator) in levels.iter().zip(locators.iter().skip(head)) {
@@ -62,8 +67,8 @@ impl<'p> Steps<'p> {
 
 impl Ways {
     /// The ways of a topology from the starts that are asked for.
-    pub(super) fn new(topology: &Topology<'_>, is_asked: impl Fn(&Path) -> bool) -> Self {
-        let locator = |node| topology.locator(node);
+    pub(super) fn new(names: &mut NodeNames<'_, '_>, is_asked: impl Fn(&Path) -> bool) -> Self {
+        let topology = names.topology;
         let mut ways = Self {
             starts: BTreeMap::new(),
             rules: BTreeMap::new(),
@@ -71,7 +76,7 @@ impl Ways {
         for start in topology.starts().filter(|start| is_asked(&Path::from(*start))) {
             let path = Path::from(start);
             let mut from = FromStart {
-                head: topology.path_locators(&path),
+                head: names.path_locators(&path),
                 listeners: Vec::new(),
                 routes: BTreeMap::new(),
             };
@@ -82,11 +87,11 @@ impl Ways {
                     from.listeners = gateway
                         .listeners
                         .iter()
-                        .map(|id| locator(listener(*id)))
+                        .map(|id| names.locator(listener(*id)))
                         .collect();
                     let attached = gateway.attached.iter();
                     attached
-                        .map(|(taker, route)| (Some(locator(listener(*taker))), *route))
+                        .map(|(taker, route)| (Some(names.locator(listener(*taker))), *route))
                         .collect()
                 }
                 Start::Service(service) => {
@@ -95,32 +100,33 @@ impl Ways {
                 }
             };
             for (listener, route) in attached {
-                let name = locator(Node::Route(route));
+                let name = names.locator(Node::Route(route));
                 ways.rules.entry(name.clone()).or_insert_with(|| {
                     let rules = topology.routes.get(route).rules.iter();
                     rules
                         .map(|rule| {
                             let backends = topology.rules.get(*rule).backends.iter();
-                            let backends = backends.map(|id| locator(Node::Backend(*id)));
-                            (locator(Node::Rule(route, *rule)), backends.collect())
+                            let backends = backends.map(|id| names.locator(Node::Backend(*id)));
+                            let backends = backends.collect();
+                            (names.locator(Node::Rule(route, *rule)), backends)
                         })
                         .collect()
                 });
                 from.routes.entry(name).or_default().insert(listener);
             }
-            ways.starts.insert(locator(start.node()), from);
+            ways.starts.insert(names.locator(start.node()), from);
         }
         ways
     }
 
     /// Whether traffic still takes a path on which policies applied, and none applies there any longer according to
     /// `holds`: neither on the path nor, together, on the paths that it was divided into.
-    pub(super) fn is_lost(&self, steps: &Steps<'_>, holds: impl Fn(&[String]) -> bool) -> bool {
+    pub(super) fn is_lost(&self, steps: &Steps<'_>, holds: impl Fn(&[Arc<str>]) -> bool) -> bool {
         let Some(start) = self.starts.get(steps.start) else {
             return false;
         };
         let on = |nodes: &[Option<&str>]| {
-            let nodes = nodes.iter().flatten().map(|node| (*node).to_owned());
+            let nodes = nodes.iter().flatten().map(|node| Arc::from(*node));
             holds(&start.head.iter().cloned().chain(nodes).collect::<Vec<_>>())
         };
         match steps.route {
@@ -136,21 +142,21 @@ impl Ways {
         &self,
         steps: &Steps<'_>,
         route: &str,
-        listeners: &BTreeSet<Option<String>>,
+        listeners: &BTreeSet<Option<Arc<str>>>,
         on: &dyn Fn(&[Option<&str>]) -> bool,
     ) -> bool {
         let none = Vec::new();
         let rules = self.rules.get(route).unwrap_or(&none);
-        let asked = |rule: &&(String, Vec<String>)| {
-            steps.rule.is_none_or(|asked| asked == rule.0)
+        let asked = |rule: &&RuleOfWay| {
+            steps.rule.is_none_or(|asked| *asked == *rule.0)
                 && steps
                     .backend
-                    .is_none_or(|backend| rule.1.iter().any(|known| known == backend))
+                    .is_none_or(|backend| rule.1.iter().any(|known| **known == *backend))
         };
         let mut asked_rules: Vec<Option<&str>> = rules
             .iter()
             .filter(asked)
-            .map(|(name, _)| Some(name.as_str()))
+            .map(|(name, _)| Some(&**name))
             .collect();
         if rules.is_empty() && steps.rule.is_none() && steps.backend.is_none() {
             asked_rules.push(None);
@@ -183,13 +189,13 @@ impl FromStart {
         if self.listeners.is_empty() && steps.listener.is_none() {
             return true;
         }
-        let asked = |listener: &&String| steps.listener.is_none_or(|asked| asked == listener.as_str());
+        let asked = |listener: &&Arc<str>| steps.listener.is_none_or(|asked| *asked == ***listener);
         self.listeners.iter().filter(asked).any(|listener| {
             if on(&[Some(listener)]) {
                 return false;
             }
             // What held for any route that comes may hold for each that has come.
-            let takes = Some(listener.clone());
+            let takes = Some(Arc::clone(listener));
             let mut routes = self
                 .routes
                 .iter()

@@ -308,7 +308,7 @@ impl FileTree for Refusing<'_> {
     }
 }
 
-fn git(directory: &Path, arguments: &[&str]) {
+pub(super) fn git(directory: &Path, arguments: &[&str]) {
     let output = Command::new("git")
         .args(["-c", "user.name=A", "-c", "user.email=a@example.com"])
         .args(arguments)

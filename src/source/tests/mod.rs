@@ -3,6 +3,8 @@
 #[cfg(feature = "git")]
 mod every_tree;
 mod lookups;
+#[cfg(feature = "git")]
+mod read_before;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
