@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use rayon::prelude::*;
+
 use super::within::Within;
 use super::{Code, DocumentId, Finding, Locate, Place, Severity, Suppressed};
 
@@ -49,6 +51,21 @@ impl Findings {
     /// Adds all of `other`.
     pub fn extend(&mut self, other: impl IntoIterator<Item = Finding>) {
         self.found.extend(other);
+    }
+
+    /// What each item becomes, in parallel; the findings keep the order of the items.
+    pub(crate) fn of_each<T: Sync, R: Send>(
+        &mut self,
+        items: &[T],
+        make: impl Fn(&T, &mut Self) -> R + Sync,
+    ) -> Vec<R> {
+        let made = items.par_iter().map(|item| {
+            let mut found = Self::new();
+            (make(item, &mut found), found)
+        });
+        let (made, found): (Vec<R>, Vec<Self>) = made.unzip();
+        self.extend(found.into_iter().flatten());
+        made
     }
 
     /// Whether any finding is an error.

@@ -34,9 +34,8 @@ pub(crate) fn outcomes(
     findings: &mut Findings,
 ) {
     if cluster.is_none() {
-        for route in attachments.topology.routes.rows() {
-            by_filter(route.object, findings);
-        }
+        let routes = attachments.topology.routes.rows();
+        findings.of_each(routes, |route, found| by_filter(route.object, found));
     }
     for (id, policy) in attachments.policies.iter() {
         let object = policy.object;
@@ -99,7 +98,7 @@ fn by_filter(route: &Object, findings: &mut Findings) {
     for rule in rules.items() {
         let backends = rule.get("backendRefs");
         let lists = std::iter::once(rule.get("filters")).chain(backends.items().map(|to| to.get("filters")));
-        for filter in lists.flat_map(|filters| filters.items().collect::<Vec<_>>()) {
+        for filter in lists.flat_map(|filters| filters.items()) {
             let named = filter.get("extensionRef");
             let Some(kind) = named.get("kind").str().filter(|kind| kind.ends_with("Policy")) else {
                 continue;

@@ -6,8 +6,6 @@
 
 use std::collections::BTreeSet;
 
-use rayon::prelude::*;
-
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::Route;
 use crate::api::rules;
@@ -38,8 +36,7 @@ pub(crate) fn report_broken_rules(
     });
     let is_new = |finding: &Finding| !is_one_field(&said, &finding.place);
     let chain = Chain { attachments, ours };
-    // Each object by itself, so in parallel; findings keep the order of the objects.
-    let broken = |(object, is_shipped): &(&Object, bool)| {
+    let broken = |(object, is_shipped): &(&Object, bool), findings: &mut Findings| {
         let mut found = Vec::new();
         if !is_misspelled(object) {
             // A CRD of the input decides what is refused; we report which part.
@@ -59,10 +56,9 @@ pub(crate) fn report_broken_rules(
         for finding in found.iter_mut().filter(|_| !is_shipped) {
             finding.severity = Severity::Warning;
         }
-        found
+        findings.extend(found);
     };
-    let found: Vec<Vec<Finding>> = chain.objects(synced).par_iter().map(broken).collect();
-    findings.extend(found.into_iter().flatten());
+    findings.of_each(&chain.objects(synced), broken);
 }
 
 /// Where the findings are that are asked for.

@@ -247,8 +247,8 @@ fn shadowed(
     asking: &BTreeMap<RouteId, Asking<'_>>,
 ) -> Vec<(Match, Match)> {
     let listener = topology.listeners.get(listener);
-    // By kind, hostname and form: what wins comes first.
-    let mut winners: HashMap<(&str, Rc<str>, &Form<'_>), Match> = HashMap::new();
+    // By hostname, then by kind and form: what wins comes first.
+    let mut winners: HashMap<Rc<str>, BTreeMap<(&str, &Form<'_>), Match>> = HashMap::new();
     let mut order: Vec<(&RouteId, &Asking<'_>)> = routes
         .iter()
         .filter_map(|route| Some((route, asking.get(route)?)))
@@ -268,8 +268,8 @@ fn shadowed(
             let before: Vec<Match> = hostnames
                 .iter()
                 .map(|hostname| {
-                    let key = (kind, Rc::clone(hostname), &asked.form);
-                    *winners.entry(key).or_insert(own)
+                    let winners = winners.entry(Rc::clone(hostname)).or_default();
+                    *winners.entry((kind, &asked.form)).or_insert(own)
                 })
                 .collect();
             // A rule that repeats a match is not a conflict.
@@ -283,7 +283,7 @@ fn shadowed(
 }
 
 /// A match with its defaults, in one order: two that are equal ask for the same requests.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Form<'a> {
     Http {
         path: [&'a str; 2],

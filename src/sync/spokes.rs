@@ -11,6 +11,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::gateway::PlacedGateway;
 use super::synced_object::SyncedObject;
 use super::touched::{is_gateway_or_route, touched};
@@ -438,7 +440,11 @@ impl<'s, 'a> Spokes<'s, 'a> {
             local.is_some_and(|local| local.get(&route.object.identity()).is_some())
         };
         let received = if routes.iter().any(is_local) {
-            Arc::new(self.received(class, together, routes.iter().filter(|route| !is_local(route))))
+            Arc::new(self.received(
+                class,
+                together,
+                routes.par_iter().filter(|route| !is_local(route)),
+            ))
         } else {
             // The local objects do not change it.
             let class = Class {
@@ -448,7 +454,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
             match shared.get(&class) {
                 Some(known) => Arc::clone(known),
                 None => {
-                    let received = Arc::new(self.received(&class, together, routes));
+                    let received = Arc::new(self.received(&class, together, routes.par_iter()));
                     shared.insert(class, Arc::clone(&received));
                     received
                 }
@@ -466,7 +472,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         self,
         class: &Class,
         together: &[Together<'s>],
-        routes: impl IntoIterator<Item = &'r AssumedRoute<'a>>,
+        routes: impl ParallelIterator<Item = &'r AssumedRoute<'a>>,
     ) -> Received<'a>
     where
         'a: 'r,
@@ -499,16 +505,17 @@ impl<'s, 'a> Spokes<'s, 'a> {
                 self.add_variant(synced, variant, &mut making);
             }
         }
-        for route in routes {
+        let assumed = routes.filter_map(|route| {
             let parents = route.parents.iter();
             let parents: Vec<(&str, OurGatewayId)> = parents
                 .filter(|(_, gateway)| gateways.contains(gateway))
                 .map(|(pointer, gateway)| (pointer.as_str(), *gateway))
                 .collect();
             let object = route.object;
-            if !parents.is_empty() {
-                making.add(assumed_route(object, &parents, self.gateways), object, true);
-            }
+            (!parents.is_empty()).then(|| (assumed_route(object, &parents, self.gateways), object))
+        });
+        for (copy, object) in assumed.collect::<Vec<_>>() {
+            making.add(copy, object, true);
         }
         Received {
             objects: Objects::new(making.objects.into_values().collect()),

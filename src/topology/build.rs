@@ -6,8 +6,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use rayon::prelude::*;
-
 use super::backend_index::BackendKey;
 use super::controllers::Controllers;
 use super::hierarchy::{
@@ -70,19 +68,14 @@ impl<'a> Topology<'a> {
         let kinds: Vec<GroupKind> = known.chain(topology.more_routes.iter().cloned()).collect();
         for kind in kinds {
             let objects: Vec<(&Object, bool)> = sources.of_kind(&kind.group, &kind.kind).collect();
-            // Each by itself, so in parallel; findings keep the order of the objects.
-            let read = objects.par_iter().map(|(object, local)| {
-                let mut found = Findings::new();
-                (Route::read(object, &mut found), *local, found)
+            let read = findings.of_each(&objects, |(object, local), found| {
+                Route::read(object, found).map(|read| (read, *local))
             });
-            for (read, local, found) in read.collect::<Vec<_>>() {
-                findings.extend(found);
-                if let Some((route, rules)) = read {
-                    if !local {
-                        missing_parents(&topology, sources, &route, &mut near, findings);
-                    }
-                    routes.push((route, rules));
+            for ((route, rules), local) in read.into_iter().flatten() {
+                if !local {
+                    missing_parents(&topology, sources, &route, &mut near, findings);
                 }
+                routes.push((route, rules));
             }
         }
         topology.bound(routes.rows().iter().map(|(route, _)| route), findings);

@@ -3,6 +3,8 @@
 //! Owns: the way from a value to its parts, and the types that a field may have. Flows in: a JSON value. Flows out:
 //! [`Field`]s; a [`Mismatch`] if the type is wrong. Must not know: kinds, messages.
 
+use std::sync::Arc;
+
 use kube_json::{Map, Value};
 
 use crate::pointer;
@@ -23,14 +25,23 @@ pub struct Field<'a> {
     way: Way<'a>,
 }
 
-/// The steps from the object to a field. Few fields are ever reported, so a pointer is written when somebody asks; few
-/// are deeper than eight steps, so a cursor rarely allocates.
+/// The steps from the object to a field. Few fields are ever reported, so a pointer is written when somebody asks.
+///
+/// A cursor is copied for each step, so it stays below the 128 bytes that a processor copies without a call.
 #[derive(Debug, Clone)]
 struct Way<'a> {
     /// The first steps; of these, `depth` count.
-    first: [Step<'a>; 8],
+    first: [Step<'a>; 6],
     depth: usize,
-    more: Vec<Step<'a>>,
+    /// The last of those that come after them.
+    more: Option<Arc<Deep<'a>>>,
+}
+
+/// A step below the first ones.
+#[derive(Debug)]
+struct Deep<'a> {
+    step: Step<'a>,
+    before: Option<Arc<Self>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -41,24 +52,33 @@ enum Step<'a> {
 
 impl<'a> Way<'a> {
     const NONE: Self = Self {
-        first: [Step::Item(0); 8],
+        first: [Step::Item(0); 6],
         depth: 0,
-        more: Vec::new(),
+        more: None,
     };
 
     fn then(&self, step: Step<'a>) -> Self {
         let mut way = self.clone();
-        match way.first.get_mut(way.depth) {
-            Some(free) => *free = step,
-            None => way.more.push(step),
+        if let Some(free) = way.first.get_mut(way.depth) {
+            *free = step;
+            way.depth = way.depth.saturating_add(1);
+        } else {
+            let before = way.more.take();
+            way.more = Some(Arc::new(Deep { step, before }));
         }
-        way.depth = way.depth.saturating_add(1);
         way
     }
 
     fn pointer(&self) -> String {
+        let mut deep = Vec::new();
+        let mut more = self.more.as_deref();
+        while let Some(below) = more {
+            deep.push(below.step);
+            more = below.before.as_deref();
+        }
         let mut text = String::new();
-        for step in self.first.iter().take(self.depth).chain(&self.more) {
+        let first = self.first.iter().take(self.depth);
+        for step in first.chain(deep.iter().rev()) {
             match step {
                 Step::Member(key) => pointer::push(&mut text, key),
                 Step::Item(index) => pointer::push(&mut text, &index.to_string()),
@@ -300,5 +320,18 @@ mod tests {
             entries,
             [("k", "/m/k"), ("n", "/m/n")].map(|(key, pointer)| (key.to_owned(), pointer.to_owned()))
         );
+    }
+
+    #[test]
+    fn a_pointer_has_all_steps_however_deep_it_is_also_of_what_is_absent() {
+        let value = json!([[{"a": {"b": [{"c": {"d/e": [[0, 1]]}}]}}]]);
+        let first = |field: &Field<'static>| field.items().next().unwrap();
+        let value: &'static Value = Box::leak(Box::new(value));
+        let list = first(&first(&Field::new(value))).get("a").get("b");
+        let deep = first(&first(&list).get("c").get("d/e")).items().nth(1).unwrap();
+        assert_eq!(deep.pointer(), "/0/0/a/b/0/c/d~1e/0/1");
+        assert_eq!(deep.integer(), Ok(Some(1)));
+        assert_eq!(deep.get("x").get("y").pointer(), "/0/0/a/b/0/c/d~1e/0/1/x/y");
+        assert_eq!(list.pointer(), "/0/0/a/b");
     }
 }

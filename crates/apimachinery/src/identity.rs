@@ -116,14 +116,19 @@ impl Identity {
     /// ```
     #[must_use]
     pub fn locator(&self) -> String {
-        let kind = self.group_kind.kind.to_lowercase();
-        let group = if self.group_kind.group.is_empty() { "" } else { "." };
-        let namespace = self
-            .namespace
-            .as_deref()
-            .map(|namespace| format!("{namespace}/"))
-            .unwrap_or_default();
-        format!("{kind}{group}{}:{namespace}{}", self.group_kind.group, self.name)
+        let GroupKind { group, kind } = &self.group_kind;
+        let mut locator = kind.to_lowercase();
+        if !group.is_empty() {
+            locator.push('.');
+            locator.push_str(group);
+        }
+        locator.push(':');
+        if let Some(namespace) = &self.namespace {
+            locator.push_str(namespace);
+            locator.push('/');
+        }
+        locator.push_str(&self.name);
+        locator
     }
 }
 

@@ -4,10 +4,11 @@
 //! Owns: the settings of one side by path ([`EffectiveSettings`]), and the differences between two sides. Flows in:
 //! evaluated policies. Flows out: [`EffectiveChange`]s. Must not know: works.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use kube_json::{Value, json};
+use rayon::prelude::*;
 
 use super::super::policy_view::{PolicyView, Seen};
 use super::node_names::NodeNames;
@@ -218,9 +219,27 @@ impl EffectiveSettings {
     pub fn changes(old: &Self, new: &Self) -> Vec<EffectiveChange> {
         let mut comparing = Comparing::default();
         let mut alike = Alike::new([&old.classes, &new.classes]);
-        // In any order: changes are sorted, and most paths have none.
-        let added = new.by_path.keys().filter(|key| !old.by_path.contains_key(*key));
-        for key in old.by_path.keys().chain(added) {
+        let equal = equal_results(old, new);
+        // On most paths nothing changes: one result before, the same after, on the same clusters.
+        let is_unchanged =
+            |key: &PathKey, before: &[Held]| match (before, new.by_path.get(key).map(Vec::as_slice)) {
+                ([before], Some([after])) => {
+                    let results = [before, after].map(|held| Arc::as_ptr(&held.settings).addr());
+                    equal.contains(&results) && alike.groups(0, before) == alike.groups(1, after)
+                }
+                _ => false,
+            };
+        let changed = old
+            .by_path
+            .par_iter()
+            .filter(|(key, before)| !is_unchanged(key, before));
+        let added = new
+            .by_path
+            .par_iter()
+            .filter(|(key, _)| !old.by_path.contains_key(*key));
+        let mut keys: Vec<&PathKey> = changed.chain(added).map(|(key, _)| key).collect();
+        keys.sort_unstable();
+        for key in keys {
             let [before, after] = [old, new]
                 .map(|side| -> Vec<&Held> { side.by_path.get(key).into_iter().flatten().collect() });
             for (pair, groups) in alike.pairs([&before, &after]) {
@@ -236,6 +255,20 @@ impl EffectiveSettings {
         }
         comparing.changes.into_values().flatten().collect()
     }
+}
+
+/// The results of the old side and of the new one that are equal, by their addresses.
+fn equal_results(old: &EffectiveSettings, new: &EffectiveSettings) -> HashSet<[usize; 2]> {
+    let of_new = |policies: &Vec<String>| new.results.get(policies).into_iter().flatten();
+    let pairs = old.results.iter().flat_map(|(policies, results)| {
+        let pairs = results
+            .iter()
+            .flat_map(move |before| of_new(policies).map(move |after| (before, after)));
+        pairs.filter(|(before, after)| before == after)
+    });
+    pairs
+        .map(|(before, after)| [before, after].map(|held| Arc::as_ptr(held).addr()))
+        .collect()
 }
 
 /// The settings that apply on one path before and after, and the groups of clusters with this change.
@@ -283,6 +316,13 @@ impl<'s> Alike<'s> {
             alike.clusters.push(clusters);
         }
         alike
+    }
+
+    /// The positions of the clusters that have a result, on the old side (0) or the new one (1).
+    fn groups(&self, side: usize, held: &Held) -> BTreeSet<usize> {
+        let of_class = self.of_class.get(side).map(Vec::as_slice).unwrap_or_default();
+        let groups = held.classes.iter().filter_map(|class| of_class.get(*class));
+        groups.flatten().copied().collect()
     }
 
     /// The pairs of both sides that some clusters have.

@@ -29,8 +29,21 @@ impl<'t, 'a> NodeNames<'t, 'a> {
 
     /// The locator of a node.
     pub(super) fn locator(&mut self, node: Node) -> Arc<str> {
-        let locator = self.locators.entry(node);
-        Arc::clone(locator.or_insert_with(|| self.topology.locator(node).into()))
+        if let Some(known) = self.locators.get(&node) {
+            return Arc::clone(known);
+        }
+        let owner = match node {
+            Node::Rule(route, _) => Some(Node::Route(route)),
+            Node::Port(backend, _) => Some(Node::Backend(backend)),
+            _ => None,
+        };
+        // Most nodes are rules: the name of their route is made once.
+        let locator: Arc<str> = match (owner, self.topology.section(node)) {
+            (Some(owner), Some(section)) => format!("{}#{section}", self.locator(owner)).into(),
+            _ => self.topology.locator(node).into(),
+        };
+        self.locators.insert(node, Arc::clone(&locator));
+        locator
     }
 
     /// As [`Topology::path_locators`].
