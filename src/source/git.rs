@@ -17,7 +17,8 @@ use gix::revision::spec::parse;
 use gix::{ObjectId, Repository};
 
 use super::objects::{ALLOCATION, Entry, Objects, whole};
-use super::read_before::{FileReadBefore, ReadBefore};
+use super::read_before::ReadBefore;
+use super::texts::FileReadBefore;
 use super::tree::{FileTree, TreeEntry, TreeError, key};
 use crate::diagnostic::{nearest, shell_name, shell_word};
 

@@ -23,6 +23,7 @@ mod lookups;
 mod objects;
 mod paths;
 mod pieces;
+#[cfg(feature = "git")]
 mod read_before;
 mod texts;
 mod tree;
@@ -43,10 +44,9 @@ pub use git::{GitError, GitTree};
 #[cfg(feature = "git")]
 pub use git_index::{Held, IndexError, IndexTree};
 pub(crate) use in_pieces::{Make, Part, read_in_pieces};
-pub use read_before::FileReadBefore;
 #[cfg(feature = "git")]
 pub use read_before::ReadBefore;
-pub use texts::{RootRelative, SourceFile, Sources};
+pub use texts::{FileReadBefore, RootRelative, SourceFile, Sources};
 pub use tree::{FileTree, Lead, TreeEntry, TreeError};
 pub use walk::{Request, Room};
 pub use watched::{Change, Debounce, Watched};

@@ -7,10 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use kube_json::Value;
+
 use super::Room;
 use super::lookups::{Found, Lookups};
 use super::pieces::{Piece, What};
-use super::read_before::FileReadBefore;
 use crate::diagnostic::{DocumentId, Locate, Part, Place, SourceId, Span};
 
 /// One input file and the documents found in it.
@@ -51,6 +52,20 @@ impl DocumentRange {
             syntax: chunk.syntax,
         }
     }
+}
+
+/// A file of which every document was read, and of which nothing is to be said: another tree that has the same content
+/// may take over what it became.
+#[derive(Debug, Clone)]
+pub struct FileReadBefore {
+    /// The text, which is the content.
+    pub(super) text: Arc<String>,
+    /// Whether it was read as JSON: by the end of its name, not by its content.
+    pub(super) json: bool,
+    /// Where its documents are.
+    pub(super) documents: Vec<DocumentRange>,
+    /// The documents that are not empty, by their number.
+    pub(super) values: Vec<(u32, Value)>,
 }
 
 /// A part of a file whose text is not kept as a whole: a document, or an item of its list.

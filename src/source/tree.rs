@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::paths::show;
-use super::read_before::FileReadBefore;
+use super::texts::FileReadBefore;
 use crate::diagnostic::{Code, Finding, Place};
 
 /// The kind of entry at a path of a tree.

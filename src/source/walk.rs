@@ -4,7 +4,7 @@
 //! Flows in: a [`Request`] and a [`FileTree`]. Flows out: files and directories, and findings about what is in the way.
 //! Must not know: whether the tree is on disk.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -137,8 +137,10 @@ pub(super) fn walk(request: &Request, tree: &dyn FileTree, findings: &mut Findin
         charts,
     } = walk.walked;
     files.sort();
-    let mut seen = BTreeSet::new();
-    files.retain(|found| seen.insert((found.file.room.clone(), found.at.clone())));
+    let mut seen = HashSet::with_capacity(files.len());
+    // As texts: paths are compared part by part.
+    let place = |found: &'_ Found| (found.file.room.clone(), found.at.clone().into_os_string());
+    files.retain(|found| seen.insert(place(found)));
     Walked {
         files,
         directories,

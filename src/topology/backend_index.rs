@@ -32,6 +32,12 @@ impl BackendIndex {
         self.numbers.find(self.hashing.hash_one(key), is_it).copied()
     }
 
+    /// Makes room for so many more rows, so that none is hashed again.
+    pub(super) fn reserve<'b>(&mut self, more: usize, identity: impl Fn(BackendId) -> &'b Identity) {
+        let hash = |id: &BackendId| self.hashing.hash_one(key_of(identity(*id)));
+        self.numbers.reserve(more, hash);
+    }
+
     /// Adds a row that no other one has the name of.
     pub(super) fn insert<'b>(&mut self, id: BackendId, identity: impl Fn(BackendId) -> &'b Identity) {
         let hash = |id: &BackendId| self.hashing.hash_one(key_of(identity(*id)));

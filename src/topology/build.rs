@@ -83,8 +83,13 @@ impl<'a> Topology<'a> {
         let hands_on = |rules: &[RouteRule<'_>]| rules.iter().any(|rule| !rule.delegates.is_empty());
         let hands_on = routes.rows().iter().any(|(_, rules)| hands_on(rules));
         topology.routes.reserve(routes.rows().len());
-        let rules = routes.rows().iter().map(|(_, rules)| rules.len());
-        topology.rules.reserve(rules.sum());
+        let rules = || routes.rows().iter().flat_map(|(_, rules)| rules);
+        topology.rules.reserve(rules().count());
+        let named = rules().map(|rule| rule.backends.len()).sum();
+        let backends = &topology.backends;
+        topology
+            .backend_ids
+            .reserve(named, |id| &backends.get(id).identity);
         let rules = routes.into_map(|(route, rules)| {
             topology.add_route(route, &rules, (sources, seniority), grants);
             if hands_on { rules } else { Vec::new() }
