@@ -18,6 +18,7 @@ use crate::sync::{
     report_other_versions,
 };
 use apimachinery::Identity;
+use rayon::prelude::*;
 
 /// The facts about an input, computed once for all commands.
 ///
@@ -160,7 +161,7 @@ impl<'a> Analysis<'a> {
         synced.objects.splice(0..0, chosen);
         let variants = synced
             .objects
-            .iter()
+            .par_iter()
             .map(|object| sync::variants(object, &gateways))
             .collect();
         Received {

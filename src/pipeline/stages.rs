@@ -321,38 +321,43 @@ fn plan<'a>(
     } = analysis.placed.as_ref();
     let attached = &analysis.attached;
     let hub = &loaded.hub;
-    analysis.report_not_synced(findings);
-    attached.routes.report_loose(ours, clusters, findings);
-    let namespace_labels = check_admission(
-        &attached.routes,
-        &attached.attachments,
-        hub,
-        ours,
-        clusters,
-        findings,
-    );
-    report_unused(
-        &attached.attachments,
-        &attached.kinds,
-        ours,
-        clusters,
-        &hub.objects,
-        findings,
-    );
     let Received {
         gateways,
         synced,
         variants,
     } = received;
-    let on_spokes = OnSpokes::new(
-        (hub, grants),
-        &gateways,
-        &variants,
-        loaded.config.secrets == Secrets::Copy,
-    );
-    report_not_permitted(&gateways, grants, findings);
-    report_misspelled_backends(hub, findings);
-    report_references(hub, &gateways, (&synced.objects, &variants), &on_spokes, findings);
+    let reports = |findings: &mut Findings| {
+        analysis.report_not_synced(findings);
+        attached.routes.report_loose(ours, clusters, findings);
+        report_unused(
+            &attached.attachments,
+            &attached.kinds,
+            ours,
+            clusters,
+            &hub.objects,
+            findings,
+        );
+        report_misspelled_backends(hub, findings);
+        check_admission(
+            &attached.routes,
+            &attached.attachments,
+            hub,
+            ours,
+            clusters,
+            findings,
+        )
+    };
+    let references = || {
+        let mut findings = Findings::new();
+        let copied = loaded.config.secrets == Secrets::Copy;
+        let on_spokes = OnSpokes::new((hub, grants), &gateways, &variants, copied);
+        report_not_permitted(&gateways, grants, &mut findings);
+        let synced = (synced.objects.as_slice(), variants.as_slice());
+        report_references(hub, &gateways, synced, &on_spokes, &mut findings);
+        (on_spokes, findings)
+    };
+    let (namespace_labels, (on_spokes, found)) = rayon::join(|| reports(findings), references);
+    findings.extend(found);
     let policy = |withheld: &Withheld<'_>| attached.attachments.policy(withheld.policy).object;
     let withheld_objects: Vec<_> = synced.withheld.iter().map(policy).collect();
     let input = render::Input {

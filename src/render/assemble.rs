@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::carried::{Carried, WorkOf, carried};
+use super::carried::{Carried, Kinds, WorkOf, carried};
 use super::collisions::{one_place, two_contents};
 use super::drafted::{DraftedWork, works_of_gateway, works_of_object};
 use super::findings::{substitution, too_large, too_many};
@@ -132,7 +132,7 @@ struct Assembly<'a> {
     /// Their lists of clusters, each once.
     lists: BTreeSet<Arc<[String]>>,
     /// Copied Secrets that ListenerSets need, by their Gateway.
-    secrets_of_sets: BTreeMap<OurGatewayId, Vec<Manifest>>,
+    secrets_of_sets: BTreeMap<OurGatewayId, Vec<Arc<Manifest>>>,
 }
 
 /// The works that one cluster receives.
@@ -153,6 +153,7 @@ impl<'a> Assembly<'a> {
             ..
         } = *self.input;
         let mut all = Vec::new();
+        let mut kinds = Kinds::of(hub);
         for (synced, variants) in synced.iter().zip(variants) {
             if synced.value.get("sops").is_some() {
                 findings.push(encrypted(synced.object));
@@ -169,7 +170,7 @@ impl<'a> Assembly<'a> {
                 let count = by_kind.entry(synced.object.kind.clone()).or_default();
                 *count = count.saturating_add(1);
             }
-            let mut carried = carried(synced, variants, gateways, hub);
+            let mut carried = carried(synced, variants, gateways, &mut kinds);
             if is_set {
                 self.secrets_of_set(synced, &mut carried, findings);
             }
@@ -196,7 +197,7 @@ impl<'a> Assembly<'a> {
             }
             let secrets = set_secrets(set.object, placed, self.input, findings);
             for manifest in carried.iter_mut().flat_map(|carried| &mut carried.manifests) {
-                rewrite(&mut manifest.value, &secrets.rewrites);
+                rewrite(&mut Arc::make_mut(manifest).value, &secrets.rewrites);
             }
             // Several sets of a namespace may have one certificate.
             let known = self.secrets_of_sets.entry(gateway).or_default();
@@ -236,8 +237,9 @@ impl<'a> Assembly<'a> {
             gateways,
             clusters,
             params,
+            work,
+            wave,
             parts,
-            text,
             rights,
             overwritten,
         } = work;
@@ -250,23 +252,19 @@ impl<'a> Assembly<'a> {
             return;
         }
         findings.extend(overwritten);
-        self.first_wave = self.first_wave.min(parts.wave.unwrap_or_default());
-        if !self.names.claim(&parts.name, object, findings) {
+        self.first_wave = self.first_wave.min(wave.unwrap_or_default());
+        let (name, text) = (&work.name, &work.text);
+        if !self.names.claim(name, object, findings) {
             return;
         }
         if text.size > params.max_work_bytes {
-            findings.push(too_large(object, text.size, params.max_work_bytes, &parts.name));
+            findings.push(too_large(object, text.size, params.max_work_bytes, name));
         }
         if text.guarded {
-            findings.push(substitution(object, &parts.name, text.variable.as_deref()));
+            findings.push(substitution(object, name, text.variable.as_deref()));
         }
-        let id = self.plan.works.push(Work {
-            name: parts.name.clone(),
-            text,
-            manifests: summaries(&parts.manifests),
-            rights: rbac::Rights::new(),
-        });
-        if self.input.settings.work_kind == WorkKind::ReplicaSet {
+        let id = self.plan.works.push(work);
+        if let Some(parts) = parts {
             let clusters = self.shared(&clusters);
             self.templates.push(Template {
                 object,

@@ -3,13 +3,16 @@
 //! Owns: which work contains a copy, and its manifest. Flows in: variants of a synced object. Flows out: [`Carried`].
 //! Must not know: how a copy was made, other objects.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kube_json::Value;
+
 use super::condition_rules::Reported;
-use super::feedback::{asked_paths, policy_paths};
+use super::feedback::{asked_rules, policy_rules};
 use super::manifest::{Manifest, ResourceIdentifier};
 use super::policy_conditions::policy_conditions;
-use crate::api::params::{Role, WorkPer};
+use crate::api::params::{Role, SyncedResource, WorkPer};
 use crate::diagnostic::broken;
 use crate::hub::{Hub, OurGatewayId, Table};
 use crate::object::Object;
@@ -38,9 +41,67 @@ pub(super) struct Carried<'a> {
     /// The Gateways that it is for, sorted.
     pub(super) gateways: Vec<OurGatewayId>,
     /// One manifest for each downstream namespace.
-    pub(super) manifests: Vec<Manifest>,
+    pub(super) manifests: Vec<Arc<Manifest>>,
     /// The clusters, sorted.
     pub(super) clusters: Arc<[String]>,
+}
+
+/// What is reported about the objects of each kind: the same of thousands of objects, so it is made once.
+pub(super) struct Kinds<'a> {
+    hub: &'a Hub,
+    known: BTreeMap<Kind<'a>, Feedback>,
+}
+
+/// Group and kind, and the entry of the parameters, each of which is in one place.
+type Kind<'a> = (Role, &'a str, &'a str, *const SyncedResource);
+
+#[derive(Clone)]
+struct Feedback {
+    rules: Option<Value>,
+    reported: Reported,
+}
+
+impl<'a> Kinds<'a> {
+    pub(super) fn of(hub: &'a Hub) -> Self {
+        let known = BTreeMap::new();
+        Self { hub, known }
+    }
+
+    fn feedback(&mut self, synced: &SyncedObject<'a>) -> Feedback {
+        let object = synced.object;
+        let entry = std::ptr::from_ref(synced.resource);
+        let kind = (synced.role, object.api_version.group.as_str(), object.kind.as_str(), entry);
+        let known = self.known.entry(kind);
+        known.or_insert_with(|| Feedback::of(synced, self.hub)).clone()
+    }
+}
+
+impl Feedback {
+    fn of(synced: &SyncedObject<'_>, hub: &Hub) -> Self {
+        if synced.role != Role::Policy {
+            return Self {
+                rules: asked_rules(synced.resource),
+                reported: Reported::Nothing,
+            };
+        }
+        let conditions = policy_conditions(&synced.object.group_kind(), hub);
+        // A policy that another one overrides is accepted but not enforced: there is nothing to wait for.
+        let accepted: &[&str] = match conditions.acceptance {
+            Some("Attached") => &["Attached"],
+            _ => &["Accepted"],
+        };
+        let reported = if conditions.acceptance.is_none() {
+            Reported::Nothing
+        } else if conditions.ancestors {
+            Reported::OfAncestors(accepted)
+        } else {
+            Reported::ConditionsAtOnce(accepted)
+        };
+        Self {
+            rules: policy_rules(conditions, synced.resource),
+            reported,
+        }
+    }
 }
 
 /// The variants of one object in works.
@@ -48,27 +109,9 @@ pub(super) fn carried<'a>(
     synced: &'a SyncedObject<'a>,
     variants: Vec<Variant>,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
-    hub: &Hub,
+    kinds: &mut Kinds<'a>,
 ) -> Vec<Carried<'a>> {
-    let (feedback, reported) = match synced.role {
-        Role::Policy => {
-            let conditions = policy_conditions(&synced.object.group_kind(), hub);
-            // A policy that another one overrides is accepted but not enforced: there is nothing to wait for.
-            let accepted: &[&str] = match conditions.acceptance {
-                Some("Attached") => &["Attached"],
-                _ => &["Accepted"],
-            };
-            let reported = if conditions.acceptance.is_none() {
-                Reported::Nothing
-            } else if conditions.ancestors {
-                Reported::OfAncestors(accepted)
-            } else {
-                Reported::ConditionsAtOnce(accepted)
-            };
-            (policy_paths(conditions, synced.resource), reported)
-        }
-        Role::Object | Role::Route => (asked_paths(synced.resource), Reported::Nothing),
-    };
+    let Feedback { rules, reported } = kinds.feedback(synced);
     let origins: Vec<_> = synced
         .sources
         .iter()
@@ -88,18 +131,20 @@ pub(super) fn carried<'a>(
                 )),
             };
             let copies = variant.copies.into_iter().map(|copy| copy.object);
-            let manifests = copies.map(|object| Manifest {
-                resource: ResourceIdentifier {
-                    group: object.api_version.group,
-                    resource: synced.resource.resource.clone(),
-                    namespace: object.namespace.unwrap_or_default(),
-                    name: object.name,
-                },
-                kind: object.kind,
-                value: object.value,
-                feedback: feedback.clone(),
-                reported,
-                origins: origins.clone(),
+            let manifests = copies.map(|object| {
+                Arc::new(Manifest {
+                    resource: ResourceIdentifier {
+                        group: object.api_version.group,
+                        resource: synced.resource.resource.clone(),
+                        namespace: object.namespace.unwrap_or_default(),
+                        name: object.name,
+                    },
+                    kind: object.kind,
+                    value: object.value,
+                    feedback: rules.clone(),
+                    reported,
+                    origins: origins.clone(),
+                })
             });
             Carried {
                 object: synced.object,

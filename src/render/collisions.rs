@@ -5,6 +5,7 @@
 //! Must not know: works beyond their manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::carried::Carried;
 use super::manifest::{Manifest, ResourceIdentifier};
@@ -19,7 +20,7 @@ use apimachinery::Identity;
 pub(super) fn overwritten(
     hub: &Hub,
     object: &Object,
-    manifests: &[Manifest],
+    manifests: &[Arc<Manifest>],
     clusters: &[String],
 ) -> Vec<Finding> {
     let mut findings = Vec::new();

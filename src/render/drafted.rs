@@ -5,17 +5,19 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::carried::Carried;
 use super::collisions::overwritten;
 use super::gateway::gateway_manifest;
-use super::input::Input;
+use super::input::{Input, WorkKind};
 use super::manifest::Manifest;
 use super::names::work_name;
 use super::namespaces::namespaces;
+use super::plan::{Work, summaries};
 use super::rbac;
 use super::secrets::gateway_secrets;
-use super::work::{WorkParts, WorkText, wave, work_text};
+use super::work::{WorkParts, wave, work_text};
 use crate::api::params::{Params, Role};
 use crate::diagnostic::{Finding, Findings};
 use crate::hub::OurGatewayId;
@@ -32,10 +34,12 @@ pub(super) struct DraftedWork<'a, 'c> {
     pub clusters: Cow<'c, [String]>,
     /// The parameters of the class.
     pub params: &'a Params,
-    /// Its parts.
-    pub parts: WorkParts,
-    /// Its text.
-    pub text: WorkText,
+    /// The work.
+    pub work: Work,
+    /// Argo CD's wave.
+    pub wave: Option<i64>,
+    /// Its parts, if a set is made from them.
+    pub parts: Option<WorkParts>,
     /// What an agent needs a right to for it.
     pub rights: rbac::Rights,
     /// Findings about objects in its place: the agent takes an object over that it finds under the name, whoever made
@@ -47,7 +51,7 @@ impl<'a, 'c> DraftedWork<'a, 'c> {
     fn new(
         input: &Input<'a>,
         object: &'a Object,
-        manifests: Vec<Manifest>,
+        manifests: Vec<Arc<Manifest>>,
         params: &'a Params,
         (gateways, clusters): (Vec<OurGatewayId>, Cow<'c, [String]>),
     ) -> Self {
@@ -63,10 +67,16 @@ impl<'a, 'c> DraftedWork<'a, 'c> {
             gateways,
             clusters,
             params,
-            text: work_text(&parts, Some(params)),
+            work: Work {
+                name: parts.name.clone(),
+                text: work_text(&parts, Some(params)),
+                manifests: summaries(&parts.manifests),
+                rights: rbac::Rights::new(),
+            },
+            wave: parts.wave,
             rights: rbac::rights(&parts.manifests, params),
-            parts,
-            overwritten: overwritten.into_iter().collect(),
+            parts: (input.settings.work_kind == WorkKind::ReplicaSet).then_some(parts),
+            overwritten,
         }
     }
 }
@@ -86,7 +96,7 @@ pub(super) fn works_of_object<'a>(
     let mut works = Vec::new();
     for (variants, clusters) in by_content(&clusters, variants) {
         let Some(first) = variants.first() else { continue };
-        let objects: Vec<Manifest> = variants
+        let objects: Vec<Arc<Manifest>> = variants
             .iter()
             .flat_map(|variant| variant.manifests.iter().cloned())
             .collect();
@@ -114,7 +124,7 @@ pub(super) fn works_of_gateway<'a>(
     input: &Input<'a>,
     (id, gateway): (OurGatewayId, &'a PlacedGateway<'a>),
     variants: &[&Carried<'_>],
-    of_sets: &[Manifest],
+    of_sets: &[Arc<Manifest>],
 ) -> (Findings, Vec<DraftedWork<'a, 'a>>) {
     let mut findings = Findings::new();
     let mut works = Vec::new();
@@ -125,8 +135,9 @@ pub(super) fn works_of_gateway<'a>(
     let Some(own) = gateway_manifest(gateway, &secrets, input.on_spokes, &mut findings) else {
         return (findings, works);
     };
+    let own = Arc::new(own);
     for (variants, clusters) in by_content(&gateway.clusters, variants) {
-        let mut synced: Vec<(Role, &Manifest)> = variants
+        let mut synced: Vec<(Role, &Arc<Manifest>)> = variants
             .iter()
             .flat_map(|variant| variant.manifests.iter().map(|manifest| (variant.role, manifest)))
             .collect();
@@ -142,10 +153,10 @@ pub(super) fn works_of_gateway<'a>(
                 &manifest.resource.name,
             )
         });
-        let mut objects = vec![own.clone()];
+        let mut objects = vec![Arc::clone(&own)];
         objects.extend(secrets.manifests.iter().cloned());
         objects.extend(of_sets.iter().cloned());
-        objects.extend(synced.into_iter().map(|(_, manifest)| manifest.clone()));
+        objects.extend(synced.into_iter().map(|(_, manifest)| Arc::clone(manifest)));
         let mut manifests = namespaces(&objects, input.namespace_labels);
         manifests.extend(objects);
         let goes = (vec![id], clusters);

@@ -2,20 +2,19 @@
 //! `manifestConfigs[].feedbackRules`).
 //!
 //! Owns: which fields are requested and under which names. Flows in: Gateways, the conditions of a kind, parameters.
-//! Flows out: paths. Must not know: what a value means when it comes back.
+//! Flows out: rules. Must not know: what a value means when it comes back.
+
+use kube_json::Value;
 
 use super::policy_conditions::PolicyConditions;
 use crate::api::gateway::Gateway;
 use crate::api::params::SyncedResource;
 
-/// One `{name, path}` of a feedback rule.
-type Path = (String, String);
-
-/// The paths of a downstream Gateway: its addresses, attached routes by listener, and conditions.
+/// The rules of a downstream Gateway: its addresses, attached routes by listener, and conditions.
 ///
 /// Without OCM's gate RawFeedbackJsonString only scalars can be fed back, so the first address stands for all.
 #[must_use]
-pub(super) fn gateway_paths(gateway: &Gateway<'_>, raw_feedback: bool) -> Vec<Path> {
+pub(super) fn gateway_rules(gateway: &Gateway<'_>, raw_feedback: bool) -> Option<Value> {
     let mut paths = Vec::new();
     if raw_feedback {
         paths.push(path("addresses", ".status.addresses"));
@@ -25,9 +24,9 @@ pub(super) fn gateway_paths(gateway: &Gateway<'_>, raw_feedback: bool) -> Vec<Pa
     }
     for listener in &gateway.listeners {
         let name = listener.name;
-        paths.push((
-            format!("listener{name}AttachedRoutes"),
-            format!(".status.listeners[?(@.name==\"{name}\")].attachedRoutes"),
+        paths.push(path(
+            &format!("listener{name}AttachedRoutes"),
+            &format!(".status.listeners[?(@.name==\"{name}\")].attachedRoutes"),
         ));
     }
     paths.push(path(
@@ -38,12 +37,12 @@ pub(super) fn gateway_paths(gateway: &Gateway<'_>, raw_feedback: bool) -> Vec<Pa
         "programmed",
         ".status.conditions[?(@.type==\"Programmed\")].status",
     ));
-    paths
+    rules(paths)
 }
 
-/// The paths of a shipped policy: the conditions of its kind, then the paths that the parameters request.
+/// The rules of a shipped policy: the conditions of its kind, then the paths that the parameters request.
 #[must_use]
-pub(super) fn policy_paths(conditions: PolicyConditions, resource: &SyncedResource) -> Vec<Path> {
+pub(super) fn policy_rules(conditions: PolicyConditions, resource: &SyncedResource) -> Option<Value> {
     let list = if conditions.ancestors {
         ".status.ancestors[0].conditions"
     } else {
@@ -52,25 +51,36 @@ pub(super) fn policy_paths(conditions: PolicyConditions, resource: &SyncedResour
     let mut paths = Vec::new();
     for condition in conditions.acceptance.into_iter().chain(conditions.outcome) {
         let name = condition.to_lowercase();
-        paths.push((name.clone(), format!("{list}[?(@.type==\"{condition}\")].status")));
-        paths.push((
-            format!("{name}Reason"),
-            format!("{list}[?(@.type==\"{condition}\")].reason"),
+        paths.push(path(&name, &format!("{list}[?(@.type==\"{condition}\")].status")));
+        paths.push(path(
+            &format!("{name}Reason"),
+            &format!("{list}[?(@.type==\"{condition}\")].reason"),
         ));
     }
     paths.extend(asked_paths(resource));
-    paths
+    rules(paths)
 }
 
-/// The paths that the parameters request. Nothing else is reported about a route.
+/// The rules that the parameters request. Nothing else is reported about a route.
 #[must_use]
-pub(super) fn asked_paths(resource: &SyncedResource) -> Vec<Path> {
-    let feedback = resource.feedback.iter();
-    feedback
-        .map(|feedback| (feedback.name.clone(), feedback.path.to_string()))
-        .collect()
+pub(super) fn asked_rules(resource: &SyncedResource) -> Option<Value> {
+    rules(asked_paths(resource).collect())
 }
 
-fn path(name: &str, path: &str) -> Path {
-    (name.to_owned(), path.to_owned())
+fn asked_paths(resource: &SyncedResource) -> impl Iterator<Item = Value> {
+    let feedback = resource.feedback.iter();
+    feedback.map(|feedback| path(&feedback.name, &feedback.path.to_string()))
+}
+
+fn path(name: &str, path: &str) -> Value {
+    Value::from_iter([("name", Value::from(name)), ("path", Value::from(path))])
+}
+
+/// One rule with these paths; none without any.
+fn rules(paths: Vec<Value>) -> Option<Value> {
+    if paths.is_empty() {
+        return None;
+    }
+    let rule = [("jsonPaths", Value::Array(paths)), ("type", Value::from("JSONPaths"))];
+    Some(Value::from(vec![Value::from_iter(rule)]))
 }

@@ -4,7 +4,7 @@
 //! its manifest, or the finding that there is no valid namespace for it. Must not know: clusters.
 
 use super::condition_rules::Reported;
-use super::feedback::gateway_paths;
+use super::feedback::gateway_rules;
 use super::findings::namespace_too_long;
 use super::manifest::{Manifest, ResourceIdentifier};
 use super::secrets::{ListenerSecrets, rewrite};
@@ -35,7 +35,7 @@ pub(super) fn gateway_manifest(
         },
         kind: object.kind,
         value,
-        feedback: gateway_paths(placed.gateway, placed.params.raw_feedback),
+        feedback: gateway_rules(placed.gateway, placed.params.raw_feedback),
         reported: Reported::Conditions(&["Accepted", "Programmed"]),
         origins: vec![object.origin],
     })

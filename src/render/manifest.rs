@@ -4,7 +4,7 @@
 //! Flows in: objects as they are on a spoke. Flows out: the same.
 //! Must not know: which work it is in.
 
-use kube_json::{Value, json};
+use kube_json::Value;
 
 use super::condition_rules::Reported;
 use crate::object::Origin;
@@ -26,11 +26,13 @@ impl ResourceIdentifier {
     /// As it is in a ManifestWork; OCM leaves an absent namespace empty.
     #[must_use]
     pub(super) fn to_value(&self) -> Value {
-        let mut value = json!({"group": self.group, "resource": self.resource, "name": self.name});
-        if let (Some(map), false) = (value.as_object_mut(), self.namespace.is_empty()) {
-            map.insert("namespace".to_owned(), json!(self.namespace));
-        }
-        value
+        let namespace = (!self.namespace.is_empty()).then_some(("namespace", &self.namespace));
+        [("group", &self.group), ("name", &self.name)]
+            .into_iter()
+            .chain(namespace)
+            .chain([("resource", &self.resource)])
+            .map(|(field, text)| (field, Value::from(text)))
+            .collect()
     }
 }
 
@@ -43,8 +45,8 @@ pub(super) struct Manifest {
     pub kind: String,
     /// The object: the clusters that it goes to share it.
     pub value: Value,
-    /// Feedback paths.
-    pub feedback: Vec<(String, String)>,
+    /// Its `feedbackRules`; none if nothing is reported back.
+    pub feedback: Option<Value>,
     /// The conditions that its controllers report.
     pub reported: Reported,
     /// The hub objects it was made from, the main one first; none for what is ours (Namespaces, RBAC).

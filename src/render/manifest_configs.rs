@@ -3,6 +3,8 @@
 //! Owns: the entries. Flows in: manifests, parameters of the class. Flows out: the list. Must not know: the rest of a
 //! work.
 
+use std::sync::Arc;
+
 use kube_json::{Map, Value, json};
 
 use super::condition_rules::{Reported, condition_rules};
@@ -11,33 +13,29 @@ use crate::api::params::{Params, UpdateStrategy};
 
 /// The entries for the manifests of a work, which is never none. `params` are those of the class that it belongs to,
 /// none for the RBAC work.
-pub(super) fn manifest_configs(manifests: &[Manifest], params: Option<&Params>) -> Vec<Value> {
+pub(super) fn manifest_configs(manifests: &[Arc<Manifest>], params: Option<&Params>) -> Vec<Value> {
     // A work is about the first of its manifests that a controller reports on; if there is none, about its last,
     // because Namespaces come first.
     let main = manifests
         .iter()
         .position(|manifest| manifest.reported != Reported::Nothing)
         .unwrap_or(manifests.len().saturating_sub(1));
-    let entry = |(index, manifest): (usize, &Manifest)| {
+    let strategy = params.and_then(|params| update_strategy(&params.update_strategy));
+    let entry = |(index, manifest): (usize, &Arc<Manifest>)| {
         let mut entry = Map::new();
         if let Some(rules) = condition_rules(manifest.reported, index == main) {
-            entry.insert("conditionRules".to_owned(), rules);
+            entry.insert("conditionRules", rules);
         }
-        if !manifest.feedback.is_empty() {
-            let paths = manifest.feedback.iter();
-            let paths: Vec<Value> = paths
-                .map(|(name, path)| json!({"name": name, "path": path}))
-                .collect();
-            let rules = json!([{"type": "JSONPaths", "jsonPaths": paths}]);
-            entry.insert("feedbackRules".to_owned(), rules);
+        if let Some(rules) = &manifest.feedback {
+            entry.insert("feedbackRules", rules.clone());
         }
-        if let Some(strategy) = params.and_then(|params| update_strategy(&params.update_strategy)) {
-            entry.insert("updateStrategy".to_owned(), strategy);
+        if let Some(strategy) = &strategy {
+            entry.insert("updateStrategy", strategy.clone());
         }
         if entry.is_empty() {
             return None;
         }
-        entry.insert("resourceIdentifier".to_owned(), manifest.resource.to_value());
+        entry.insert("resourceIdentifier", manifest.resource.to_value());
         Some(Value::Object(entry))
     };
     manifests.iter().enumerate().filter_map(entry).collect()

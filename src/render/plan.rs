@@ -123,7 +123,7 @@ impl Plan {
 }
 
 /// The facts about manifests that reports need.
-pub(super) fn summaries(manifests: &[Manifest]) -> Vec<ManifestSummary> {
+pub(super) fn summaries(manifests: &[Arc<Manifest>]) -> Vec<ManifestSummary> {
     manifests
         .iter()
         .map(|manifest| ManifestSummary {

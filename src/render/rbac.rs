@@ -12,6 +12,7 @@
 //! the parameters instead of the objects; `narrowed.rs` handles a kind that leaves the parameters.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use kube_json::{Value, json};
 
@@ -53,7 +54,7 @@ pub(crate) fn is_agents_own(group: &str, resource: &str) -> bool {
 }
 
 /// The rights that the objects of a work need, and those that the parameters of its class list.
-pub(super) fn rights(manifests: &[Manifest], params: &Params) -> Rights {
+pub(super) fn rights(manifests: &[Arc<Manifest>], params: &Params) -> Rights {
     let resources = manifests.iter().map(|manifest| &manifest.resource);
     let shipped = resources.map(|resource| (resource.group.as_str(), resource.resource.as_str()));
     shipped
@@ -105,8 +106,8 @@ pub(super) fn work(name: &str, resources: &Rights) -> WorkParts {
     }
 }
 
-fn manifest(kind: &str, plural: &str, name: &str, value: Value) -> Manifest {
-    Manifest {
+fn manifest(kind: &str, plural: &str, name: &str, value: Value) -> Arc<Manifest> {
+    Arc::new(Manifest {
         resource: ResourceIdentifier {
             group: RBAC_GROUP.to_owned(),
             resource: plural.to_owned(),
@@ -115,10 +116,10 @@ fn manifest(kind: &str, plural: &str, name: &str, value: Value) -> Manifest {
         },
         kind: kind.to_owned(),
         value,
-        feedback: Vec::new(),
+        feedback: None,
         reported: Reported::Nothing,
         origins: Vec::new(),
-    }
+    })
 }
 
 #[cfg(test)]

@@ -309,8 +309,8 @@ fn not_uniform(
 }
 
 /// What the manifests of one content have otherwise than those of another.
-fn differences(usual: &[Manifest], other: &[Manifest]) -> String {
-    let by_name = |manifests: &[Manifest]| -> BTreeMap<ResourceIdentifier, String> {
+fn differences(usual: &[Arc<Manifest>], other: &[Arc<Manifest>]) -> String {
+    let by_name = |manifests: &[Arc<Manifest>]| -> BTreeMap<ResourceIdentifier, String> {
         let entries = manifests.iter().map(|manifest| {
             let resource = &manifest.resource;
             let name = if resource.namespace.is_empty() {
@@ -323,7 +323,7 @@ fn differences(usual: &[Manifest], other: &[Manifest]) -> String {
         entries.collect()
     };
     let (before, after) = (by_name(usual), by_name(other));
-    let value_of = |manifests: &[Manifest], resource: &ResourceIdentifier| {
+    let value_of = |manifests: &[Arc<Manifest>], resource: &ResourceIdentifier| {
         let found = manifests.iter().find(|manifest| manifest.resource == *resource);
         found.map(|manifest| manifest.value.clone())
     };

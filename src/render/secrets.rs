@@ -5,6 +5,7 @@
 //! know: works, clusters.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use kube_json::Value;
 
@@ -24,7 +25,7 @@ use apimachinery::Identity;
 #[derive(Debug, Default)]
 pub(super) struct ListenerSecrets {
     /// The Secrets to ship with it, each once, by downstream name.
-    pub manifests: Vec<Manifest>,
+    pub manifests: Vec<Arc<Manifest>>,
     /// References to rewrite, as (pointer inside the object, downstream name).
     pub rewrites: Vec<(String, String)>,
 }
@@ -107,7 +108,7 @@ fn secrets_of(holder: Holder<'_>, input: &Input<'_>, findings: &mut Findings) ->
                     .iter()
                     .map(|reference| (reference.pointer.clone(), downstream.clone())),
             );
-            secrets.manifests.push(manifest);
+            secrets.manifests.push(Arc::new(manifest));
         }
     }
     secrets
@@ -175,7 +176,7 @@ fn copy(
         },
         kind: "Secret".to_owned(),
         value: shipped(&secret.value, &downstream_name, downstream),
-        feedback: Vec::new(),
+        feedback: None,
         reported: Reported::Nothing,
         origins: vec![secret.origin.clone()],
     })

@@ -3,7 +3,9 @@
 //! Owns: the text of a work, where it is cut, and the annotation that keeps Flux from substituting inside it. Flows in:
 //! [`WorkParts`], the parameters of a class. Flows out: [`WorkText`]. Must not know: which clusters get it.
 
-use kube_json::{Map, Value, json};
+use std::sync::Arc;
+
+use kube_json::{Map, Value};
 
 use super::manifest::Manifest;
 use super::manifest_configs::manifest_configs;
@@ -25,7 +27,7 @@ pub(super) struct WorkParts {
     /// Argo CD's wave: that of the hub object.
     pub wave: Option<i64>,
     /// The manifests, Namespaces first.
-    pub manifests: Vec<Manifest>,
+    pub manifests: Vec<Arc<Manifest>>,
 }
 
 /// A ManifestWork as text, cut in two where the cluster's name goes.
@@ -91,21 +93,25 @@ pub(super) fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText 
     let (spec, size) = spec_text(parts, params, 2);
     let (metadata, guarded) = metadata_text(parts, &spec);
     let mut before = format!("apiVersion: {GROUP}/v1\nkind: {MANIFEST_WORK}\nmetadata:\n");
-    append_entry(&mut before, "name", &json!(parts.name), 2, KeyOrder::Bytes);
+    append_entry(&mut before, "name", &Value::from(&parts.name), 2, KeyOrder::Bytes);
     before.push_str("  namespace: ");
-    let after = format!("\n{metadata}spec:\n{spec}");
+    before.shrink_to_fit();
+    let after = ["\n", &metadata, "spec:\n", &spec].concat();
     WorkText {
         before,
         after,
         guarded,
-        variable: first_variable(&spec).map(str::to_owned),
+        variable: guarded.then(|| first_variable(&spec)).flatten().map(str::to_owned),
         size,
     }
 }
 
+/// Bytes that most specs of works do not need.
+const USUAL_SPEC: usize = 8 * 1024;
+
 /// The spec of a work, each line indented by `indent` columns, and OCM's size of its manifests in bytes.
 pub(super) fn spec_text(parts: &WorkParts, params: Option<&Params>, indent: usize) -> (String, u64) {
-    let mut spec = String::new();
+    let mut spec = String::with_capacity(USUAL_SPEC);
     if params.is_some()
         && let Some(option) = delete_option(&parts.manifests)
     {
@@ -132,17 +138,17 @@ pub(super) fn spec_text(parts: &WorkParts, params: Option<&Params>, indent: usiz
 pub(super) fn metadata_text(parts: &WorkParts, spec: &str) -> (String, bool) {
     let mut annotations = Map::new();
     let mut labels = Map::new();
-    labels.insert(MANAGED_WORK_LABEL.to_owned(), json!(MANAGED));
+    labels.insert(MANAGED_WORK_LABEL, Value::from(MANAGED));
     if let Some(parent) = &parts.parent {
-        annotations.insert(PARENT_ANNOTATION.to_owned(), json!(parent));
-        labels.insert(MANIFEST_KEY_LABEL.to_owned(), json!(manifest_key(&parts.name)));
+        annotations.insert(PARENT_ANNOTATION, Value::from(parent));
+        labels.insert(MANIFEST_KEY_LABEL, Value::from(manifest_key(&parts.name)));
     }
     if let Some(wave) = parts.wave {
-        annotations.insert(SYNC_WAVE.to_owned(), json!(wave.to_string()));
+        annotations.insert(SYNC_WAVE, Value::from(wave.to_string()));
     }
     let guarded = spec.contains("${");
     if guarded {
-        annotations.insert(SUBSTITUTE.to_owned(), json!("disabled"));
+        annotations.insert(SUBSTITUTE, Value::from("disabled"));
     }
     let mut text = String::new();
     if !annotations.is_empty() {

@@ -17,6 +17,7 @@ use crate::diagnostic::{Code, Finding, Findings, fitting_names};
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
 use apimachinery::Identity;
+use rayon::prelude::*;
 
 /// So many places of one finding help; more hide it.
 const MOST_PLACES: usize = 5;
@@ -77,26 +78,26 @@ pub(crate) fn report_references(
     let managed: HashSet<&str> = managed.map(|cluster| cluster.name.as_str()).collect();
     // That a cluster is unknown is reported where it is named.
     let is_known = |cluster: &str| managed.is_empty() || managed.contains(cluster);
-    for placed in gateways.rows() {
-        let object = placed.gateway.object;
-        if let Some(namespace) = downstream_namespace(object.namespace_or_empty()) {
-            let mut needed = needed_by(object, Some(&namespace));
-            let redirected = redirected(placed, there);
-            needed.retain(|(_, pointer)| {
-                let reference = pointer.strip_suffix("/name");
-                !redirected
-                    .iter()
-                    .any(|(known, _)| Some(known.as_str()) == reference)
-            });
-            look(needed, &[object], &placed.clusters, there, &mut all);
-        }
+    let of_gateways: Vec<_> = gateways
+        .rows()
+        .par_iter()
+        .map(|placed| needed_by_gateway(placed, there))
+        .collect();
+    for (placed, needed) in gateways.rows().iter().zip(of_gateways) {
+        look(needed, &[placed.gateway.object], &placed.clusters, there, &mut all);
     }
-    for (synced, variants) in synced.iter().zip(variants) {
-        for variant in variants {
-            for copy in &variant.copies {
-                let needed = needed_by(&copy.object, copy.object.namespace.as_deref());
-                look(needed, &synced.sources, &variant.clusters, there, &mut all);
-            }
+    let needed_there = |variant: &Variant| -> Vec<_> {
+        let objects = variant.copies.iter().map(|copy| &copy.object);
+        let needed = objects.flat_map(|object| needed_by(object, object.namespace.as_deref()));
+        needed.collect()
+    };
+    let of_variants: Vec<Vec<_>> = variants
+        .par_iter()
+        .map(|variants| variants.iter().map(needed_there).collect())
+        .collect();
+    for ((synced, variants), of_variants) in synced.iter().zip(variants).zip(of_variants) {
+        for (variant, needed) in variants.iter().zip(of_variants) {
+            look(needed, &synced.sources, &variant.clusters, there, &mut all);
         }
     }
     // Most objects are missing wherever a Gateway goes, and thousands of them wherever one does.
@@ -167,24 +168,50 @@ pub(crate) fn report_not_permitted(
     }
 }
 
+/// The objects that a Gateway's copy needs, without those that a reference is redirected to.
+fn needed_by_gateway(placed: &PlacedGateway<'_>, there: &OnSpokes<'_>) -> Vec<(Needed, String)> {
+    let object = placed.gateway.object;
+    let Some(downstream) = downstream_namespace(object.namespace_or_empty()) else {
+        return Vec::new();
+    };
+    let mut needed = needed_by(object, Some(&downstream));
+    let redirected = redirected_to(placed, &downstream, &needed, there);
+    needed.retain(|(_, pointer)| {
+        let reference = pointer.strip_suffix("/name");
+        !redirected
+            .iter()
+            .any(|(known, _)| Some(known.as_str()) == reference)
+    });
+    needed
+}
+
 /// The references of a Gateway to objects of other namespaces that ship with it: the pointer of each, and the name of
 /// the copy, which is in the namespace of the Gateway's copy.
 pub(crate) fn redirected(placed: &PlacedGateway<'_>, there: &OnSpokes<'_>) -> Vec<(String, String)> {
     let object = placed.gateway.object;
-    let own = object.namespace_or_empty();
-    let Some(downstream) = downstream_namespace(own) else {
+    let Some(downstream) = downstream_namespace(object.namespace_or_empty()) else {
         return Vec::new();
     };
+    let needed = needed_by(object, Some(&downstream));
+    redirected_to(placed, &downstream, &needed, there)
+}
+
+fn redirected_to(
+    placed: &PlacedGateway<'_>,
+    downstream: &str,
+    needed: &[(Needed, String)],
+    there: &OnSpokes<'_>,
+) -> Vec<(String, String)> {
+    let own = placed.gateway.object.namespace_or_empty();
     let listeners = placed.gateway.listeners.iter();
     let certificates = listeners.flat_map(|listener| &listener.certificate_refs);
     let certificates = certificates.map(|secret| {
-        let namespace = Some(secret.namespace.unwrap_or(&downstream));
+        let namespace = Some(secret.namespace.unwrap_or(downstream));
         let secret_there = Identity::new(secret.group, secret.kind, namespace, secret.name);
         (secret_there, secret.pointer.clone())
     });
-    let others = needed_by(object, Some(&downstream)).into_iter();
-    let others = others.filter_map(|(needed, pointer)| match needed {
-        Needed::Object(identity) => Some((identity, pointer.strip_suffix("/name")?.to_owned())),
+    let others = needed.iter().filter_map(|(needed, pointer)| match needed {
+        Needed::Object(identity) => Some((identity.clone(), pointer.strip_suffix("/name")?.to_owned())),
         _ => None,
     });
     let redirect = |(needed, pointer): (Identity, String)| {
@@ -194,7 +221,7 @@ pub(crate) fn redirected(placed: &PlacedGateway<'_>, there: &OnSpokes<'_>) -> Ve
             .filter(|namespace| *namespace != downstream)?;
         let name = downstream_name(namespace, &needed.name, own);
         let copy = Identity {
-            namespace: Some(downstream.clone()),
+            namespace: Some(downstream.to_owned()),
             name: name.clone(),
             ..needed
         };
