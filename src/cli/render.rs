@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -19,6 +20,7 @@ use spokewright::report::{RenderReport, kept_by_local_policies};
 use super::hook;
 use super::next;
 use super::options::{ClustersOption, ReadOptions, WorkKindOption, empty_result, place};
+use super::reporting::kept;
 use super::show;
 use super::speech::MessageFormat;
 use super::status::{Refusal, Status};
@@ -135,11 +137,29 @@ impl Render {
     fn once(&self) -> anyhow::Result<Status> {
         let start = Instant::now();
         let request = self.request()?;
-        let loaded = self.options.load(&request, empty_result(self.allow_empty))?;
+        let loaded = kept(self.options.load(&request, empty_result(self.allow_empty))?);
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
-        let analysis = Analysis::new(&loaded, &mut findings);
-        let rendered = analysis.render(empty_result(self.allow_empty), &mut findings);
+        let analysis = kept(Analysis::new(&loaded, &mut findings));
+        let rendered = kept(analysis.render(empty_result(self.allow_empty), &mut findings));
+        let status = self.report(&request, &analysis, (&loaded, &rendered), findings, start);
+        if self.watch {
+            drop(ManuallyDrop::into_inner(rendered));
+            drop(ManuallyDrop::into_inner(analysis));
+            drop(ManuallyDrop::into_inner(loaded));
+        }
+        status
+    }
+
+    /// Writes what was rendered, and all that is reported about it.
+    fn report(
+        &self,
+        request: &Request,
+        analysis: &Analysis<'_>,
+        (loaded, rendered): (&pipeline::Loaded, &Rendered),
+        mut findings: Findings,
+        start: Instant,
+    ) -> anyhow::Result<Status> {
         let statuses = if self.report.is_some() {
             let statuses = analysis.statuses(&analysis.policies(&analysis.spokes(), &mut findings));
             statuses.unwrap_or_else(|too_many| {
@@ -151,14 +171,14 @@ impl Render {
         };
         // An output that cannot be read stops the writing below, which says so.
         if let Ok(earlier) = Earlier::open(&loaded.output, loaded.output_within.as_deref()) {
-            let _ = analysis.compare_rights(&rendered, &Before::Tree(earlier), &mut findings);
+            let _ = analysis.compare_rights(rendered, &Before::Tree(earlier), &mut findings);
         }
         if self.report.is_some() && !findings.has_errors() {
             findings.extend(RenderReport::too_many_to_list(&rendered.plan));
         }
         loaded.finish(&mut findings);
 
-        show::passed_over(&loaded, self.options.speech);
+        show::passed_over(loaded, self.options.speech);
         let sources = &loaded.sources;
         if let Some(path) = &self.report {
             let relative = sources.root_relative();
@@ -188,7 +208,7 @@ impl Render {
             return Ok(Status::of(&findings));
         }
         let known = if self.is_hook() {
-            hook::take_known(&mut findings, &loaded, &request)
+            hook::take_known(&mut findings, loaded, request)
         } else {
             0
         };
@@ -203,18 +223,18 @@ impl Render {
         if let Some(line) = kept_by_local_policies(&rendered.withheld) {
             self.say(&line);
         }
-        let layout = rendered.layout(&loaded);
+        let layout = rendered.layout(loaded);
         if self.output.as_deref() == Some(Path::new("-")) {
             let mut stdout = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
             output::stream(&layout, &mut stdout).context("cannot write to stdout")?;
             stdout.flush().context("cannot write to stdout")?;
-            self.say(&format!("{} in {}", counts(&rendered), elapsed(start)));
+            self.say(&format!("{} in {}", counts(rendered), elapsed(start)));
             return Ok(Status::Done);
         }
-        let status = self.write(&request, &loaded, &rendered, &layout, start, findings)?;
+        let status = self.write(request, loaded, rendered, &layout, start, findings)?;
         let written = match (&self.flux_kustomizations, status) {
             (Some(directory), Status::Done | Status::Differs) => {
-                self.write_flux(directory, &request, &loaded, &layout)?
+                self.write_flux(directory, request, loaded, &layout)?
             }
             _ => return Ok(status),
         };

@@ -49,11 +49,8 @@ pub(super) struct Carried<'a> {
 /// What is reported about the objects of each kind: the same of thousands of objects, so it is made once.
 pub(super) struct Kinds<'a> {
     hub: &'a Hub,
-    known: BTreeMap<Kind<'a>, Feedback>,
+    known: BTreeMap<(Role, &'a str, &'a str), Vec<(&'a SyncedResource, Feedback)>>,
 }
-
-/// Group and kind, and the entry of the parameters, each of which is in one place.
-type Kind<'a> = (Role, &'a str, &'a str, *const SyncedResource);
 
 #[derive(Clone)]
 struct Feedback {
@@ -69,10 +66,16 @@ impl<'a> Kinds<'a> {
 
     fn feedback(&mut self, synced: &SyncedObject<'a>) -> Feedback {
         let object = synced.object;
-        let entry = std::ptr::from_ref(synced.resource);
-        let kind = (synced.role, object.api_version.group.as_str(), object.kind.as_str(), entry);
-        let known = self.known.entry(kind);
-        known.or_insert_with(|| Feedback::of(synced, self.hub)).clone()
+        let kind = (synced.role, object.api_version.group.as_str(), object.kind.as_str());
+        // Another one for each list of values that some parameters request.
+        let known = self.known.entry(kind).or_default();
+        let is_alike = |(resource, _): &&(&SyncedResource, Feedback)| resource.feedback == synced.resource.feedback;
+        if let Some((_, feedback)) = known.iter().find(is_alike) {
+            return feedback.clone();
+        }
+        let feedback = Feedback::of(synced, self.hub);
+        known.push((synced.resource, feedback.clone()));
+        feedback
     }
 }
 

@@ -4,7 +4,7 @@
 //! Owns: these findings. Flows in: variants, manifests, the objects that live on the clusters. Flows out: findings.
 //! Must not know: works beyond their manifests.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::carried::Carried;
@@ -13,7 +13,6 @@ use crate::api::downstream::is_downstream;
 use crate::diagnostic::{Code, Finding, Findings, Part, Severity};
 use crate::hub::Hub;
 use crate::object::Object;
-use apimachinery::Identity;
 
 /// What already lives on a cluster under the name of something shipped: the work agent would take it over. Copies that
 /// an earlier run shipped, and that were exported, are not such objects.
@@ -65,14 +64,13 @@ pub(super) fn overwritten(
 /// A policy that is merged with another on one of its targets, or loses rules to a local policy there, and is shipped
 /// as written for another target has two contents under one name: on a cluster that has both targets neither may be
 /// shipped.
-pub(super) fn two_contents(all: &[(&Object, Vec<Carried<'_>>)], findings: &mut Findings) {
-    let mut by_object: BTreeMap<Identity, Vec<&(&Object, Vec<Carried<'_>>)>> = BTreeMap::new();
-    for of_object in all {
-        by_object
-            .entry(of_object.0.identity())
-            .or_default()
-            .push(of_object);
-    }
+pub(super) fn two_contents<'o>(all: &[(&'o Object, Vec<Carried<'_>>)], findings: &mut Findings) {
+    let key = |(object, _): &&(&'o Object, Vec<Carried<'_>>)| {
+        let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
+        (group, kind, object.namespace.as_deref(), object.name.as_str())
+    };
+    let mut by_object: Vec<&(&Object, Vec<Carried<'_>>)> = all.iter().collect();
+    by_object.sort_by_key(key);
     let twice = |carried: &Carried<'_>| {
         let manifests = carried.manifests.iter().enumerate();
         let before = |at: usize| carried.manifests.iter().take(at);
@@ -83,7 +81,8 @@ pub(super) fn two_contents(all: &[(&Object, Vec<Carried<'_>>)], findings: &mut F
     let suspect = |same: &[&(&Object, Vec<Carried<'_>>)]| {
         same.len() > 1 || same.iter().any(|(_, carried)| carried.iter().any(twice))
     };
-    for (identity, same) in by_object.into_iter().filter(|(_, same)| suspect(same)) {
+    let same = by_object.chunk_by(|one, other| key(one) == key(other));
+    for same in same.filter(|same| suspect(same)) {
         let mut places: BTreeSet<(&str, &ResourceIdentifier)> = BTreeSet::new();
         let variants = same.iter().flat_map(|(_, carried)| carried);
         let mut taken = variants.flat_map(|variant| {
@@ -102,7 +101,7 @@ pub(super) fn two_contents(all: &[(&Object, Vec<Carried<'_>>)], findings: &mut F
             Finding::new(
                 Code::POLICY_SAME_TARGET,
                 object.place("/spec"),
-                format!("{identity} would have two contents on cluster {cluster}"),
+                format!("{} would have two contents on cluster {cluster}", object.identity()),
             )
             .severity(Severity::Error)
             .label("its settings differ from target to target")
@@ -115,22 +114,22 @@ pub(super) fn two_contents(all: &[(&Object, Vec<Carried<'_>>)], findings: &mut F
 /// Two hub objects that would be one object on a cluster: of the namespaces `a` and `kuadrant-a`, where a policy of the
 /// one follows a Gateway and a policy of the other stays with its route.
 pub(super) fn one_place(all: &[Carried<'_>], findings: &mut Findings) {
-    let mut by_place: BTreeMap<&ResourceIdentifier, Vec<(&Object, &Carried<'_>)>> = BTreeMap::new();
+    let mut places: Vec<(&ResourceIdentifier, &Carried<'_>)> = Vec::new();
     for variant in all {
-        for manifest in &variant.manifests {
-            let place = by_place.entry(&manifest.resource).or_default();
-            place.push((variant.object, variant));
-        }
+        let manifests = variant.manifests.iter();
+        places.extend(manifests.map(|manifest| (&manifest.resource, variant)));
     }
-    for (place, variants) in by_place {
-        let Some((first, one)) = variants.first() else {
+    places.sort_by_key(|(place, _)| *place);
+    for variants in places.chunk_by(|(one, _), (other, _)| one == other) {
+        let Some(((place, one), others)) = variants.split_first() else {
             continue;
         };
-        let other = variants.iter().find_map(|(object, variant)| {
-            let is_other = object.identity() != first.identity();
+        let first = one.object;
+        let other = others.iter().find_map(|(_, variant)| {
+            let is_other = variant.object.identity() != first.identity();
             let mut shared = variant.clusters.iter().filter(|_| is_other);
             let cluster = shared.find(|cluster| one.clusters.binary_search(cluster).is_ok())?;
-            Some((*object, cluster))
+            Some((variant.object, cluster))
         });
         if let Some((object, cluster)) = other {
             findings.push(

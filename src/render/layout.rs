@@ -12,6 +12,7 @@ use super::rbac::Rights;
 use super::selection::Selection;
 use crate::object::well_known::HUB_DIRECTORY;
 use crate::output::{FileKind, Tree, Turn};
+use rayon::slice::ParallelSliceMut as _;
 
 const KUSTOMIZATION: &str = "kustomization.yaml";
 
@@ -110,7 +111,7 @@ impl<'a> Layout<'a> {
             files.extend(directories.map(|(directory, _)| File::SetList { directory }));
             files.extend((0_u32..).zip(self.sets).map(|(set, _)| File::Set { set }));
         }
-        files.sort_by_cached_key(|file| self.path_of(*file).into_owned());
+        files.par_sort_by_cached_key(|file| self.path_of(*file).into_owned());
         files
     }
 

@@ -25,6 +25,7 @@ use crate::output::OutputError;
 use crate::sync::PlacedGateway;
 use apimachinery::ApiVersion;
 use kube_yaml::scalar;
+use rayon::prelude::*;
 
 /// So many clusters, or objects, are named in one line; the rest is counted.
 const MOST_NAMES: usize = 10;
@@ -37,10 +38,10 @@ pub(crate) struct Narrowing<'a> {
     pub ours: &'a Ours<'a>,
     /// Our Gateways with their clusters.
     pub gateways: &'a Table<OurGatewayId, PlacedGateway<'a>>,
-    /// The paths of the earlier files, in the layout of a tree.
+    /// The paths of the earlier files, in the layout of a tree, sorted.
     pub paths: Vec<Cow<'a, str>>,
     /// The text of an earlier file; none if it does not change.
-    pub text: &'a dyn Fn(&str) -> Result<Option<String>, OutputError>,
+    pub text: &'a (dyn Fn(&str) -> Result<Option<String>, OutputError> + Sync),
 }
 
 /// The contents of a file of an earlier rendering.
@@ -76,49 +77,21 @@ struct Left<'a> {
 /// # Errors
 /// When an earlier file cannot be read.
 pub(crate) fn narrowed(plan: &Plan, narrowing: &Narrowing<'_>) -> Result<Vec<Finding>, OutputError> {
-    let mut of_cluster: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut sets = Vec::new();
-    for path in &narrowing.paths {
-        match path.split_once('/') {
-            Some((REPLICA_SETS, _)) => sets.extend((narrowing.text)(path)?.map(|text| shipped(&text))),
-            Some((cluster, _)) => of_cluster.entry(cluster).or_default().push(path),
-            None => {}
-        }
+    for path in paths_in(&narrowing.paths, REPLICA_SETS) {
+        sets.extend((narrowing.text)(path)?.map(|text| shipped(&text)));
     }
+    let clusters = plan.clusters.par_iter().filter(|(_, works)| !works.is_empty());
+    let of_clusters: Vec<_> = clusters
+        .map(|(cluster, _)| narrowing.left_on(cluster, plan, &sets))
+        .collect();
     let mut left: BTreeMap<&str, Left<'_>> = BTreeMap::new();
-    for (cluster, works) in &plan.clusters {
-        if works.is_empty() {
-            continue;
-        }
-        let paths = of_cluster.remove(cluster.as_str()).unwrap_or_default();
-        let sets = || sets.iter().filter(|set| narrowing.may_reach(set, cluster));
-        let mut rights: Rights = sets().flat_map(|set| set.rights.iter().cloned()).collect();
-        // Only a right that goes makes it worth while to look at anything else.
-        if let Some(path) = paths.iter().find(|path| is_rbac(path)) {
-            rights.extend(
-                (narrowing.text)(path)?
-                    .into_iter()
-                    .flat_map(|text| shipped(&text).rights),
-            );
-        }
-        rights.retain(|right| !plan.grants(cluster, right) && !rbac::is_agents_own(&right.0, &right.1));
-        if rights.is_empty() {
-            continue;
-        }
-        let mut works = Vec::new();
-        for path in &paths {
-            works.extend((narrowing.text)(path)?.map(|text| shipped(&text)));
-        }
-        for work in works.iter().chain(sets()) {
-            for object in &work.objects {
-                let needed = narrowing.rights_for(object, &rights);
-                if let (false, Some(class)) = (needed.is_empty(), narrowing.class(cluster, work)) {
-                    let left = left.entry(class).or_default();
-                    left.rights.extend(needed);
-                    left.clusters.insert(cluster);
-                    left.objects.insert(object.key.clone());
-                }
-            }
+    for of_cluster in of_clusters {
+        for (class, there) in of_cluster? {
+            let left = left.entry(class).or_default();
+            left.rights.extend(there.rights);
+            left.clusters.extend(there.clusters);
+            left.objects.extend(there.objects);
         }
     }
     Ok(left
@@ -130,6 +103,43 @@ pub(crate) fn narrowed(plan: &Plan, narrowing: &Narrowing<'_>) -> Result<Vec<Fin
 }
 
 impl<'a> Narrowing<'a> {
+    /// The objects that would stay behind on a cluster, by class.
+    fn left_on<'c>(
+        &self,
+        cluster: &'c str,
+        plan: &Plan,
+        sets: &[Shipped],
+    ) -> Result<BTreeMap<&'a str, Left<'c>>, OutputError> {
+        let mut left: BTreeMap<&str, Left<'_>> = BTreeMap::new();
+        let sets = || sets.iter().filter(|set| self.may_reach(set, cluster));
+        let mut rights: Rights = sets().flat_map(|set| set.rights.iter().cloned()).collect();
+        // Only a right that goes makes it worth while to look at anything else.
+        if let Some(path) = paths_in(&self.paths, cluster).find(|path| is_rbac(path)) {
+            let text = (self.text)(path)?;
+            rights.extend(text.into_iter().flat_map(|text| shipped(&text).rights));
+        }
+        rights.retain(|right| !plan.grants(cluster, right) && !rbac::is_agents_own(&right.0, &right.1));
+        if rights.is_empty() {
+            return Ok(left);
+        }
+        let mut works = Vec::new();
+        for path in paths_in(&self.paths, cluster) {
+            works.extend((self.text)(path)?.map(|text| shipped(&text)));
+        }
+        for work in works.iter().chain(sets()) {
+            for object in &work.objects {
+                let needed = self.rights_for(object, &rights);
+                if let (false, Some(class)) = (needed.is_empty(), self.class(cluster, work)) {
+                    let left = left.entry(class).or_default();
+                    left.rights.extend(needed);
+                    left.clusters.insert(cluster);
+                    left.objects.insert(object.key.clone());
+                }
+            }
+        }
+        Ok(left)
+    }
+
     /// Whether a cluster got a set. Which clusters a Placement selected is nowhere in the files: those that it selects
     /// now count. If no Gateway of ours goes by it any more, it may have been any cluster.
     fn may_reach(&self, set: &Shipped, cluster: &str) -> bool {
@@ -237,6 +247,14 @@ fn dotted(group: &str, resource: &str) -> String {
     }
 }
 
+/// Those of some sorted paths that are in a directory of the tree.
+fn paths_in<'p>(paths: &'p [Cow<'_, str>], directory: &str) -> impl Iterator<Item = &'p str> {
+    let before = format!("{directory}/");
+    let first = paths.partition_point(|path| path.as_ref() < before.as_str());
+    let paths = paths.iter().skip(first).map(Cow::as_ref);
+    paths.take_while(move |path| path.starts_with(&before))
+}
+
 fn is_rbac(path: &str) -> bool {
     let name = path
         .split_once('/')
@@ -305,4 +323,20 @@ fn list<'v>(value: &'v Value, pointer: &str) -> impl Iterator<Item = &'v Value> 
         .and_then(Value::as_array)
         .into_iter()
         .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_of_a_directory_are_those_below_it_and_not_those_of_a_longer_name() {
+        let mut paths = ["eu-1-b/a.yaml", "eu-1/a.yaml", "eu-1/b.yaml", "eu-10/a.yaml", "kustomization.yaml"];
+        paths.sort_unstable();
+        let paths = paths.map(Cow::from);
+        let found = |directory: &str| paths_in(&paths, directory).collect::<Vec<_>>();
+        assert_eq!(found("eu-1"), ["eu-1/a.yaml", "eu-1/b.yaml"]);
+        assert_eq!(found("eu-1-b"), ["eu-1-b/a.yaml"]);
+        assert_eq!(found("eu"), Vec::<&str>::new());
+    }
 }

@@ -231,6 +231,13 @@ pub(super) fn double_quoted(text: &str) -> String {
 /// Appends the text between double quotes.
 pub(super) fn push_double_quoted(out: &mut String, text: &str) {
     out.push('"');
+    // Without a branch, so that many bytes are looked at a time: expressions are long, and few have anything to escape.
+    let is_as_is = |byte: u8| matches!(byte, b' '..=b'~') & (byte != b'"') & (byte != b'\\');
+    if text.bytes().fold(true, |all, byte| all & is_as_is(byte)) {
+        out.push_str(text);
+        out.push('"');
+        return;
+    }
     let mut piece = 0;
     for (at, character) in text.char_indices() {
         let escape = match character {

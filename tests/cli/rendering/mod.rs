@@ -513,3 +513,33 @@ fn check_agrees_with_ocm_about_works() {
     }
     assert_eq!(seen, 24);
 }
+
+#[test]
+fn each_class_asks_for_its_own_values_of_one_kind() {
+    let scratch = Scratch::with_worked_example();
+    second_gateway(&scratch);
+    scratch.edit(
+        "hub/second.yaml",
+        "gatewayClassName: multicluster",
+        "gatewayClassName: other",
+    );
+    let class = scratch.read("hub/class.yaml");
+    let class = class
+        .replace("name: multicluster", "name: other")
+        .replace("name: params", "name: others")
+        .replace("\"generation\"", "\"revision\"");
+    scratch.write("hub/other.yaml", &class);
+    let limits = scratch.read("hub/limits.yaml").replace("prod-web", "admin");
+    scratch.write("hub/limits-2.yaml", &limits.replace("name: global", "name: second"));
+    render(&scratch);
+    for (name, asked, others) in [
+        (GATEWAY_WORK, "generation", "revision"),
+        ("gateway-gateways-admin", "revision", "generation"),
+    ] {
+        let work = work(&scratch, name);
+        assert!(
+            work.contains(&format!("- name: {asked}\n")) && !work.contains(&format!("- name: {others}\n")),
+            "{work}"
+        );
+    }
+}
