@@ -5,6 +5,8 @@
 
 use std::io::{self, Write};
 
+use rayon::slice::ParallelSliceMut as _;
+
 use super::error::OutputError;
 use super::tree::{FileKind, Tree, Turn};
 
@@ -29,7 +31,7 @@ fn write_all(tree: &dyn Tree, sink: &mut dyn Write) -> io::Result<()> {
     let mut order = (0..tree.len())
         .filter(|index| tree.kind(*index) == FileKind::Object)
         .collect::<Vec<_>>();
-    order.sort_by(|a, b| {
+    order.par_sort_by(|a, b| {
         let (turn, other) = (tree.turn(*a), tree.turn(*b));
         let (path, other_path) = (tree.path(*a), tree.path(*b));
         let (directory, name) = names(&path);

@@ -211,23 +211,35 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Makes works from each of many things, some of them at a time in parallel, and adds them in the order of the things.
+    /// Makes works from each of many things, some of them at a time in parallel, and adds them in the order of the things
+    /// while the next ones are made.
     fn add_all<'t, T: Sync>(
         &mut self,
         things: &'t [T],
         findings: &mut Findings,
         works_of: impl Fn(&'t T) -> (Findings, Vec<DraftedWork<'a, 't>>) + Sync,
     ) {
-        for things in things.chunks(AT_ONCE) {
-            let drafted: Vec<_> = things.par_iter().map(&works_of).collect();
-            for (found, works) in drafted {
-                if self.planned > MOST_WORKS {
-                    return;
-                }
-                findings.extend(found);
-                for work in works {
-                    self.add(work, findings);
-                }
+        let mut chunks = things.chunks(AT_ONCE);
+        let made = |things: Option<&'t [T]>| -> Vec<_> {
+            let things = things.unwrap_or_default();
+            things.par_iter().map(&works_of).collect()
+        };
+        let mut drafted = made(chunks.next());
+        while !drafted.is_empty() && self.planned <= MOST_WORKS {
+            let next = chunks.next();
+            let add = || self.add_drafted(drafted, findings);
+            ((), drafted) = rayon::join(add, || made(next));
+        }
+    }
+
+    fn add_drafted(&mut self, drafted: Vec<(Findings, Vec<DraftedWork<'a, '_>>)>, findings: &mut Findings) {
+        for (found, works) in drafted {
+            if self.planned > MOST_WORKS {
+                return;
+            }
+            findings.extend(found);
+            for work in works {
+                self.add(work, findings);
             }
         }
     }

@@ -66,10 +66,15 @@ impl<'a> Kinds<'a> {
 
     fn feedback(&mut self, synced: &SyncedObject<'a>) -> Feedback {
         let object = synced.object;
-        let kind = (synced.role, object.api_version.group.as_str(), object.kind.as_str());
+        let kind = (
+            synced.role,
+            object.api_version.group.as_str(),
+            object.kind.as_str(),
+        );
         // Another one for each list of values that some parameters request.
         let known = self.known.entry(kind).or_default();
-        let is_alike = |(resource, _): &&(&SyncedResource, Feedback)| resource.feedback == synced.resource.feedback;
+        let is_alike =
+            |(resource, _): &&(&SyncedResource, Feedback)| resource.feedback == synced.resource.feedback;
         if let Some((_, feedback)) = known.iter().find(is_alike) {
             return feedback.clone();
         }

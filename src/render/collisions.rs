@@ -101,7 +101,10 @@ pub(super) fn two_contents<'o>(all: &[(&'o Object, Vec<Carried<'_>>)], findings:
             Finding::new(
                 Code::POLICY_SAME_TARGET,
                 object.place("/spec"),
-                format!("{} would have two contents on cluster {cluster}", object.identity()),
+                format!(
+                    "{} would have two contents on cluster {cluster}",
+                    object.identity()
+                ),
             )
             .severity(Severity::Error)
             .label("its settings differ from target to target")

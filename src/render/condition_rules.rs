@@ -64,10 +64,7 @@ fn rules(reported: Reported, is_main: bool) -> Option<Value> {
     else {
         return is_main.then(|| Value::from(vec![rule("Progressing", &[&"false".into()])]));
     };
-    let mut rules = vec![rule(
-        "Progressing",
-        &[&format!("!({given} && {ready})").into()],
-    )];
+    let mut rules = vec![rule("Progressing", &[&format!("!({given} && {ready})").into()])];
     if is_main {
         rules.push(rule("Degraded", &[&given, &refused]));
         rules.push(rule("Available", &[&given, &ready]));

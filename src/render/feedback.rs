@@ -81,6 +81,9 @@ fn rules(paths: Vec<Value>) -> Option<Value> {
     if paths.is_empty() {
         return None;
     }
-    let rule = [("jsonPaths", Value::Array(paths)), ("type", Value::from("JSONPaths"))];
+    let rule = [
+        ("jsonPaths", Value::Array(paths)),
+        ("type", Value::from("JSONPaths")),
+    ];
     Some(Value::from(vec![Value::from_iter(rule)]))
 }

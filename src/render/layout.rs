@@ -129,10 +129,10 @@ impl<'a> Layout<'a> {
     fn path_of(&self, file: File) -> Cow<'_, str> {
         match file {
             File::Root => Cow::Borrowed(KUSTOMIZATION),
-            File::Cluster { cluster } => Cow::Owned(format!("{}/{KUSTOMIZATION}", self.cluster(cluster).0)),
+            File::Cluster { cluster } => Cow::Owned([self.cluster(cluster).0, "/", KUSTOMIZATION].concat()),
             File::Work { cluster, work } => {
                 let name = self.work(cluster, work).map_or("", |work| &work.name);
-                Cow::Owned(format!("{}/{name}.yaml", self.cluster(cluster).0))
+                Cow::Owned([self.cluster(cluster).0, "/", name, ".yaml"].concat())
             }
             File::HubList => Cow::Owned(format!("{HUB_DIRECTORY}/{KUSTOMIZATION}")),
             File::HubObject { file } => {

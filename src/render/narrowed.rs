@@ -331,7 +331,13 @@ mod tests {
 
     #[test]
     fn the_files_of_a_directory_are_those_below_it_and_not_those_of_a_longer_name() {
-        let mut paths = ["eu-1-b/a.yaml", "eu-1/a.yaml", "eu-1/b.yaml", "eu-10/a.yaml", "kustomization.yaml"];
+        let mut paths = [
+            "eu-1-b/a.yaml",
+            "eu-1/a.yaml",
+            "eu-1/b.yaml",
+            "eu-10/a.yaml",
+            "kustomization.yaml",
+        ];
         paths.sort_unstable();
         let paths = paths.map(Cow::from);
         let found = |directory: &str| paths_in(&paths, directory).collect::<Vec<_>>();

@@ -101,7 +101,10 @@ pub(super) fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText 
         before,
         after,
         guarded,
-        variable: guarded.then(|| first_variable(&spec)).flatten().map(str::to_owned),
+        variable: guarded
+            .then(|| first_variable(&spec))
+            .flatten()
+            .map(str::to_owned),
         size,
     }
 }

@@ -84,7 +84,13 @@ pub(crate) fn report_references(
         .map(|placed| needed_by_gateway(placed, there))
         .collect();
     for (placed, needed) in gateways.rows().iter().zip(of_gateways) {
-        look(needed, &[placed.gateway.object], &placed.clusters, there, &mut all);
+        look(
+            needed,
+            &[placed.gateway.object],
+            &placed.clusters,
+            there,
+            &mut all,
+        );
     }
     let needed_there = |variant: &Variant| -> Vec<_> {
         let objects = variant.copies.iter().map(|copy| &copy.object);

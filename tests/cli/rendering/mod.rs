@@ -530,7 +530,10 @@ fn each_class_asks_for_its_own_values_of_one_kind() {
         .replace("\"generation\"", "\"revision\"");
     scratch.write("hub/other.yaml", &class);
     let limits = scratch.read("hub/limits.yaml").replace("prod-web", "admin");
-    scratch.write("hub/limits-2.yaml", &limits.replace("name: global", "name: second"));
+    scratch.write(
+        "hub/limits-2.yaml",
+        &limits.replace("name: global", "name: second"),
+    );
     render(&scratch);
     for (name, asked, others) in [
         (GATEWAY_WORK, "generation", "revision"),
