@@ -49,11 +49,13 @@ pub(super) struct Carried<'a> {
 /// What is reported about the objects of each kind: the same of thousands of objects, so it is made once.
 pub(super) struct Kinds<'a> {
     hub: &'a Hub,
-    known: BTreeMap<(Role, &'a str, &'a str), Vec<(&'a SyncedResource, Feedback)>>,
+    known: BTreeMap<(Role, &'a str, &'a str), Vec<Feedback<'a>>>,
 }
 
 #[derive(Clone)]
-struct Feedback {
+struct Feedback<'a> {
+    /// The entry of the parameters.
+    resource: &'a SyncedResource,
     rules: Option<Value>,
     reported: Reported,
 }
@@ -64,7 +66,7 @@ impl<'a> Kinds<'a> {
         Self { hub, known }
     }
 
-    fn feedback(&mut self, synced: &SyncedObject<'a>) -> Feedback {
+    fn feedback(&mut self, synced: &SyncedObject<'a>) -> Feedback<'a> {
         let object = synced.object;
         let kind = (
             synced.role,
@@ -73,21 +75,21 @@ impl<'a> Kinds<'a> {
         );
         // Another one for each list of values that some parameters request.
         let known = self.known.entry(kind).or_default();
-        let is_alike =
-            |(resource, _): &&(&SyncedResource, Feedback)| resource.feedback == synced.resource.feedback;
-        if let Some((_, feedback)) = known.iter().find(is_alike) {
+        let is_alike = |known: &&Feedback<'_>| known.resource.feedback == synced.resource.feedback;
+        if let Some(feedback) = known.iter().find(is_alike) {
             return feedback.clone();
         }
         let feedback = Feedback::of(synced, self.hub);
-        known.push((synced.resource, feedback.clone()));
+        known.push(feedback.clone());
         feedback
     }
 }
 
-impl Feedback {
-    fn of(synced: &SyncedObject<'_>, hub: &Hub) -> Self {
+impl<'a> Feedback<'a> {
+    fn of(synced: &SyncedObject<'a>, hub: &Hub) -> Self {
         if synced.role != Role::Policy {
             return Self {
+                resource: synced.resource,
                 rules: asked_rules(synced.resource),
                 reported: Reported::Nothing,
             };
@@ -106,6 +108,7 @@ impl Feedback {
             Reported::ConditionsAtOnce(accepted)
         };
         Self {
+            resource: synced.resource,
             rules: policy_rules(conditions, synced.resource),
             reported,
         }
@@ -119,7 +122,7 @@ pub(super) fn carried<'a>(
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
     kinds: &mut Kinds<'a>,
 ) -> Vec<Carried<'a>> {
-    let Feedback { rules, reported } = kinds.feedback(synced);
+    let Feedback { rules, reported, .. } = kinds.feedback(synced);
     let origins: Vec<_> = synced
         .sources
         .iter()

@@ -232,7 +232,7 @@ pub(super) fn double_quoted(text: &str) -> String {
 pub(super) fn push_double_quoted(out: &mut String, text: &str) {
     out.push('"');
     // Without a branch, so that many bytes are looked at a time: expressions are long, and few have anything to escape.
-    let is_as_is = |byte: u8| matches!(byte, b' '..=b'~') & (byte != b'"') & (byte != b'\\');
+    let is_as_is = |byte: u8| matches!(byte, b' '..=b'!' | b'#'..=b'[' | b']'..=b'~');
     if text.bytes().fold(true, |all, byte| all & is_as_is(byte)) {
         out.push_str(text);
         out.push('"');
