@@ -64,13 +64,7 @@ pub(super) fn overwritten(
 /// A policy that is merged with another on one of its targets, or loses rules to a local policy there, and is shipped
 /// as written for another target has two contents under one name: on a cluster that has both targets neither may be
 /// shipped.
-pub(super) fn two_contents<'o>(all: &[(&'o Object, Vec<Carried<'_>>)], findings: &mut Findings) {
-    let key = |(object, _): &&(&'o Object, Vec<Carried<'_>>)| {
-        let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
-        (group, kind, object.namespace.as_deref(), object.name.as_str())
-    };
-    let mut by_object: Vec<&(&Object, Vec<Carried<'_>>)> = all.iter().collect();
-    by_object.sort_by_key(key);
+pub(super) fn two_contents(all: &[(&Object, Vec<Carried<'_>>)], findings: &mut Findings) {
     let twice = |carried: &Carried<'_>| {
         let manifests = carried.manifests.iter().enumerate();
         let before = |at: usize| carried.manifests.iter().take(at);
@@ -78,10 +72,11 @@ pub(super) fn two_contents<'o>(all: &[(&'o Object, Vec<Carried<'_>>)], findings:
             .map(|(at, manifest)| (manifest, before(at)))
             .any(|(manifest, mut before)| before.any(|other| other.resource == manifest.resource))
     };
-    let suspect = |same: &[&(&Object, Vec<Carried<'_>>)]| {
+    let suspect = |same: &[(&Object, Vec<Carried<'_>>)]| {
         same.len() > 1 || same.iter().any(|(_, carried)| carried.iter().any(twice))
     };
-    let same = by_object.chunk_by(|one, other| key(one) == key(other));
+    // The copies of one object follow each other.
+    let same = all.chunk_by(|(one, _), (other, _)| std::ptr::eq(*one, *other));
     for same in same.filter(|same| suspect(same)) {
         let mut places: BTreeSet<(&str, &ResourceIdentifier)> = BTreeSet::new();
         let variants = same.iter().flat_map(|(_, carried)| carried);

@@ -106,6 +106,8 @@ fn two_objects_that_would_be_one_on_the_spokes_are_an_error() {
         "hub/routes.yaml",
         &[
             route("cart", "kuadrant-gateways", OURS),
+            route("between", "kuadrant-gateways", OURS),
+            limit("between", "kuadrant-gateways", "kind: HTTPRoute, name: between"),
             limit("global", "kuadrant-gateways", "kind: HTTPRoute, name: cart"),
         ]
         .concat(),
