@@ -128,6 +128,8 @@ impl Render {
         request.work_kind = self
             .work_kind
             .work_kind(self.clusters.is_narrowed() || self.shard.is_some())?;
+        // A hook may compare with the last commit.
+        request.keeps_values = self.is_hook();
         // What we write beside the output is not input, wherever it stands.
         request.skip.extend(self.report.clone());
         request.skip.extend(self.flux_kustomizations.clone());

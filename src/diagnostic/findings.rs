@@ -54,10 +54,10 @@ impl Findings {
     }
 
     /// What each item becomes, in parallel; the findings keep the order of the items.
-    pub(crate) fn of_each<T: Sync, R: Send>(
+    pub(crate) fn of_each<'t, T: Sync, R: Send>(
         &mut self,
-        items: &[T],
-        make: impl Fn(&T, &mut Self) -> R + Sync,
+        items: &'t [T],
+        make: impl Fn(&'t T, &mut Self) -> R + Sync,
     ) -> Vec<R> {
         let made = items.par_iter().map(|item| {
             let mut found = Self::new();

@@ -230,7 +230,7 @@ impl<'h> Chain<'h> {
         let ours = Ours::new(hub, controller_name, &mut Findings::new());
         let params = || {
             let classes = ours.classes.values();
-            classes.filter_map(|class| class.params.as_ref().ok())
+            classes.filter_map(|class| class.params.as_deref().ok())
         };
         let resources = |params: &'_ Params| {
             let all = params.policies_to_sync.iter().chain(&params.resources_to_sync);

@@ -7,6 +7,7 @@
 //! classes of other controllers, and their Gateways, are never rendered.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::Hub;
 use super::table::{Table, row_ids};
@@ -25,7 +26,7 @@ pub(crate) struct OurClass<'a> {
     /// The class.
     pub class: GatewayClass<'a>,
     /// Its parameters, or why they cannot be used, which is also a finding.
-    pub params: Result<Params, InvalidParameters>,
+    pub params: Result<Arc<Params>, InvalidParameters>,
 }
 
 /// A Gateway whose class is ours and has usable parameters.
@@ -33,8 +34,8 @@ pub(crate) struct OurClass<'a> {
 pub(crate) struct OurGateway<'a> {
     /// The Gateway.
     pub gateway: Gateway<'a>,
-    /// Parameters of its class.
-    pub params: Params,
+    /// Parameters of its class, which all its Gateways share.
+    pub params: Arc<Params>,
 }
 
 /// All that is ours in a hub.
@@ -58,19 +59,18 @@ impl<'a> Ours<'a> {
                 continue;
             };
             if class.controller_name == controller_name {
-                let params = super::class_params::resolve(hub, &class, findings);
+                let params = super::class_params::resolve(hub, &class, findings).map(Arc::new);
                 ours.classes.insert(&object.name, OurClass { class, params });
             }
         }
-        for object in hub.objects.of_kind(GROUP, "Gateway") {
-            let Some(gateway) = Gateway::read(object, findings) else {
-                continue;
-            };
+        let gateways = hub.objects.of_kind(GROUP, "Gateway");
+        for gateway in findings.of_each(gateways, Gateway::read).into_iter().flatten() {
+            let object = gateway.object;
             match ours.classes.get(gateway.class_name) {
                 Some(OurClass {
                     params: Ok(params), ..
                 }) => {
-                    let params = params.clone();
+                    let params = Arc::clone(params);
                     let id = ours.gateways.push(OurGateway { gateway, params });
                     ours.by_key
                         .insert((object.namespace_or_empty(), &object.name), id);
@@ -87,7 +87,7 @@ impl<'a> Ours<'a> {
     #[must_use]
     pub(crate) fn downstream_classes(&self) -> BTreeMap<String, String> {
         let classes = self.classes.iter().filter_map(|(name, class)| {
-            let params = class.params.as_ref().ok()?;
+            let params = class.params.as_deref().ok()?;
             Some(((*name).to_owned(), params.downstream_class.clone()))
         });
         classes.collect()

@@ -227,7 +227,7 @@ fn kinds_of(ours: &Ours<'_>, list: impl Fn(&Params) -> &Vec<SyncedResource>) -> 
     let params = ours
         .classes
         .values()
-        .filter_map(|class| class.params.as_ref().ok());
+        .filter_map(|class| class.params.as_deref().ok());
     let kinds: BTreeSet<GroupKind> = params
         .flat_map(list)
         .map(|resource| GroupKind::new(resource.group.clone(), resource.kind.clone()))

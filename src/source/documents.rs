@@ -13,10 +13,11 @@ use std::sync::Arc;
 use kube_json::Value;
 use rayon::prelude::*;
 
+use super::contents::{DocumentRange, FileReadBefore};
 use super::disk::{Disk, help_for, read_at_most};
 use super::lfs::is_pointer;
 use super::paths::{reason, show};
-use super::texts::{DocumentRange, FileReadBefore, SourceFile, Sources};
+use super::texts::{SourceFile, Sources};
 use super::tree::{FileTree, TreeError};
 use super::walk::{Discovered, Found, Request, Room};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Secrecy, SourceId, counted};

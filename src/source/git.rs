@@ -16,9 +16,9 @@ use gix::config::Source;
 use gix::revision::spec::parse;
 use gix::{ObjectId, Repository};
 
+use super::contents::FileReadBefore;
 use super::objects::{ALLOCATION, Entry, Objects, whole};
 use super::read_before::ReadBefore;
-use super::texts::FileReadBefore;
 use super::tree::{FileTree, TreeEntry, TreeError, key};
 use crate::diagnostic::{nearest, shell_name, shell_word};
 

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use kube_json::Value;
 use rayon::prelude::*;
 
+use super::contents::DocumentRange;
 use super::disk::{Disk, help_for};
 use super::documents::{
     BYTES_FOR_A_VALUE, Content, Document, MOST_BYTES_OF_AN_OBJECT, STDIN, load_file, may_be_a_list, syntax,
@@ -21,7 +22,7 @@ use super::documents::{
 use super::lfs::is_pointer;
 use super::paths::{reason, show};
 use super::pieces::{MOST_PIECES, Piece, Stop, What, cut};
-use super::texts::{DocumentRange, PartOfText, SourceFile, Sources};
+use super::texts::{PartOfText, SourceFile, Sources};
 use super::walk::{Discovered, Found, Request, Room, walk};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Secrecy, SourceId};
 use crate::progress::Stage;

@@ -8,6 +8,7 @@
 
 mod authored;
 mod checkout;
+mod contents;
 mod disk;
 mod documents;
 mod files;
@@ -35,6 +36,7 @@ mod tests;
 
 pub(crate) use authored::{Generated, attribute, object_name};
 pub use checkout::Checkout;
+pub use contents::FileReadBefore;
 pub use documents::Document;
 pub(crate) use documents::STDIN;
 pub use files::Files;
@@ -46,7 +48,7 @@ pub use git_index::{Held, IndexError, IndexTree};
 pub(crate) use in_pieces::{Make, Part, read_in_pieces};
 #[cfg(feature = "git")]
 pub use read_before::ReadBefore;
-pub use texts::{FileReadBefore, RootRelative, SourceFile, Sources};
+pub use texts::{RootRelative, SourceFile, Sources};
 pub use tree::{FileTree, Lead, TreeEntry, TreeError};
 pub use walk::{Request, Room};
 pub use watched::{Change, Debounce, Watched};

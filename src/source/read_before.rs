@@ -10,7 +10,8 @@ use std::sync::Arc;
 use gix::ObjectId;
 use rayon::prelude::*;
 
-use super::texts::{FileReadBefore, Sources};
+use super::contents::FileReadBefore;
+use super::texts::Sources;
 
 /// The files that an input has kept, by Git's name of their content.
 #[derive(Debug, Default)]

@@ -8,8 +8,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use super::contents::FileReadBefore;
 use super::paths::show;
-use super::texts::FileReadBefore;
 use crate::diagnostic::{Code, Finding, Place};
 
 /// The kind of entry at a path of a tree.

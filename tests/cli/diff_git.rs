@@ -342,6 +342,11 @@ fn what_a_revision_lacks_stops_the_comparison_with_the_side_and_what_to_type() {
         ],
     );
     copy(&clone.path("hub"), &clone.path("partial/hub"));
+    // What is the same in the work tree is not missing.
+    let same = run_in(&clone, "partial", &["diff", "hub"]);
+    assert_eq!(same.exits(0).stdout, "nothing changes on any cluster\n");
+    let changed = format!("{}# changed\n", clone.read("partial/hub/limits.yaml"));
+    clone.write("partial/hub/limits.yaml", &changed);
     run_in(&clone, "partial", &["diff", "hub"])
         .exits(5)
         .says("cannot read `HEAD:hub/limits.yaml`")
