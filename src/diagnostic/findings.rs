@@ -319,8 +319,9 @@ impl Findings {
     pub fn order_by_position(&mut self, locate: &dyn Locate) {
         // Nothing to do after `finish`. The next sort keeps the order within one position, and needs no second list.
         self.found.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
+        // In parallel: finding a position reads its document again.
         self.found
-            .sort_by_cached_key(|finding| position_key(&finding.place, locate));
+            .par_sort_by_cached_key(|finding| position_key(&finding.place, locate));
     }
 
     /// Keeps the findings for which `keep` returns true.

@@ -134,7 +134,7 @@ pub struct Span<'a> {
 }
 
 /// Turns symbolic places into spans. Implemented by the holder of the texts (the `source` module).
-pub trait Locate {
+pub trait Locate: Sync {
     /// The span of `place`, or `None` for [`Place::Path`] and [`Place::Run`], which have no text.
     fn locate(&self, place: &Place) -> Option<Span<'_>>;
 

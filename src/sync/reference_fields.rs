@@ -16,7 +16,7 @@ use crate::object::Object;
 use apimachinery::{Field, GroupKind, Identity, core_group};
 
 /// Something that has to be on a cluster.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Needed {
     /// This object; without a namespace, one that is cluster-scoped.
     Object(Identity),

@@ -4,7 +4,7 @@
 //! our Gateways, the synced objects with their variants, the objects on the clusters. Flows out: findings. Must not
 //! know: works.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::gateway::PlacedGateway;
 use super::on_spokes::{OnSpokes, Without, is_among};
@@ -73,7 +73,7 @@ pub(crate) fn report_references(
     there: &OnSpokes<'_>,
     findings: &mut Findings,
 ) {
-    let mut all = BTreeMap::new();
+    let mut all = HashMap::new();
     let managed = hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster").iter();
     let managed: HashSet<&str> = managed.map(|cluster| cluster.name.as_str()).collect();
     // That a cluster is unknown is reported where it is named.
@@ -106,6 +106,8 @@ pub(crate) fn report_references(
             look(needed, &synced.sources, &variant.clusters, there, &mut all);
         }
     }
+    let mut all: Vec<(Needed, Missing<'_>)> = all.into_iter().collect();
+    all.par_sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     // Most objects are missing wherever a Gateway goes, and thousands of them wherever one does.
     let mut of_lists: HashMap<*const [String], Vec<&str>> = HashMap::new();
     for (needed, missing) in all {
@@ -243,7 +245,7 @@ fn look<'a>(
     sources: &[&'a Object],
     clusters: &'a [String],
     there: &OnSpokes<'_>,
-    all: &mut BTreeMap<Needed, Missing<'a>>,
+    all: &mut HashMap<Needed, Missing<'a>>,
 ) {
     for (needed, pointer) in needed {
         let lacking = lacking(there, &needed, clusters);

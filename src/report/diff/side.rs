@@ -3,8 +3,8 @@
 //! Owns: where a work is cut so that clusters share its text. Flows in: a plan, or files of a tree. Flows out: a
 //! [`Side`]. Must not know: what differs.
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::OnceLock;
 
 use similar::{Algorithm, ChangeTag, TextDiff};
 
@@ -222,9 +222,9 @@ pub struct BothSides<'a> {
     offset: u32,
     old_files: u32,
     /// Paths and texts of the new side, computed when needed.
-    new_texts: OnceCell<BTreeMap<&'a str, &'a str>>,
+    new_texts: OnceLock<BTreeMap<&'a str, &'a str>>,
     /// The lines of the new side that the old one does not have, by path, from 1; likewise.
-    touched: OnceCell<BTreeMap<&'a str, BTreeSet<usize>>>,
+    touched: OnceLock<BTreeMap<&'a str, BTreeSet<usize>>>,
 }
 
 /// Whether a change touched what is at a place.
@@ -248,8 +248,8 @@ impl<'a> BothSides<'a> {
             old,
             offset: count(new_files),
             old_files: count(old_files),
-            new_texts: OnceCell::new(),
-            touched: OnceCell::new(),
+            new_texts: OnceLock::new(),
+            touched: OnceLock::new(),
         }
     }
 
