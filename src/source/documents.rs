@@ -550,7 +550,7 @@ pub(super) fn may_be_a_list(text: &str) -> bool {
     if text.trim_start().starts_with(['{', '[']) {
         text.contains("items")
     } else {
-        text.lines().any(|line| line.starts_with("items:"))
+        text.starts_with("items:") || text.contains("\nitems:")
     }
 }
 
