@@ -130,12 +130,17 @@ impl Input {
     }
 
     /// The same; a revision takes over the files that were read before.
+    #[cfg(feature = "git")]
     pub(in crate::cli) fn after(self, read: &Sources) -> Self {
         match self {
-            #[cfg(feature = "git")]
             Self::Git(tree) => Self::Git(Box::new(tree.after(ReadBefore::new(read)))),
             Self::Directory(path) => Self::Directory(path),
         }
+    }
+
+    #[cfg(not(feature = "git"))]
+    pub(in crate::cli) fn after(self, _: &Sources) -> Self {
+        self
     }
 
     /// Reads it.
