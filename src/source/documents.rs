@@ -97,10 +97,9 @@ pub(super) fn load_tree(
 }
 
 fn content<'a>(tree: &'a dyn FileTree, found: &Found) -> Result<Content<'a>, TreeError> {
-    let json = is_json(&found.file.path);
-    Ok(match tree.read_before(&found.at)? {
-        Some(file) if file.json == json => Content::Before(file),
-        _ => Content::Known(tree.read(&found.at)?.into()),
+    Ok(match tree.read_before(&found.at, is_json(&found.file.path))? {
+        Some(file) => Content::Before(file),
+        None => Content::Known(tree.read(&found.at)?.into()),
     })
 }
 

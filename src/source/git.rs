@@ -315,11 +315,11 @@ impl FileTree for GitTree {
         self.objects.file(id, entry)
     }
 
-    fn read_before(&self, path: &Path) -> Result<Option<&FileReadBefore>, TreeError> {
+    fn read_before(&self, path: &Path, json: bool) -> Result<Option<&FileReadBefore>, TreeError> {
         let Some((TreeEntry::File, id)) = self.item(path)? else {
             return Ok(None);
         };
-        let Some(file) = self.before.get(&id) else {
+        let Some(file) = self.before.get(id, json) else {
             return Ok(None);
         };
         let is_too_much = self.objects.count_file(id, file.text.len())?;

@@ -13,10 +13,10 @@ use rayon::prelude::*;
 use super::contents::FileReadBefore;
 use super::texts::Sources;
 
-/// The files that an input has kept, by Git's name of their content.
+/// The files that an input has kept, by Git's name of their content, and whether they were read as JSON.
 #[derive(Debug, Default)]
 pub struct ReadBefore {
-    files: HashMap<ObjectId, Arc<FileReadBefore>>,
+    files: HashMap<(ObjectId, bool), Arc<FileReadBefore>>,
 }
 
 impl ReadBefore {
@@ -26,7 +26,7 @@ impl ReadBefore {
         let named = |file: &Arc<FileReadBefore>| {
             let content = file.text.as_bytes();
             let id = gix::objs::compute_hash(gix::hash::Kind::Sha1, gix::objs::Kind::Blob, content);
-            Some((id.ok()?, Arc::clone(file)))
+            Some(((id.ok()?, file.json), Arc::clone(file)))
         };
         let files: Vec<_> = sources.kept().par_iter().filter_map(named).collect();
         Self {
@@ -34,8 +34,8 @@ impl ReadBefore {
         }
     }
 
-    /// The file with this content.
-    pub(super) fn get(&self, id: &ObjectId) -> Option<&FileReadBefore> {
-        self.files.get(id).map(Arc::as_ref)
+    /// The file with this content that was read as JSON, or was not.
+    pub(super) fn get(&self, id: ObjectId, json: bool) -> Option<&FileReadBefore> {
+        self.files.get(&(id, json)).map(Arc::as_ref)
     }
 }

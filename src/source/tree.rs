@@ -94,11 +94,12 @@ pub trait FileTree {
     /// It is neither, or cannot be read.
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError>;
 
-    /// A file with the content of this one, if it was read before. It counts as if it were read again.
+    /// A file with the content of this one, if it was read before, in the same syntax: JSON, or any. It counts as if it
+    /// were read again.
     ///
     /// # Errors
     /// It cannot be read.
-    fn read_before(&self, _path: &Path) -> Result<Option<&FileReadBefore>, TreeError> {
+    fn read_before(&self, _path: &Path, _json: bool) -> Result<Option<&FileReadBefore>, TreeError> {
         Ok(None)
     }
 

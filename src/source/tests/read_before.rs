@@ -115,6 +115,20 @@ fn one_content_is_read_as_json_and_as_yaml() {
 }
 
 #[test]
+fn what_was_read_in_another_syntax_counts_once() {
+    let [a, b] = ["a", "b"].map(|name| format!("[{{\"kind\": \"{}\"}}]", name.repeat(3 << 20)));
+    let (_directory, root) = committed(&[("hub/a.yaml", &a), ("hub/b.yaml", &b)]);
+    for name in ["a", "b"] {
+        let path = root.join("hub").join(name);
+        fs::rename(path.with_extension("yaml"), path.with_extension("json")).expect("a name");
+    }
+    let (alone, after, taken) = both(&root);
+    assert_eq!(alone.2, Vec::<String>::new());
+    assert_eq!(after.2, alone.2);
+    assert!(taken.iter().all(|(_, is_taken)| !is_taken), "{taken:?}");
+}
+
+#[test]
 fn what_is_taken_over_counts_as_if_it_were_read_again() {
     let large = format!("kind: A\ntext: {}\n", "x".repeat(1 << 20));
     let names: Vec<String> = (0..6).map(|number| format!("hub/{number}.yaml")).collect();
