@@ -45,3 +45,11 @@ pub struct FileReadBefore {
     /// The documents that are not empty, by their number.
     pub(super) values: Vec<(u32, Value)>,
 }
+
+impl FileReadBefore {
+    /// Whether it was read as JSON: only a file that is read the same way may take it over.
+    #[must_use]
+    pub fn was_read_as_json(&self) -> bool {
+        self.json
+    }
+}

@@ -26,7 +26,7 @@ impl ReadBefore {
         let named = |file: &Arc<FileReadBefore>| {
             let content = file.text.as_bytes();
             let id = gix::objs::compute_hash(gix::hash::Kind::Sha1, gix::objs::Kind::Blob, content);
-            Some(((id.ok()?, file.json), Arc::clone(file)))
+            Some(((id.ok()?, file.was_read_as_json()), Arc::clone(file)))
         };
         let files: Vec<_> = sources.kept().par_iter().filter_map(named).collect();
         Self {
