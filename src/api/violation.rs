@@ -108,13 +108,11 @@ fn told(violations: &[&Violation], object: &Object) -> Vec<Finding> {
         let missing = meant
             .as_ref()
             .filter(|pointer| object.value.pointer(pointer).is_none());
-        found.misspells = missing.map(|meant| object.place(meant));
+        found.misspells = missing.map(|meant| Box::new(object.place(meant)));
         let parent = missing.and_then(|meant| meant.rsplit_once('/'));
         let parent = parent.map(|(parent, _)| parent.to_owned());
         for pointer in std::iter::once(&violation.pointer).chain(meant).chain(&parent) {
-            found = found
-                .settles(object.place(pointer))
-                .settles(object.key_place(pointer));
+            found = found.settles(object.origin.field(pointer));
         }
         findings.push((violation, found));
     }

@@ -3,7 +3,7 @@
 //! Owns: its parts. Flows in: the texts and places of a stage. Flows out: a [`Finding`]. Must not know: how it is
 //! shown.
 
-use super::{Code, Place, Severity, Suppressed};
+use super::{Code, DocumentId, Place, Severity, Suppressed};
 
 /// A place with a few words about it: the other side of a conflict, the first of two duplicates.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,13 +57,13 @@ pub struct Finding {
     pub(crate) causes: Vec<Place>,
     /// Why it is not counted, if it is accepted.
     pub suppressed: Option<Suppressed>,
-    /// Where nothing more need be reported about a value's shape: the same mistake, found again by the reader of the
-    /// value.
-    pub(crate) settles: Vec<Place>,
+    /// The fields of which, key and value, no more need be reported about the shape: the same mistake, found again by the
+    /// reader of the value. By their JSON pointers.
+    pub(crate) settles: Vec<(DocumentId, String)>,
     /// The field that is missing because its key is misspelled here.
-    pub(crate) misspells: Option<Place>,
+    pub(crate) misspells: Option<Box<Place>>,
     /// The name that nothing has, if a definition is near it: all findings about it have one cause.
-    pub(crate) lacks: Option<Lacks>,
+    pub(crate) lacks: Option<Box<Lacks>>,
 }
 
 impl Finding {
@@ -98,17 +98,15 @@ impl Finding {
     /// Adds a further place.
     #[must_use]
     pub fn related(mut self, place: Place, text: impl Into<String>) -> Self {
-        self.related.push(Label {
-            place,
-            text: text.into(),
-        });
+        let text = text.into();
+        self.related = with(self.related, Label { place, text });
         self
     }
 
     /// Adds a sentence of explanation.
     #[must_use]
     pub fn note(mut self, text: impl Into<String>) -> Self {
-        self.notes.push(text.into());
+        self.notes = with(self.notes, text.into());
         self
     }
 
@@ -123,7 +121,7 @@ impl Finding {
     /// it, this is left out: one mistake is reported once, where it is.
     #[must_use]
     pub(crate) fn follows_from(mut self, object: Place) -> Self {
-        self.causes.push(object);
+        self.causes = with(self.causes, object);
         self
     }
 
@@ -150,20 +148,18 @@ impl Finding {
         self.severity == severity && self.suppressed.is_none()
     }
 
-    /// Says that this finding explains whatever is wrong with the shape of the value at `place`.
+    /// Says that this finding explains whatever is wrong with the shape of a field, by its document and JSON pointer.
     #[must_use]
-    pub(crate) fn settles(mut self, place: Place) -> Self {
-        self.settles.push(place);
+    pub(crate) fn settles(mut self, field: (DocumentId, String)) -> Self {
+        self.settles = with(self.settles, field);
         self
     }
 
     /// Names what does not exist, and the definition of a near name.
     #[must_use]
     pub(crate) fn lacks(mut self, what: impl Into<String>, near: Place) -> Self {
-        self.lacks = Some(Lacks {
-            what: what.into(),
-            near,
-        });
+        let what = what.into();
+        self.lacks = Some(Box::new(Lacks { what, near }));
         self
     }
 
@@ -174,4 +170,11 @@ impl Finding {
         self.severity = severity;
         self
     }
+}
+
+/// A list with one item more, and no room for others: most findings have one of each, and there may be a hundred thousand.
+fn with<T>(mut list: Vec<T>, item: T) -> Vec<T> {
+    list.reserve_exact(1);
+    list.push(item);
+    list
 }

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -31,9 +32,11 @@ pub enum Warnings {
 }
 
 /// All findings of a run.
+///
+/// They are shared: there may be a hundred thousand, and several lists of them.
 #[derive(Debug, Clone, Default)]
 pub struct Findings {
-    found: Vec<Finding>,
+    found: Vec<Arc<Finding>>,
 }
 
 impl Findings {
@@ -44,13 +47,13 @@ impl Findings {
     }
 
     /// Adds a finding.
-    pub fn push(&mut self, finding: Finding) {
-        self.found.push(finding);
+    pub fn push(&mut self, finding: impl Into<Arc<Finding>>) {
+        self.found.push(finding.into());
     }
 
     /// Adds all of `other`.
-    pub fn extend(&mut self, other: impl IntoIterator<Item = Finding>) {
-        self.found.extend(other);
+    pub fn extend(&mut self, other: impl IntoIterator<Item = impl Into<Arc<Finding>>>) {
+        self.found.extend(other.into_iter().map(Into::into));
     }
 
     /// What each item becomes, in parallel; the findings keep the order of the items.
@@ -101,8 +104,8 @@ impl Findings {
     }
 
     /// The findings in the order in which they were added, or sorted after [`Findings::finish`].
-    pub fn iter(&self) -> std::slice::Iter<'_, Finding> {
-        self.found.iter()
+    pub fn iter(&self) -> FindingsIter<'_> {
+        self.found.iter().map(Arc::as_ref)
     }
 
     /// Applies the configured severities. An override of a code that is not [configurable](Code::is_configurable) has
@@ -114,8 +117,10 @@ impl Findings {
                 .filter(|_| finding.code.is_configurable())
             {
                 Some(SeverityOverride::Off) => return false,
-                Some(SeverityOverride::Severity(severity)) => finding.severity = *severity,
-                None => {}
+                Some(SeverityOverride::Severity(severity)) if finding.severity != *severity => {
+                    Arc::make_mut(finding).severity = *severity;
+                }
+                Some(SeverityOverride::Severity(_)) | None => {}
             }
             true
         });
@@ -130,7 +135,10 @@ impl Findings {
     pub fn suppress(&mut self, mut accepted: impl FnMut(&Finding) -> Option<Suppressed>) {
         let warnings = self.found.iter_mut();
         for finding in warnings.filter(|finding| finding.severity == Severity::Warning) {
-            finding.suppressed = accepted(finding);
+            let suppressed = accepted(finding);
+            if finding.suppressed != suppressed {
+                Arc::make_mut(finding).suppressed = suppressed;
+            }
         }
     }
 
@@ -142,11 +150,12 @@ impl Findings {
     pub fn finish(&mut self, overrides: &BTreeMap<Code, SeverityOverride>, warnings: Warnings) {
         self.configure(overrides);
         if warnings == Warnings::Denied {
-            let counted = self
-                .found
-                .iter_mut()
-                .filter(|finding| finding.suppressed.is_none());
-            counted.for_each(|finding| finding.severity = Severity::Error);
+            let counts = |finding: &&mut Arc<Finding>| {
+                finding.suppressed.is_none() && finding.severity != Severity::Error
+            };
+            for finding in self.found.iter_mut().filter(counts) {
+                Arc::make_mut(finding).severity = Severity::Error;
+            }
         }
         // Every field takes part: findings that differ only in their notes must not depend on the order of the stages,
         // and repeats must be adjacent.
@@ -161,11 +170,12 @@ impl Findings {
         if !self.found.iter().any(|finding| finding.is_rule) {
             return;
         }
-        let (rules, mut others): (Vec<Finding>, Vec<Finding>) = std::mem::take(&mut self.found)
+        let (rules, mut others): (Vec<_>, Vec<_>) = std::mem::take(&mut self.found)
             .into_iter()
             .partition(|finding| finding.is_rule);
-        let is_unknown =
-            |other: &&Finding| other.code == Code::OBJECT_UNKNOWN_FIELD && other.severity == Severity::Error;
+        let is_unknown = |other: &&Arc<Finding>| {
+            other.code == Code::OBJECT_UNKNOWN_FIELD && other.severity == Severity::Error
+        };
         let object = |place: &Place| {
             let (document, item) = place.object()?;
             Some((document, item.map(str::to_owned)))
@@ -203,7 +213,7 @@ impl Findings {
             };
             for position in at.get(&told.place).into_iter().flatten() {
                 if let Some(other) = others.get_mut(*position).filter(|other| **other == told) {
-                    other.notes.push(rule.message.clone());
+                    Arc::make_mut(other).notes.push(rule.message.clone());
                 }
             }
         }
@@ -247,6 +257,11 @@ impl Findings {
                 finding.misspells.is_some() || finding.code.is_unknown_field() || !follows(finding)
             })
             .collect();
+        self.keep_those(keeps);
+    }
+
+    /// Keeps the findings at whose position there is true.
+    fn keep_those(&mut self, keeps: Vec<bool>) {
         let mut keeps = keeps.into_iter();
         self.found.retain(|_| keeps.next().unwrap_or(true));
     }
@@ -256,11 +271,11 @@ impl Findings {
         let mut roots: Within<Severity> = Within::default();
         let is_empty = |finding: &Finding| finding.code == Code::EMPTY_NOTHING_RENDERED;
         let is_root = |finding: &&Finding| finding.causes.is_empty() && !is_empty(finding);
-        for finding in self.found.iter().filter(is_root) {
+        for finding in self.iter().filter(is_root) {
             roots.add(&finding.place, finding.severity);
         }
         // The warning that explains why nothing is rendered is a part of that error, which is at its place.
-        let empty_at = self.found.iter().find(|finding| is_empty(finding));
+        let empty_at = self.iter().find(|finding| is_empty(finding));
         let empty_at = empty_at.map(|finding| finding.place.clone());
         self.found.retain(|finding| {
             let explains = |cause: &Place| roots.least(cause).is_some_and(|worst| worst <= finding.severity);
@@ -275,7 +290,7 @@ impl Findings {
     fn drop_explained_emptiness(&mut self) {
         let is_empty = |finding: &Finding| finding.code == Code::EMPTY_NOTHING_RENDERED;
         let explains = |finding: &Finding| finding.severity == Severity::Error && !is_empty(finding);
-        if self.found.iter().any(explains) {
+        if self.iter().any(explains) {
             self.found.retain(|finding| !is_empty(finding));
         }
     }
@@ -285,33 +300,41 @@ impl Findings {
     /// schema's.
     fn drop_settled(&mut self) {
         let by_schema = |finding: &&Finding| !finding.settles.is_empty();
-        let of_schemas = || self.found.iter().filter(by_schema);
+        let of_schemas = || self.iter().filter(by_schema);
         // An unknown field has no meaning that anybody could know more of.
-        let own: BTreeSet<Place> = of_schemas()
+        let own: BTreeSet<&Place> = of_schemas()
             .filter(|finding| finding.code == Code::OBJECT_SCHEMA)
-            .map(|finding| finding.place.clone())
+            .map(|finding| &finding.place)
             .collect();
-        let settled: BTreeSet<Place> = of_schemas().flat_map(|finding| finding.settles.clone()).collect();
+        let settled: BTreeSet<&(DocumentId, String)> =
+            of_schemas().flat_map(|finding| &finding.settles).collect();
+        let is_settled = |place: &Place| match place {
+            Place::Field {
+                document, pointer, ..
+            } => settled.contains(&(*document, pointer.clone())),
+            _ => false,
+        };
         let knows_more = |finding: &&Finding| {
             finding.settles.is_empty()
                 && finding.severity == Severity::Error
                 && finding.code.is_about_meaning()
                 && own.contains(&finding.place)
         };
-        let meant: BTreeSet<Place> = self
-            .found
+        let meant: BTreeSet<&Place> = self
             .iter()
             .filter(knows_more)
-            .map(|finding| finding.place.clone())
+            .map(|finding| &finding.place)
             .collect();
-        self.found.retain(|finding| {
+        let is_kept = |finding: &Finding| {
             if !finding.settles.is_empty() {
                 return !meant.contains(&finding.place);
             }
             let is_repeat = finding.code.is_about_shape()
                 || (finding.code.is_about_meaning() && !own.contains(&finding.place));
-            !(is_repeat && settled.contains(&finding.place))
-        });
+            !(is_repeat && is_settled(&finding.place))
+        };
+        let keeps = self.iter().map(is_kept).collect();
+        self.keep_those(keeps);
     }
 
     /// Sorts as a reader meets them: by path, line and column, within one position as [`Findings::finish`] does.
@@ -325,15 +348,20 @@ impl Findings {
     }
 
     /// Keeps the findings for which `keep` returns true.
-    pub fn retain(&mut self, keep: impl FnMut(&Finding) -> bool) {
-        self.found.retain(keep);
+    pub fn retain(&mut self, mut keep: impl FnMut(&Finding) -> bool) {
+        self.found.retain(|finding| keep(finding));
+    }
+
+    /// Keeps the findings for which `revise` returns true, as it leaves them.
+    pub(crate) fn revise(&mut self, revise: impl FnMut(&mut Arc<Finding>) -> bool) {
+        self.found.retain_mut(revise);
     }
 
     /// Adds a note to the first finding that `is_meant` accepts, unless it has that note.
     pub(crate) fn note_first(&mut self, is_meant: impl Fn(&Finding) -> bool, note: &str) {
         let first = self.found.iter_mut().find(|finding| is_meant(finding));
         if let Some(first) = first.filter(|first| !first.notes.iter().any(|known| known == note)) {
-            first.notes.push(note.to_owned());
+            Arc::make_mut(first).notes.push(note.to_owned());
         }
     }
 
@@ -406,9 +434,13 @@ fn position_key<'a>(place: &Place, locate: &'a dyn Locate) -> (bool, Cow<'a, str
     }
 }
 
+/// The findings of a list.
+pub type FindingsIter<'a> =
+    std::iter::Map<std::slice::Iter<'a, Arc<Finding>>, fn(&'a Arc<Finding>) -> &'a Finding>;
+
 impl<'a> IntoIterator for &'a Findings {
     type Item = &'a Finding;
-    type IntoIter = std::slice::Iter<'a, Finding>;
+    type IntoIter = FindingsIter<'a>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
@@ -416,8 +448,8 @@ impl<'a> IntoIterator for &'a Findings {
 }
 
 impl IntoIterator for Findings {
-    type Item = Finding;
-    type IntoIter = std::vec::IntoIter<Finding>;
+    type Item = Arc<Finding>;
+    type IntoIter = std::vec::IntoIter<Arc<Finding>>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.found.into_iter()
@@ -449,23 +481,19 @@ mod tests {
 
     #[test]
     fn of_one_mistake_the_schema_has_the_word_unless_somebody_knows_more_of_that_value() {
-        use super::super::Part;
-        let place = |pointer: &str| Place::Field {
-            document: DocumentId {
-                source: SourceId(0),
-                index: 0,
-            },
-            pointer: pointer.to_owned(),
-            part: Part::Value,
+        let document = DocumentId {
+            source: SourceId(0),
+            index: 0,
         };
-        let at = |code: Code, pointer: &str| Finding::new(code, place(pointer), code.name());
+        let field = |pointer: &str| (document, pointer.to_owned());
+        let at = |code: Code, pointer: &str| Finding::new(code, Place::value(document, pointer), code.name());
         let codes = |findings: &[Finding]| -> Vec<&'static str> {
             let mut all = Findings::new();
             all.extend(findings.to_vec());
             let all = finished(all, &[], Warnings::Reported);
             all.iter().map(|finding| finding.code.name()).collect()
         };
-        let schema = at(Code::OBJECT_SCHEMA, "/a").settles(place("/a"));
+        let schema = at(Code::OBJECT_SCHEMA, "/a").settles(field("/a"));
         assert_eq!(
             codes(&[schema.clone(), at(Code::OBJECT_SCHEMA, "/a")]),
             ["object/schema"]
@@ -477,8 +505,8 @@ mod tests {
         );
         assert_eq!(codes(&[schema, at(Code::POLICY_TARGET_NOT_FOUND, "/a")]).len(), 2);
         let misspelled = at(Code::OBJECT_UNKNOWN_FIELD, "/a")
-            .settles(place("/a"))
-            .settles(place(""));
+            .settles(field("/a"))
+            .settles(field(""));
         for known in [Code::POLICY_IGNORED_FIELD, Code::POLICY_INVALID] {
             let unknown = if known == Code::POLICY_INVALID { "" } else { "/a" };
             assert_eq!(

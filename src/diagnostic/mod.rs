@@ -52,7 +52,7 @@ pub(crate) use broken::broken;
 pub use code::{CODES, Code};
 pub(crate) use finding::Lacks;
 pub use finding::{Finding, Label};
-pub use findings::{Findings, SeverityOverride, Warnings};
+pub use findings::{Findings, FindingsIter, SeverityOverride, Warnings};
 pub use format::{Format, json_text, write_json};
 pub use gitlab::CodeQuality;
 pub use human::Human;

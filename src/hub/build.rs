@@ -175,7 +175,7 @@ pub(crate) struct Exported {
     /// What is no object.
     pub passed_over: usize,
     /// The mistake.
-    pub wrong: Vec<Finding>,
+    pub wrong: Findings,
 }
 
 /// Takes an exported document, or an item of its list, apart.
@@ -198,7 +198,7 @@ pub(crate) fn exported(value: Value, origin: Origin, kinds: &KindTable) -> Expor
     Exported {
         objects,
         passed_over,
-        wrong: wrong.into_iter().collect(),
+        wrong,
     }
 }
 

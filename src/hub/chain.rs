@@ -11,6 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use kube_json::Value;
 use rayon::prelude::*;
@@ -80,24 +81,32 @@ pub(crate) fn soften(hub: &Hub, controller_name: &str, sources: &Sources, findin
     }
     let chain = Chain::new(hub, controller_name);
     // By files, and whether rendering uses the objects.
-    let mut twice: BTreeMap<((SourceId, SourceId), bool), Vec<Finding>> = BTreeMap::new();
-    let mut kept = Findings::new();
-    for finding in std::mem::take(findings) {
-        let is_used = !concerns(&finding) || chain.holds(&finding);
-        if let Some(files) = files_of_duplicate(&finding) {
-            twice.entry((files, is_used)).or_default().push(finding);
-        } else if is_used {
-            kept.push(finding);
-        } else if !is_for_a_tool_to_fill_in(&finding, sources) && !chain.is_of_no_known_kind(&finding) {
-            kept.push(bystander(finding));
+    let mut twice: BTreeMap<_, Vec<Arc<Finding>>> = BTreeMap::new();
+    findings.revise(|finding| {
+        let is_used = !concerns(finding) || chain.holds(finding);
+        if let Some(files) = files_of_duplicate(finding) {
+            let of_files = twice.entry((files, is_used)).or_default();
+            of_files.push(Arc::clone(finding));
+            return false;
         }
-    }
+        if is_used {
+            return true;
+        }
+        if is_for_a_tool_to_fill_in(finding, sources) || chain.is_of_no_known_kind(finding) {
+            return false;
+        }
+        make_bystander(Arc::make_mut(finding));
+        true
+    });
     for ((_, is_used), group) in twice {
         let more = group.len().saturating_sub(1);
         let Some(first) = group.into_iter().next() else {
             continue;
         };
-        let mut finding = if is_used { first } else { bystander(first) };
+        let mut finding = Arc::unwrap_or_clone(first);
+        if !is_used {
+            make_bystander(&mut finding);
+        }
         if more > 0 {
             finding.message = format!(
                 "{}, and so {} of these files",
@@ -109,9 +118,8 @@ pub(crate) fn soften(hub: &Hub, controller_name: &str, sources: &Sources, findin
                 }
             );
         }
-        kept.push(finding);
+        findings.push(finding);
     }
-    *findings = kept;
 }
 
 /// Softens errors in texts of the hub that cannot be read and concern nothing that rendering uses, and returns what of
@@ -128,18 +136,19 @@ pub(crate) fn soften_unreadable(
     let chain = Chain::new(hub, controller_name);
     let beside = directories(&chain.files(hub), sources);
     let mut passed_over = Vec::new();
-    let mut kept = Findings::new();
-    for finding in std::mem::take(findings) {
+    findings.revise(|finding| {
         if !UNREADABLE.contains(&finding.code) {
-            kept.push(finding);
-            continue;
+            return true;
         }
-        match chain.unreadable(finding, sources, &beside) {
-            Ok(finding) => kept.push(finding),
-            Err(passed) => passed_over.push(passed),
+        match chain.unreadable(Finding::clone(finding), sources, &beside) {
+            Ok(softened) => *finding = softened.into(),
+            Err(passed) => {
+                passed_over.push(passed);
+                return false;
+            }
         }
-    }
-    *findings = kept;
+        true
+    });
     passed_over
 }
 
@@ -150,10 +159,10 @@ pub(crate) fn unused<'h>(hub: &'h Hub, controller_name: &'h str) -> Vec<&'h Obje
     objects.filter(|object| !chain.uses(object)).collect()
 }
 
-fn bystander(finding: Finding) -> Finding {
-    finding
-        .severity(Severity::Warning)
-        .note("this does not stop the run, because rendering does not use this object")
+fn make_bystander(finding: &mut Finding) {
+    finding.severity = Severity::Warning;
+    let why = "this does not stop the run, because rendering does not use this object";
+    finding.notes.push(why.to_owned());
 }
 
 /// The two files of a duplicate.

@@ -66,11 +66,6 @@ impl<I: RowId, T> Table<I, T> {
         self.rows.reserve_exact(more);
     }
 
-    /// Gives back the room for more rows.
-    pub(crate) fn shrink_to_fit(&mut self) {
-        self.rows.shrink_to_fit();
-    }
-
     /// The number that the next row gets.
     pub(crate) fn next(&self) -> I {
         match u32::try_from(self.rows.len()) {

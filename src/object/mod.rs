@@ -31,11 +31,17 @@ impl Origin {
     /// The place of a field of the object, given its pointer inside the object.
     #[must_use]
     pub fn place(&self, pointer: &str, part: Part) -> Place {
+        let (document, pointer) = self.field(pointer);
         Place::Field {
-            document: self.document,
-            pointer: format!("{}{pointer}", self.pointer),
+            document,
+            pointer,
             part,
         }
+    }
+
+    /// The document and the JSON pointer in it of a field of the object here.
+    pub(crate) fn field(&self, pointer: &str) -> (DocumentId, String) {
+        (self.document, format!("{}{pointer}", self.pointer))
     }
 
     /// The place of a field that `value`, the object here, lacks, and the help: its misspelled key if there is one,

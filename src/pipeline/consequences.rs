@@ -29,23 +29,20 @@ pub(super) fn leave_out(hub: &Hub, sources: &Sources, findings: &mut Findings) {
     let detached = Detached::of(hub, findings);
     let unread = Unread::of(hub, sources, findings);
     let mut any_of_a_file = false;
-    for finding in std::mem::take(findings) {
-        if finding.is_about_absence() {
-            let missing = Missing::of(&finding, sources);
-            let is_placed = is_placement_wrong && PLACED.contains(&finding.code);
-            let is_in_file = unread.files_explain(&finding, &missing);
-            any_of_a_file |= is_in_file;
-            if is_in_file
-                || is_placed
-                || detached.explain(&finding)
-                || wrong.explain(&finding, &missing)
-                || unread.objects_explain(&finding, &missing)
-            {
-                continue;
-            }
+    findings.retain(|finding| {
+        if !finding.is_about_absence() {
+            return true;
         }
-        findings.push(finding);
-    }
+        let missing = Missing::of(finding, sources);
+        let is_placed = is_placement_wrong && PLACED.contains(&finding.code);
+        let is_in_file = unread.files_explain(finding, &missing);
+        any_of_a_file |= is_in_file;
+        !(is_in_file
+            || is_placed
+            || detached.explain(finding)
+            || wrong.explain(finding, &missing)
+            || unread.objects_explain(finding, &missing))
+    });
     if any_of_a_file {
         findings.note_first(
             is_unread_file,
@@ -203,7 +200,7 @@ fn is_placement_wrong(findings: &Findings, wrong: &[(&Object, Severity)]) -> boo
             || (finding.code == Code::PLACEMENT_NOT_FOUND && finding.lacks.is_some())
     };
     let is_label = |finding: &Finding| {
-        let meant = finding.misspells.as_ref().and_then(Place::field);
+        let meant = finding.misspells.as_deref().and_then(Place::field);
         meant.is_some_and(|(_, pointer)| pointer.contains("/metadata/labels/"))
     };
     findings

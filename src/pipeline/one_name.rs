@@ -5,6 +5,7 @@
 //! found them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use kube_json::Value;
 
@@ -19,18 +20,16 @@ const MOST: usize = 3;
 /// Makes one finding of all that lack one name. If nothing refers to the near definition, the typo is there, and it is
 /// the place of the finding. Otherwise, the typo is in the references.
 pub(super) fn gather(hub: &Hub, sources: &Sources, findings: &mut Findings) {
-    let mut gathered: BTreeMap<Lacks, Vec<Finding>> = BTreeMap::new();
-    let mut others = Vec::new();
-    for finding in std::mem::take(findings) {
-        match &finding.lacks {
-            Some(lacks) if finding.suppressed.is_none() => {
-                gathered.entry(lacks.clone()).or_default().push(finding);
-            }
-            _ => others.push(finding),
+    let mut gathered: BTreeMap<Lacks, Vec<Arc<Finding>>> = BTreeMap::new();
+    findings.revise(|finding| match &finding.lacks {
+        Some(lacks) if finding.suppressed.is_none() => {
+            let of_name = gathered.entry(Lacks::clone(lacks)).or_default();
+            of_name.push(Arc::clone(finding));
+            false
         }
-    }
+        _ => true,
+    });
     if gathered.is_empty() {
-        findings.extend(others);
         return;
     }
     let mut mentions: HashMap<&str, usize> = gathered
@@ -46,9 +45,9 @@ pub(super) fn gather(hub: &Hub, sources: &Sources, findings: &mut Findings) {
         Some((document, item.map(str::to_owned)))
     };
     // Objects whose own references lead nowhere: with a wrong namespace, they do.
-    let lost: BTreeSet<_> = others
+    let lost: BTreeSet<_> = findings
         .iter()
-        .chain(gathered.values().flatten())
+        .chain(gathered.values().flatten().map(Arc::as_ref))
         .filter(|finding| finding.is_about_a_name())
         .filter_map(|finding| object_of(&finding.place))
         .collect();
@@ -78,7 +77,8 @@ pub(super) fn gather(hub: &Hub, sources: &Sources, findings: &mut Findings) {
                 .is_none_or(|lacks| lacks.near != finding.place)
             && object.is_some_and(|object| misnamed.contains(&object))
     };
-    findings.extend(others.into_iter().chain(kept).filter(|finding| !follows(finding)));
+    findings.extend(kept);
+    findings.retain(|finding| !follows(finding));
     findings.order_by_position(sources);
 }
 
@@ -106,7 +106,7 @@ fn count(value: &Value, mentions: &mut HashMap<&str, usize>) {
 }
 
 /// One finding, at the definition, with the worst severity of all.
-fn at_the_definition(lacks: Lacks, found: &[Finding], sources: &Sources) -> Option<Finding> {
+fn at_the_definition(lacks: Lacks, found: &[Arc<Finding>], sources: &Sources) -> Option<Finding> {
     let worst = found.iter().min_by_key(|finding| finding.severity)?;
     let references = match found.len() {
         1 => "a reference names".to_owned(),
@@ -129,25 +129,25 @@ fn at_the_definition(lacks: Lacks, found: &[Finding], sources: &Sources) -> Opti
         )),
         None => finding.help("correct this name, or the references"),
     };
-    let finding = shown(finding, found.iter());
+    let finding = shown(finding, found);
     Some(Finding {
-        lacks: Some(lacks),
+        lacks: Some(Box::new(lacks)),
         ..finding
     })
 }
 
 /// One finding, at the first of the worst references.
-fn at_the_references(mut found: Vec<Finding>) -> Option<Finding> {
+fn at_the_references(mut found: Vec<Arc<Finding>>) -> Option<Finding> {
     let worst = found.iter().map(|finding| finding.severity).min()?;
     let first = found.iter().position(|finding| finding.severity == worst)?;
-    let finding = found.remove(first);
-    Some(shown(finding, found.iter()))
+    let finding = Arc::unwrap_or_clone(found.remove(first));
+    Some(shown(finding, &found))
 }
 
 /// The finding with the first of the other references.
-fn shown<'f>(finding: Finding, others: impl ExactSizeIterator<Item = &'f Finding>) -> Finding {
+fn shown(finding: Finding, others: &[Arc<Finding>]) -> Finding {
     let more = others.len().saturating_sub(MOST);
-    let finding = others.take(MOST).fold(finding, |finding, other| {
+    let finding = others.iter().take(MOST).fold(finding, |finding, other| {
         finding.related(other.place.clone(), "a reference to it")
     });
     match more {

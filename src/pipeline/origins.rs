@@ -7,10 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use kube_json::Value;
 
-use crate::diagnostic::{DocumentId, Finding, Findings};
+use crate::diagnostic::{DocumentId, Findings};
 use crate::source::{Document, Generated, STDIN, Sources, attribute, object_name};
 
 const POINTER: &str = "/metadata/annotations/config.kubernetes.io~1origin";
@@ -70,22 +71,13 @@ pub(super) fn explain(unfound: &Unfound, findings: &mut Findings) {
     if unfound.is_empty() {
         return;
     }
-    let mut explained = Findings::new();
-    for finding in std::mem::take(findings) {
-        let origin = finding
-            .place
-            .field()
-            .and_then(|(document, _)| unfound.get(&document));
-        explained.push(match origin {
-            Some(path) => with_origin(finding, path),
-            None => finding,
-        });
-    }
-    *findings = explained;
-}
-
-fn with_origin(finding: Finding, path: &str) -> Finding {
-    finding.note(format!(
-        "kustomize built this from {path}; no file of that name in the input contains it"
-    ))
+    findings.revise(|finding| {
+        let document = finding.place.field().map(|(document, _)| document);
+        if let Some(path) = document.and_then(|document| unfound.get(&document)) {
+            Arc::make_mut(finding).notes.push(format!(
+                "kustomize built this from {path}; no file of that name in the input contains it"
+            ));
+        }
+        true
+    });
 }

@@ -4,6 +4,7 @@
 //! order of reading, and texts. Flows out: the same findings, fewer and clearer. Must not know: which stage found them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Locate as _, Part, Place, Severity, counted};
 use crate::object::{SUBSTITUTE_FIRST, first_variable};
@@ -14,7 +15,7 @@ const MOST: usize = 3;
 
 /// Reports each variable without a value once, and nothing that follows from it.
 pub(super) fn explain(sources: &Sources, findings: &mut Findings) {
-    let mut kept: Vec<Finding> = Vec::new();
+    let mut kept: Vec<Arc<Finding>> = Vec::new();
     let mut first: BTreeMap<(Severity, String), (usize, usize)> = BTreeMap::new();
     let mut with_variables: BTreeMap<DocumentId, bool> = BTreeMap::new();
     for finding in std::mem::take(findings) {
@@ -40,15 +41,15 @@ pub(super) fn explain(sources: &Sources, findings: &mut Findings) {
             if let Some(before) = kept.get_mut(*index)
                 && *further <= MOST
             {
-                before.related.push(crate::diagnostic::Label {
-                    place: finding.place,
+                Arc::make_mut(before).related.push(crate::diagnostic::Label {
+                    place: finding.place.clone(),
                     text: "and here".to_owned(),
                 });
             }
             continue;
         }
         first.insert(key, (kept.len(), 0));
-        kept.push(explained(finding, variable));
+        kept.push(explained(Arc::unwrap_or_clone(finding), variable).into());
     }
     let errors: Vec<String> = first
         .keys()
@@ -60,7 +61,7 @@ pub(super) fn explain(sources: &Sources, findings: &mut Findings) {
         if let Some(finding) = kept.get_mut(index)
             && more > 0
         {
-            finding
+            Arc::make_mut(finding)
                 .notes
                 .push(format!("it is in {}", counted(more, "more place")));
         }

@@ -147,10 +147,10 @@ fn without_target(object: &Object, fields: &[TargetField]) -> Finding {
     let misspelled = unknown.find_map(|(key, field)| Some((field, nearest(key, names())?)));
     match misspelled {
         Some((field, meant)) => {
-            let key = object.key_place(&field.pointer());
-            finding(key.clone())
+            let pointer = field.pointer();
+            finding(object.key_place(&pointer))
                 .help(format!("did you mean `{meant}`?"))
-                .settles(key)
+                .settles(object.origin.field(&pointer))
         }
         None => {
             let field = names().next().unwrap_or("targetRef");

@@ -255,7 +255,7 @@ impl Aggregation<'_, '_> {
 
     /// Adds to the works of RBAC which deletions they lack: of what the parameters of the Gateways there list.
     fn deletable(&self, placed: &mut [PlacedWork<'_>]) {
-        let rights = Rights::read(&self.works.works);
+        let rights = Rights::read(self.works.works.iter().map(AsRef::as_ref));
         let subjects = self.subjects();
         let mut wanted: BTreeMap<&str, Resources<'_>> = BTreeMap::new();
         for work in placed.iter() {

@@ -43,7 +43,11 @@ const BY_RULE: &str = "ConditionRule";
 #[derive(Debug, Default)]
 pub struct ExportedWorks {
     /// ManifestWorks of the clusters that are asked for, by namespace and name.
-    pub(super) works: Vec<ExportedWork>,
+    #[expect(
+        clippy::vec_box,
+        reason = "to move a hundred thousand would take their memory twice"
+    )]
+    pub(super) works: Vec<Box<ExportedWork>>,
     pub(super) applied: Vec<AppliedWork>,
     /// All other objects, in order, without their contents.
     others: Vec<Object>,
@@ -60,7 +64,7 @@ impl ExportedWorks {
         };
         for object in objects {
             match object {
-                ExportedObject::Work(work) => exported.works.push(*work),
+                ExportedObject::Work(work) => exported.works.push(work),
                 ExportedObject::Applied(applied) => exported.applied.push(*applied),
                 ExportedObject::Other(object) => exported.others.push(object),
             }

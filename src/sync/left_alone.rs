@@ -4,6 +4,7 @@
 //! findings from reading and attaching policies. Flows out: the same findings. Must not know: clusters, works.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::synced_kinds::SyncedKinds;
 use crate::diagnostic::{DocumentId, Findings, Place, Severity};
@@ -39,9 +40,10 @@ pub(crate) fn leave_others_alone(
     kept.extend(found.into_iter().map(|finding| {
         let policy = policy_at(&policies, &finding.place);
         match policy {
-            Some(policy) if finding.severity == Severity::Error && others.have(policy) => finding
-                .severity(Severity::Warning)
-                .note("it is not shipped: only Gateways of other classes lead to its target"),
+            Some(policy) if finding.severity == Severity::Error && others.have(policy) => {
+                let finding = Arc::unwrap_or_clone(finding).severity(Severity::Warning);
+                Arc::new(finding.note("it is not shipped: only Gateways of other classes lead to its target"))
+            }
             _ => finding,
         }
     }));

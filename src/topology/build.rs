@@ -95,7 +95,6 @@ impl<'a> Topology<'a> {
             if hands_on { rules } else { Vec::new() }
         });
         topology.follow_delegations(&rules, (sources, controllers), grants, findings);
-        topology.backends.shrink_to_fit();
         topology.index_gateways();
         parent_cycles(&topology, findings);
         topology

@@ -156,7 +156,7 @@ impl<'o> Speller<'o> {
             format!("{}: unknown field {key:?}", self.object.identity()),
         )
         .help(format!("did you mean `{near}`?"));
-        finding.misspells = Some(self.object.place(&child(at, near)));
+        finding.misspells = Some(Box::new(self.object.place(&child(at, near))));
         self.found.push(finding);
     }
 

@@ -7,6 +7,7 @@
 //! request chooses the names in its checkout, even that of a directory named like the base.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use spokewright::diagnostic::{Code, Finding, Findings, Place, Severity, Warnings, counted, shell_word};
@@ -91,7 +92,7 @@ impl Evaluated {
         // What the policies alone would report is for `check`.
         let mut of_policies = Findings::new();
         let view = analysis.policies(&spokes, &mut of_policies);
-        let is_limit = |finding: &Finding| finding.code == Code::POLICY_TOO_MANY_PATHS;
+        let is_limit = |finding: &Arc<Finding>| finding.code == Code::POLICY_TOO_MANY_PATHS;
         findings.extend(of_policies.into_iter().filter(is_limit));
         let effective = match view.too_much_to_list() {
             Some(too_much) => {
@@ -366,7 +367,9 @@ pub(in crate::cli) fn judge_base(input: &Input, base: &Evaluated, speech: Speech
 fn prefixed(findings: Findings, prefix: &str) -> Findings {
     let mut all = Findings::new();
     all.extend(findings.into_iter().map(|mut finding| {
-        if let Place::Path(path) = &mut finding.place {
+        if let Place::Path(_) = finding.place
+            && let Place::Path(path) = &mut Arc::make_mut(&mut finding).place
+        {
             path.insert_str(0, prefix);
         }
         finding

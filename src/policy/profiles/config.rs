@@ -395,7 +395,7 @@ mod tests {
                 ),
             ]
         );
-        let last = findings.iter().last().expect("a finding");
+        let last = findings.iter().next_back().expect("a finding");
         assert!(
             last.message.contains("expected one of `Whole`"),
             "{}",

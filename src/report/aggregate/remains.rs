@@ -51,7 +51,7 @@ pub(super) struct Rights<'x> {
 
 impl<'x> Rights<'x> {
     /// The ClusterRoles of all works: another work than `gateway-rbac` may grant it, too.
-    pub(super) fn read(works: &'x [ExportedWork]) -> Self {
+    pub(super) fn read(works: impl IntoIterator<Item = &'x ExportedWork>) -> Self {
         let mut rights = Self::default();
         for work in works {
             if let Some(grants) = &work.grants {

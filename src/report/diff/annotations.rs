@@ -49,7 +49,7 @@ pub fn annotations(report: &DiffReport, locate: &BothSides<'_>, most: usize) -> 
             room = room.saturating_sub(1);
             findings.push(finding);
         } else {
-            rest.push(finding.message);
+            rest.push(finding.message.clone());
         }
     }
     if !rest.is_empty() {
