@@ -186,17 +186,19 @@ impl Findings {
             .filter_map(|other| object(&other.place))
             .collect();
         // The first finding about a value, and all at one place: several stages may have found it.
-        let mut tells: Within<usize> = Within::default();
-        let mut at: HashMap<Place, Vec<usize>> = HashMap::new();
+        let mut tells: Within<'_, usize> = Within::default();
+        let mut at: HashMap<&Place, Vec<usize>> = HashMap::new();
         let is_telling = |other: &Finding| {
             other.severity == Severity::Error
                 && (other.code.is_about_meaning() || other.code.is_about_shape())
         };
-        for (position, other) in others.iter().enumerate().filter(|(_, other)| is_telling(other)) {
+        // Their places are borrowed from a second list, because those in the first one change.
+        let places = others.clone();
+        for (position, other) in places.iter().enumerate().filter(|(_, other)| is_telling(other)) {
             tells.add(&other.place, position);
-            at.entry(other.place.clone()).or_default().push(position);
+            at.entry(&other.place).or_default().push(position);
         }
-        for rule in rules {
+        for rule in &rules {
             if object(&rule.place).is_some_and(|object| with_unknown.contains(&object)) {
                 continue;
             }
@@ -204,11 +206,11 @@ impl Findings {
                 .least(&rule.place)
                 .and_then(|first| others.get(first).cloned());
             let Some(told) = told else {
-                if is_telling(&rule) {
+                if is_telling(rule) {
                     tells.add(&rule.place, others.len());
-                    at.entry(rule.place.clone()).or_default().push(others.len());
+                    at.entry(&rule.place).or_default().push(others.len());
                 }
-                others.push(rule);
+                others.push(Arc::clone(rule));
                 continue;
             };
             for position in at.get(&told.place).into_iter().flatten() {
@@ -268,7 +270,7 @@ impl Findings {
 
     /// Drops what only follows from something else that is found, and is as severe.
     fn drop_consequences(&mut self) {
-        let mut roots: Within<Severity> = Within::default();
+        let mut roots: Within<'_, Severity> = Within::default();
         let is_empty = |finding: &Finding| finding.code == Code::EMPTY_NOTHING_RENDERED;
         let is_root = |finding: &&Finding| finding.causes.is_empty() && !is_empty(finding);
         for finding in self.iter().filter(is_root) {
@@ -276,12 +278,14 @@ impl Findings {
         }
         // The warning that explains why nothing is rendered is a part of that error, which is at its place.
         let empty_at = self.iter().find(|finding| is_empty(finding));
-        let empty_at = empty_at.map(|finding| finding.place.clone());
-        self.found.retain(|finding| {
+        let empty_at = empty_at.map(|finding| &finding.place);
+        let is_kept = |finding: &Finding| {
             let explains = |cause: &Place| roots.least(cause).is_some_and(|worst| worst <= finding.severity);
-            let is_part = Code::UNPLACED.contains(&finding.code) && empty_at.as_ref() == Some(&finding.place);
+            let is_part = Code::UNPLACED.contains(&finding.code) && empty_at == Some(&finding.place);
             !is_part && !finding.causes.iter().any(explains)
-        });
+        };
+        let keeps = self.iter().map(is_kept).collect();
+        self.keep_those(keeps);
     }
 
     /// Any other error explains better than `empty/nothing-rendered` why nothing is rendered. Only the configured

@@ -10,8 +10,8 @@ use super::{DocumentId, Place};
 
 /// Something about findings, by every value that they are in.
 #[derive(Debug)]
-pub(crate) struct Within<T> {
-    by_value: HashMap<DocumentId, HashMap<String, Noted<T>>>,
+pub(crate) struct Within<'p, T> {
+    by_value: HashMap<DocumentId, HashMap<&'p str, Noted<T>>>,
 }
 
 #[derive(Debug)]
@@ -21,7 +21,7 @@ struct Noted<T> {
     is_here: bool,
 }
 
-impl<T> Default for Within<T> {
+impl<T> Default for Within<'_, T> {
     fn default() -> Self {
         Self {
             by_value: HashMap::new(),
@@ -29,9 +29,9 @@ impl<T> Default for Within<T> {
     }
 }
 
-impl<T: Copy + Ord> Within<T> {
+impl<'p, T: Copy + Ord> Within<'p, T> {
     /// Notes `least` of a place, unless less is noted already.
-    pub(crate) fn add(&mut self, place: &Place, least: T) {
+    pub(crate) fn add(&mut self, place: &'p Place, least: T) {
         let Some((document, pointer)) = place.field() else {
             return;
         };
@@ -44,7 +44,7 @@ impl<T: Copy + Ord> Within<T> {
                     known.is_here |= is_here;
                 }
                 None => {
-                    values.insert(outer.to_owned(), Noted { least, is_here });
+                    values.insert(outer, Noted { least, is_here });
                 }
             }
         }
@@ -99,8 +99,9 @@ mod tests {
         let pointers = ["", "/a", "/a/b", "/a/b/c", "/ab", "/a~1b", "/a/0", "/b"];
         let noted = [(0, "/a/b", 2), (0, "/a/b/c", 1), (0, "/ab", 0), (1, "/b", 3)];
         let mut within = Within::default();
-        for (document, pointer, number) in noted {
-            within.add(&at(document, pointer), number);
+        let places = noted.map(|(document, pointer, number)| (at(document, pointer), number));
+        for (place, number) in &places {
+            within.add(place, *number);
         }
         within.add(&Place::Run, 0);
         assert_eq!(within.least(&Place::Run), None);

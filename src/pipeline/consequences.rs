@@ -213,7 +213,7 @@ fn is_placement_wrong(findings: &Findings, wrong: &[(&Object, Severity)]) -> boo
 
 /// Objects with findings, each with its worst severity.
 fn wrong_objects<'h>(hub: &'h Hub, findings: &Findings) -> Vec<(&'h Object, Severity)> {
-    let mut worst: Within<Severity> = Within::default();
+    let mut worst: Within<'_, Severity> = Within::default();
     for finding in findings {
         if matches!(finding.place, Place::Field { .. }) && !finding.code.is_about_a_name() {
             worst.add(&finding.place, finding.severity);

@@ -44,7 +44,7 @@ struct Teaching<'a> {
     root_namespace: Option<String>,
     loaded: &'a Loaded,
     /// Where the input breaks its CRDs: the position of the first such finding of its reading.
-    broken: Arc<Within<usize>>,
+    broken: Arc<Within<'a, usize>>,
     without: Option<Identity>,
 }
 

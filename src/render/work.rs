@@ -90,31 +90,42 @@ const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
 /// Makes the text of a work. `params` are those of the class it belongs to, none for the RBAC work.
 #[must_use]
 pub(super) fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText {
-    let (spec, size) = spec_text(parts, params, 2);
+    let (mut spec, size) = spec_text(parts, params, 2);
     let (metadata, guarded) = metadata_text(parts, &spec);
+    let variable = guarded.then(|| first_variable(&spec)).flatten();
+    let variable = variable.map(str::to_owned);
     let mut before = format!("apiVersion: {GROUP}/v1\nkind: {MANIFEST_WORK}\nmetadata:\n");
     append_entry(&mut before, "name", &Value::from(&parts.name), 2, KeyOrder::Bytes);
     before.push_str("  namespace: ");
     before.shrink_to_fit();
-    let after = ["\n", &metadata, "spec:\n", &spec].concat();
+    // In place: with twenty thousand routes, a second copy would be the most that a check holds.
+    spec.insert_str(0, &format!("\n{metadata}spec:\n"));
+    if spec.len() < MOST_COPIED {
+        spec.shrink_to_fit();
+    }
     WorkText {
         before,
-        after,
+        after: spec,
         guarded,
-        variable: guarded
-            .then(|| first_variable(&spec))
-            .flatten()
-            .map(str::to_owned),
+        variable,
         size,
     }
 }
 
 /// Bytes that most specs of works do not need.
 const USUAL_SPEC: usize = 8 * 1024;
+/// Bytes of text that are copied where that gives unused room back. Of more, the system never gave it.
+const MOST_COPIED: usize = 1024 * 1024;
 
 /// The spec of a work, each line indented by `indent` columns, and OCM's size of its manifests in bytes.
 pub(super) fn spec_text(parts: &WorkParts, params: Option<&Params>, indent: usize) -> (String, u64) {
-    let mut spec = String::with_capacity(USUAL_SPEC);
+    let size: u64 = {
+        let sizes = parts.manifests.iter().map(|manifest| manifest_size(&manifest.value));
+        sizes.fold(0, u64::saturating_add)
+    };
+    // As YAML, it rarely takes more than twice the bytes of its JSON.
+    let usual = usize::try_from(size).unwrap_or_default().saturating_mul(2);
+    let mut spec = String::with_capacity(usual.max(USUAL_SPEC));
     if params.is_some()
         && let Some(option) = delete_option(&parts.manifests)
     {
@@ -129,9 +140,7 @@ pub(super) fn spec_text(parts: &WorkParts, params: Option<&Params>, indent: usiz
         columns(indent),
         columns(below)
     ));
-    let mut size = 0_u64;
     for manifest in &parts.manifests {
-        size = size.saturating_add(manifest_size(&manifest.value));
         append_item(&mut spec, &manifest.value, below, KeyOrder::Object);
     }
     (spec, size)

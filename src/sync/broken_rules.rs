@@ -62,7 +62,7 @@ pub(crate) fn report_broken_rules(
 }
 
 /// Where the findings are that are asked for.
-fn places(said: &Findings, is_asked: impl Fn(&Finding) -> bool) -> Within<()> {
+fn places(said: &Findings, is_asked: impl Fn(&Finding) -> bool) -> Within<'_, ()> {
     let mut places = Within::default();
     for finding in said.iter().filter(|finding| is_asked(finding)) {
         places.add(&finding.place, ());
