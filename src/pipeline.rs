@@ -54,7 +54,7 @@ pub use inputs::{
     load_works, watched,
 };
 pub use page::PageInput;
-pub use schemas::{catalog_text, schema_documents, schema_store_catalog, schema_text};
+pub use schemas::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text};
 #[cfg(feature = "git")]
 pub use staged::unstaged;
 pub use stages::{Before, EmptyResult, PruneOptions, Rendered, check, lost_rights};

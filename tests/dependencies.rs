@@ -84,13 +84,18 @@ fn direct() -> (BTreeSet<String>, BTreeSet<String>) {
         .filter_map(|package| package["name"].as_str())
         .collect();
     let mut only_tests: BTreeMap<&str, bool> = BTreeMap::new();
-    for dependency in packages
-        .iter()
-        .flat_map(|package| package["dependencies"].as_array().expect("dependencies"))
-    {
+    let of_packages = packages.iter().flat_map(|package| {
+        let dependencies = package["dependencies"].as_array().expect("dependencies");
+        dependencies.iter().map(move |dependency| (package, dependency))
+    });
+    for (package, dependency) in of_packages {
         let name = dependency["name"].as_str().expect("a name");
         if !own.contains(name) {
-            let is_for_tests = dependency["kind"] == "dev" || dependency["target"] == "cfg(fuzzing)";
+            // The feature `schema` of a member is for tests of the root package.
+            let of_schema = package["features"]["schema"].as_array();
+            let is_for_tests = dependency["kind"] == "dev"
+                || dependency["target"] == "cfg(fuzzing)"
+                || of_schema.is_some_and(|enabled| enabled.contains(&format!("dep:{name}").into()));
             *only_tests.entry(name).or_insert(true) &= is_for_tests;
         }
     }

@@ -6,13 +6,17 @@
 //!
 //! What users may write: docs/reference/configuration.md.
 
-mod file;
+mod choices;
 
+#[cfg(test)]
+mod file;
 #[cfg(test)]
 mod tests;
 
-pub use file::{Budget, PlacementMode, PlacementSource};
-pub(crate) use file::{HubObjects, OriginTimestamp, Secrets, json_schema};
+pub use choices::{Budget, PlacementMode, PlacementSource};
+pub(crate) use choices::{HubObjects, OriginTimestamp, Secrets};
+#[cfg(test)]
+pub(crate) use file::json_schema;
 
 use std::collections::BTreeMap;
 
@@ -20,11 +24,11 @@ use kube_json::Value;
 
 use crate::api::params::CONTROLLER_NAME;
 use crate::api::reading;
+use crate::api::schema;
 use crate::api::suppression::{self, Suppression};
 use crate::api::violation;
 use crate::diagnostic::{CODES, Code, DocumentId, Finding, Place, Severity, SeverityOverride, nearest};
 use apimachinery::Field;
-use crd_schema::Schema;
 
 /// The name of the file.
 pub(crate) const FILE_NAME: &str = "spokewright.yaml";
@@ -112,7 +116,7 @@ pub(crate) fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Findi
         return (RenderConfig::default(), findings);
     }
     let value = with_off(value);
-    let (schema, _) = Schema::of_value(&json_schema().into());
+    let schema = schema::config();
     let value = schema.defaulted(&value).into_owned();
     let violations = schema.validate_defaulted(&value);
     for violation in violation::without_misspelled(&violations) {
@@ -168,12 +172,12 @@ fn interpret(value: &Value, document: DocumentId, findings: &mut Vec<Finding>) -
         crds: strings("crds"),
         output: text("output", defaults.output),
         exclude: strings("exclude"),
-        placement_source: file::parse(&placement.get("source")),
-        placement_mode: file::parse(&placement.get("mode")),
+        placement_source: choices::parse(&placement.get("source")),
+        placement_mode: choices::parse(&placement.get("mode")),
         istio_root_namespace: root.get("istio").get("rootNamespace").str().map(str::to_owned),
-        creation_timestamp: file::parse(&root.get("precedence").get("creationTimestamp")),
-        secrets: file::parse(&root.get("secrets")),
-        hub_objects: file::parse(&root.get("hubObjects")),
+        creation_timestamp: choices::parse(&root.get("precedence").get("creationTimestamp")),
+        secrets: choices::parse(&root.get("secrets")),
+        hub_objects: choices::parse(&root.get("hubObjects")),
         profiles: root
             .get("profiles")
             .items()
@@ -181,7 +185,7 @@ fn interpret(value: &Value, document: DocumentId, findings: &mut Vec<Finding>) -
             .collect(),
         findings: severities(&root.get("findings"), document, findings),
         suppress: suppression::of_configuration(&root.get("suppress"), document, findings),
-        budget: file::parse(&root.get("diff").get("budget")),
+        budget: choices::parse(&root.get("diff").get("budget")),
     }
 }
 

@@ -20,6 +20,7 @@ pub(crate) mod policy;
 mod reading;
 pub(crate) mod route;
 pub(crate) mod rules;
+pub(crate) mod schema;
 pub(crate) mod suppression;
 pub(crate) mod targeting;
 pub(crate) mod violation;

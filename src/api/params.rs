@@ -8,6 +8,7 @@
 //! What users may write: docs/reference/parameters.md. What MGC read and reported:
 //! docs/systems/mgc.md#gatewayclass-parameters, docs/systems/mgc.md#gatewayclass-status.
 
+#[cfg(test)]
 mod file;
 mod values;
 
@@ -23,8 +24,9 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use file::{WorkPer, json_schema};
+#[cfg(test)]
+pub(crate) use file::json_schema;
 pub(crate) use read::{ParamsPlace, read_class, written};
 pub(crate) use resources::{ResourceCatalog, ResourceLookup};
 pub(crate) use status::{CONTROLLER_NAME, InvalidParameters};
-pub(crate) use values::{Params, Role, SyncedResource, UpdateStrategy};
+pub(crate) use values::{Params, Role, SyncedResource, UpdateStrategy, WorkPer};

@@ -13,7 +13,6 @@ use std::collections::BTreeSet;
 use apimachinery::{Allowance, Work, core_group};
 use crd_schema::{Schema, Violation, ViolationKind};
 use kube_json::{Map, Value, json};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::gateway::GROUP;
@@ -22,7 +21,8 @@ use super::gateway::GROUP;
 pub(crate) const ANY: &str = "*";
 
 /// A kind that may be targeted.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct AllowedTarget {
     /// API group, `""` for core, `*` for any.
@@ -45,7 +45,8 @@ impl AllowedTarget {
 }
 
 /// Which spec fields name targets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum TargetField {
     /// `spec.targetRef`.

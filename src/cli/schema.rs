@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use clap::Args;
 use clap_complete::ArgValueCompleter;
 use spokewright::diagnostic::nearest;
-use spokewright::pipeline::{catalog_text, schema_documents, schema_store_catalog, schema_text};
+use spokewright::pipeline::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text};
 
 use super::candidates;
 use super::show;
@@ -42,14 +42,13 @@ pub(crate) struct Schema {
 
 impl Schema {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
-        let documents = schema_documents();
-        let names: Vec<&str> = documents.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = SCHEMAS.iter().map(|(name, _)| *name).collect();
         let text = match &self.name {
             None => names.iter().map(|name| format!("{name}\n")).collect(),
             Some(name) if name == CATALOG => catalog_text(),
-            Some(name) if name == SCHEMA_STORE => schema_text(&schema_store_catalog()),
-            Some(wanted) => match documents.iter().find(|(name, _)| name == wanted) {
-                Some((_, schema)) => schema_text(schema),
+            Some(name) if name == SCHEMA_STORE => SCHEMA_STORE_CATALOG.to_owned(),
+            Some(wanted) => match SCHEMAS.iter().find(|(name, _)| name == wanted) {
+                Some((_, schema)) => (*schema).to_owned(),
                 None => {
                     show::line(&format!("error: there is no schema `{wanted}`"));
                     let near = nearest(wanted, names.iter().copied());

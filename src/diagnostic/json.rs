@@ -3,7 +3,6 @@
 //! Owns: the shape. Flows in: findings. Flows out: `serde::Serialize` values that borrow from them.
 //! Must not know: who finds what.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::position::{Location, resolve};
@@ -13,7 +12,8 @@ use super::{Finding, Findings, Locate, Place};
 pub(crate) const API_VERSION: &str = "spokewright.dev/v1alpha1";
 
 /// The document of `--message-format json`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FindingList<'a> {
     /// `API_VERSION`.
@@ -40,7 +40,8 @@ impl<'a> FindingList<'a> {
 }
 
 /// One finding in JSON. An empty label, a missing help line, and fields that the place does not have are absent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FindingEntry<'a> {
     /// The stable code.
@@ -68,7 +69,8 @@ pub struct FindingEntry<'a> {
 }
 
 /// Why a finding is not counted, in JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SuppressedEntry<'a> {
     /// `inSource`, an annotation of the object, or `external`, the configuration.
     pub kind: &'static str,
@@ -105,7 +107,8 @@ impl<'a> FindingEntry<'a> {
 }
 
 /// A further place in JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RelatedEntry<'a> {
     /// What is there.
     pub text: &'a str,
@@ -115,7 +118,8 @@ pub struct RelatedEntry<'a> {
 }
 
 /// A place in JSON: path, JSON pointer, lines and columns from 1 (columns in characters, the end exclusive).
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Position<'a> {
     /// The file; absent for the run as a whole.

@@ -3,7 +3,6 @@
 //! Owns: its shape, and whose controller writes it. Flows in: attachments. Flows out: [`AncestorStatus`]es, still without
 //! conditions. Must not know: which conditions there are.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::attachment::Attachments;
@@ -14,7 +13,8 @@ use crate::topology::{GatewayId, Node};
 pub(super) const MAX_ANCESTORS: usize = 16;
 
 /// The status of a policy for one ancestor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AncestorStatus {
     /// The Gateway, or the ListenerSet, or the GatewayClass.
@@ -26,7 +26,8 @@ pub struct AncestorStatus {
 }
 
 /// A ParentReference.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AncestorRef {
     /// API group.

@@ -4,13 +4,13 @@
 //! (docs/systems/kuadrant.md#conditions, docs/systems/gep-713.md#status).
 //! Flows in: outcomes. Flows out: [`Condition`]s. Must not know: how an outcome came about.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::profile::StatusShape;
 
 /// A Kubernetes condition without its times.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Condition {
     /// `Accepted`, `Enforced`, `Programmed`, `<domain>/<Kind>Affected`.
     #[serde(rename = "type")]
@@ -41,7 +41,8 @@ impl Condition {
 }
 
 /// What became of a policy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Outcome {
     /// All of it holds wherever it is attached.

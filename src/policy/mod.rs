@@ -120,8 +120,8 @@ pub(crate) use precedence::Rule;
 pub(crate) use profile::Dictates;
 pub(crate) use profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers};
 #[cfg(test)]
-pub(crate) use profiles::ProfileEntry;
-pub(crate) use profiles::{Profiles, configure, entry_schema};
+pub(crate) use profiles::{ProfileEntry, entry_schema};
+pub(crate) use profiles::{Profiles, configure};
 pub(crate) use reach::Reach;
 pub(crate) use reading::read_policy;
 pub(crate) use settings::{read as read_settings, rewritten, strategy_word, wrapped};

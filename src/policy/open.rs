@@ -4,7 +4,6 @@
 //! yes or no. Must not know: profiles, effective policies.
 
 use kube_json::Value;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One way in which settings let everybody in: all of `with` are present, and none of `without`.
@@ -12,7 +11,8 @@ use serde::{Deserialize, Serialize};
 /// Each is the name of a setting, which is a rule id or a JSON pointer, and a JSON pointer into its value. `*` matches
 /// any one part: `authentication#*/anonymous`. If `=` and a word follow, the setting counts as present only with this
 /// value.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Open {
     /// Settings that must be present.

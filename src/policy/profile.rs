@@ -5,7 +5,6 @@
 //! Flows in: nothing; `profiles` holds the data. Flows out: profiles.
 //! Must not know: objects.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::open::Open;
@@ -14,7 +13,8 @@ use crate::topology::Level;
 use apimachinery::GroupKind;
 
 /// What a policy of the kind affects (GEP-713: Direct and Inherited).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Class {
     /// Only its own target.
     Direct,
@@ -23,7 +23,8 @@ pub enum Class {
 }
 
 /// Where the settings of a policy are in its spec.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Wrappers {
     /// In the spec itself.
     Bare,
@@ -36,7 +37,8 @@ pub enum Wrappers {
 }
 
 /// How two specs become one (GEP-713, merge strategies).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Strategy {
     /// No merging; only the established policy applies.
     None,
@@ -57,7 +59,8 @@ impl Strategy {
 }
 
 /// A list that a strategic merge combines element by element; all others are replaced.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListKey {
     /// JSON pointer in the settings: `/httpUpgrade`.
@@ -73,7 +76,8 @@ pub struct ListKey {
 
 /// An annotation of Gateways by which their policies and those of their routes meet: `ShallowMergePreferChild` (the
 /// default), `ShallowMergePreferParent`, `DeepMergePreferChild` or `DeepMergePreferParent`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Inheritance {
     /// The annotation.
@@ -88,7 +92,8 @@ pub struct Inheritance {
 }
 
 /// Whose strategy applies when two policies meet, and which policies meet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Dictates {
     /// The established policy's; all policies on a path meet (GEP-713).
     Established,
@@ -98,7 +103,8 @@ pub enum Dictates {
 }
 
 /// The order of two policies on one level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Precedence {
     /// The oldest wins, both in defaults and in overrides (GEP-713's earlier text).
     OldestWins,
@@ -107,7 +113,8 @@ pub enum Precedence {
 }
 
 /// A part of the spec that is merged by name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RulePath {
     /// JSON pointer in the settings: `/limits`.
@@ -124,7 +131,8 @@ pub struct RulePath {
 }
 
 /// The unit that a merge never splits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum MergeUnit {
     /// The whole spec.
     Whole,
@@ -145,7 +153,8 @@ impl MergeUnit {
 }
 
 /// Settings that routes of some kinds take from every policy on the path, unless a more specific policy sets them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Filled {
     /// The kinds of the routes.
@@ -180,7 +189,8 @@ impl Filled {
 }
 
 /// What happens to two policies of one kind on one target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum SameTarget {
     /// The older is accepted, the others are Conflicted.
     Reject,
@@ -194,7 +204,8 @@ pub enum SameTarget {
 }
 
 /// Which nodes a path lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Paths {
     /// Every level down to its end: one path per listener and rule (Kuadrant).
     EveryLevel,
@@ -203,7 +214,8 @@ pub enum Paths {
 }
 
 /// Conditions and messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum StatusShape {
     /// Accepted and Enforced, flat, with Kuadrant's words.
     Kuadrant,
@@ -262,7 +274,8 @@ impl StatusShape {
 
 /// Everything that is known about a policy kind. Each field's default is that of a labeled kind that nobody
 /// described.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Profile {
     /// API group.

@@ -14,7 +14,6 @@ use std::cell::OnceCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::instance::{Instance, PlacedWork, judged};
@@ -61,7 +60,8 @@ pub struct Aggregated {
 }
 
 /// How many works are as they should be, and which are not.
-#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WorkSummary {
@@ -76,7 +76,8 @@ pub struct WorkSummary {
 }
 
 /// A work that is not as it should be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WorkProblem {

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use kube_json::{Map, Value, json};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::policy_view::{ClusterLists, PolicyView, Seen};
@@ -22,7 +21,8 @@ use apimachinery::{GroupKind, Identity};
 pub(super) const API_VERSION: &str = "gateway.networking.k8s.io/v1alpha2";
 
 /// The effective policies of one target.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct EffectivePolicy {
     api_version: &'static str,
@@ -33,14 +33,16 @@ pub(super) struct EffectivePolicy {
     policies: Vec<Resultant>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Metadata {
     name: String,
     /// Null for a target without a namespace.
     namespace: Option<String>,
 }
 
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct TargetRef {
     group: String,
@@ -51,7 +53,8 @@ struct TargetRef {
     section_name: Option<String>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct Resultant {
     /// The controller of the Gateway; empty if it is not known.

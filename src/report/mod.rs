@@ -41,6 +41,7 @@ pub mod diff;
 // All of it, to look at.
 mod page;
 
+#[cfg(test)]
 mod schemas;
 
 /// A request, for [`explain_request`].
@@ -66,6 +67,7 @@ pub(crate) use predicted::{Prediction, placements_not_found};
 pub use prune::{Prunable, PruneList};
 pub(crate) use prune::{Pruning, prunable};
 pub use render_report::{RenderReport, WithheldPolicy, kept_by_local_policies};
+#[cfg(test)]
 pub(crate) use schemas::schema_documents;
 pub use source_line::SourceLine;
 pub use status::{

@@ -10,7 +10,6 @@ use std::fmt;
 use ocm_placement::{
     Bearing, Evaluation, Explanation, Location, PlacementReport as Placement, Report, Stage,
 };
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::funnel::{Dropped, funnel};
@@ -130,7 +129,8 @@ pub fn why_text(document: &PlacementExplanation<'_>) -> String {
 }
 
 /// What decides the clusters of a Placement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 enum DecidedBy {
     /// PlacementDecisions of the input.
@@ -149,7 +149,8 @@ impl DecidedBy {
 }
 
 /// The document of `placement -o json`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PlacementReport<'e> {
@@ -188,9 +189,8 @@ impl<'e> PlacementReport<'e> {
 
 /// What became of each Placement, made one by one while it is written: thousands of them with thousands of clusters are
 /// more than fits into memory.
-#[derive(JsonSchema)]
-#[schemars(inline, transparent)]
-struct Placements<'e>(#[schemars(with = "Vec<PlacedPlacement>")] Asked<'e>);
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline, transparent))]
+struct Placements<'e>(#[cfg_attr(test, schemars(with = "Vec<PlacedPlacement>"))] Asked<'e>);
 
 /// What the report is made from.
 struct Asked<'e> {
@@ -204,7 +204,8 @@ struct Asked<'e> {
 }
 
 /// A Placement: the result of its evaluation, and its clusters.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct PlacedPlacement {
     #[serde(flatten)]
@@ -220,7 +221,8 @@ struct PlacedPlacement {
 }
 
 /// A step of the evaluation.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct PlacementStep {
     name: &'static str,
@@ -230,7 +232,8 @@ struct PlacementStep {
 }
 
 /// Clusters that a step drops for one reason.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct DroppedClusters {
     reason: String,
@@ -308,7 +311,8 @@ impl fmt::Debug for Placements<'_> {
 }
 
 /// The document of `placement --why CLUSTER -o json`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PlacementExplanation<'a> {
@@ -318,7 +322,8 @@ pub struct PlacementExplanation<'a> {
     placements: Vec<ExplainedPlacement<'a>>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct ExplainedPlacement<'a> {
     namespace: &'a str,
@@ -331,7 +336,8 @@ struct ExplainedPlacement<'a> {
     steps: Vec<ExplainedStep<'a>>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct ExplainedStep<'a> {
     /// The step of the scheduler.
@@ -343,7 +349,8 @@ struct ExplainedStep<'a> {
     related: Vec<RelatedPlace<'a>>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct RelatedPlace<'a> {
     text: &'a str,
@@ -352,7 +359,8 @@ struct RelatedPlace<'a> {
 }
 
 /// File and line, if there is a text.
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct At {
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,

@@ -4,13 +4,11 @@
 //! Flows in: a [`PolicyView`]. Flows out: values for serde.
 //! Must not know: text reports, files.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use apimachinery::pointer;
 use kube_json::Value;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 
 mod inventory;
@@ -31,7 +29,8 @@ use crate::policy::{
 use crate::topology::{GatewayId, Level, Node, Start};
 
 /// `policies -o json`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PolicyReport {
@@ -52,7 +51,8 @@ pub struct PolicyReport {
 }
 
 /// A Gateway whose policies have nothing to apply to, because no route is attached to it in the input.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct WithoutPaths {
     /// The policy kind.
@@ -68,7 +68,8 @@ pub struct WithoutPaths {
 }
 
 /// The effective policies on one path.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct EffectiveEntry {
@@ -90,7 +91,8 @@ pub struct EffectiveEntry {
 }
 
 /// What holds, wherever it does.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct EffectiveResult {
@@ -188,7 +190,8 @@ fn flatten_leaf(value: &Value, at: &str, field: &mut dyn FnMut(String)) {
 }
 
 /// A policy and its predicted status.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PolicyEntry {
@@ -235,7 +238,8 @@ pub struct PolicyEntry {
 }
 
 /// Why another policy won.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DecisionEntry {
     /// Its locator.
@@ -257,8 +261,9 @@ pub struct OnCluster {
 }
 
 /// The status of a policy on one cluster.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "OnCluster")]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "OnCluster"))]
 struct OnClusterEntry<'o> {
     /// The cluster.
     cluster: &'o str,
@@ -454,12 +459,13 @@ impl Serialize for OnCluster {
     }
 }
 
-impl JsonSchema for OnCluster {
-    fn schema_name() -> Cow<'static, str> {
+#[cfg(test)]
+impl schemars::JsonSchema for OnCluster {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
         OnClusterEntry::schema_name()
     }
 
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         OnClusterEntry::json_schema(generator)
     }
 }

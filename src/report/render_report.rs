@@ -7,7 +7,6 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::source_line::SourceLine;
@@ -22,7 +21,8 @@ use crate::render::{ManifestSummary, Plan, ReplicaSet, Work};
 use crate::sync::Withheld;
 
 /// The document, kind `RenderReport`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RenderReport<'a> {
     api_version: &'static str,
@@ -42,9 +42,8 @@ pub struct RenderReport<'a> {
 
 /// The clusters with their works, made one by one while they are written: a thousand works of a thousand clusters are a
 /// million.
-#[derive(JsonSchema)]
-#[schemars(inline, transparent)]
-struct ClusterReports<'a>(#[schemars(with = "Vec<ClusterReport>")] Listed<'a>);
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline, transparent))]
+struct ClusterReports<'a>(#[cfg_attr(test, schemars(with = "Vec<ClusterReport>"))] Listed<'a>);
 
 struct Listed<'a> {
     plan: &'a Plan,
@@ -77,14 +76,16 @@ impl fmt::Debug for ClusterReports<'_> {
     }
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct ClusterReport {
     name: String,
     works: Vec<WorkReport>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct WorkReport {
     name: String,
@@ -97,7 +98,8 @@ struct WorkReport {
     objects: Vec<ObjectReport>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct SetReport<'a> {
     namespace: &'a str,
@@ -115,7 +117,8 @@ struct SetReport<'a> {
     objects: Vec<ObjectReport>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct ObjectReport {
     group: String,
@@ -127,7 +130,8 @@ struct ObjectReport {
 }
 
 /// A policy that is not shipped although its kind is synced.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WithheldPolicy {

@@ -2,13 +2,13 @@
 //!
 //! Owns: file and line as data. Flows in: a symbolic place, texts. Flows out: a [`SourceLine`]. Must not know: reports.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::diagnostic::{Locate, Place};
 
 /// File and line of an object of the input.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SourceLine {

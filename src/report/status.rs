@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 
 use kube_json::Value;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::policies::OnCluster;
 use crate::policy::{AncestorStatus, Condition};
 
 /// The predicted status of one hub object, or of one section of it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ObjectStatus {
@@ -104,7 +104,8 @@ impl StatusGroup {
 }
 
 /// An address of a hub Gateway (docs/systems/mgc.md#status-aggregation).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Address {
     /// `kuadrant.io/MultiClusterIPAddress` or `kuadrant.io/MultiClusterHostnameAddress`.
@@ -114,7 +115,8 @@ pub struct Address {
 }
 
 /// A listener of a hub Gateway on one cluster (docs/systems/mgc.md#status-aggregation).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListenerOnCluster {
@@ -125,7 +127,8 @@ pub struct ListenerOnCluster {
 }
 
 /// The ManifestWork that delivers an object to one cluster.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WorkOnCluster {
@@ -141,7 +144,8 @@ pub struct WorkOnCluster {
 }
 
 /// A value that the parameters ask for, as one cluster reports it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FeedbackOnCluster {
@@ -157,7 +161,8 @@ pub struct FeedbackOnCluster {
 }
 
 /// A feedback value that a cluster could not read. It is unknown, not absent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UnknownOnCluster {
@@ -171,7 +176,8 @@ pub struct UnknownOnCluster {
 }
 
 /// An object on a cluster that differs from its work, in the agent's words.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ManifestProblem {
@@ -189,7 +195,8 @@ pub struct ManifestProblem {
 }
 
 /// The state of a ManifestWork. The order is that of a report: a state that explains others comes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum WorkState {
     /// It is planned, but not among the works that were given.

@@ -3,7 +3,6 @@
 //! Owns: the shape of kind `StatusReport`. Flows in: statuses, predicted or aggregated. Flows out: serializable values.
 //! Must not know: how a status comes about, text for people.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::aggregate::{Aggregated, WorkSummary};
@@ -11,7 +10,8 @@ use super::status::ObjectStatus;
 use crate::diagnostic::API_VERSION;
 
 /// The document, kind `StatusReport`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StatusReport<'r> {
     api_version: &'static str,
@@ -26,7 +26,8 @@ pub struct StatusReport<'r> {
 }
 
 /// Where statuses come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum StatusSource {

@@ -2,11 +2,11 @@
 //!
 //! Owns: [`Level`], and its order. Flows in and out: nothing else. Must not know: what is on a level.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A level of the hierarchy of GEP-713, least specific first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Level {
     /// The mesh as a whole (Istio's root namespace).
     Mesh,

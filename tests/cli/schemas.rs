@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use jsonschema::Validator;
 use kube_json::Value;
-use spokewright::pipeline::schema_documents;
+use spokewright::pipeline::SCHEMAS;
 
 use crate::scratch::Scratch;
 
@@ -66,10 +66,11 @@ fn conforms_to(kind: &str, document: &Value, text: &str) {
 fn validators() -> &'static BTreeMap<String, Validator> {
     static VALIDATORS: OnceLock<BTreeMap<String, Validator>> = OnceLock::new();
     VALIDATORS.get_or_init(|| {
-        schema_documents()
-            .into_iter()
+        SCHEMAS
+            .iter()
             .filter(|(name, _)| name.starts_with("report/"))
-            .map(|(name, mut schema)| {
+            .map(|(name, text)| {
+                let mut schema = serde_json::from_str(text).expect("JSON");
                 close(&mut schema);
                 let kind = schema
                     .pointer("/properties/kind/const")
@@ -159,13 +160,16 @@ fn schemas_have_addresses_and_the_list_has_their_names() {
     let scratch = Scratch::new();
     let names = scratch.run(&["schema"]);
     let listed: Vec<&str> = names.exits(0).stdout.lines().collect();
-    for (name, schema) in schema_documents() {
-        assert!(listed.contains(&name), "{name} is not in {listed:?}");
+    let mut addresses = Vec::new();
+    for (name, schema) in SCHEMAS {
+        assert!(listed.contains(name), "{name} is not in {listed:?}");
+        let schema: Value = serde_json::from_str(schema).expect("JSON");
         let address = schema["$id"].as_str().unwrap_or_default();
         assert!(
             address.ends_with(&format!("/schemas/{name}.schema.json")),
             "{address}"
         );
+        addresses.push(schema["$id"].clone());
     }
     scratch
         .run(&["schema", "report/placment"])
@@ -174,10 +178,6 @@ fn schemas_have_addresses_and_the_list_has_their_names() {
     let catalog = scratch.run(&["schema", "schema-store"]);
     let catalog: Value = serde_json::from_str(&catalog.exits(0).stdout).expect("JSON");
     let entries = catalog["schemas"].as_array().expect("entries");
-    let addresses: Vec<Value> = schema_documents()
-        .into_iter()
-        .map(|(_, schema)| schema["$id"].clone().into())
-        .collect();
     for entry in entries {
         assert!(addresses.contains(&entry["url"]), "{entry}");
         assert!(

@@ -7,17 +7,16 @@
 use kube_json::Value;
 
 use super::check::{Check, PARAMS_KEY, place};
-use super::file;
 use super::resources::ResourceCatalog;
 use super::status::InvalidParameters;
-use super::values::{Params, Role};
+use super::values::{Params, Role, parse};
 use crate::api::reading;
+use crate::api::schema;
 use crate::api::violation;
 use crate::diagnostic::{Code, Finding, Place};
 use crate::object::Object;
 use apimachinery::GroupKind;
 use apimachinery::names::NameRule;
-use crd_schema::Schema;
 
 /// The result of reading the parameters of a class.
 #[derive(Debug, Clone, PartialEq)]
@@ -174,7 +173,7 @@ impl Check<'_> {
             );
             return None;
         }
-        let (schema, _) = Schema::of_value(&file::json_schema().into());
+        let schema = schema::params();
         let value = schema.defaulted(&value).into_owned();
         let violations = schema.validate_defaulted(&value);
         for violation in violation::without_misspelled(&violations) {
@@ -210,7 +209,7 @@ impl Check<'_> {
         if let Some(limit) = value.get("maxWorkBytes").and_then(Value::as_u64) {
             params.max_work_bytes = limit;
         }
-        if let Some(work_per) = value.get("workPer").and_then(file::parse) {
+        if let Some(work_per) = value.get("workPer").and_then(parse) {
             params.work_per = work_per;
         }
         params.update_strategy = self.update_strategy(value);

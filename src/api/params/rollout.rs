@@ -7,8 +7,6 @@
 //! (docs/systems/ocm-work.md#rollouts).
 
 use kube_json::Value;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::check::Check;
 
@@ -31,126 +29,6 @@ impl Rollout {
             .flatten()
             .filter_map(|group| group.get("groupName")?.as_str())
     }
-}
-
-/// How changes go out with `--work-kind replica-set`.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
-pub(super) struct RolloutFile {
-    /// All clusters at once, some at a time, or one decision group after another.
-    #[schemars(default)]
-    r#type: RolloutType,
-    /// Settings of the type All.
-    #[schemars(default)]
-    all: Option<AllFile>,
-    /// Settings of the type Progressive.
-    #[schemars(default)]
-    progressive: Option<ProgressiveFile>,
-    /// Settings of the type ProgressivePerGroup.
-    #[schemars(default)]
-    progressive_per_group: Option<PerGroupFile>,
-}
-
-#[derive(Default, Serialize, JsonSchema)]
-enum RolloutType {
-    #[default]
-    All,
-    #[expect(dead_code, reason = "read through its schema only")]
-    Progressive,
-    #[expect(dead_code, reason = "read through its schema only")]
-    ProgressivePerGroup,
-}
-
-/// All clusters at once. Of its settings OCM looks at the deadline alone.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
-struct AllFile {
-    /// As for the other types, but OCM ignores it here.
-    #[schemars(default, regex(pattern = DURATION))]
-    min_success_time: Option<String>,
-    /// How long a cluster that is not done may take before it counts as failed: 30s, 10m, 2h. Without it, there is no
-    /// limit: None.
-    #[schemars(default, regex(pattern = DEADLINE))]
-    progress_deadline: Option<String>,
-    /// As for the other types, but OCM ignores it here.
-    #[schemars(default, schema_with = "count_or_percentage")]
-    max_failures: Option<Value>,
-}
-
-/// Some clusters at a time, by name.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
-struct ProgressiveFile {
-    /// How long a cluster must be done before the next one follows: 90s, 5m. Without it, 0.
-    #[schemars(default, regex(pattern = DURATION))]
-    min_success_time: Option<String>,
-    /// How long a cluster that is not done may take before it counts as failed: 30s, 10m, 2h. Without it, there is no
-    /// limit: None.
-    #[schemars(default, regex(pattern = DEADLINE))]
-    progress_deadline: Option<String>,
-    /// How many clusters may fail before it stops: a number, or a percentage of all. Without it, 0.
-    #[schemars(default, schema_with = "count_or_percentage")]
-    max_failures: Option<Value>,
-    /// How many clusters at a time: a number, or a percentage of all. Without it, all.
-    #[schemars(default, schema_with = "some_or_percentage")]
-    max_concurrency: Option<Value>,
-    /// Decision groups that go first, one after another; no cluster in them may fail.
-    #[schemars(default)]
-    mandatory_decision_groups: Option<Vec<GroupFile>>,
-}
-
-/// One decision group after another.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
-struct PerGroupFile {
-    /// How long a group must be done before the next one follows: 90s, 5m. Without it, 0.
-    #[schemars(default, regex(pattern = DURATION))]
-    min_success_time: Option<String>,
-    /// How long a cluster that is not done may take before it counts as failed: 30s, 10m, 2h. Without it, there is no
-    /// limit: None.
-    #[schemars(default, regex(pattern = DEADLINE))]
-    progress_deadline: Option<String>,
-    /// How many clusters of a group may fail before it stops: a number, or a percentage of the group. Without it, 0.
-    #[schemars(default, schema_with = "count_or_percentage")]
-    max_failures: Option<Value>,
-    /// Decision groups that go first, one after another; no cluster in them may fail.
-    #[schemars(default)]
-    mandatory_decision_groups: Option<Vec<GroupFile>>,
-}
-
-/// A decision group, by its name or its index.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
-struct GroupFile {
-    /// Its name in the Placement.
-    #[schemars(default, length(min = 1))]
-    group_name: Option<String>,
-    /// Its index, from 0.
-    #[schemars(default, range(min = 0))]
-    group_index: Option<i32>,
-}
-
-/// As Go parses durations.
-const DURATION: &str = r"^(0|([0-9]+(\.[0-9]*)?(ns|us|ms|s|m|h))+)$";
-/// One unit, unlike a duration.
-const DEADLINE: &str = "^([0-9]+[hms]|None)$";
-
-fn count_or_percentage(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({
-        "anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^(100|[0-9]{1,2})%$"}]
-    })
-}
-
-/// Not zero, which OCM takes for all.
-fn some_or_percentage(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({
-        "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^(100|[1-9][0-9]?)%$"}]
-    })
 }
 
 impl Check<'_> {

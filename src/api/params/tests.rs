@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use kube_json::{Value, json};
 
-use super::file::IgnoreCondition;
 use super::read::ClassParams;
 use super::read::read_config_map;
+use super::values::IgnoreCondition;
 use super::values::{IgnoreFields, ServerSideApply};
 use super::*;
 use crate::api::fixture::object;

@@ -10,8 +10,9 @@ use std::collections::BTreeSet;
 use kube_json::Value;
 
 use super::check::Check;
-use super::file::{DEFAULT_FORCE, IgnoreCondition, UpdateType, parse};
-use super::values::{IgnoreFields, ServerSideApply, UpdateStrategy};
+use super::values::{
+    DEFAULT_FORCE, IgnoreCondition, IgnoreFields, ServerSideApply, UpdateStrategy, UpdateType, parse,
+};
 use crate::api::feedback_path::FeedbackPath;
 use apimachinery::{Field, pointer};
 

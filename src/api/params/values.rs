@@ -1,14 +1,55 @@
 //! The parameters of a class, as values.
 //!
-//! Owns: [`Params`], their defaults, and finding the entry of a kind. Must not know: the text that they are read from.
+//! Owns: [`Params`], their choices and defaults, and finding the entry of a kind. Must not know: the text that they are read from.
 
-use super::file::{
-    DEFAULT_DOWNSTREAM_CLASS, DEFAULT_FORCE, DEFAULT_MAX_WORK_BYTES, IgnoreCondition, WorkPer,
-};
+use kube_json::Value;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
 use super::rollout::Rollout;
 use crate::api::feedback_path::FeedbackPath;
 use crate::object::Object;
 use apimachinery::Selector;
+
+/// Class of the downstream Gateways when the parameters name none.
+pub(super) const DEFAULT_DOWNSTREAM_CLASS: &str = "istio";
+/// Bytes of manifests in a work when the parameters say nothing.
+pub(super) const DEFAULT_MAX_WORK_BYTES: u64 = 204_800;
+/// Whether server-side apply takes fields over when the parameters say nothing.
+pub(super) const DEFAULT_FORCE: bool = true;
+
+/// What one ManifestWork contains.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) enum WorkPer {
+    /// A Gateway and its policies.
+    #[default]
+    Gateway,
+    /// One hub object.
+    Object,
+}
+
+/// How the work agent writes manifests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) enum UpdateType {
+    /// OCM's default.
+    #[default]
+    Update,
+    /// Server-side apply.
+    ServerSideApply,
+}
+
+/// When the agent leaves fields out of what it applies.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) enum IgnoreCondition {
+    /// Whenever the object already exists.
+    #[default]
+    OnSpokePresent,
+    /// Unless another part of the manifest changes.
+    OnSpokeChange,
+}
 
 /// The parameters of a GatewayClass.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -197,4 +238,9 @@ pub(crate) struct Feedback {
     pub name: String,
     /// Where it is.
     pub path: FeedbackPath,
+}
+
+/// An enum's value; `None` where the schema has already refused it.
+pub(super) fn parse<T: DeserializeOwned>(value: &Value) -> Option<T> {
+    kube_json::from_value(value).ok()
 }

@@ -3,15 +3,14 @@
 //! Owns: titles and tooltips. Flows in: the configuration. Flows out: a JSON array. Must not know: who displays it.
 
 use kube_json::{Value, json};
-use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::Serialize;
 
 use super::parameter::{PARAMETERS, Shape};
 use crate::api::config::RenderConfig;
 
 /// A parameter, as Argo CD reads it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct Announcement {
     name: &'static str,
@@ -31,8 +30,9 @@ struct Announcement {
 }
 
 /// The JSON Schema of what [`announcements`] returns.
+#[cfg(test)]
 pub(in crate::pipeline) fn json_schema() -> serde_json::Value {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
     let mut schema = settings
         .into_generator()
         .into_root_schema_for::<Vec<Announcement>>();

@@ -7,11 +7,10 @@
 use std::collections::BTreeSet;
 
 use kube_json::Value;
-use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 
 use super::registry::Profiles;
+use crate::api::schema;
 use crate::api::targeting::{AllowedTarget, TargetField};
 use crate::api::violation;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
@@ -29,7 +28,8 @@ const HELP: &str = "see `spokewright schema config` for the fields of a profile,
 
 /// Adds a policy kind, or corrects one. A field that is left out keeps its built-in value, or, for a kind that is not
 /// built in, the value of a labeled kind of this class.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(crate) struct ProfileEntry {
     /// API group of the policy kind.
@@ -172,9 +172,9 @@ impl Profiles {
 }
 
 /// The JSON Schema of an entry.
-#[must_use]
+#[cfg(test)]
 pub(crate) fn entry_schema() -> serde_json::Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
+    let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
@@ -195,7 +195,7 @@ pub(crate) fn configure(
     if entries.is_empty() {
         return;
     }
-    let (schema, _) = Schema::of_value(&entry_schema().into());
+    let schema = schema::profile();
     for (position, value) in entries.iter().enumerate() {
         let pointer = format!("/profiles/{position}");
         let wrong = match kube_json::from_value::<ProfileEntry>(value) {

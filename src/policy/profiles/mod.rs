@@ -19,5 +19,7 @@ mod config;
 
 #[cfg(test)]
 pub(crate) use config::ProfileEntry;
-pub(crate) use config::{configure, entry_schema};
+pub(crate) use config::configure;
+#[cfg(test)]
+pub(crate) use config::entry_schema;
 pub(crate) use registry::{Profiles, Written};

@@ -3,11 +3,11 @@
 //! Owns: this wording and the counts. Flows in: nothing. Flows out: [`Change`], [`Counts`]. Must not know: what
 //! changed.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What happened to an object, a work, or a cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
     /// Only the new side has it.
@@ -31,7 +31,8 @@ impl Change {
 }
 
 /// How much was added, changed, and removed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Counts {
     /// Only on the new side.

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
 use kube_json::Value;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{Change, Counts};
@@ -49,7 +48,8 @@ pub struct Arrival {
 }
 
 /// The effect of a change of a work on its clusters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Effect {
     /// The change itself: the object is added, changed, or removed.

@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 
 use kube_json::Value;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{Change, Counts};
@@ -18,7 +17,8 @@ use super::report::{DiffReport, EffectiveChange, Titles};
 use super::side::{BothSides, is_cluster};
 use crate::diagnostic::{API_VERSION, Locate as _, Part, json_text};
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(in crate::report) struct Document<'a> {
     api_version: &'static str,
@@ -38,7 +38,8 @@ pub(in crate::report) struct Document<'a> {
     changes: Vec<Entry<'a>>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct Summary {
     /// Real clusters of either side.
@@ -53,7 +54,8 @@ struct Summary {
 }
 
 /// What is lost.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct Lost<'a> {
     /// Clusters that only the old side has.
@@ -66,7 +68,8 @@ struct Lost<'a> {
     policies: Vec<LostPolicy<'a>>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct LostObject<'a> {
     namespace: &'a str,
@@ -74,7 +77,8 @@ struct LostObject<'a> {
     clusters: Vec<&'a str>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct LostPolicy<'a> {
     kind: &'a str,
@@ -86,7 +90,8 @@ struct LostPolicy<'a> {
 }
 
 /// Clusters that receive the same.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct NewClusters<'a> {
     names: Vec<&'a str>,
@@ -94,7 +99,8 @@ struct NewClusters<'a> {
     like: Vec<&'a str>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct Row<'a> {
     names: Vec<&'a str>,
@@ -104,7 +110,8 @@ struct Row<'a> {
     objects: Counts,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct Entry<'a> {
     change: Change,
@@ -124,7 +131,8 @@ struct Entry<'a> {
     new: Option<&'a Value>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct Origin {
     /// `old` or `new`: whose file it is.

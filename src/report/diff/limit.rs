@@ -2,13 +2,13 @@
 //!
 //! Owns: the wording. Flows in: counts. Flows out: [`Limit`], [`Exceeded`]. Must not know: how anything is counted.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::diagnostic::counted;
 
 /// What a limit counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
     /// Objects that are deleted, on each cluster that loses them.
@@ -20,7 +20,8 @@ pub enum Limit {
 }
 
 /// A limit that a change exceeds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Exceeded {

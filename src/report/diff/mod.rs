@@ -69,6 +69,7 @@ pub use effective::EffectiveSettings;
 pub use fields::FieldChange;
 pub(super) use fields::field_changes;
 pub use human::human;
+#[cfg(test)]
 pub(super) use json::Document as DiffDocument;
 pub use json::json;
 pub use limit::{Exceeded, Limit};

@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 
 use kube_json::{Map, Value};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::side::Body;
@@ -14,7 +13,8 @@ use apimachinery::ApiVersion;
 
 /// The identity that pairs the objects of both sides. The version is not part of it, so a new version of an object is a
 /// change.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ObjectKey {

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use kube_json::Value;
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::compare::Comparison;
@@ -15,7 +14,8 @@ use crate::diagnostic::counted;
 use crate::render::REPLICA_SETS;
 
 /// What the sides are called.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Titles {
     /// Such as `HEAD`.
     pub old: String,
@@ -30,7 +30,8 @@ pub struct Titles {
 }
 
 /// A policy whose effective settings change on some path from a Gateway to a route, even if its own object does not.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct EffectiveChange {
@@ -45,7 +46,7 @@ pub struct EffectiveChange {
     pub label: String,
     /// The clusters, sorted.
     #[serde(serialize_with = "names")]
-    #[schemars(with = "Vec<String>")]
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub clusters: Arc<Vec<String>>,
     /// Whether traffic still takes the path, but no policy of the kind applies there anymore.
     #[serde(rename = "lost")]

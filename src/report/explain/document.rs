@@ -5,14 +5,14 @@
 use std::sync::Arc;
 
 use kube_json::Value;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::source_line::SourceLine;
 use crate::policy::Condition;
 
 /// Everything about one object, kind `Explanation`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ObjectExplanation {
@@ -51,7 +51,8 @@ pub struct ObjectExplanation {
 }
 
 /// A policy that targets the object.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AttachedPolicy {
@@ -68,7 +69,8 @@ pub struct AttachedPolicy {
 }
 
 /// What is reported about a policy.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PolicyPart {
@@ -92,7 +94,8 @@ pub struct PolicyPart {
 }
 
 /// A policy that overrides another one.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Winner {
@@ -109,7 +112,8 @@ pub struct Winner {
 }
 
 /// A policy that another one overrides.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Loser {
@@ -127,7 +131,8 @@ pub struct Loser {
 }
 
 /// What a policy affects, as locators.
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ReachPart {
@@ -144,7 +149,8 @@ pub struct ReachPart {
 }
 
 /// The state of a policy on one cluster.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ClusterPart {
@@ -155,7 +161,8 @@ pub struct ClusterPart {
 }
 
 /// Results that would change.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ChangePart {
@@ -175,7 +182,8 @@ pub struct ChangePart {
 }
 
 /// One setting that would change.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SettingIfDeleted {
@@ -195,7 +203,8 @@ pub struct SettingIfDeleted {
 }
 
 /// Paths with one result.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ExplainedPaths {
@@ -224,7 +233,8 @@ pub struct ExplainedPaths {
 }
 
 /// A policy that its controller refuses.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RefusedPolicy {
@@ -239,7 +249,8 @@ pub struct RefusedPolicy {
 }
 
 /// A setting with its origin.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ExplainedSetting {
@@ -258,7 +269,8 @@ pub struct ExplainedSetting {
 }
 
 /// A setting that is overridden.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ExplainedLoss {

@@ -7,7 +7,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::policy_view::{PolicyView, Seen};
@@ -18,7 +17,8 @@ use crate::topology::{Candidate, GatewayId, ListenerNode, Node, Path, Request, T
 use apimachinery::Work;
 
 /// How a request is answered, kind `RequestExplanation`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RequestExplanation {
@@ -37,7 +37,8 @@ pub struct RequestExplanation {
 }
 
 /// How a Gateway answers a request.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Answer {
@@ -68,7 +69,8 @@ pub struct Answer {
 }
 
 /// A rule of a route.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RuleLine {
@@ -83,7 +85,8 @@ pub struct RuleLine {
 }
 
 /// A rule of which it is not known whether it matches.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UnknownRule {

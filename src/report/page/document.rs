@@ -9,7 +9,6 @@
 use std::collections::BTreeMap;
 
 use kube_json::Value;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A position in a list of the document, or -1: none.
@@ -25,7 +24,8 @@ pub(super) type ConditionRow = (String, String, String, String);
 pub(super) type Spot = Vec<Position>;
 
 /// The data of `spokewright page`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FleetPage {
@@ -80,7 +80,8 @@ pub struct FleetPage {
 }
 
 /// A kind of policies.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct KindRow {
     pub(super) kind: String,
     pub(super) group: String,
@@ -88,7 +89,8 @@ pub(super) struct KindRow {
 }
 
 /// Where paths end, for the kinds that a page draws as cells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) enum Ends {
     /// A rule, or a route.
     Rule,
@@ -101,7 +103,8 @@ pub(super) enum Ends {
 }
 
 /// A cluster.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct ClusterRow {
     pub(super) name: String,
     pub(super) labels: BTreeMap<String, String>,
@@ -112,7 +115,8 @@ pub(super) struct ClusterRow {
 }
 
 /// A Gateway, or a Service of a mesh.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct GatewayRow {
     pub(super) ns: String,
@@ -150,7 +154,8 @@ pub(super) struct GatewayRow {
 }
 
 /// A listener.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct ListenerRow {
     pub(super) name: String,
     pub(super) host: String,
@@ -162,7 +167,8 @@ pub(super) struct ListenerRow {
 }
 
 /// An object of a work: kind, namespace, name, and the place that it comes from.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub(super) enum CarriedRow {
     /// From the hub.
@@ -172,7 +178,8 @@ pub(super) enum CarriedRow {
 }
 
 /// A backend, or a port of one.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct BackendRow {
     /// `Service shop/cart`, and the port if it is one.
     pub(super) text: String,
@@ -182,7 +189,8 @@ pub(super) struct BackendRow {
 }
 
 /// A route.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct RouteRow {
     pub(super) kind: String,
     pub(super) ns: String,
@@ -198,7 +206,8 @@ pub(super) struct RouteRow {
 }
 
 /// A rule of a route.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct RuleRow {
     /// Its name, where it has one of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -215,8 +224,9 @@ pub(super) struct RuleRow {
 /// A listener that accepts a route: Gateway, listener, the profile of all rules or one for each, what applies on other
 /// paths (rule or -1, backend or -1, kind, outcome), and the clusters where it does, if these are not all of the
 /// Gateway's.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[schemars(extend("minItems" = 3))]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(extend("minItems" = 3)))]
 pub(super) struct OnRow(
     pub(super) usize,
     pub(super) Position,
@@ -227,7 +237,8 @@ pub(super) struct OnRow(
 );
 
 /// The profile of all rules, or of each.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub(super) enum Profiled {
     /// One for all.
@@ -243,7 +254,8 @@ pub(super) type SetRow = (String, usize, usize, Position, usize);
 pub(super) type LostRow = (String, Position, usize, Vec<usize>, &'static str, Position, usize);
 
 /// The result of the policies of one kind.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct OutcomeRow {
     pub(super) kind: usize,
     pub(super) set: Vec<SetRow>,
@@ -254,7 +266,8 @@ pub(super) struct OutcomeRow {
 }
 
 /// Clusters with another outcome.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct ExceptionRow {
     pub(super) clusters: usize,
     pub(super) kind: usize,
@@ -264,7 +277,8 @@ pub(super) struct ExceptionRow {
 }
 
 /// A policy.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PolicyRow {
     pub(super) kind: usize,
@@ -297,8 +311,9 @@ pub(super) struct PolicyRow {
 }
 
 /// Paths, settings (name, value before or -1, value after or -1, whose it is then or -1), clusters.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[schemars(extend("minItems" = 2))]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(extend("minItems" = 2)))]
 pub(super) struct IfDeletedRow(
     pub(super) Vec<Spot>,
     pub(super) Vec<(String, Position, Position, Position)>,
@@ -306,7 +321,8 @@ pub(super) struct IfDeletedRow(
 );
 
 /// What a policy targets.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub(super) enum TargetRow {
     /// `g`, Gateway, listener or -1; `r`, route, rule or -1.
@@ -320,7 +336,8 @@ pub(super) enum TargetRow {
 }
 
 /// A Placement.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct PlacementRow {
     pub(super) ns: String,
     pub(super) name: String,
@@ -347,7 +364,8 @@ pub(super) struct PlacementRow {
 pub(super) type DroppedRow = (String, Option<At>, usize);
 
 /// A finding.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct FindingRow {
     pub(super) code: &'static str,
     pub(super) severity: &'static str,
@@ -357,7 +375,8 @@ pub(super) struct FindingRow {
 }
 
 /// What differs from a base.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct ChangePart {
     pub(super) old: String,
     pub(super) new: String,
@@ -371,14 +390,16 @@ pub(super) struct ChangePart {
 }
 
 /// Added, changed, removed.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct CountsRow {
     pub(super) added: usize,
     pub(super) changed: usize,
     pub(super) removed: usize,
 }
 
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ChangeSummary {
     pub(super) clusters: usize,
@@ -387,7 +408,8 @@ pub(super) struct ChangeSummary {
 }
 
 /// Clusters on both sides, on the new one, or on the old one only.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct ChangedClusters {
     pub(super) clusters: usize,
     pub(super) gone: Vec<String>,
@@ -396,7 +418,8 @@ pub(super) struct ChangedClusters {
 }
 
 /// Settings that change.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct EffectiveRow {
     pub(super) kind: Position,
@@ -412,7 +435,8 @@ pub(super) struct EffectiveRow {
 }
 
 /// An object on clusters that changes.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct ChangedObject {
     pub(super) change: &'static str,
     pub(super) kind: String,
@@ -432,7 +456,8 @@ pub(super) struct ChangedObject {
 }
 
 /// What the clusters report of works.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct WorksPart {
     pub(super) planned: usize,
     pub(super) applied: usize,
@@ -440,7 +465,8 @@ pub(super) struct WorksPart {
 }
 
 /// A work that is not as it should be.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct ProblemRow {
     /// A cluster of the list, or -1.
     pub(super) cluster: Position,

@@ -5,13 +5,13 @@
 use std::sync::Arc;
 
 use kube_json::Value;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::report::source_line::SourceLine;
 
 /// What there is, and what policies come to, each outcome once.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(in crate::report) struct Inventory {
     /// The kinds of policies.
@@ -27,7 +27,8 @@ pub(in crate::report) struct Inventory {
 }
 
 /// A kind of policies.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(in crate::report) struct KindEntry {
     pub(in crate::report) kind: String,
     pub(in crate::report) group: String,
@@ -36,7 +37,8 @@ pub(in crate::report) struct KindEntry {
 }
 
 /// A Gateway, or a Service of a mesh.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(in crate::report) struct GatewayEntry {
     /// Locator.
@@ -58,7 +60,8 @@ pub(in crate::report) struct GatewayEntry {
 }
 
 /// A listener.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(in crate::report) struct ListenerEntry {
     /// Locator; for a Service, that of the Service.
@@ -75,7 +78,8 @@ pub(in crate::report) struct ListenerEntry {
 }
 
 /// A route.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(in crate::report) struct RouteEntry {
     /// Locator.
@@ -92,7 +96,8 @@ pub(in crate::report) struct RouteEntry {
 }
 
 /// A rule of a route.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(in crate::report) struct RuleEntry {
     /// Locator.
     pub(in crate::report) rule: String,
@@ -103,7 +108,8 @@ pub(in crate::report) struct RuleEntry {
 }
 
 /// A listener that accepts a route.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(in crate::report) struct AttachedEntry {
     /// Locator.
     pub(in crate::report) listener: String,
@@ -117,7 +123,8 @@ fn is_empty(names: &Arc<Vec<String>>) -> bool {
 }
 
 /// The result of the policies of one kind.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(in crate::report) struct OutcomeEntry {
     pub(in crate::report) kind: String,
     pub(in crate::report) group: String,
@@ -132,7 +139,8 @@ pub(in crate::report) struct OutcomeEntry {
 }
 
 /// A setting that is in effect.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(in crate::report) struct OutcomeSetting {
     /// Rule id or JSON pointer.
     pub(in crate::report) setting: String,
@@ -145,7 +153,8 @@ pub(in crate::report) struct OutcomeSetting {
 }
 
 /// A setting that is overridden.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(in crate::report) struct LostSetting {
     /// Rule id or JSON pointer.
     pub(in crate::report) setting: String,
@@ -164,7 +173,8 @@ pub(in crate::report) struct LostSetting {
 }
 
 /// Clusters with another outcome than most.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(in crate::report) struct OutcomeException {
     /// Sorted.
     pub(in crate::report) clusters: Vec<String>,
