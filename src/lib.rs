@@ -1,7 +1,7 @@
 //! Renders Gateway API hub objects into per-cluster OCM ManifestWorks, offline, and explains every decision.
 //!
 //! The pipeline, one module for each stage. A module imports only from those before it in this list:
-//! `beneath`, [`diagnostic`], [`progress`], `object`, [`source`], `api`, `hub`, `placing`, `topology`, `policy`, `sync`,
+//! `beneath`, `parallel`, [`diagnostic`], [`progress`], `object`, [`source`], `api`, `hub`, `placing`, `topology`, `policy`, `sync`,
 //! [`output`], [`render`], [`report`]; [`pipeline`] runs them in order, and the command line is made of nothing else.
 //! An embedder begins at [`pipeline`]; the modules without a link are private.
 
@@ -27,6 +27,7 @@ pub mod diagnostic;
 mod hub;
 mod object;
 pub mod output;
+mod parallel;
 pub mod pipeline;
 mod placing;
 mod policy;

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use super::within::Within;
 use super::{Code, DocumentId, Finding, Locate, Place, Severity, Suppressed};
+use crate::parallel;
 
 /// The values that the configuration's `findings` map may have for one code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,13 +63,16 @@ impl Findings {
         items: &'t [T],
         make: impl Fn(&'t T, &mut Self) -> R + Sync,
     ) -> Vec<R> {
-        let made = items.par_iter().map(|item| {
+        let each = parallel::map(items, |item| {
             let mut found = Self::new();
             (make(item, &mut found), found)
         });
-        let (made, found): (Vec<R>, Vec<Self>) = made.unzip();
-        self.extend(found.into_iter().flatten());
-        made
+        let mut results = Vec::with_capacity(each.len());
+        for (made, mut found) in each {
+            results.push(made);
+            self.found.append(&mut found.found);
+        }
+        results
     }
 
     /// Whether any finding is an error.

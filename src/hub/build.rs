@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use kube_json::Value;
-use rayon::prelude::*;
 
 use super::identify::{metadata_findings, settle_namespace};
 use super::index::{Hub, Objects};
@@ -21,6 +20,7 @@ use crate::api::crd::{self, Crd};
 use crate::api::{catalog, gateway};
 use crate::diagnostic::{Code, Finding, Findings, Part};
 use crate::object::{Object, Origin};
+use crate::parallel;
 use crate::progress::{Progress, Stage};
 use crate::source::{Document, Room, Sources};
 use apimachinery::{ApiVersion, GroupKind, Work};
@@ -94,15 +94,11 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options<'_>, findings: &
     let work = Work::of_definitions(definitions.map(|(_, object)| &object.value));
     let steps = options.progress.count(Stage::Checking, drafts.objects.len());
     // Each object by itself, so in parallel; findings keep the order of the input.
-    let checked: Vec<(Room, Checked)> = drafts
-        .objects
-        .into_par_iter()
-        .map(|(room, object)| {
-            let checked = check(object, &kinds, &crds, options, &work);
-            steps.advance(1);
-            (room, checked)
-        })
-        .collect();
+    let checked = parallel::map_each(drafts.objects, |(room, object)| {
+        let checked = check(object, &kinds, &crds, options, &work);
+        steps.advance(1);
+        (room, checked)
+    });
     drop(steps);
     let mut rooms: BTreeMap<Room, Vec<Object>> = BTreeMap::new();
     let mut refused = Vec::new();
@@ -446,7 +442,7 @@ fn check_by_catalog(
             Use::Unused => Vec::new(),
         }
     };
-    of_hub.par_iter().flat_map_iter(found).collect()
+    parallel::map(of_hub, found).into_iter().flatten().collect()
 }
 
 /// An object, and what is wrong with it.

@@ -14,7 +14,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kube_json::Value;
-use rayon::prelude::*;
 
 use super::index::Hub;
 use super::kinds::KindTable;
@@ -30,6 +29,7 @@ use crate::diagnostic::{
     Code, DocumentId, Finding, Findings, KnownNames, Locate as _, Place, Severity, SourceId,
 };
 use crate::object::{Object, Origin};
+use crate::parallel;
 use crate::source::{Room, Sources};
 use apimachinery::GroupKind;
 use ocm_placement::GROUP as CLUSTER_GROUP;
@@ -155,8 +155,11 @@ pub(crate) fn soften_unreadable(
 /// The objects of the hub that rendering does not use, in their order.
 pub(crate) fn unused<'h>(hub: &'h Hub, controller_name: &'h str) -> Vec<&'h Object> {
     let chain = Chain::new(hub, controller_name);
-    let objects = hub.objects.iter().as_slice().par_iter();
-    objects.filter(|object| !chain.uses(object)).collect()
+    let unused = parallel::map(hub.objects.iter().as_slice(), |object| !chain.uses(object));
+    let objects = hub.objects.iter().zip(unused);
+    objects
+        .filter_map(|(object, unused)| unused.then_some(object))
+        .collect()
 }
 
 fn make_bystander(finding: &mut Finding) {

@@ -7,8 +7,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rayon::prelude::*;
-
 use super::error::{Action, OutputError};
 use super::inventory::{Hash, INVENTORY, PLAN, write_line};
 use super::root::Root;
@@ -16,6 +14,7 @@ use super::scan::{FILES_PER_TASK, Scan, State};
 use super::storage::{Storage, replace};
 use super::tree::{Tree, directory_of, name_of, prefixes};
 use crate::beneath::{Directory as Open, Obstruction};
+use crate::parallel;
 use crate::progress::{Progress, Stage};
 
 /// How much of a plan is collected before it is written.
@@ -98,12 +97,12 @@ impl Failures {
     }
 }
 
-fn first(errors: Vec<OutputError>) -> Result<(), OutputError> {
+fn first(errors: impl Iterator<Item = OutputError>) -> Result<(), OutputError> {
     let path = |error: &OutputError| match error {
         OutputError::Io { path, .. } => path.clone(),
         _ => std::path::PathBuf::new(),
     };
-    errors.into_iter().min_by_key(path).map_or(Ok(()), Err)
+    errors.min_by_key(path).map_or(Ok(()), Err)
 }
 
 fn write_files(
@@ -117,48 +116,43 @@ fn write_files(
     let steps = progress.count(Stage::Writing, scan.states.iter().filter(is_wanting).count());
     let failures = Failures::default();
     let differs = |index: &usize| matches!(scan.states.get(*index), Some(State::Missing | State::Changed));
-    let errors = scan
-        .directories
-        .par_iter()
-        .flat_map_iter(|directory| {
-            let indices = directory
-                .wanted
-                .iter()
-                .copied()
-                .filter(differs)
-                .collect::<Vec<_>>();
-            if indices.is_empty() {
-                return Vec::new();
-            }
-            let mut made = None;
-            let make = || {
-                made = Some(make_directory(storage, root, &directory.path)?);
-                Ok(())
-            };
-            let failure = failures.run(make);
-            let Some(open) = &made else {
-                return failure.into_iter().collect();
-            };
-            indices
-                .par_chunks(FILES_PER_TASK)
-                .filter_map(|indices| {
-                    let mut content = Vec::new();
-                    let failure = indices.iter().find_map(|&index| {
-                        failures.run(|| {
-                            content.clear();
-                            tree.content(index, &mut content);
-                            replace(storage, root, open, &tree.path(index), |file| {
-                                storage.write(file, &content)
-                            })
-                        })
-                    });
-                    steps.advance(indices.len());
-                    failure
+    let errors = parallel::map(&scan.directories, |directory| {
+        let indices = directory
+            .wanted
+            .iter()
+            .copied()
+            .filter(differs)
+            .collect::<Vec<_>>();
+        if indices.is_empty() {
+            return Vec::new();
+        }
+        let mut made = None;
+        let make = || {
+            made = Some(make_directory(storage, root, &directory.path)?);
+            Ok(())
+        };
+        let failure = failures.run(make);
+        let Some(open) = &made else {
+            return failure.into_iter().collect();
+        };
+        let tasks: Vec<&[usize]> = indices.chunks(FILES_PER_TASK).collect();
+        let errors = parallel::map(&tasks, |indices| {
+            let mut content = Vec::new();
+            let failure = indices.iter().find_map(|&index| {
+                failures.run(|| {
+                    content.clear();
+                    tree.content(index, &mut content);
+                    replace(storage, root, open, &tree.path(index), |file| {
+                        storage.write(file, &content)
+                    })
                 })
-                .collect()
-        })
-        .collect();
-    first(errors)
+            });
+            steps.advance(indices.len());
+            failure
+        });
+        errors.into_iter().flatten().collect()
+    });
+    first(errors.into_iter().flatten())
 }
 
 /// Opens a directory of the output, and makes what is missing of it. A link that appeared there since the scan is
@@ -200,21 +194,19 @@ fn delete(storage: &dyn Storage, root: &Root, paths: &[String]) -> Result<(), Ou
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(root.error(Action::Delete, path, error)),
         _ => Ok(()),
     };
-    let errors = paths
-        .par_chunks(FILES_PER_TASK)
-        .filter_map(|paths| {
-            let mut directories = root.directories();
-            paths.iter().find_map(|path| {
-                failures.run(|| match directories.of(path) {
-                    Ok(open) => remove(open, path),
-                    // What stands nowhere is deleted.
-                    Err(blocked) if matches!(blocked.by, Obstruction::Nothing) => Ok(()),
-                    Err(blocked) => Err(root.blocked(Action::Delete, blocked)),
-                })
+    let tasks: Vec<&[String]> = paths.chunks(FILES_PER_TASK).collect();
+    let errors = parallel::map(&tasks, |paths| {
+        let mut directories = root.directories();
+        paths.iter().find_map(|path| {
+            failures.run(|| match directories.of(path) {
+                Ok(open) => remove(open, path),
+                // What stands nowhere is deleted.
+                Err(blocked) if matches!(blocked.by, Obstruction::Nothing) => Ok(()),
+                Err(blocked) => Err(root.blocked(Action::Delete, blocked)),
             })
         })
-        .collect();
-    first(errors)
+    });
+    first(errors.into_iter().flatten())
 }
 
 /// Removes the directories that pruning emptied, innermost first. One that is not empty stays.

@@ -7,15 +7,15 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use rayon::prelude::*;
-
 use super::error::{Action, Obstacle, Offender, OutputError};
 use super::inventory::{INVENTORY, Inventory, hash};
 use super::place::open_to_read;
 use super::record::Record;
 use super::root::Directories;
+use super::scan::FILES_PER_TASK;
 use super::tree::name_of;
 use crate::beneath::{Directory, Entry, Obstruction};
+use crate::parallel;
 
 /// A file of an output tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,31 +82,30 @@ pub fn read_tree(
         .flat_map(Inventory::iter)
         .map(|(path, _)| path)
         .collect();
-    let read: Result<Vec<Found>, OutputError> = paths
-        .par_iter()
-        .map_init(
-            || (Vec::new(), root.directories()),
-            |(buffer, directories), path| {
-                match read_file(directories, path, buffer)? {
-                    InFile::Nothing => return Ok(Found::Nothing),
-                    InFile::Link(at) => return Ok(Found::Link(at)),
-                    InFile::Read => {}
-                }
-                Ok(if is_expected(path, buffer) {
-                    Found::Expected
-                } else if record.is_ours(path, &hash(buffer)) {
-                    Found::Other(String::from_utf8_lossy(buffer).into_owned())
-                } else {
-                    Found::Edited
-                })
-            },
-        )
-        .collect();
+    let tasks: Vec<&[&str]> = paths.chunks(FILES_PER_TASK).collect();
+    let read = parallel::map(&tasks, |paths| {
+        let (mut buffer, mut directories) = (Vec::new(), root.directories());
+        let mut found = |path: &&str| -> Result<Found, OutputError> {
+            match read_file(&mut directories, path, &mut buffer)? {
+                InFile::Nothing => return Ok(Found::Nothing),
+                InFile::Link(at) => return Ok(Found::Link(at)),
+                InFile::Read => {}
+            }
+            Ok(if is_expected(path, &buffer) {
+                Found::Expected
+            } else if record.is_ours(path, &hash(&buffer)) {
+                Found::Other(String::from_utf8_lossy(&buffer).into_owned())
+            } else {
+                Found::Edited
+            })
+        };
+        paths.iter().map(&mut found).collect::<Vec<_>>()
+    });
     let mut files = TreeFiles::default();
     let mut offenders = Vec::new();
-    for (path, found) in paths.into_iter().zip(read?) {
-        let path = path.to_owned();
-        match found {
+    for (path, found) in paths.iter().zip(read.into_iter().flatten()) {
+        let path = (*path).to_owned();
+        match found? {
             Found::Nothing => {}
             Found::Link(path) => offenders.push(Offender {
                 path,

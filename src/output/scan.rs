@@ -11,8 +11,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::io;
 
-use rayon::prelude::*;
-
 use super::compare::{Compared, compare};
 use super::directories::{Directories, Directory, position, stale};
 use super::error::{Obstacle, Offender};
@@ -23,6 +21,7 @@ use super::root::Root;
 use super::storage::{mark, mark_of};
 use super::tree::{Tree, directory_of, name_of, prefixes};
 use crate::beneath::{Directory as Open, Entry, Obstruction};
+use crate::parallel;
 use crate::progress::{Progress, Stage, Steps};
 
 /// Files that one task compares or writes: enough to make a task worth its cost, few enough to share one big
@@ -118,10 +117,7 @@ pub(super) fn scan(
         record,
         steps: &steps,
     };
-    let parts = directories
-        .par_iter()
-        .map(|directory| comparison.directory(directory))
-        .collect::<Vec<_>>();
+    let parts = parallel::map(&directories, |directory| comparison.directory(directory));
     drop(steps);
 
     let mut scan = Scan {
@@ -221,15 +217,12 @@ impl Comparison<'_> {
         }
         // Also where the directory itself is gone: a run may have died when it had made only those around it.
         part.perhaps_empty = !directory.stale.is_empty();
-        let compared = directory
-            .wanted
-            .par_chunks(FILES_PER_TASK)
-            .map(|indices| {
-                let part = self.wanted(indices, found.as_ref());
-                self.steps.advance(indices.len());
-                part
-            })
-            .collect::<Vec<_>>();
+        let tasks: Vec<&[usize]> = directory.wanted.chunks(FILES_PER_TASK).collect();
+        let compared = parallel::map(&tasks, |indices| {
+            let part = self.wanted(indices, found.as_ref());
+            self.steps.advance(indices.len());
+            part
+        });
         for more in compared {
             part.absorb(more);
         }

@@ -12,13 +12,13 @@ use super::policies::{Attached, Decided, attach, evaluate};
 use crate::diagnostic::{Code, Findings};
 use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
+use crate::parallel;
 use crate::report::PolicyView;
 use crate::sync::{
     self, PlacedGateway, Spoke, SyncedObjects, Syncing, Variant, Withheld, report_not_synced,
     report_other_versions,
 };
 use apimachinery::Identity;
-use rayon::prelude::*;
 
 /// The facts about an input, computed once for all commands.
 ///
@@ -159,11 +159,7 @@ impl<'a> Analysis<'a> {
         });
         let chosen = sync::chosen_objects(&hub.objects, ours, &self.attached.routes, grants);
         synced.objects.splice(0..0, chosen);
-        let variants = synced
-            .objects
-            .par_iter()
-            .map(|object| sync::variants(object, &gateways))
-            .collect();
+        let variants = parallel::map(&synced.objects, |object| sync::variants(object, &gateways));
         Received {
             gateways,
             synced,

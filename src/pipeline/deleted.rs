@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use kube_json::json;
-use rayon::prelude::*;
 
 use super::analysis::Analysis;
 use crate::api::crd;
@@ -19,6 +18,7 @@ use crate::api::gateway::{GROUP, is_listener_set};
 use crate::hub::{Hub, Objects};
 use crate::object::Object;
 use crate::object::well_known::POLICY_LABEL;
+use crate::parallel;
 use crate::policy::PolicyId;
 use crate::report::diff::{EffectiveChange, EffectiveSettings, SettingChange};
 use crate::report::{PolicyView, Without};
@@ -55,27 +55,23 @@ pub(super) fn if_deleted(analysis: &Analysis<'_>, view: &PolicyView<'_>) -> Hash
         left = rest.unwrap_or_default();
         rest.is_some()
     });
-    let found: Vec<Vec<(String, Vec<Without>)>> = parts
-        .par_iter()
-        .map(|part| {
-            let narrow = narrowed(analysis, view, part);
-            let alike = alike(view, part);
-            let placed = Arc::new(
-                analysis
-                    .placed
-                    .part(&narrow, |cluster| alike.contains_key(cluster)),
-            );
-            let with = analysis.again(Arc::clone(&placed), None);
-            let before = settings(&with);
-            let policies = part.policies.par_iter().map(|policy| {
-                let without = Some(hub.policy(*policy).object.identity());
-                let after = settings(&analysis.again(Arc::clone(&placed), without));
-                let changes = EffectiveSettings::changes(&before, &after);
-                (hub.locator(*policy).to_string(), grouped(&changes, &alike))
-            });
-            policies.collect()
+    let found: Vec<Vec<(String, Vec<Without>)>> = parallel::map(&parts, |part| {
+        let narrow = narrowed(analysis, view, part);
+        let alike = alike(view, part);
+        let placed = Arc::new(
+            analysis
+                .placed
+                .part(&narrow, |cluster| alike.contains_key(cluster)),
+        );
+        let with = analysis.again(Arc::clone(&placed), None);
+        let before = settings(&with);
+        parallel::map(&part.policies, |policy| {
+            let without = Some(hub.policy(*policy).object.identity());
+            let after = settings(&analysis.again(Arc::clone(&placed), without));
+            let changes = EffectiveSettings::changes(&before, &after);
+            (hub.locator(*policy).to_string(), grouped(&changes, &alike))
         })
-        .collect();
+    });
     let mut changes: HashMap<String, Vec<Without>> = found.into_iter().flatten().collect();
     // A policy on no path makes no difference.
     for (policy, _) in hub.policies.iter() {

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use kube_json::Value;
-use rayon::prelude::*;
 
 use super::inputs::Loaded;
 use super::placed::Placed;
@@ -17,6 +16,7 @@ use crate::api::rules;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId, Within};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::{Ages, Object};
+use crate::parallel;
 use crate::placing::Clusters;
 use crate::policy::{
     Attachments, ClusterSet, EffectivePolicies, Fates, KeptAway, MOST_PATHS, MOST_SETTINGS, Options,
@@ -317,28 +317,26 @@ pub(super) fn evaluate<'a>(
     };
     let mut hub = EffectivePolicies::of(attachments, &budget, |start| cluster.is_none() && stays(start));
     steps.advance(1);
-    let mut spokes: Vec<SpokeView<'a>> = spokes
-        .par_iter()
-        .filter_map(|spoke| {
-            // Findings that nobody would see are not computed.
-            if budget.is_exceeded() {
-                return None;
-            }
-            // Mistakes in existing objects were reported where they were read.
-            let mut said = Findings::new();
-            let sources = spoke.sources(&of_hub.objects);
-            let attachments = teaching.options(|options| {
-                Attachments::new(sources, spoke.copied(), grants, &on_clusters(options), &mut said)
-            });
-            let effective = EffectivePolicies::new(&attachments, &budget);
-            steps.advance(1);
-            Some(SpokeView {
-                clusters: &spoke.clusters,
-                attachments,
-                effective,
-            })
+    let views = parallel::map(spokes, |spoke| {
+        // Findings that nobody would see are not computed.
+        if budget.is_exceeded() {
+            return None;
+        }
+        // Mistakes in existing objects were reported where they were read.
+        let mut said = Findings::new();
+        let sources = spoke.sources(&of_hub.objects);
+        let attachments = teaching.options(|options| {
+            Attachments::new(sources, spoke.copied(), grants, &on_clusters(options), &mut said)
+        });
+        let effective = EffectivePolicies::new(&attachments, &budget);
+        steps.advance(1);
+        Some(SpokeView {
+            clusters: &spoke.clusters,
+            attachments,
+            effective,
         })
-        .collect();
+    });
+    let mut spokes: Vec<SpokeView<'a>> = views.into_iter().flatten().collect();
     let topologies = spokes
         .iter()
         .map(|spoke| (spoke.clusters, &spoke.attachments.topology));

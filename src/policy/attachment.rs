@@ -7,8 +7,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use rayon::prelude::*;
-
 use super::envoy_gateway_fit::{
     Fit, Misfit, no_default_host, unfit, wants_default_host, wrong_setting, wrong_setting_at,
 };
@@ -104,17 +102,11 @@ impl<'a> Attachments<'a> {
             }
         }
         let unread: Vec<_> = unread.iter().collect();
-        let read: Vec<(Policy<'a>, Findings)> = unread
-            .into_par_iter()
-            .map(|(id, (object, kind, local))| {
-                let mut findings = Findings::new();
-                let profile = &attachments.kinds.get(*kind).profile;
-                let policy = read_policy(object, (id, *kind, *local), profile, options, &mut findings);
-                (policy, findings)
-            })
-            .collect();
-        for (mut policy, wrong) in read {
-            findings.extend(wrong.iter().cloned());
+        let read: Vec<Policy<'a>> = findings.of_each(&unread, |(id, (object, kind, local)), findings| {
+            let profile = &attachments.kinds.get(*kind).profile;
+            read_policy(object, (*id, *kind, *local), profile, options, findings)
+        });
+        for mut policy in read {
             let identity = policy.object.identity();
             if let Some(copied) = copied.get(&identity).filter(|_| !policy.local) {
                 policy.authored.clone_from(&copied.authored);

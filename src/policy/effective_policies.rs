@@ -6,13 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
 use super::attachment::Attachments;
 use super::effective::PathEffective;
 use super::ids::KindId;
 use super::paths::{PathBudget, paths_from};
 use crate::hub::Table;
+use crate::parallel;
 use crate::topology::{GatewayId, Node, Path, Start};
 
 /// All effective policies, by where their paths begin and by kind.
@@ -34,20 +33,17 @@ impl EffectivePolicies {
     pub(crate) fn of(
         attachments: &Attachments<'_>,
         budget: &PathBudget,
-        wanted: impl Fn(Start) -> bool + Sync,
+        wanted: impl Fn(Start) -> bool,
     ) -> Self {
-        let starts: Vec<Start> = attachments.topology.starts().collect();
-        let by_start = starts
-            .into_par_iter()
-            .filter(|start| wanted(*start))
-            .map(|start| {
-                let kinds = attachments.kinds.ids();
-                let paths = kinds.map(|kind| paths_from(attachments, kind, start, budget));
-                (start, Table::of(paths.collect()))
-            })
-            .collect();
+        let starts = attachments.topology.starts();
+        let starts: Vec<Start> = starts.filter(|start| wanted(*start)).collect();
+        let by_start = parallel::map(&starts, |start| {
+            let kinds = attachments.kinds.ids();
+            let paths = kinds.map(|kind| paths_from(attachments, kind, *start, budget));
+            (*start, Table::of(paths.collect()))
+        });
         Self {
-            by_start,
+            by_start: by_start.into_iter().collect(),
             kinds: attachments.kinds.ids().collect(),
         }
     }

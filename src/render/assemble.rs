@@ -25,10 +25,10 @@ use crate::api::gateway::is_listener_set;
 use crate::api::params::Role;
 use crate::diagnostic::Findings;
 use crate::hub::{OurGatewayId, Table};
+use crate::parallel;
 use crate::progress::Stage;
 use crate::sync::{SyncedObject, Variant};
 use apimachinery::Identity;
-use rayon::prelude::*;
 
 /// The maximum number of planned works, each counted on every cluster that gets it: more than any OCM hub has, and as
 /// many as a run can write in about ten seconds (docs/reference/limits.md).
@@ -110,7 +110,7 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
         plan.hub_objects = hub_objects::annotated(input, &carried, findings);
     }
     // To free thousands of objects takes as long as to make them.
-    carried.into_par_iter().for_each(drop);
+    parallel::map_each(carried, drop);
     plan
 }
 
@@ -220,10 +220,7 @@ impl<'a> Assembly<'a> {
         works_of: impl Fn(&'t T) -> (Findings, Vec<DraftedWork<'a, 't>>) + Sync,
     ) {
         let mut chunks = things.chunks(AT_ONCE);
-        let made = |things: Option<&'t [T]>| -> Vec<_> {
-            let things = things.unwrap_or_default();
-            things.par_iter().map(&works_of).collect()
-        };
+        let made = |things: Option<&'t [T]>| parallel::map(things.unwrap_or_default(), &works_of);
         let mut drafted = made(chunks.next());
         while !drafted.is_empty() && self.planned <= MOST_WORKS {
             let next = chunks.next();

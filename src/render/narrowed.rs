@@ -22,10 +22,10 @@ use crate::hub::{Hub, OurGatewayId, Ours, Table, params_place};
 use crate::object::Object;
 use crate::object::well_known::PARENT_ANNOTATION;
 use crate::output::OutputError;
+use crate::parallel;
 use crate::sync::PlacedGateway;
 use apimachinery::ApiVersion;
 use kube_yaml::scalar;
-use rayon::prelude::*;
 
 /// So many clusters, or objects, are named in one line; the rest is counted.
 const MOST_NAMES: usize = 10;
@@ -81,10 +81,9 @@ pub(crate) fn narrowed(plan: &Plan, narrowing: &Narrowing<'_>) -> Result<Vec<Fin
     for path in paths_in(&narrowing.paths, REPLICA_SETS) {
         sets.extend((narrowing.text)(path)?.map(|text| shipped(&text)));
     }
-    let clusters = plan.clusters.par_iter().filter(|(_, works)| !works.is_empty());
-    let of_clusters: Vec<_> = clusters
-        .map(|(cluster, _)| narrowing.left_on(cluster, plan, &sets))
-        .collect();
+    let clusters = plan.clusters.iter().filter(|(_, works)| !works.is_empty());
+    let clusters: Vec<_> = clusters.map(|(cluster, _)| cluster).collect();
+    let of_clusters = parallel::map(&clusters, |cluster| narrowing.left_on(cluster, plan, &sets));
     let mut left: BTreeMap<&str, Left<'_>> = BTreeMap::new();
     for of_cluster in of_clusters {
         for (class, there) in of_cluster? {

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use crate::parallel;
 use ocm_placement::{Bearing, Evaluation, Explanation, Location, PlacementReport, Stage};
-use rayon::prelude::*;
 
 /// The steps in their order, as people call them.
 const STEPS: [&str; 4] = ["Cluster sets", "Predicates", "Taints", "Ranking"];
@@ -56,10 +56,7 @@ pub(super) fn funnel(
     };
     let why: Vec<Option<(usize, String, Location)>> = match evaluation.explain_placement(position) {
         // What happens to one cluster does not affect another.
-        Some(explain) => clusters
-            .par_iter()
-            .map(|cluster| explained(&explain, cluster))
-            .collect(),
+        Some(explain) => parallel::map(clusters, |cluster| explained(&explain, cluster)),
         None => Vec::new(),
     };
     let mut reasons: BTreeMap<(usize, String), Dropped> = BTreeMap::new();

@@ -11,7 +11,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kube_json::Value;
-use rayon::prelude::*;
 
 use super::contents::{DocumentRange, FileReadBefore};
 use super::disk::{Disk, help_for, read_at_most};
@@ -21,6 +20,7 @@ use super::texts::{SourceFile, Sources};
 use super::tree::{FileTree, TreeError};
 use super::walk::{Discovered, Found, Request, Room};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Secrecy, SourceId, counted};
+use crate::parallel;
 use crate::progress::Stage;
 
 /// One document that is not empty.
@@ -143,10 +143,9 @@ fn read_inputs(
     let steps = request.progress.count(Stage::Reading, inputs.len());
     let limits = kube_yaml::Limits::default();
     let first = sources.files().len();
-    let read: Vec<FileRead> = inputs
-        .into_par_iter()
-        .enumerate()
-        .map(|(index, (room, relative, path, content))| {
+    let read: Vec<FileRead> = parallel::map_each(
+        inputs.into_iter().enumerate().collect(),
+        |(index, (room, relative, path, content))| {
             let id = SourceId(u32::try_from(first.saturating_add(index)).unwrap_or(u32::MAX));
             let shown = show(path);
             let before = match &content {
@@ -179,8 +178,8 @@ fn read_inputs(
             };
             steps.advance(1);
             read
-        })
-        .collect();
+        },
+    );
     drop(steps);
     let mut documents = Vec::new();
     let mut aliases = AliasBudget::default();
@@ -498,7 +497,7 @@ fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits) -> File
     match split {
         Ok(chunks) => {
             // Each by itself, so in parallel: one big file must not take longer than many small ones.
-            let values: Vec<_> = chunks.par_iter().map(|chunk| read_chunk(chunk, limits)).collect();
+            let values = parallel::map(&chunks, |chunk| read_chunk(chunk, limits));
             for (chunk, value) in chunks.iter().zip(values) {
                 let index = u32::try_from(read.file.documents.len()).unwrap_or(u32::MAX);
                 let document = DocumentId { source: id, index };

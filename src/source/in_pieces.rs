@@ -12,7 +12,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kube_json::Value;
-use rayon::prelude::*;
 
 use super::contents::DocumentRange;
 use super::disk::{Disk, help_for};
@@ -25,6 +24,7 @@ use super::pieces::{MOST_PIECES, Piece, Stop, What, cut};
 use super::texts::{PartOfText, SourceFile, Sources};
 use super::walk::{Discovered, Found, Request, Room, walk};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Secrecy, SourceId};
+use crate::parallel;
 use crate::progress::Stage;
 
 /// A value that was read: of a document, or of an item of its list.
@@ -187,8 +187,7 @@ impl<T: Send> Reading<'_, '_, T> {
             };
             (self.make.make)(part).0
         };
-        let made: Vec<T> = documents.into_par_iter().map(make).collect();
-        self.made.extend(made);
+        self.made.extend(parallel::map_each(documents, make));
     }
 }
 
@@ -261,10 +260,7 @@ impl<'b, 'm, T: Send> Batch<'b, 'm, T> {
         self.bytes = 0;
         let pieces = std::mem::take(&mut self.pieces);
         let (make, source) = (self.make, self.source);
-        let read: Vec<Outcome<T>> = pieces
-            .par_iter()
-            .map(|piece| outcome(piece, source, make))
-            .collect();
+        let read = parallel::map(&pieces, |piece| outcome(piece, source, make));
         for (piece, outcome) in pieces.iter().zip(read) {
             self.note(piece, outcome)?;
         }

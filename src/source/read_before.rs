@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use gix::ObjectId;
-use rayon::prelude::*;
 
 use super::contents::FileReadBefore;
 use super::texts::Sources;
+use crate::parallel;
 
 /// The files that an input has kept, by Git's name of their content, and whether they were read as JSON.
 #[derive(Debug, Default)]
@@ -28,9 +28,9 @@ impl ReadBefore {
             let id = gix::objs::compute_hash(gix::hash::Kind::Sha1, gix::objs::Kind::Blob, content);
             Some(((id.ok()?, file.was_read_as_json()), Arc::clone(file)))
         };
-        let files: Vec<_> = sources.kept().par_iter().filter_map(named).collect();
+        let files = parallel::map(sources.kept(), named);
         Self {
-            files: files.into_iter().collect(),
+            files: files.into_iter().flatten().collect(),
         }
     }
 

@@ -16,6 +16,7 @@ use crate::api::gateway::GROUP;
 use crate::diagnostic::{Code, Finding, Findings, fitting_names};
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
+use crate::parallel;
 use apimachinery::Identity;
 use rayon::prelude::*;
 
@@ -78,11 +79,7 @@ pub(crate) fn report_references(
     let managed: HashSet<&str> = managed.map(|cluster| cluster.name.as_str()).collect();
     // That a cluster is unknown is reported where it is named.
     let is_known = |cluster: &str| managed.is_empty() || managed.contains(cluster);
-    let of_gateways: Vec<_> = gateways
-        .rows()
-        .par_iter()
-        .map(|placed| needed_by_gateway(placed, there))
-        .collect();
+    let of_gateways = parallel::map(gateways.rows(), |placed| needed_by_gateway(placed, there));
     for (placed, needed) in gateways.rows().iter().zip(of_gateways) {
         look(
             needed,
@@ -97,10 +94,8 @@ pub(crate) fn report_references(
         let needed = objects.flat_map(|object| needed_by(object, object.namespace.as_deref()));
         needed.collect()
     };
-    let of_variants: Vec<Vec<_>> = variants
-        .par_iter()
-        .map(|variants| variants.iter().map(needed_there).collect())
-        .collect();
+    let of_variants: Vec<Vec<_>> =
+        parallel::map(variants, |variants| variants.iter().map(needed_there).collect());
     for ((synced, variants), of_variants) in synced.iter().zip(variants).zip(of_variants) {
         for (variant, needed) in variants.iter().zip(of_variants) {
             look(needed, &synced.sources, &variant.clusters, there, &mut all);

@@ -10,12 +10,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use kube_json::Value;
-use rayon::prelude::*;
 
 use crate::api::route::{Route, is_route};
 use crate::diagnostic::{Code, Finding, Findings, Place, first_items};
 use crate::hub::{Ours, RowId as _};
 use crate::object::{Object, Rank};
+use crate::parallel;
 use crate::policy::Attachments;
 use crate::topology::{GatewayNode, ListenerId, RouteId, RouteNode, Topology};
 use apimachinery::Field;
@@ -32,12 +32,14 @@ pub(crate) fn report_shadowed(attachments: &Attachments<'_>, ours: &Ours<'_>, fi
     };
     let gateways: Vec<&GatewayNode<'_>> = topology.gateways.rows().iter().filter(is_ours).collect();
     let attached = gateways.iter().flat_map(|gateway| &gateway.attached);
-    let attached: BTreeSet<RouteId> = attached.map(|(_, route)| *route).collect();
+    let mut attached: Vec<RouteId> = attached.map(|(_, route)| *route).collect();
+    attached.sort_unstable();
+    attached.dedup();
     // Each route by itself, so in parallel.
-    let asking: BTreeMap<RouteId, Asking<'_>> = attached
-        .into_par_iter()
-        .filter_map(|route| Some((route, Asking::read(topology.routes.get(route))?)))
-        .collect();
+    let asking = parallel::map(&attached, |route| {
+        Some((*route, Asking::read(topology.routes.get(*route))?))
+    });
+    let asking: BTreeMap<RouteId, Asking<'_>> = asking.into_iter().flatten().collect();
     let mut shadows: BTreeMap<(Rule, Rule), Shadow> = BTreeMap::new();
     let mut names = Names::default();
     // Listeners on which the same happens: a route on all listeners of many Gateways is compared once.

@@ -11,8 +11,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::gateway::PlacedGateway;
 use super::synced_object::SyncedObject;
 use super::touched::{is_gateway_or_route, touched};
@@ -22,6 +20,7 @@ use crate::api::policy::target_refs;
 use crate::diagnostic::Findings;
 use crate::hub::{Hub, Objects, OurGatewayId, Ours, Table};
 use crate::object::Object;
+use crate::parallel;
 use crate::policy::{Attachments, Authored, Copied, PolicyId};
 use crate::topology::{Original, Originals, Sources};
 use apimachinery::Identity;
@@ -440,11 +439,8 @@ impl<'s, 'a> Spokes<'s, 'a> {
             local.is_some_and(|local| local.get(&route.object.identity()).is_some())
         };
         let received = if routes.iter().any(is_local) {
-            Arc::new(self.received(
-                class,
-                together,
-                routes.par_iter().filter(|route| !is_local(route)),
-            ))
+            let routes: Vec<&AssumedRoute<'a>> = routes.iter().filter(|route| !is_local(route)).collect();
+            Arc::new(self.received(class, together, &routes))
         } else {
             // The local objects do not change it.
             let class = Class {
@@ -454,7 +450,8 @@ impl<'s, 'a> Spokes<'s, 'a> {
             match shared.get(&class) {
                 Some(known) => Arc::clone(known),
                 None => {
-                    let received = Arc::new(self.received(&class, together, routes.par_iter()));
+                    let routes: Vec<&AssumedRoute<'a>> = routes.iter().collect();
+                    let received = Arc::new(self.received(&class, together, &routes));
                     shared.insert(class, Arc::clone(&received));
                     received
                 }
@@ -468,15 +465,12 @@ impl<'s, 'a> Spokes<'s, 'a> {
     }
 
     /// The objects that the clusters of a class receive.
-    fn received<'r>(
+    fn received(
         self,
         class: &Class,
         together: &[Together<'s>],
-        routes: impl ParallelIterator<Item = &'r AssumedRoute<'a>>,
-    ) -> Received<'a>
-    where
-        'a: 'r,
-    {
+        routes: &[&AssumedRoute<'a>],
+    ) -> Received<'a> {
         let mut making = Making::default();
         let together = || {
             class
@@ -505,7 +499,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
                 self.add_variant(synced, variant, &mut making);
             }
         }
-        let assumed = routes.filter_map(|route| {
+        let assumed = parallel::map(routes, |route| {
             let parents = route.parents.iter();
             let parents: Vec<(&str, OurGatewayId)> = parents
                 .filter(|(_, gateway)| gateways.contains(gateway))
@@ -514,7 +508,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
             let object = route.object;
             (!parents.is_empty()).then(|| (assumed_route(object, &parents, self.gateways), object))
         });
-        for (copy, object) in assumed.collect::<Vec<_>>() {
+        for (copy, object) in assumed.into_iter().flatten() {
             making.add(copy, object, true);
         }
         Received {

@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use kube_json::{Value, json};
-use rayon::prelude::*;
 
 use super::super::policy_view::{PolicyView, Seen};
 use super::node_names::NodeNames;
 use super::report::{EffectiveChange, SettingChange};
 use super::ways::{Steps, Ways};
+use crate::parallel;
 use crate::policy::{Attachments, Effective, KindId, Leaf, MergeUnit, Profile};
 use crate::topology::{Level, Path};
 
@@ -229,15 +229,13 @@ impl EffectiveSettings {
                 }
                 _ => false,
             };
-        let changed = old
-            .by_path
-            .par_iter()
-            .filter(|(key, before)| !is_unchanged(key, before));
-        let added = new
-            .by_path
-            .par_iter()
-            .filter(|(key, _)| !old.by_path.contains_key(*key));
-        let mut keys: Vec<&PathKey> = changed.chain(added).map(|(key, _)| key).collect();
+        let before: Vec<_> = old.by_path.iter().collect();
+        let changed = parallel::map(&before, |(key, before)| {
+            (!is_unchanged(key, before)).then_some(*key)
+        });
+        let after: Vec<_> = new.by_path.keys().collect();
+        let added = parallel::map(&after, |key| (!old.by_path.contains_key(*key)).then_some(*key));
+        let mut keys: Vec<&PathKey> = changed.into_iter().chain(added).flatten().collect();
         keys.sort_unstable();
         for key in keys {
             let [before, after] = [old, new]
