@@ -3,8 +3,8 @@
 //! Owns: how many pieces the work is cut into, and the order of the results. Flows in: items, and what to make of each.
 //! Flows out: what was made, in the order of the items. Must not know: what the items are.
 //!
-//! rayon's own adapters compile some 200 functions for each place that uses them, and this compiles a few: what runs the
-//! pieces is the same code for all. Sorting in parallel and doing two different things at once are rayon's.
+//! rayon's own adapters compile some 200 functions for each place that uses them, its sort 800, and this compiles a few: what
+//! runs the pieces is the same code for all. Two different things at once are rayon's.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -15,10 +15,9 @@ const MOST_PIECES: usize = 256;
 
 /// What `make` makes of each item.
 pub(crate) fn map<'t, T: Sync, R: Send>(items: &'t [T], make: impl Fn(&'t T) -> R + Sync) -> Vec<R> {
-    let size = items.len().div_ceil(MOST_PIECES).max(1);
-    let pieces: Vec<&'t [T]> = items.chunks(size).collect();
-    in_pieces(&pieces, items.len(), |piece, made| {
-        for item in *piece {
+    let size = piece_size(items.len());
+    in_pieces(items.len(), &|number, made| {
+        for item in items.chunks(size).nth(number).unwrap_or_default() {
             made.push(make(item));
         }
     })
@@ -27,7 +26,7 @@ pub(crate) fn map<'t, T: Sync, R: Send>(items: &'t [T], make: impl Fn(&'t T) -> 
 /// What `make` makes of each item, which it takes.
 pub(crate) fn map_each<T: Send, R: Send>(mut items: Vec<T>, make: impl Fn(T) -> R + Sync) -> Vec<R> {
     let count = items.len();
-    let size = count.div_ceil(MOST_PIECES).max(1);
+    let size = piece_size(count);
     let mut pieces = Vec::new();
     while items.len() > size {
         let last = items.len().saturating_sub(1) / size * size;
@@ -35,21 +34,39 @@ pub(crate) fn map_each<T: Send, R: Send>(mut items: Vec<T>, make: impl Fn(T) -> 
     }
     pieces.push(Mutex::new(items));
     pieces.reverse();
-    in_pieces(&pieces, count, |piece, made| {
-        let items = std::mem::take(&mut *piece.lock().unwrap_or_else(PoisonError::into_inner));
-        for item in items {
-            made.push(make(item));
+    in_pieces(count, &|number, made| {
+        if let Some(piece) = pieces.get(number) {
+            let items = std::mem::take(&mut *piece.lock().unwrap_or_else(PoisonError::into_inner));
+            for item in items {
+                made.push(make(item));
+            }
         }
     })
 }
 
-/// What `add` adds for each piece, one after the other: `count` results.
-fn in_pieces<P: Sync, R: Send>(pieces: &[P], count: usize, add: impl Fn(&P, &mut Vec<R>) + Sync) -> Vec<R> {
-    let results: Vec<Mutex<Vec<R>>> = pieces.iter().map(|_| Mutex::default()).collect();
-    run(pieces.len(), &|number| {
-        if let (Some(piece), Some(result)) = (pieces.get(number), results.get(number)) {
+/// Sorts items by keys that take longer to make than to compare. Items of one key keep their order.
+pub(crate) fn sort_by_key<T: Send, K: Ord + Send>(items: &mut Vec<T>, key: impl Fn(&T) -> K + Sync) {
+    let mut keyed = map_each(std::mem::take(items), |item| (key(&item), item));
+    keyed.sort_by(|(key, _), (other, _)| key.cmp(other));
+    items.extend(keyed.into_iter().map(|(_, item)| item));
+}
+
+/// How many of so many items are one piece.
+fn piece_size(count: usize) -> usize {
+    count.div_ceil(MOST_PIECES).max(1)
+}
+
+/// What `add` adds for each piece of `count` items, given its number.
+fn in_pieces<R: Send>(count: usize, add: &(dyn Fn(usize, &mut Vec<R>) + Sync)) -> Vec<R> {
+    let pieces = count.div_ceil(piece_size(count));
+    let mut results = Vec::with_capacity(pieces);
+    for _ in 0..pieces {
+        results.push(Mutex::new(Vec::new()));
+    }
+    run(pieces, &|number| {
+        if let Some(result) = results.get(number) {
             let mut made = Vec::new();
-            add(piece, &mut made);
+            add(number, &mut made);
             *result.lock().unwrap_or_else(PoisonError::into_inner) = made;
         }
     });
@@ -92,6 +109,15 @@ mod tests {
                 assert!(made.iter().all(|made| *made == expected), "{count} {threads}");
             }
         }
+    }
+
+    #[test]
+    fn items_of_one_key_keep_their_order() {
+        let mut items: Vec<usize> = (0..1_000).collect();
+        sort_by_key(&mut items, |item| std::cmp::Reverse(item % 7));
+        let mut expected: Vec<usize> = (0..1_000).collect();
+        expected.sort_by_key(|item| std::cmp::Reverse(item % 7));
+        assert_eq!(items, expected);
     }
 
     #[test]

@@ -7,8 +7,6 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::within::Within;
 use super::{Code, DocumentId, Finding, Locate, Place, Severity, Suppressed};
 use crate::parallel;
@@ -348,11 +346,10 @@ impl Findings {
     /// Sorts as a reader meets them: by path, line and column, within one position as [`Findings::finish`] does.
     /// Findings about a file as a whole are before those inside it, and findings about the run are last.
     pub fn order_by_position(&mut self, locate: &dyn Locate) {
-        // Nothing to do after `finish`. The next sort keeps the order within one position, and needs no second list.
+        // Nothing to do after `finish`. The next sort keeps the order within one position.
         self.found.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         // In parallel: finding a position reads its document again.
-        self.found
-            .par_sort_by_cached_key(|finding| position_key(&finding.place, locate));
+        parallel::sort_by_key(&mut self.found, |finding| position_key(&finding.place, locate));
     }
 
     /// Keeps the findings for which `keep` returns true.

@@ -88,9 +88,15 @@ pub fn first_items<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usiz
 }
 
 fn split<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> (Vec<String>, usize) {
-    let mut names = names.into_iter();
-    let shown = names.by_ref().take(most).map(|name| name.as_ref().to_owned());
-    (shown.collect(), names.count())
+    let (mut shown, mut left_out) = (Vec::new(), 0_usize);
+    for name in names {
+        if shown.len() < most {
+            shown.push(name.as_ref().to_owned());
+        } else {
+            left_out = left_out.saturating_add(1);
+        }
+    }
+    (shown, left_out)
 }
 
 /// As many names as fit into `room` columns, and how many more there are: `a, b, +3 more`. The first one is always

@@ -55,7 +55,7 @@ pub(super) fn commute(profile: &Profile, one: &Entry, other: &Entry) -> bool {
 /// whether that setting applies.
 pub(super) fn alone_and_beside(profile: &Profile, entries: &[Entry]) -> (Content, Content, bool) {
     let alone = merged(profile, entries, &Content::new());
-    let mut beside = merged(profile, entries, &content([(FOREIGN, true)]));
+    let mut beside = merged(profile, entries, &content(vec![(FOREIGN, true)]));
     let holds = beside.remove(FOREIGN).is_some();
     (alone, beside, holds)
 }
@@ -102,12 +102,12 @@ fn probes(profile: &Profile, entries: &[&Entry]) -> Vec<Content> {
     let layers = entries.iter().flat_map(|entry| entry.layers.iter());
     let leaves = layers.flat_map(|layer| layer.content.iter());
     let keys: BTreeMap<&str, bool> = leaves.map(|(key, leaf)| (key.as_ref(), leaf.essential)).collect();
-    let mut probes = vec![Content::new(), content([(FOREIGN, true)])];
+    let mut probes = vec![Content::new(), content(vec![(FOREIGN, true)])];
     if matches!(profile.unit, MergeUnit::Rules(_) | MergeUnit::Fields(_)) {
         let weightless = keys.iter().filter(|(_, essential)| !**essential);
-        probes.push(content([(FOREIGN, false)]));
-        probes.push(content(weightless.map(|(key, _)| (*key, false))));
-        probes.push(content(keys.into_iter().chain([(FOREIGN, true)])));
+        probes.push(content(vec![(FOREIGN, false)]));
+        probes.push(content(weightless.map(|(key, _)| (*key, false)).collect()));
+        probes.push(content(keys.into_iter().chain([(FOREIGN, true)]).collect()));
         return probes;
     }
     let mut fields: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
@@ -131,12 +131,12 @@ fn probes(profile: &Profile, entries: &[&Entry]) -> Vec<Content> {
         if next.is_empty() {
             return probes;
         }
-        probes.push(content(next.iter().map(|field| (field.as_str(), true))));
+        probes.push(content(next.iter().map(|field| (field.as_str(), true)).collect()));
     }
 }
 
 /// Settings that no policy has in this form.
-fn content<'k>(keys: impl IntoIterator<Item = (&'k str, bool)>) -> Content {
+fn content(keys: Vec<(&str, bool)>) -> Content {
     let leaves = keys.into_iter().map(|(key, essential)| {
         let key: Arc<str> = Arc::from(key);
         let leaf = Leaf {
