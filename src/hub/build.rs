@@ -19,7 +19,7 @@ use super::versions::unknown_version_of_read;
 use crate::api::crd::{self, Crd};
 use crate::api::{catalog, gateway};
 use crate::diagnostic::{Code, Finding, Findings, Part};
-use crate::object::{Object, Origin};
+use crate::object::{Faultless, Object, Origin};
 use crate::parallel;
 use crate::progress::{Progress, Stage};
 use crate::source::{Document, Room, Sources};
@@ -36,6 +36,8 @@ pub(crate) struct Options<'a> {
     pub sources: Option<&'a Sources>,
     /// The controller whose classes are ours: what is attached to them is checked against the built-in catalog.
     pub controller_name: Option<String>,
+    /// The objects of which the built-in catalog was known to say nothing.
+    pub by_catalog: Faultless,
     /// The observer of progress.
     pub progress: Progress,
 }
@@ -80,14 +82,13 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options<'_>, findings: &
         let of_hub: Vec<&Object> = of_hub.map(|(_, object)| object).collect();
         let ours = OursByName::new(&of_hub, &kinds, ours, options.namespace.as_deref());
         let known = |kind: &GroupKind| crds.contains_key(kind) || catalog.contains_key(kind);
-        let used = of_hub
-            .iter()
-            .filter(|object| ours.use_of(object, &kinds) == Use::Used);
+        let uses = parallel::map_each(of_hub, |object| (object, ours.use_of(object, &kinds)));
+        let used = uses.iter().filter(|(_, usage)| *usage == Use::Used);
         without_schema = used
-            .map(|object| object.group_kind())
+            .map(|(object, _)| object.group_kind())
             .filter(|kind| !known(kind))
             .collect();
-        findings.extend(check_by_catalog(&of_hub, &ours, &kinds, &catalog));
+        check_by_catalog(&uses, &catalog, &options.by_catalog, findings);
     }
     let definitions = drafts.objects.iter().chain(&taught.objects);
     let definitions = definitions.filter(|(_, object)| crd::is_one(object));
@@ -424,25 +425,24 @@ fn hangs_on_gateways(kind: &GroupKind, kinds: &KindTable) -> bool {
     kind.group == gateway::GROUP || info.is_some_and(|info| info.parent_refs || info.targets.any())
 }
 
-/// The violations, by the built-in catalog, of the objects of the hub that rendering uses. Objects that live on a
+/// Reports the violations, by the built-in catalog, of the objects of the hub that rendering uses. Objects that live on a
 /// cluster were accepted there.
 fn check_by_catalog(
-    of_hub: &[&Object],
-    ours: &OursByName<'_>,
-    kinds: &KindTable,
+    of_hub: &[(&Object, Use)],
     catalog: &HashMap<GroupKind, Crd>,
-) -> Vec<Finding> {
-    let found = |object: &&Object| {
+    faultless: &Faultless,
+    findings: &mut Findings,
+) {
+    findings.of_each(of_hub, |(object, usage), found| {
         let Some(definition) = catalog.get(&object.group_kind()) else {
-            return Vec::new();
+            return;
         };
-        match ours.use_of(object, kinds) {
-            Use::Used => crd::check_by_catalog(definition, object, None),
+        found.extend(match usage {
+            Use::Used => faultless.judge(object, || crd::check_by_catalog(definition, object, None)),
             Use::NamesNothing => crd::check_by_catalog(definition, object, Some(&REFERENCES)),
             Use::Unused => Vec::new(),
-        }
-    };
-    parallel::map(of_hub, found).into_iter().flatten().collect()
+        });
+    });
 }
 
 /// An object, and what is wrong with it.
@@ -564,4 +564,41 @@ fn not_a_string(origin: &Origin, kind: &str, field: &str, value: &Value) -> Find
     )
     .label(format!("YAML reads it as {value}"))
     .help("put it in quotes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::testing::{SMALL, documents};
+
+    #[test]
+    fn the_catalog_is_remembered_to_say_nothing_of_objects_that_are_used_and_as_it_wants_them() {
+        let route = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\n";
+        let text = [
+            SMALL,
+            route,
+            "metadata: {name: foreign, namespace: infra}\nspec: {parentRefs: [{name: other}], hostnames: a}\n",
+            route,
+            "metadata: {name: typo, namespace: infra}\nspec: {parentRefs: [{name: gw}], hostnmes: [a]}\n",
+        ]
+        .concat();
+        let by_catalog = Faultless::remembering();
+        let options = Options {
+            controller_name: Some("example.com/gateway-controller".to_owned()),
+            by_catalog: by_catalog.clone(),
+            ..Options::default()
+        };
+        let read = documents(&[(Room::Hub, &text)]);
+        let hub = build(read, &options, &mut Findings::new());
+        let objects = hub.objects.iter().chain(&hub.refused);
+        let mut judged: Vec<&str> = Vec::new();
+        for object in objects.filter(|object| object.kind == "HTTPRoute") {
+            by_catalog.judge(object, || {
+                judged.push(&object.name);
+                Vec::new()
+            });
+        }
+        judged.sort_unstable();
+        assert_eq!(judged, ["foreign", "typo"]);
+    }
 }

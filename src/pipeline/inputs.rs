@@ -14,12 +14,12 @@ use super::origins;
 use super::suppress::{About, Suppressions};
 use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
 use crate::diagnostic::{
-    Code, DocumentId, Finding, Findings, Locate as _, Place, SeverityOverride, SourceId, Warnings, nearest,
-    shell_path,
+    Code, DocumentId, Finding, Findings, Locate as _, Place, Severity, SeverityOverride, SourceId, Warnings,
+    nearest, shell_path,
 };
 use crate::hub::kinds::KindTable;
 use crate::hub::{self, Hub, Objects};
-use crate::object::{Object, Origin};
+use crate::object::{Faultless, Object, Origin};
 use crate::output::{INVENTORY, RootFault, misplaced, same_or_inside};
 use crate::placing::decided_clusters;
 use crate::progress::Progress;
@@ -76,8 +76,29 @@ pub struct Request {
     pub search_outputs: bool,
     /// Whether an input that is compared with this one may take over what is read ([`ReadBefore`](source::ReadBefore)).
     pub keeps_values: bool,
+    /// What inputs that share values know of them together.
+    pub examined: Examined,
     /// The observer of progress.
     pub progress: Progress,
+}
+
+/// The objects that nothing is wrong with, by themselves: a base need not examine what it takes over.
+#[derive(Debug, Clone, Default)]
+pub struct Examined {
+    by_catalog: Faultless,
+    /// By the rules of their kind.
+    pub(super) by_rules: Faultless,
+}
+
+impl Examined {
+    /// For inputs that are compared.
+    #[must_use]
+    pub fn shared() -> Self {
+        Self {
+            by_catalog: Faultless::remembering(),
+            by_rules: Faultless::remembering(),
+        }
+    }
 }
 
 /// The input of a run.
@@ -102,6 +123,8 @@ pub struct Loaded {
     pub placement_options: placement::Options,
     /// `--clusters` and `--shard`.
     pub selection: Selection,
+    /// The objects that nothing is wrong with.
+    pub(super) examined: Examined,
     /// The observer of progress.
     pub progress: Progress,
     /// `--work-kind`.
@@ -144,6 +167,12 @@ impl Loaded {
             .display()
             .to_string()
             .replace(std::path::MAIN_SEPARATOR, "/")
+    }
+
+    /// Whether somebody reads findings with this code, which are warnings unless the configuration makes errors of them.
+    pub(super) fn asks_for(&self, warning: Code) -> bool {
+        let error = SeverityOverride::Severity(Severity::Error);
+        self.warnings != Warnings::Unread || self.overrides.get(&warning) == Some(&error)
     }
 
     /// Gives findings that are not part of a run's, such as those of a comparison, the severities of the configuration.
@@ -365,6 +394,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         namespace: request.namespace.clone(),
         taught: config.profiles.iter().filter_map(kind_of_profile).collect(),
         controller_name: Some(config.controller_name.clone()),
+        by_catalog: request.examined.by_catalog.clone(),
         progress: request.progress.clone(),
     };
     let mut hub = hub::build(documents, &options, &mut findings);
@@ -391,6 +421,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
             clusters,
             shard: request.shard,
         },
+        examined: request.examined.clone(),
         progress: request.progress.clone(),
         work_kind: request.work_kind,
         is_stream: is_stream(request),
