@@ -5,9 +5,10 @@
 
 use std::io::{self, Write};
 
+use rayon::slice::ParallelSliceMut as _;
+
 use super::error::OutputError;
 use super::tree::{FileKind, Tree, Turn};
-use crate::parallel;
 
 /// How much is collected before it is written.
 const CHUNK: usize = 256 * 1024;
@@ -30,12 +31,15 @@ fn write_all(tree: &dyn Tree, sink: &mut dyn Write) -> io::Result<()> {
     let mut order = (0..tree.len())
         .filter(|index| tree.kind(*index) == FileKind::Object)
         .collect::<Vec<_>>();
-    parallel::sort_by_key(&mut order, |index| {
-        let (turn, path) = (tree.turn(*index), tree.path(*index));
+    order.par_sort_by(|a, b| {
+        let (turn, other) = (tree.turn(*a), tree.turn(*b));
+        let (path, other_path) = (tree.path(*a), tree.path(*b));
         let (directory, name) = names(&path);
-        // No name has this character, and none comes before it: `eu-1` is before `eu-1-b`, whatever they contain.
-        let directory = directory.replace('/', "\0");
-        (turn != Turn::First, directory, turn, name.to_owned())
+        let (other_directory, other_name) = names(&other_path);
+        (turn != Turn::First)
+            .cmp(&(other != Turn::First))
+            .then_with(|| directory.split('/').cmp(other_directory.split('/')))
+            .then_with(|| (turn, name).cmp(&(other, other_name)))
     });
     let mut buffer = Vec::with_capacity(CHUNK.saturating_mul(2));
     for (position, index) in order.into_iter().enumerate() {

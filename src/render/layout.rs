@@ -12,7 +12,7 @@ use super::rbac::Rights;
 use super::selection::Selection;
 use crate::object::well_known::HUB_DIRECTORY;
 use crate::output::{FileKind, Tree, Turn};
-use crate::parallel;
+use rayon::slice::ParallelSliceMut as _;
 
 const KUSTOMIZATION: &str = "kustomization.yaml";
 
@@ -111,7 +111,7 @@ impl<'a> Layout<'a> {
             files.extend(directories.map(|(directory, _)| File::SetList { directory }));
             files.extend((0_u32..).zip(self.sets).map(|(set, _)| File::Set { set }));
         }
-        parallel::sort_by_key(&mut files, |file| self.path_of(*file).into_owned());
+        files.par_sort_by_cached_key(|file| self.path_of(*file).into_owned());
         files
     }
 

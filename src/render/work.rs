@@ -120,7 +120,10 @@ const MOST_COPIED: usize = 1024 * 1024;
 /// The spec of a work, each line indented by `indent` columns, and OCM's size of its manifests in bytes.
 pub(super) fn spec_text(parts: &WorkParts, params: Option<&Params>, indent: usize) -> (String, u64) {
     let size: u64 = {
-        let sizes = parts.manifests.iter().map(|manifest| manifest_size(&manifest.value));
+        let sizes = parts
+            .manifests
+            .iter()
+            .map(|manifest| manifest_size(&manifest.value));
         sizes.fold(0, u64::saturating_add)
     };
     // As YAML, it rarely takes more than twice the bytes of its JSON.
