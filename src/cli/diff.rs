@@ -18,7 +18,7 @@ use spokewright::diagnostic::{
     self, Code, Finding, Findings, Locate, Place, Severity, counted, shell_path, shell_word,
 };
 use spokewright::output::{self, Earlier};
-use spokewright::pipeline::{self, Before, Budget, EmptyResult, Loaded, Request};
+use spokewright::pipeline::{self, Before, Budget, EmptyResult, Examined, Loaded, Request};
 use spokewright::progress::Stage;
 use spokewright::report::diff::{
     self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Look, Side, Titles, Unreadable, Which,
@@ -150,19 +150,30 @@ impl Diff {
     fn against_input(&self, request: &Request, input: Input) -> Result<Status, Stop> {
         let request = &Request {
             keeps_values: true,
+            examined: Examined::shared(),
             ..request.clone()
         };
         let new = self.options.read(request).map_err(Stop::Failed)?;
         let input = input.after(&new.sources);
-        let base = input.load(request);
-        let (new, base) = rayon::join(
-            || kept(Evaluated::new(new, empty_result(self.allow_empty))),
-            || kept(Evaluated::of_base(base)),
-        );
+        let empty = empty_result(self.allow_empty);
+        // The repository of a revision stays in this thread.
+        let (new, base) = std::thread::scope(|scope| {
+            let new = scope.spawn(|| kept(Evaluated::new(new, empty)));
+            let base = kept(Evaluated::of_base(input.load(request)));
+            (
+                new.join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                base,
+            )
+        });
         self.check_clusters(&[&new, &base])?;
         self.judge(&new)?;
         judge_base(&input, &base, self.options.speech)?;
-        let changes = EffectiveSettings::changes(&base.effective, &new.effective);
+        let before = Before::Rendered(base.rendered.layout(&base.loaded));
+        let (changes, lost) = rayon::join(
+            || EffectiveSettings::changes(&base.effective, &new.effective),
+            || lost_rights(&new, &before),
+        );
         let (old_sources, new_sources) = (&base.loaded.sources, &new.loaded.sources);
         let relative = [new_sources.root_relative(), old_sources.root_relative()];
         let [new_texts, old_texts] = [
@@ -184,8 +195,7 @@ impl Diff {
             self.budget
                 .of(new.loaded.config.budget.and(base.loaded.config.budget)),
         )?;
-        let before = Before::Rendered(base.rendered.layout(&base.loaded));
-        Ok(self.with_lost_rights(status, &new, Some(&before)))
+        Ok(self.with_lost_rights(status, &new, || lost))
     }
 
     fn against_tree(&self, request: &Request, path: &Path) -> Result<Status, Stop> {
@@ -218,7 +228,8 @@ impl Diff {
         )?;
         // It could be read a moment ago.
         let before = Earlier::open(path, None).ok().map(Before::Tree);
-        Ok(self.with_lost_rights(status, &new, before.as_ref()))
+        let lost = || before.map_or_else(Findings::new, |before| lost_rights(&new, &before));
+        Ok(self.with_lost_rights(status, &new, lost))
     }
 
     /// Says which rights go before the objects that they are for: `render` over this base would refuse that.
@@ -226,16 +237,15 @@ impl Diff {
         &self,
         (status, over): (Status, Findings),
         new: &Evaluated,
-        before: Option<&Before<'_>>,
+        lost: impl FnOnce() -> Findings,
     ) -> Status {
-        let mut lost = Findings::new();
-        if let Some(before) = before.filter(|_| status != Status::Done) {
-            // A tree that cannot be read has been reported.
-            lost = pipeline::lost_rights(&new.loaded, &new.rendered, before).unwrap_or_default();
-            show::findings(&lost, &new.loaded.sources, self.options.speech);
+        let mut of_rights = Findings::new();
+        if status != Status::Done {
+            of_rights = lost();
+            show::findings(&of_rights, &new.loaded.sources, self.options.speech);
         }
-        self.also(&new.findings, [over, lost.clone()], &new.loaded.sources);
-        match Status::of(&lost) {
+        self.also(&new.findings, [over, of_rights.clone()], &new.loaded.sources);
+        match Status::of(&of_rights) {
             Status::Done => status,
             worse => worse,
         }
@@ -422,6 +432,11 @@ impl Diff {
     fn say(&self, text: &str) {
         show::note(text, self.options.speech);
     }
+}
+
+/// The rights that `render` over a base would refuse to remove; none if it cannot be read, which has been reported.
+fn lost_rights(new: &Evaluated, before: &Before<'_>) -> Findings {
+    pipeline::lost_rights(&new.loaded, &new.rendered, before).unwrap_or_default()
 }
 
 fn unreadable(titles: &Titles, error: &Unreadable) -> Finding {

@@ -143,8 +143,18 @@ impl Render {
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         let analysis = kept(Analysis::new(&loaded, &mut findings));
-        let rendered = kept(analysis.render(empty_result(self.allow_empty), &mut findings));
-        let status = self.report(&request, &analysis, (&loaded, &rendered), findings, start);
+        // An output that cannot be read stops the writing below, which says so.
+        let (rendered, earlier) = rayon::join(
+            || kept(analysis.render(empty_result(self.allow_empty), &mut findings)),
+            || Earlier::open(&loaded.output, loaded.output_within.as_deref()).ok(),
+        );
+        let status = self.report(
+            &request,
+            &analysis,
+            (&loaded, &rendered, earlier),
+            findings,
+            start,
+        );
         if self.watch {
             drop(ManuallyDrop::into_inner(rendered));
             drop(ManuallyDrop::into_inner(analysis));
@@ -158,7 +168,7 @@ impl Render {
         &self,
         request: &Request,
         analysis: &Analysis<'_>,
-        (loaded, rendered): (&pipeline::Loaded, &Rendered),
+        (loaded, rendered, earlier): (&pipeline::Loaded, &Rendered, Option<Earlier>),
         mut findings: Findings,
         start: Instant,
     ) -> anyhow::Result<Status> {
@@ -171,8 +181,7 @@ impl Render {
         } else {
             Vec::new()
         };
-        // An output that cannot be read stops the writing below, which says so.
-        if let Ok(earlier) = Earlier::open(&loaded.output, loaded.output_within.as_deref()) {
+        if let Some(earlier) = earlier {
             let _ = analysis.compare_rights(rendered, &Before::Tree(earlier), &mut findings);
         }
         if self.report.is_some() && !findings.has_errors() {

@@ -20,7 +20,7 @@ use super::versions::unknown_version_of_read;
 use crate::api::crd::{self, Crd};
 use crate::api::{catalog, gateway};
 use crate::diagnostic::{Code, Finding, Findings, Part};
-use crate::object::{Object, Origin};
+use crate::object::{Faultless, Object, Origin};
 use crate::progress::{Progress, Stage};
 use crate::source::{Document, Room, Sources};
 use apimachinery::{ApiVersion, GroupKind, Work};
@@ -36,6 +36,8 @@ pub(crate) struct Options<'a> {
     pub sources: Option<&'a Sources>,
     /// The controller whose classes are ours: what is attached to them is checked against the built-in catalog.
     pub controller_name: Option<String>,
+    /// The objects of which the built-in catalog was known to say nothing.
+    pub by_catalog: Faultless,
     /// The observer of progress.
     pub progress: Progress,
 }
@@ -87,7 +89,13 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options<'_>, findings: &
             .map(|object| object.group_kind())
             .filter(|kind| !known(kind))
             .collect();
-        findings.extend(check_by_catalog(&of_hub, &ours, &kinds, &catalog));
+        findings.extend(check_by_catalog(
+            &of_hub,
+            &ours,
+            &kinds,
+            &catalog,
+            &options.by_catalog,
+        ));
     }
     let definitions = drafts.objects.iter().chain(&taught.objects);
     let definitions = definitions.filter(|(_, object)| crd::is_one(object));
@@ -435,13 +443,14 @@ fn check_by_catalog(
     ours: &OursByName<'_>,
     kinds: &KindTable,
     catalog: &HashMap<GroupKind, Crd>,
+    faultless: &Faultless,
 ) -> Vec<Finding> {
     let found = |object: &&Object| {
         let Some(definition) = catalog.get(&object.group_kind()) else {
             return Vec::new();
         };
         match ours.use_of(object, kinds) {
-            Use::Used => crd::check_by_catalog(definition, object, None),
+            Use::Used => faultless.judge(object, || crd::check_by_catalog(definition, object, None)),
             Use::NamesNothing => crd::check_by_catalog(definition, object, Some(&REFERENCES)),
             Use::Unused => Vec::new(),
         }

@@ -5,10 +5,12 @@
 //! Flows in: a parsed value and the document it came from. Flows out: an object that has a kind and a name.
 //! Must not know: any particular kind; `api` knows them.
 
+mod faultless;
 mod rank;
 mod variable;
 pub(crate) mod well_known;
 
+pub(crate) use faultless::Faultless;
 pub(crate) use rank::{Ages, Rank, rank_of};
 pub(crate) use variable::{SUBSTITUTE_FIRST, first_variable};
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::inputs::Loaded;
 use super::placed::Placed;
-use super::policies::{Attached, Decided, attach, evaluate};
+use super::policies::{Attached, Decided, attach, evaluate, report_outcomes};
 use crate::diagnostic::{Code, Findings};
 use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
@@ -117,15 +117,13 @@ impl<'a> Analysis<'a> {
     /// Which policies apply on each path of each cluster, and the fate of each; `spokes` are those of this analysis.
     pub fn policies<'x>(&'x self, spokes: &'x Spokes<'x>, findings: &mut Findings) -> PolicyView<'x> {
         self.report_not_synced(findings);
-        self.evaluate(spokes, findings)
+        let view = self.evaluate(spokes, findings);
+        report_outcomes(&view, self.placed.loaded, findings);
+        view
     }
 
-    /// The same, where everything was reported before.
-    pub(super) fn evaluated<'x>(&'x self, spokes: &'x Spokes<'x>) -> PolicyView<'x> {
-        self.evaluate(spokes, &mut Findings::new())
-    }
-
-    fn evaluate<'x>(&'x self, spokes: &'x Spokes<'x>, findings: &mut Findings) -> PolicyView<'x> {
+    /// The same for one who does not ask what is wrong with the policies.
+    pub fn evaluate<'x>(&'x self, spokes: &'x Spokes<'x>, findings: &mut Findings) -> PolicyView<'x> {
         let decided = Decided {
             loaded: self.placed.loaded,
             hub: self.placed.hub,

@@ -16,6 +16,7 @@ use rayon::prelude::*;
 use super::analysis::Analysis;
 use crate::api::crd;
 use crate::api::gateway::{GROUP, is_listener_set};
+use crate::diagnostic::Findings;
 use crate::hub::{Hub, Objects};
 use crate::object::Object;
 use crate::object::well_known::POLICY_LABEL;
@@ -159,7 +160,7 @@ fn grouped(changes: &[EffectiveChange], alike: &Alike<'_>) -> Vec<Without> {
 
 fn settings(analysis: &Analysis<'_>) -> EffectiveSettings {
     let spokes = analysis.spokes();
-    EffectiveSettings::with_hub(&analysis.evaluated(&spokes))
+    EffectiveSettings::with_hub(&analysis.evaluate(&spokes, &mut Findings::new()))
 }
 
 fn starts_of(view: &PolicyView<'_>, policy: PolicyId) -> BTreeSet<Start> {

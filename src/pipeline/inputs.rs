@@ -19,7 +19,7 @@ use crate::diagnostic::{
 };
 use crate::hub::kinds::KindTable;
 use crate::hub::{self, Hub, Objects};
-use crate::object::{Object, Origin};
+use crate::object::{Faultless, Object, Origin};
 use crate::output::{INVENTORY, RootFault, misplaced, same_or_inside};
 use crate::placing::decided_clusters;
 use crate::progress::Progress;
@@ -76,8 +76,29 @@ pub struct Request {
     pub search_outputs: bool,
     /// Whether an input that is compared with this one may take over what is read ([`ReadBefore`](source::ReadBefore)).
     pub keeps_values: bool,
+    /// What inputs that share values know of them together.
+    pub examined: Examined,
     /// The observer of progress.
     pub progress: Progress,
+}
+
+/// The objects that nothing is wrong with, by themselves: a base need not examine what it takes over.
+#[derive(Debug, Clone, Default)]
+pub struct Examined {
+    by_catalog: Faultless,
+    /// By the rules of their kind.
+    pub(super) by_rules: Faultless,
+}
+
+impl Examined {
+    /// For inputs that are compared.
+    #[must_use]
+    pub fn shared() -> Self {
+        Self {
+            by_catalog: Faultless::remembering(),
+            by_rules: Faultless::remembering(),
+        }
+    }
 }
 
 /// The input of a run.
@@ -102,6 +123,8 @@ pub struct Loaded {
     pub placement_options: placement::Options,
     /// `--clusters` and `--shard`.
     pub selection: Selection,
+    /// The objects that nothing is wrong with.
+    pub(super) examined: Examined,
     /// The observer of progress.
     pub progress: Progress,
     /// `--work-kind`.
@@ -365,6 +388,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         namespace: request.namespace.clone(),
         taught: config.profiles.iter().filter_map(kind_of_profile).collect(),
         controller_name: Some(config.controller_name.clone()),
+        by_catalog: request.examined.by_catalog.clone(),
         progress: request.progress.clone(),
     };
     let mut hub = hub::build(documents, &options, &mut findings);
@@ -391,6 +415,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
             clusters,
             shard: request.shard,
         },
+        examined: request.examined.clone(),
         progress: request.progress.clone(),
         work_kind: request.work_kind,
         is_stream: is_stream(request),

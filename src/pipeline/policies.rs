@@ -104,7 +104,8 @@ impl<'a> Teaching<'a> {
             let finding = self.loaded.findings.iter().nth(position)?;
             return Some(finding.message.clone());
         }
-        let broken = rules::broken(object);
+        let by_rules = &self.loaded.examined.by_rules;
+        let broken = by_rules.judge(object, || rules::broken(object));
         let mut errors = broken
             .into_iter()
             .filter(|finding| finding.severity == Severity::Error);
@@ -176,7 +177,8 @@ pub(super) fn attach<'a>(placed: &Placed<'a>, findings: &mut Findings) -> Attach
     let synced = |kind, node| is_synced(&attachments.topology, (kinds, routes), kind, node);
     let mut said = loaded.findings.clone();
     said.extend(findings.iter().cloned());
-    report_broken_rules(attachments, hub, ours, synced, &said, findings);
+    let said = (&said, &loaded.examined.by_rules);
+    report_broken_rules(attachments, hub, ours, synced, said, findings);
     report_shadowed(attachments, ours, findings);
     report_same_target(attachments, synced, findings);
     attached
@@ -365,17 +367,6 @@ pub(super) fn evaluate<'a>(
     for (policy, kept) in kept_away(decided, withheld) {
         fates.keep_away(&attachments.locator(policy), kept);
     }
-    let (mut so_far, wrong) = (
-        findings.iter().chain(loaded.findings.iter()),
-        |finding: &Finding| {
-            finding.severity == Severity::Error && finding.code != Code::POLICY_TARGET_NOT_FOUND
-        },
-    );
-    // What holds where says nothing while something that leads there is wrong. What a policy or a route without a target
-    // hides is left out of the findings (`consequences`).
-    if !so_far.any(wrong) {
-        outcomes(attachments, &fates, cluster, findings);
-    }
     PolicyView {
         hub: attachments,
         hub_effective: hub,
@@ -385,6 +376,19 @@ pub(super) fn evaluate<'a>(
         kinds,
         routes,
         cluster,
+    }
+}
+
+/// Reports what needs the outcome of all policies.
+pub(super) fn report_outcomes(view: &PolicyView<'_>, loaded: &Loaded, findings: &mut Findings) {
+    let mut so_far = findings.iter().chain(loaded.findings.iter());
+    let is_wrong = |finding: &Finding| {
+        finding.severity == Severity::Error && finding.code != Code::POLICY_TARGET_NOT_FOUND
+    };
+    // What holds where says nothing while something that leads there is wrong. What a policy or a route without a target
+    // hides is left out of the findings (`consequences`).
+    if !so_far.any(is_wrong) {
+        outcomes(view.hub, &view.fates, view.cluster, findings);
     }
 }
 

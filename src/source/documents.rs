@@ -85,6 +85,7 @@ pub(super) fn load_tree(
     sources: &mut Sources,
     findings: &mut Findings,
 ) -> Vec<Document> {
+    tree.prepare(&files.iter().map(|found| found.at.as_path()).collect::<Vec<_>>());
     let mut inputs: Vec<Input<'_>> = Vec::with_capacity(files.len());
     for found in files {
         match content(tree, found) {

@@ -7,18 +7,23 @@
 //! [`FileTree`].
 //! Must not know: which files are input.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use gix::ObjectId;
 use gix::index::entry::{Flags, Mode, Stage};
+use rayon::prelude::*;
 
+use super::disk::read_at_most;
 use super::git::{GitError, Opened, open};
 use super::ignored::Rules;
 use super::lfs::pointer;
-use super::objects::{Entry, Objects, is_name, whole};
+use super::objects::{Entry, MOST_OF_A_FILE, MOST_TOGETHER, Objects, is_name, whole};
 use super::tree::{FileTree, TreeEntry, TreeError, join, key};
+use crate::beneath::Enclosure;
 use crate::diagnostic::shell_path;
 
 /// Why the index cannot be read.
@@ -72,7 +77,7 @@ pub struct IndexTree {
     objects: Objects,
     root: PathBuf,
     /// By directory, then by name.
-    directories: BTreeMap<String, BTreeMap<String, Item>>,
+    directories: HashMap<String, BTreeMap<String, Item>>,
     /// Paths that a merge left in conflict.
     conflicts: BTreeSet<String>,
 }
@@ -97,7 +102,7 @@ impl IndexTree {
         let mut tree = Self {
             objects: Objects::new(repository),
             root,
-            directories: BTreeMap::new(),
+            directories: HashMap::new(),
             conflicts: BTreeSet::new(),
         };
         // A link to nothing is an index that is missing, and no new repository.
@@ -176,18 +181,18 @@ impl IndexTree {
     /// Puts an entry into its directory, and the directory into those above it.
     fn put(&mut self, path: &str, item: Item) {
         let (mut parent, mut name) = path.rsplit_once('/').unwrap_or(("", path));
-        let known = self.directories.contains_key(parent);
-        let siblings = self.directories.entry(parent.to_owned()).or_default();
-        // Where a conflict has a file and a directory of one name, the directory is what can be walked.
-        if siblings
-            .get(name)
-            .is_none_or(|there| there.entry != TreeEntry::Directory)
-        {
-            siblings.insert(name.to_owned(), item);
-        }
-        if known {
+        if let Some(siblings) = self.directories.get_mut(parent) {
+            // Where a conflict has a file and a directory of one name, the directory is what can be walked.
+            if siblings
+                .get(name)
+                .is_none_or(|there| there.entry != TreeEntry::Directory)
+            {
+                siblings.insert(name.to_owned(), item);
+            }
             return;
         }
+        let only = BTreeMap::from([(name.to_owned(), item)]);
+        self.directories.insert(parent.to_owned(), only);
         let directory = Item {
             entry: TreeEntry::Directory,
             id: item.id,
@@ -209,9 +214,7 @@ impl IndexTree {
             return Held::Nothing;
         };
         let kind = self.objects.repository().object_hash();
-        let is_blob_of = |content: &[u8]| {
-            gix::objs::compute_hash(kind, gix::objs::Kind::Blob, content).is_ok_and(|id| id == item.id)
-        };
+        let is_blob_of = |content: &[u8]| is_blob_of(kind, item.id, content);
         let is_conflict = key(path).is_some_and(|path| self.conflicts.contains(&path));
         let is_file = item.entry == TreeEntry::File && !is_conflict;
         if is_file && (is_blob_of(bytes) || is_blob_of(pointer(bytes).as_bytes())) {
@@ -282,6 +285,11 @@ impl IndexTree {
     }
 }
 
+/// Whether Git gives a file of this content this name.
+fn is_blob_of(kind: gix::hash::Kind, id: ObjectId, content: &[u8]) -> bool {
+    gix::objs::compute_hash(kind, gix::objs::Kind::Blob, content).is_ok_and(|found| found == id)
+}
+
 impl FileTree for IndexTree {
     fn root(&self) -> &Path {
         &self.root
@@ -310,6 +318,27 @@ impl FileTree for IndexTree {
             return Ok(Some(TreeEntry::Directory));
         }
         Ok(self.item(path).map(|item| item.entry))
+    }
+
+    /// Most files of the work tree are those of the index, and opening one is faster than unpacking an object. Its content
+    /// proves that it is the same, and nothing else does.
+    fn prepare(&self, files: &[&Path]) {
+        let Ok(work_tree) = Enclosure::open(&self.root) else {
+            return;
+        };
+        let kind = self.objects.repository().object_hash();
+        let held = AtomicUsize::new(0);
+        let same = |(path, id): (&Path, ObjectId)| {
+            let bytes = read_at_most(work_tree.file(path).ok()?, MOST_OF_A_FILE).ok()?;
+            let is_held = bytes.len() <= MOST_OF_A_FILE
+                && is_blob_of(kind, id, &bytes)
+                && held.fetch_add(bytes.len(), Relaxed) <= MOST_TOGETHER;
+            is_held.then_some((id, bytes))
+        };
+        let files = files.iter().filter_map(|path| Some((*path, self.item(path)?.id)));
+        let files: Vec<_> = files.collect();
+        let found: Vec<_> = files.into_par_iter().filter_map(same).collect();
+        self.objects.offer(found);
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {

@@ -7,7 +7,7 @@
 //! nested trees of ten entries each are ten billion paths.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Repository};
@@ -15,13 +15,13 @@ use gix::{ObjectId, Repository};
 use super::tree::{TreeEntry, TreeError};
 
 /// The maximum size of one file, as on disk.
-const MOST_OF_A_FILE: usize = kube_yaml::Limits::DEFAULT_DOCUMENT_BYTES;
+pub(super) const MOST_OF_A_FILE: usize = kube_yaml::Limits::DEFAULT_DOCUMENT_BYTES;
 /// The maximum size of the target of a link: Linux accepts no longer path (`PATH_MAX`).
 const MOST_OF_A_LINK: usize = 4096;
 /// The maximum size of one directory: 400,000 names.
 const MOST_OF_A_DIRECTORY: usize = 16 << 20;
 /// The maximum total size of all files that are read.
-const MOST_TOGETHER: usize = 256 << 20;
+pub(super) const MOST_TOGETHER: usize = 256 << 20;
 /// How many files and directories may be the same as others, with all that is in them.
 const MOST_COPIES: usize = 100_000;
 /// The maximum total size of these copies: each of their documents is an object of its own, which takes sixty times its
@@ -34,6 +34,8 @@ pub(super) const ALLOCATION: usize = 4 * MOST_OF_A_FILE;
 /// The objects of a repository.
 pub(super) struct Objects {
     repository: Repository,
+    /// Contents of files that are known already, by their names.
+    offered: RefCell<HashMap<ObjectId, Vec<u8>>>,
     read: RefCell<HashSet<ObjectId>>,
     spent: Cell<Spent>,
 }
@@ -60,6 +62,7 @@ impl Objects {
     pub(super) fn new(repository: Repository) -> Self {
         Self {
             repository,
+            offered: RefCell::default(),
             read: RefCell::default(),
             spent: Cell::default(),
         }
@@ -67,6 +70,12 @@ impl Objects {
 
     pub(super) fn repository(&self) -> &Repository {
         &self.repository
+    }
+
+    /// Takes over contents of files, each of which has the name that Git gives it and is not too large. They are not
+    /// unpacked, and count as if they were.
+    pub(super) fn offer(&self, contents: impl IntoIterator<Item = (ObjectId, Vec<u8>)>) {
+        self.offered.borrow_mut().extend(contents);
     }
 
     /// The entries of a tree, in the order of their names.
@@ -123,6 +132,11 @@ impl Objects {
         } else {
             MOST_OF_A_FILE
         };
+        let offered = (entry == TreeEntry::File).then(|| self.offered.borrow_mut().remove(&id));
+        if let Some(bytes) = offered.flatten() {
+            let is_too_much = self.count_file(id, bytes.len())?;
+            return Ok(if is_too_much { Vec::new() } else { bytes });
+        }
         let size = self.check_size(id, most)?;
         if self.count_file(id, size)? {
             return Ok(Vec::new());

@@ -94,6 +94,9 @@ pub trait FileTree {
     /// It is neither, or cannot be read.
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError>;
 
+    /// Prepares the tree for reading these files, each once.
+    fn prepare(&self, _files: &[&Path]) {}
+
     /// A file with the content of this one, if it was read before, in the same syntax: JSON, or any. It counts as if it
     /// were read again.
     ///

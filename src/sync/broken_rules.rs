@@ -11,20 +11,20 @@ use crate::api::route::Route;
 use crate::api::rules;
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity, Within};
 use crate::hub::{Hub, Ours};
-use crate::object::Object;
+use crate::object::{Faultless, Object};
 use crate::policy::{Attachments, KindId};
 use crate::topology::{GatewayId, Node, Topology};
 
 /// Reports what an API server would refuse of the objects in our chain: all of it where their CRD is not in the input,
 /// and where it is, which part of a value its rules refuse. Of policies also those of other Gateways, as reports leave out
 /// what is refused. A policy that is not `synced` stops no run. `said` are the findings of reading: structural mistakes
-/// are not reported again.
+/// are not reported again. `faultless` are objects that no rule refuses.
 pub(crate) fn report_broken_rules(
     attachments: &Attachments<'_>,
     hub: &Hub,
     ours: &Ours<'_>,
     synced: impl Fn(KindId, Node) -> bool,
-    said: &Findings,
+    (said, faultless): (&Findings, &Faultless),
     findings: &mut Findings,
 ) {
     // An object with a field that does not exist lacks the field that was meant.
@@ -44,7 +44,7 @@ pub(crate) fn report_broken_rules(
             let is_refused = |finding: &Finding| {
                 finding.severity == Severity::Warning || refused.is_around(&finding.place)
             };
-            let broken = rules::broken(object).into_iter();
+            let broken = faultless.judge(object, || rules::broken(object)).into_iter();
             found.extend(broken.filter(|finding| !has_crd || is_refused(finding)));
         }
         if object.api_version.group == GROUP && object.kind == "Gateway"

@@ -49,6 +49,15 @@ impl<V: Clone> Map<V> {
         self.len() == 0
     }
 
+    /// Where the members are in memory, if there are any. Two maps that are at one address at the same time are clones.
+    #[must_use]
+    pub fn address(&self) -> Option<usize> {
+        match &self.0 {
+            Members::Few(list) => (!list.is_empty()).then(|| list.as_ptr().addr()),
+            Members::Many(tree) => Some(Arc::as_ptr(tree).addr()),
+        }
+    }
+
     /// The value of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&V> {

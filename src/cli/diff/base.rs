@@ -91,7 +91,7 @@ impl Evaluated {
         let (rendered, spokes) = analysis.render_and_spokes(empty, &mut findings);
         // What the policies alone would report is for `check`.
         let mut of_policies = Findings::new();
-        let view = analysis.policies(&spokes, &mut of_policies);
+        let view = analysis.evaluate(&spokes, &mut of_policies);
         let is_limit = |finding: &Arc<Finding>| finding.code == Code::POLICY_TOO_MANY_PATHS;
         findings.extend(of_policies.into_iter().filter(is_limit));
         let effective = match view.too_much_to_list() {

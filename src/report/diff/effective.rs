@@ -180,6 +180,10 @@ impl EffectiveSettings {
         let class = self.classes.len();
         self.classes.push(clusters);
         let attachments = seen.attachments;
+        if self.by_path.is_empty() {
+            // Growing would hash all locators again.
+            self.by_path.reserve(seen.effective.iter().count());
+        }
         let mut known: HashMap<*const Effective, Arc<Settings>> = HashMap::new();
         let mut kinds: HashMap<KindId, [Arc<str>; 2]> = HashMap::new();
         for (kind, path) in seen.effective.iter().filter(|(_, path)| is_asked(&path.path)) {
