@@ -29,6 +29,8 @@ pub enum Warnings {
     Reported,
     /// Each counts as an error: `--deny warnings`.
     Denied,
+    /// Nobody reads them, so they need not be looked for: the old side of a comparison.
+    Unread,
 }
 
 /// All findings of a run.

@@ -82,20 +82,14 @@ pub(crate) fn build(documents: Vec<Document>, options: &Options<'_>, findings: &
         let of_hub: Vec<&Object> = of_hub.map(|(_, object)| object).collect();
         let ours = OursByName::new(&of_hub, &kinds, ours, options.namespace.as_deref());
         let known = |kind: &GroupKind| crds.contains_key(kind) || catalog.contains_key(kind);
-        let used = of_hub
-            .iter()
-            .filter(|object| ours.use_of(object, &kinds) == Use::Used);
+        let uses = of_hub.into_par_iter();
+        let uses: Vec<(&Object, Use)> = uses.map(|object| (object, ours.use_of(object, &kinds))).collect();
+        let used = uses.iter().filter(|(_, usage)| *usage == Use::Used);
         without_schema = used
-            .map(|object| object.group_kind())
+            .map(|(object, _)| object.group_kind())
             .filter(|kind| !known(kind))
             .collect();
-        findings.extend(check_by_catalog(
-            &of_hub,
-            &ours,
-            &kinds,
-            &catalog,
-            &options.by_catalog,
-        ));
+        findings.extend(check_by_catalog(&uses, &catalog, &options.by_catalog));
     }
     let definitions = drafts.objects.iter().chain(&taught.objects);
     let definitions = definitions.filter(|(_, object)| crd::is_one(object));
@@ -439,17 +433,15 @@ fn hangs_on_gateways(kind: &GroupKind, kinds: &KindTable) -> bool {
 /// The violations, by the built-in catalog, of the objects of the hub that rendering uses. Objects that live on a
 /// cluster were accepted there.
 fn check_by_catalog(
-    of_hub: &[&Object],
-    ours: &OursByName<'_>,
-    kinds: &KindTable,
+    of_hub: &[(&Object, Use)],
     catalog: &HashMap<GroupKind, Crd>,
     faultless: &Faultless,
 ) -> Vec<Finding> {
-    let found = |object: &&Object| {
+    let found = |(object, usage): &(&Object, Use)| {
         let Some(definition) = catalog.get(&object.group_kind()) else {
             return Vec::new();
         };
-        match ours.use_of(object, kinds) {
+        match usage {
             Use::Used => faultless.judge(object, || crd::check_by_catalog(definition, object, None)),
             Use::NamesNothing => crd::check_by_catalog(definition, object, Some(&REFERENCES)),
             Use::Unused => Vec::new(),
@@ -577,4 +569,41 @@ fn not_a_string(origin: &Origin, kind: &str, field: &str, value: &Value) -> Find
     )
     .label(format!("YAML reads it as {value}"))
     .help("put it in quotes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::testing::{SMALL, documents};
+
+    #[test]
+    fn the_catalog_is_remembered_to_say_nothing_of_objects_that_are_used_and_as_it_wants_them() {
+        let route = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\n";
+        let text = [
+            SMALL,
+            route,
+            "metadata: {name: foreign, namespace: infra}\nspec: {parentRefs: [{name: other}], hostnames: a}\n",
+            route,
+            "metadata: {name: typo, namespace: infra}\nspec: {parentRefs: [{name: gw}], hostnmes: [a]}\n",
+        ]
+        .concat();
+        let by_catalog = Faultless::remembering();
+        let options = Options {
+            controller_name: Some("example.com/gateway-controller".to_owned()),
+            by_catalog: by_catalog.clone(),
+            ..Options::default()
+        };
+        let read = documents(&[(Room::Hub, &text)]);
+        let hub = build(read, &options, &mut Findings::new());
+        let objects = hub.objects.iter().chain(&hub.refused);
+        let mut judged: Vec<&str> = Vec::new();
+        for object in objects.filter(|object| object.kind == "HTTPRoute") {
+            by_catalog.judge(object, || {
+                judged.push(&object.name);
+                Vec::new()
+            });
+        }
+        judged.sort_unstable();
+        assert_eq!(judged, ["foreign", "typo"]);
+    }
 }

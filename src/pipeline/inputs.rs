@@ -14,8 +14,8 @@ use super::origins;
 use super::suppress::{About, Suppressions};
 use crate::api::config::{self, HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
 use crate::diagnostic::{
-    Code, DocumentId, Finding, Findings, Locate as _, Place, SeverityOverride, SourceId, Warnings, nearest,
-    shell_path,
+    Code, DocumentId, Finding, Findings, Locate as _, Place, Severity, SeverityOverride, SourceId, Warnings,
+    nearest, shell_path,
 };
 use crate::hub::kinds::KindTable;
 use crate::hub::{self, Hub, Objects};
@@ -167,6 +167,12 @@ impl Loaded {
             .display()
             .to_string()
             .replace(std::path::MAIN_SEPARATOR, "/")
+    }
+
+    /// Whether somebody reads findings with this code, which are warnings unless the configuration makes errors of them.
+    pub(super) fn asks_for(&self, warning: Code) -> bool {
+        let error = SeverityOverride::Severity(Severity::Error);
+        self.warnings != Warnings::Unread || self.overrides.get(&warning) == Some(&error)
     }
 
     /// Gives findings that are not part of a run's, such as those of a comparison, the severities of the configuration.

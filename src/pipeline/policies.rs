@@ -179,7 +179,9 @@ pub(super) fn attach<'a>(placed: &Placed<'a>, findings: &mut Findings) -> Attach
     said.extend(findings.iter().cloned());
     let said = (&said, &loaded.examined.by_rules);
     report_broken_rules(attachments, hub, ours, synced, said, findings);
-    report_shadowed(attachments, ours, findings);
+    if loaded.asks_for(Code::ROUTE_SHADOWED) {
+        report_shadowed(attachments, ours, findings);
+    }
     report_same_target(attachments, synced, findings);
     attached
 }

@@ -210,3 +210,19 @@ fn a_map_is_no_value_of_another_type() {
     assert!(serde_json::from_str::<Map>("[1]").is_err());
     assert_eq!(serde_json::from_str::<Map>(r#"{"a": 1}"#).unwrap()["a"], 1);
 }
+
+#[test]
+fn maps_at_one_address_are_clones_of_each_other() {
+    for members in [1, 3, 1000] {
+        let map: Map = (0..members)
+            .map(|number| (format!("a{number}"), Value::from(number)))
+            .collect();
+        let (mut changed, clone) = (map.clone(), map.clone());
+        assert!(map.address().is_some());
+        assert_eq!(clone.address(), map.address());
+        changed.insert("a0", Value::Null);
+        assert_ne!(changed.address(), map.address());
+        assert_eq!(clone, map);
+    }
+    assert_eq!(Map::new().address(), None);
+}

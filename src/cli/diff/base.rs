@@ -147,7 +147,7 @@ impl Input {
     /// Reads it.
     pub(in crate::cli) fn load(&self, request: &Request) -> Loaded {
         let mut request = Request {
-            warnings: Warnings::Reported,
+            warnings: Warnings::Unread,
             output: None,
             keeps_values: false,
             ..request.clone()

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "git")]
 mod every_tree;
+#[cfg(feature = "git")]
+mod index;
 mod lookups;
 #[cfg(feature = "git")]
 mod read_before;
