@@ -420,3 +420,31 @@ fn a_file_that_both_sides_have_is_examined_again_where_only_the_base_uses_it() {
         .says("hub/gateway.yaml:15:5")
         .says("the base `HEAD` has 1 error");
 }
+
+#[test]
+fn a_warning_that_the_base_makes_an_error_of_is_looked_for_in_the_base() {
+    let Some(scratch) = repository() else { return };
+    let route = |name: &str| {
+        format!(
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: {name}, namespace: gateways}}\n\
+             spec: {{parentRefs: [{{name: prod-web}}], hostnames: [a.example.com], rules: [{{}}]}}\n"
+        )
+    };
+    let config = "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhub: [hub]\n";
+    let strict = format!("{config}findings: {{route/shadowed: error}}\n");
+    let both = [route("a"), route("b")].join("---\n");
+    scratch
+        .write("hub/routes.yaml", &both)
+        .write("spokewright.yaml", &strict);
+    commit(&scratch.path(""));
+    scratch.write("hub/routes.yaml", &route("a"));
+    scratch.run(&["diff", "-q"]).says("error[route/shadowed]");
+    scratch
+        .write("spokewright.yaml", config)
+        .write("hub/routes.yaml", &both);
+    scratch.run(&["diff", "-q"]).says("error[route/shadowed]");
+    commit(&scratch.path(""));
+    scratch.write("hub/routes.yaml", &route("a"));
+    let run = scratch.run(&["diff", "-q"]);
+    assert!(!run.stderr.contains("route/shadowed"), "{}", run.stderr);
+}

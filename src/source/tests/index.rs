@@ -70,26 +70,6 @@ fn a_file_of_the_work_tree_counts_toward_the_limits_on_an_index() {
     assert_alike(&root, &["all copies so far have more than"]);
 }
 
-#[cfg(unix)]
-#[test]
-fn a_link_whose_target_is_as_long_as_a_file_is_refused() {
-    use std::os::unix::fs::symlink;
-
-    // One blob is both: the content of a file, and a target that Linux takes from nobody.
-    let text = format!("kind: A # {}\n", "x".repeat(5000));
-    let (_directory, root) = staged(&[("hub/a.yaml", &text)]);
-    let blob = std::process::Command::new("git")
-        .args(["rev-parse", ":hub/a.yaml"])
-        .current_dir(&root)
-        .output()
-        .expect("git runs");
-    let blob = String::from_utf8(blob.stdout).expect("a name");
-    let entry = format!("120000,{},hub/link.yaml", blob.trim());
-    git(&root, &["update-index", "--add", "--cacheinfo", &entry]);
-    symlink("a.yaml", root.join("hub/link.yaml")).expect("a link");
-    assert_alike(&root, &["it has 5011 bytes; at most 4096 are read"]);
-}
-
 #[test]
 fn an_object_that_is_missing_is_one_that_the_work_tree_may_have() {
     let (_directory, root) = staged(&[("hub/a.yaml", "kind: A\n"), ("hub/b.yaml", "kind: B\n")]);
