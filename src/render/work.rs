@@ -98,14 +98,18 @@ pub(super) fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText 
     append_entry(&mut before, "name", &Value::from(&parts.name), 2, KeyOrder::Bytes);
     before.push_str("  namespace: ");
     before.shrink_to_fit();
-    // In place: with twenty thousand routes, a second copy would be the most that a check holds.
-    spec.insert_str(0, &format!("\n{metadata}spec:\n"));
-    if spec.len() < MOST_COPIED {
-        spec.shrink_to_fit();
-    }
+    let head = format!("\n{metadata}spec:\n");
+    let after = if spec.len() < MOST_COPIED {
+        // A copy has no unused room. An allocator need not give it back otherwise: mimalloc keeps up to half of a block.
+        head + &spec
+    } else {
+        // With twenty thousand routes, a second copy would be the most that a check holds.
+        spec.insert_str(0, &head);
+        spec
+    };
     WorkText {
         before,
-        after: spec,
+        after,
         guarded,
         variable,
         size,
@@ -114,7 +118,7 @@ pub(super) fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText 
 
 /// Bytes that most specs of works do not need.
 const USUAL_SPEC: usize = 8 * 1024;
-/// Bytes of text that are copied where that gives unused room back. Of more, the system never gave it.
+/// Texts of fewer bytes are copied. What a larger one does not use was never given by the system.
 const MOST_COPIED: usize = 1024 * 1024;
 
 /// The spec of a work, each line indented by `indent` columns, and OCM's size of its manifests in bytes.
