@@ -15,7 +15,6 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use gix::ObjectId;
 use gix::index::entry::{Flags, Mode, Stage};
-use rayon::prelude::*;
 
 use super::disk::read_at_most;
 use super::git::{GitError, Opened, open};
@@ -25,6 +24,7 @@ use super::objects::{Entry, MOST_OF_A_FILE, MOST_TOGETHER, Objects, is_name, who
 use super::tree::{FileTree, TreeEntry, TreeError, join, key};
 use crate::beneath::Enclosure;
 use crate::diagnostic::shell_path;
+use crate::parallel;
 
 /// Why the index cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -328,7 +328,7 @@ impl FileTree for IndexTree {
         };
         let kind = self.objects.repository().object_hash();
         let held = AtomicUsize::new(0);
-        let same = |(path, id): (&Path, ObjectId)| {
+        let same = |&(path, id): &(&Path, ObjectId)| {
             let bytes = read_at_most(work_tree.file(path).ok()?, MOST_OF_A_FILE).ok()?;
             let is_held = bytes.len() <= MOST_OF_A_FILE
                 && is_blob_of(kind, id, &bytes)
@@ -337,8 +337,8 @@ impl FileTree for IndexTree {
         };
         let files = files.iter().filter_map(|path| Some((*path, self.item(path)?.id)));
         let files: Vec<_> = files.collect();
-        let found: Vec<_> = files.into_par_iter().filter_map(same).collect();
-        self.objects.offer(found);
+        self.objects
+            .offer(parallel::map(&files, same).into_iter().flatten());
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {

@@ -308,6 +308,18 @@ impl FileTree for Refusing<'_> {
     }
 }
 
+/// A repository in which these files are staged.
+pub(super) fn staged(files: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let root = fs::canonicalize(directory.path()).expect("a directory");
+    for (path, text) in files {
+        write(&root, path, text);
+    }
+    git(&root, &["init", "-q"]);
+    git(&root, &["add", "-A"]);
+    (directory, root)
+}
+
 pub(super) fn git(directory: &Path, arguments: &[&str]) {
     let output = Command::new("git")
         .args(["-c", "user.name=A", "-c", "user.email=a@example.com"])

@@ -1,6 +1,6 @@
 //! An index that takes over files of the work tree: what it has staged, the same findings, the same limits.
 
-use super::every_tree::git;
+use super::every_tree::staged;
 use super::*;
 use crate::source::{Files, IndexTree, Sources};
 
@@ -16,17 +16,6 @@ fn read(root: &Path) -> String {
     let documents = Files::Tree(&index).documents(&request, None, &mut sources, &mut findings);
     let texts = sources.files().iter().map(|file| (&file.relative, &file.text));
     format!("{documents:#?}\n{:#?}\n{findings:#?}", texts.collect::<Vec<_>>())
-}
-
-fn staged(files: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf) {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let root = fs::canonicalize(directory.path()).expect("a directory");
-    for (path, text) in files {
-        write(&root, path, text);
-    }
-    git(&root, &["init", "-q"]);
-    git(&root, &["add", "-A"]);
-    (directory, root)
 }
 
 /// What the index gives is the same with the work tree and without it.

@@ -2,20 +2,14 @@
 
 use std::sync::Arc;
 
-use super::every_tree::git;
+use super::every_tree::{git, staged};
 use super::*;
 use crate::source::{Document, Files, GitTree, ReadBefore, SourceFile, Sources};
 
 const TWO: &str = "# two, and nothing between them\nkind: A\n---\n# empty\n---\nkind: B\n";
 
 fn committed(files: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf) {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let root = fs::canonicalize(directory.path()).expect("a directory");
-    for (path, text) in files {
-        write(&root, path, text);
-    }
-    git(&root, &["init", "-q"]);
-    git(&root, &["add", "-A"]);
+    let (directory, root) = staged(files);
     git(&root, &["commit", "-q", "-m", "all"]);
     (directory, root)
 }
