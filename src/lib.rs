@@ -21,22 +21,14 @@
     )
 )]
 
-mod api;
-mod beneath;
-pub mod diagnostic;
-mod hub;
-mod object;
 pub mod output;
-mod parallel;
 pub mod pipeline;
-mod placing;
-mod policy;
-pub mod progress;
 pub mod render;
 pub mod report;
-pub mod source;
-mod sync;
-mod topology;
 
-pub use hub::{Hub, Objects, PassedOver};
-pub use object::{Object, Origin};
+// The rooms that read the input, and those that decide, are crates of their own.
+pub use ocm_hub::hub::{Hub, Objects, PassedOver};
+pub use ocm_hub::object::{Object, Origin};
+use ocm_hub::{api, beneath, hub, object, parallel};
+pub use ocm_hub::{diagnostic, progress, source};
+use policy_sync::{outcome, placing, policy, sync, topology};

@@ -346,12 +346,7 @@ fn narrowed(analysis: &Analysis<'_>, view: &PolicyView<'_>, part: &Part) -> Hub 
     });
     let objects = Objects::new(copied.collect());
     // Schemas are those of the whole.
-    Hub {
-        objects,
-        spokes: inhabited(analysis, view, part),
-        kinds: hub.kinds.clone(),
-        ..Hub::default()
-    }
+    Hub::of(objects, inhabited(analysis, view, part), hub.kinds.clone())
 }
 
 /// Whether it defines a kind of policies.

@@ -57,15 +57,12 @@ pub(super) fn report_nothing_rendered(
     } else {
         "; or "
     };
-    let empty = empty
+    let mut empty = empty
         .help(format!(
             "{help}{or}pass --allow-empty if nothing should be rendered"
         ))
         .note(unplaced.message);
-    let empty = Finding {
-        lacks: unplaced.lacks,
-        ..empty
-    };
+    empty.lacks = unplaced.lacks;
     findings.push(empty);
 }
 

@@ -129,11 +129,9 @@ fn at_the_definition(lacks: Lacks, found: &[Arc<Finding>], sources: &Sources) ->
         )),
         None => finding.help("correct this name, or the references"),
     };
-    let finding = shown(finding, found);
-    Some(Finding {
-        lacks: Some(Box::new(lacks)),
-        ..finding
-    })
+    let mut finding = shown(finding, found);
+    finding.lacks = Some(Box::new(lacks));
+    Some(finding)
 }
 
 /// One finding, at the first of the worst references.

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use super::inputs::Loaded;
 use crate::diagnostic::Findings;
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
+use crate::outcome::placements_not_found;
 use crate::placing::{self, Clusters};
 use crate::progress::Stage;
-use crate::report::placements_not_found;
 use crate::sync::PlacedGateway;
 
 /// Which objects of an input are ours, and where they go: the same for every view of its policies.

@@ -16,6 +16,7 @@ use crate::api::rules;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId, Within};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::{Ages, Object};
+use crate::outcome::SpokeView;
 use crate::parallel;
 use crate::placing::Clusters;
 use crate::policy::{
@@ -23,7 +24,7 @@ use crate::policy::{
     PathBudget, PolicyId, Profiles, learn_targets, outcomes, report_nonconforming_kinds,
 };
 use crate::progress::Stage;
-use crate::report::{PolicyView, SpokeView};
+use crate::report::PolicyView;
 use crate::sync::{
     LocalPolicies, Spoke, SyncedKinds, SyncedRoutes, Withheld, is_synced, leave_others_alone,
     report_broken_rules, report_local_conflicts, report_outdone_listeners, report_same_target,

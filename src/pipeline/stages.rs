@@ -17,11 +17,12 @@ use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, Work
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, SourceId};
 use crate::hub::Objects;
 use crate::object::{Object, Origin};
+use crate::outcome::Prediction;
 use crate::output::{Earlier, OutputError, Tree as _, position, read_tree};
 use crate::render::{self, Layout, Plan, Settings};
 use crate::report::{
-    Aggregated, Aggregation, ExportedWorks, ObjectStatus, PolicyView, Prediction, PruneList, Pruning,
-    StatusGroup, WithheldPolicy,
+    Aggregated, Aggregation, ExportedWorks, ObjectStatus, PolicyView, PruneList, Pruning, StatusGroup,
+    WithheldPolicy,
 };
 use crate::sync::{
     OnSpokes, Withheld, check_admission, report_misspelled_backends, report_not_permitted, report_references,

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use super::manifest::Manifest;
 use super::rbac::Rights;
 use super::work::WorkText;
-use crate::hub::{Table, row_ids};
+use crate::hub::Table;
 use crate::object::Origin;
+use ocm_hub::row_ids;
 
 row_ids! {
     /// A distinct work, in [`Plan::works`].

@@ -18,11 +18,11 @@ pub use document::{
 pub use request::{Answer, RequestExplanation, RuleLine, UnknownRule, explain_request};
 
 use super::diff::{EffectiveSettings, giver};
-use super::policies::PolicyEntry;
-use super::policy_view::{ClusterLists, PolicyView, Seen};
-use super::source_line::SourceLine;
 use crate::diagnostic::{API_VERSION, Locate, Part};
 use crate::object::Object;
+use crate::outcome::PolicyEntry;
+use crate::outcome::SourceLine;
+use crate::outcome::{ClusterLists, PolicyView, Seen};
 use crate::policy::{Effective, KindId, Leaf, Loss, Outcome, PathEffective, PolicyId, Reach};
 use crate::topology::Node;
 use apimachinery::Identity;

@@ -10,9 +10,9 @@ use kube_json::Value;
 use super::explain::{
     ChangePart, ExplainedPaths, ObjectExplanation, PolicyPart, RequestExplanation, RuleLine,
 };
-use super::policies::{EffectiveEntry, PolicyReport};
-use super::source_line::SourceLine;
 use crate::diagnostic::{Lines, and_more, counted, fitting_names, one_line};
+use crate::outcome::SourceLine;
+use crate::outcome::{EffectiveEntry, PolicyReport};
 
 /// Names of clusters take at least so many columns, however long what is reported about them.
 const MOST_NAMES: usize = 40;

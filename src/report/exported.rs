@@ -16,11 +16,11 @@ use std::sync::Arc;
 use kube_json::{Map, Value, json};
 
 use self::shared::Pool;
-use super::status::{ManifestProblem, WorkState};
 use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK, REPLICA_SET_LABEL};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
 use crate::object::well_known::{MANAGED_WORK_LABEL, PARENT_ANNOTATION};
+use crate::outcome::{ManifestProblem, WorkState};
 use crate::render::{MANIFEST_KEY_LABEL, ManifestSummary};
 use apimachinery::Field;
 

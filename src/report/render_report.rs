@@ -9,13 +9,13 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use super::source_line::SourceLine;
-use super::status::ObjectStatus;
 use crate::diagnostic::{
     API_VERSION, Code, DocumentId, Finding, FindingEntry, Findings, Locate, Part, Place, and_more, counted,
     first_names,
 };
 use crate::object::Origin;
+use crate::outcome::ObjectStatus;
+use crate::outcome::SourceLine;
 use crate::policy::Attachments;
 use crate::render::{ManifestSummary, Plan, ReplicaSet, Work};
 use crate::sync::Withheld;

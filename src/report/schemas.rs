@@ -8,14 +8,14 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use super::diff::DiffDocument;
-use super::effective_policy::{self, EffectivePolicy};
 use super::explain::{ObjectExplanation, RequestExplanation};
 use super::page::FleetPage;
 use super::placement::{PlacementExplanation, PlacementReport};
-use super::policies::PolicyReport;
 use super::render_report::RenderReport;
 use super::status_report::StatusReport;
 use crate::diagnostic::{API_VERSION, FindingList};
+use crate::outcome::PolicyReport;
+use crate::outcome::effective_policy::{self, EffectivePolicy};
 
 /// The schemas by name, in the order of the names.
 pub(crate) fn schema_documents() -> Vec<(&'static str, Value)> {

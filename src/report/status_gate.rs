@@ -6,10 +6,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::aggregate::WorkSummary;
-use super::status::ObjectStatus;
 use super::status_text::{problem_lines, short, short_condition};
 use crate::diagnostic::one_line;
 use crate::object::Object;
+use crate::outcome::ObjectStatus;
 use crate::policy::Condition;
 
 /// So much of a message is shown: a line that a script prints is not the report.

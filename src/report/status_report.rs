@@ -6,8 +6,8 @@
 use serde::Serialize;
 
 use super::aggregate::{Aggregated, WorkSummary};
-use super::status::ObjectStatus;
 use crate::diagnostic::API_VERSION;
+use crate::outcome::ObjectStatus;
 
 /// The document, kind `StatusReport`.
 #[derive(Debug, Serialize)]

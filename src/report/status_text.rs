@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use kube_json::Value;
 
 use super::aggregate::{WorkProblem, WorkSummary};
-use super::policies::OnCluster;
-use super::status::{
-    FeedbackOnCluster, ManifestProblem, ObjectStatus, StatusGroup, UnknownOnCluster, WorkState,
-};
 use super::status_report::StatusReport;
 use crate::diagnostic::{GAP, Lines, and_more, counted, first_names, one_line, row, wrapped_hanging};
+use crate::outcome::OnCluster;
+use crate::outcome::{
+    FeedbackOnCluster, ManifestProblem, ObjectStatus, StatusGroup, UnknownOnCluster, WorkState,
+};
 use crate::policy::Condition;
 
 /// The indent of a line that belongs to the row above.
@@ -353,7 +353,7 @@ pub(super) fn short_condition(kind: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::status::Address;
+    use crate::outcome::Address;
 
     fn status(
         object: &str,

@@ -4,9 +4,9 @@
 //! planned work, the exported one. Flows out: the report of one cluster. Must not know: other clusters.
 
 use super::planned::{AskedFeedback, PlannedWork};
+use crate::outcome::{ManifestProblem, UnknownOnCluster, WorkOnCluster, WorkState};
 use crate::render::WorkId;
 use crate::report::exported::{ExportedWork, Feedback, ManifestStatus, Verdict};
-use crate::report::status::{ManifestProblem, UnknownOnCluster, WorkOnCluster, WorkState};
 
 /// One planned work on one cluster.
 #[derive(Debug)]

@@ -11,8 +11,8 @@ use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP};
 use crate::diagnostic::first_names;
 use crate::hub::Objects;
 use crate::object::Object;
+use crate::outcome::ManifestProblem;
 use crate::report::exported::{AppliedWork, ExportedWork, Grant, Shared};
-use crate::report::status::ManifestProblem;
 
 /// So many resources are named in one message.
 const MOST_RESOURCES: usize = 5;

@@ -11,12 +11,12 @@ use super::instance::Instance;
 use crate::api::gateway::Gateway;
 use crate::diagnostic::Findings;
 use crate::hub::OurClass;
-use crate::policy::Condition;
-use crate::report::exported::Feedback;
-use crate::report::predicted::{UNKNOWN, condition, handled, no_listeners, programmed_on};
-use crate::report::status::{
+use crate::outcome::predicted::{UNKNOWN, condition, handled, no_listeners, programmed_on};
+use crate::outcome::{
     Address, FeedbackOnCluster, ListenerOnCluster, ObjectStatus, StatusGroup, UnknownOnCluster,
 };
+use crate::policy::Condition;
+use crate::report::exported::Feedback;
 
 /// The reason of a condition that is not True everywhere: reasons of clusters are not aggregated
 /// (docs/systems/mgc.md#status-aggregation).

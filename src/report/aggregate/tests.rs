@@ -12,10 +12,10 @@ use crate::api::gateway::{Gateway, GatewayClass};
 use crate::diagnostic::{Findings, Place};
 use crate::hub::{OurClass, Table};
 use crate::object::Object;
+use crate::outcome::{ListenerOnCluster, WorkState};
 use crate::policy::Condition;
 use crate::render::{ManifestSummary, WorkId};
 use crate::report::exported::{ExportedWork, Shared, SpecDigest};
-use crate::report::status::{ListenerOnCluster, WorkState};
 
 fn gateway_object(listeners: &[&str]) -> Object {
     let listeners: Vec<Value> = listeners.iter().map(|name| json!({"name": name})).collect();

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use kube_json::{Value, json};
 
-use super::super::policy_view::{PolicyView, Seen};
 use super::node_names::NodeNames;
 use super::report::{EffectiveChange, SettingChange};
 use super::ways::{Steps, Ways};
+use crate::outcome::{PolicyView, Seen};
 use crate::parallel;
 use crate::policy::{Attachments, Effective, KindId, Leaf, MergeUnit, Profile};
 use crate::topology::{Level, Path};

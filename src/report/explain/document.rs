@@ -7,7 +7,7 @@ use std::sync::Arc;
 use kube_json::Value;
 use serde::Serialize;
 
-use super::super::source_line::SourceLine;
+use crate::outcome::SourceLine;
 use crate::policy::Condition;
 
 /// Everything about one object, kind `Explanation`.

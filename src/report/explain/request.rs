@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::super::policy_view::{PolicyView, Seen};
-use super::super::source_line::SourceLine;
 use super::{ExplainedPaths, Explainer, Found};
 use crate::diagnostic::{API_VERSION, Locate};
+use crate::outcome::SourceLine;
+use crate::outcome::{PolicyView, Seen};
 use crate::topology::{Candidate, GatewayId, ListenerNode, Node, Path, Request, Taken, Topology};
 use apimachinery::Work;
 

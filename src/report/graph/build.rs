@@ -6,12 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::super::policy_view::PolicyView;
 use super::collapse::MOST_EDGES;
 use super::{Graph, Layer, Link, State, Vertex};
 use crate::diagnostic::{Code, Finding, Place};
 use crate::hub::Table;
 use crate::object::Object;
+use crate::outcome::PolicyView;
 use crate::policy::{Attachments, Everywhere, Outcome, PolicyId, accepted};
 use crate::topology::{GatewayId, Node, RouteId};
 use apimachinery::Identity;

@@ -12,7 +12,7 @@ use super::document::{BackendRow, ListenerRow, RuleRow};
 use super::interned::{Interned, Tables};
 use crate::object::Object;
 use crate::object::well_known::PLACEMENT_LABEL;
-use crate::report::policy_view::{PolicyView, Seen};
+use crate::outcome::{PolicyView, Seen};
 use crate::topology::{BackendId, GatewayId, ListenerId, Node, Path, RouteId, Start, Topology};
 use apimachinery::Identity;
 

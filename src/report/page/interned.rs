@@ -11,7 +11,7 @@ use kube_json::Value;
 use super::document::{At, Position};
 use crate::diagnostic::{Locate, Part, Place};
 use crate::object::Object;
-use crate::report::source_line::SourceLine;
+use crate::outcome::SourceLine;
 
 /// A list without repeats.
 #[derive(Debug)]

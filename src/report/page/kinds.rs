@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::document::{Ends, KindRow, Position};
 use super::interned::signed_or_none;
+use crate::outcome::PolicyView;
 use crate::policy::{KindId, Profile};
-use crate::report::policy_view::PolicyView;
 use crate::topology::Level;
 use apimachinery::GroupKind;
 

@@ -48,13 +48,13 @@ pub(crate) use policies::Without;
 use policies::{Rows, condition_row};
 
 use super::aggregate::Aggregated;
-use super::policy_view::PolicyView;
-use super::status::ObjectStatus;
 use crate::api::gateway::GROUP;
 use crate::api::ocm::GROUP as CLUSTERS;
 use crate::diagnostic::{API_VERSION, Findings, Part};
 use crate::hub::Hub;
 use crate::object::{Object, Origin};
+use crate::outcome::ObjectStatus;
+use crate::outcome::PolicyView;
 use crate::placing::Decided;
 use crate::policy::Rule;
 use crate::render::{ManifestSummary, Plan, WorkId};

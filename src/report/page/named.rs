@@ -12,13 +12,13 @@ use super::interned::{Interned, Tables};
 use super::kinds::Kinds;
 use super::numbers::Numbers;
 use super::outcomes::Outcomes;
-use crate::policy::Rule;
-use crate::report::policies::{
+use crate::outcome::SourceLine;
+use crate::outcome::inventory::{
     AttachedEntry, GatewayEntry, Inventory, KindEntry, ListenerEntry, LostSetting, OutcomeEntry,
-    OutcomeException, OutcomeSetting, PolicyReport, RouteEntry, RuleEntry,
+    OutcomeException, OutcomeSetting, RouteEntry, RuleEntry,
 };
-use crate::report::policy_view::{PolicyView, Seen};
-use crate::report::source_line::SourceLine;
+use crate::outcome::{PolicyReport, PolicyView, Seen};
+use crate::policy::Rule;
 use crate::source::Sources;
 use crate::sync::Withheld;
 use crate::topology::Level;

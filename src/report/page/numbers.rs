@@ -4,8 +4,8 @@
 
 use std::collections::HashMap;
 
+use crate::outcome::PolicyView;
 use crate::policy::PolicyId;
-use crate::report::policy_view::PolicyView;
 
 /// Which number each policy has.
 #[derive(Default)]

@@ -12,8 +12,8 @@ use super::interned::{Interned, Tables, signed};
 use super::kinds::Kinds;
 use super::numbers::Numbers;
 use crate::object::Object;
+use crate::outcome::{PolicyView, Seen};
 use crate::policy::{AuthoredId, Effective, KindId, Leaf, PathEffective, Rule};
-use crate::report::policy_view::{PolicyView, Seen};
 use crate::sync::Withheld;
 use crate::topology::{Level, Node};
 

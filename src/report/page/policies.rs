@@ -13,10 +13,10 @@ use super::kinds::Kinds;
 use super::numbers::Numbers;
 use super::paths::Paths;
 use super::texts::own_text;
+use crate::outcome::PolicyEntry;
+use crate::outcome::{PolicyView, Seen};
 use crate::policy::{Attachments, Condition, Policy, Target};
 use crate::report::diff::{SettingChange, giver};
-use crate::report::policies::PolicyEntry;
-use crate::report::policy_view::{PolicyView, Seen};
 use crate::source::Sources;
 use crate::topology::{Node, Start};
 

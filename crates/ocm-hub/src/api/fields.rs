@@ -1,0 +1,147 @@
+//! Reads typed fields out of an object, with a finding for each field that is not of the type that its kind requires.
+//!
+//! Owns: the findings about a wrong type, a missing string, and a wrong entry. Flows in: fields of one object. Flows
+//! out: values, findings. Must not know: kinds.
+
+use crate::diagnostic::{Code, Finding, Findings};
+use crate::object::{Object, first_variable};
+use apimachinery::pointer::dotted;
+use apimachinery::{Field, Mismatch};
+
+/// Reads one object and notes what is wrong with it.
+#[derive(Debug)]
+pub struct Reading<'a, 'f> {
+    object: &'a Object,
+    findings: &'f mut Findings,
+    wrong: bool,
+}
+
+impl<'a, 'f> Reading<'a, 'f> {
+    /// Starts reading `object`.
+    pub fn new(object: &'a Object, findings: &'f mut Findings) -> Self {
+        Self {
+            object,
+            findings,
+            wrong: false,
+        }
+    }
+
+    /// Whether anything was wrong so far.
+    #[must_use]
+    pub(crate) const fn is_wrong(&self) -> bool {
+        self.wrong
+    }
+
+    /// Notes a finding about the object.
+    pub fn wrong(&mut self, finding: Finding) {
+        self.wrong = true;
+        self.findings.push(finding);
+    }
+
+    /// The string in `field`, or `None` when it is absent or wrong.
+    pub fn string(&mut self, field: &Field<'a>) -> Option<&'a str> {
+        let value = field.string();
+        self.checked(value)
+    }
+
+    /// The host name in `field`, or `None` when it is absent, empty or wrong. One that is still a variable can be read,
+    /// and no API server takes it.
+    pub(crate) fn hostname(&mut self, field: &Field<'a>) -> Option<&'a str> {
+        let name = self.string(field).filter(|name| !name.is_empty())?;
+        if first_variable(name).is_some() {
+            self.findings.push(
+                Finding::new(
+                    Code::OBJECT_SCHEMA,
+                    self.object.place(&field.pointer()),
+                    format!("`{name}` of {} is not a hostname", self.object.identity()),
+                )
+                .help("write a hostname, such as `api.example.com` or `*.example.com`"),
+            );
+        }
+        Some(name)
+    }
+
+    /// The integer in `field`, or `None` when it is absent or wrong.
+    pub(crate) fn integer(&mut self, field: &Field<'a>) -> Option<i64> {
+        let value = field.integer();
+        self.checked(value)
+    }
+
+    /// The string in `field`; that it is absent or empty is a finding.
+    pub(crate) fn required_string(&mut self, field: &Field<'a>) -> Option<&'a str> {
+        let before = self.wrong;
+        self.wrong = false;
+        let found = self.string(field).filter(|text| !text.is_empty());
+        if found.is_none() && !self.wrong {
+            self.missing(&field.pointer());
+        }
+        self.wrong |= before;
+        found
+    }
+
+    /// The elements of the list in `field`; none when it is absent or wrong.
+    pub fn items(&mut self, field: &Field<'a>) -> Vec<Field<'a>> {
+        let list = field.list();
+        match self.checked(list) {
+            Some(_) => field.items().collect(),
+            None => Vec::new(),
+        }
+    }
+
+    /// Checks that `field` is a mapping when it is present.
+    pub(crate) fn mapping(&mut self, field: &Field<'a>) -> bool {
+        let mapping = field.mapping();
+        self.checked(mapping).is_some()
+    }
+
+    /// Notes that a required field is missing.
+    pub(crate) fn missing(&mut self, pointer: &str) {
+        let field = dotted(pointer);
+        let (parent, name) = pointer.rsplit_once('/').unwrap_or_default();
+        let (place, meant) = self.object.origin.missing(&self.object.value, parent, name);
+        let place = if meant.is_some() {
+            place
+        } else {
+            self.object.place(pointer)
+        };
+        let finding = Finding::new(
+            Code::OBJECT_SCHEMA,
+            place,
+            format!("{} has no `{field}`", self.object.identity()),
+        )
+        .label("required here")
+        .help(meant.unwrap_or_else(|| format!("add `{field}`")));
+        self.wrong(finding);
+    }
+
+    fn checked<T>(&mut self, value: Result<Option<T>, Mismatch>) -> Option<T> {
+        match value {
+            Ok(value) => value,
+            Err(mismatch) => {
+                let finding = mismatch_finding(self.object, &mismatch);
+                self.wrong(finding);
+                None
+            }
+        }
+    }
+}
+
+fn mismatch_finding(object: &Object, mismatch: &Mismatch) -> Finding {
+    let field = dotted(&mismatch.pointer);
+    let finding = Finding::new(
+        Code::OBJECT_SCHEMA,
+        object.place(&mismatch.pointer),
+        format!(
+            "`{field}` of {} must be {}, not {}",
+            object.identity(),
+            mismatch.expected,
+            mismatch.found
+        ),
+    )
+    .label(format!("expected {}", mismatch.expected));
+    if mismatch.expected == "a string" {
+        finding.help("put it in quotes: YAML reads some plain words and all plain numbers as other types")
+    } else {
+        finding.help(format!("write {} here", mismatch.expected))
+    }
+}

@@ -1,0 +1,148 @@
+//! What OCM's admission webhooks refuse.
+//!
+//! Owns: their rules, as far as a file can break them, in their wording. Flows in: objects that their schema accepts.
+//! Flows out: findings. Must not know: what the scheduler does with the objects.
+//!
+//! Source: open-cluster-management-io/ocm pkg/registration/webhook/v1/managedcluster_validating.go@v1.3.1,
+//! pkg/registration/webhook/v1beta2/managedclustersetbinding_validating.go@v1.3.1 and
+//! pkg/registration/helpers/helpers.go@v1.3.1.
+
+use apimachinery::names::check_cluster_name;
+
+use super::GROUP;
+use crate::diagnostic::{Code, Finding};
+use crate::object::Object;
+
+/// The objections of the webhook of the object's kind, which no CRD makes.
+#[must_use]
+pub fn refusals(object: &Object) -> Vec<Finding> {
+    if object.api_version.group != GROUP {
+        return Vec::new();
+    }
+    match object.kind.as_str() {
+        "ManagedCluster" => cluster(object),
+        "ManagedClusterSetBinding" => Vec::from_iter(binding(object)),
+        _ => Vec::new(),
+    }
+}
+
+/// The webhook reads the name only where there are client configs, so a name that no namespace has passes without them.
+fn cluster(object: &Object) -> Vec<Finding> {
+    let configs = object.root().get("spec").get("managedClusterClientConfigs");
+    if configs.items().next().is_none() {
+        return Vec::new();
+    }
+    let misnamed = check_cluster_name(&object.name).err().map(|error| {
+        let message = format!("metadata.name format is not correct: {error}");
+        refusal(object, "/metadata/name", &message)
+            .help("use a name without dots: it is also the name of the cluster's namespace on the hub")
+    });
+    let urls = configs.items().filter_map(|config| {
+        let url = config.get("url");
+        let text = url.str().unwrap_or_default();
+        let message = format!("url {text:?} is invalid in client configs");
+        (!is_https_url(text)).then(|| {
+            refusal(object, &url.pointer(), &message).help("write a URL that begins with `https://`")
+        })
+    });
+    misnamed.into_iter().chain(urls).collect()
+}
+
+fn binding(object: &Object) -> Option<Finding> {
+    let field = object.root().get("spec").get("clusterSet");
+    let set = field.str().unwrap_or_default();
+    (object.name != set).then(|| {
+        let message = "The ManagedClusterSetBinding must have the same name as the target ManagedClusterSet";
+        let finding = refusal(object, &field.pointer(), message);
+        if set.is_empty() {
+            finding.help(format!("write `clusterSet: {}`", object.name))
+        } else {
+            finding.help(format!(
+                "name the binding `{set}`, or write `clusterSet: {}`",
+                object.name
+            ))
+        }
+    })
+}
+
+fn refusal(object: &Object, pointer: &str, message: &str) -> Finding {
+    let subject = format!("{} {}: {message}", object.kind, object.key());
+    Finding::new(Code::OBJECT_SCHEMA, object.place(pointer), subject)
+}
+
+/// What Go's `url.Parse` takes and has the scheme `https`.
+fn is_https_url(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else {
+        return false;
+    };
+    let rest = rest.split_once('#').map_or(rest, |(before, _)| before);
+    let rest = rest.split_once('?').map_or(rest, |(before, _)| before);
+    let authority = rest.strip_prefix("//").map(|rest| {
+        let end = rest.find('/').unwrap_or(rest.len());
+        rest.get(..end).unwrap_or(rest)
+    });
+    scheme.eq_ignore_ascii_case("https")
+        && !text.bytes().any(|byte| byte.is_ascii_control())
+        && has_whole_escapes(rest)
+        && authority.is_none_or(is_authority)
+}
+
+fn has_whole_escapes(text: &str) -> bool {
+    text.split('%').skip(1).all(|escape| {
+        let digits = escape.as_bytes().get(..2);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    })
+}
+
+/// A host with an optional user and port.
+fn is_authority(text: &str) -> bool {
+    let host = text.rsplit_once('@').map_or(text, |(_, host)| host);
+    let (name, port) = match host.strip_prefix('[') {
+        Some(rest) => match rest.split_once(']') {
+            Some((address, after)) => (address, after),
+            None => return false,
+        },
+        None => match host.find(':') {
+            Some(colon) => host.split_at_checked(colon).unwrap_or((host, "")),
+            None => (host, ""),
+        },
+    };
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    !name.contains([' ', '"', '<', '>', '\\', '^', '`', '{', '|', '}', '['])
+        && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_https_url;
+
+    #[test]
+    fn urls_are_those_that_go_parses_with_the_scheme_https() {
+        for url in [
+            "https://a",
+            "HTTPS://a.b:6443/c%20d?e=%zz#f",
+            "https://u:p@[::1]:6443",
+            "https:",
+            "https://a:",
+            "https:a/b",
+        ] {
+            assert!(is_https_url(url), "{url}");
+        }
+        for url in [
+            "",
+            "a",
+            "http://a",
+            "//a",
+            "https//a",
+            " https://a",
+            "https://a b",
+            "https://a:port",
+            "https://[::1",
+            "https://a/%zz",
+            "https://a\n",
+            "ssh://a",
+        ] {
+            assert!(!is_https_url(url), "{url}");
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! ManifestWork (`work.open-cluster-management.io/v1`) and ManifestWorkReplicaSet (`v1alpha1`): what OCM
+//! refuses.
+//!
+//! Owns: both stages of OCM's validation, the CRD's structural rules (the catalog has them) and the webhook's, and the
+//! size formula ([`work_size`]). Flows in: works as JSON values, ours or exported ones. Flows out: [`Refusal`]s in
+//! OCM's wording, findings. Must not know: how works are made.
+//!
+//! Rules and messages: docs/systems/ocm-work.md. The executor's SubjectAccessReview is left out, because it needs a
+//! hub.
+
+mod size;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use kube_json::Value;
+
+use crate::api::{catalog, violation};
+use crate::diagnostic::{Code, Finding};
+use crate::object::Object;
+use apimachinery::Field;
+use crd_schema::Crd;
+
+pub use size::{manifest_size, work_size};
+
+/// API group of both kinds.
+pub const GROUP: &str = "work.open-cluster-management.io";
+/// The kind that the work agent applies on one cluster.
+pub const MANIFEST_WORK: &str = "ManifestWork";
+/// The kind from which the hub makes a work for each cluster of a Placement.
+pub const MANIFEST_WORK_REPLICA_SET: &str = "ManifestWorkReplicaSet";
+/// The kind in which an agent notes, on its cluster, what it applied of a work
+/// (docs/systems/ocm-work.md#appliedmanifestwork).
+pub const APPLIED_MANIFEST_WORK: &str = "AppliedManifestWork";
+/// The label of a work that the hub made from a set: `<namespace>.<name>` of the set
+/// (docs/systems/ocm-work.md#works-of-a-set).
+pub const REPLICA_SET_LABEL: &str = "work.open-cluster-management.io/manifestworkreplicaset";
+/// What OCM's webhook allows: the sum of all manifests in bytes; exactly this passes
+/// (docs/systems/ocm-work.md#size).
+pub(crate) const WEBHOOK_LIMIT: u64 = 500 * 1024;
+
+/// Whether the work agent applied an object: its AppliedManifestWork then owns it
+/// (docs/systems/ocm-work.md#appliedmanifestwork).
+#[must_use]
+pub(crate) fn is_owned_by_work(object: &Object) -> bool {
+    let owners = object.root().get("metadata").get("ownerReferences");
+    owners.items().any(|owner| {
+        let version = owner.get("apiVersion").str().unwrap_or_default();
+        owner.get("kind").str() == Some(APPLIED_MANIFEST_WORK)
+            && version.split_once('/').is_some_and(|(group, _)| group == GROUP)
+    })
+}
+
+/// Which stage of OCM refuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// The CRD's schema. An API server stops here.
+    Crd,
+    /// The validating webhook, which only sees what the CRD lets through.
+    Webhook,
+}
+
+/// Why OCM would refuse a work.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Refusal {
+    /// Who refuses.
+    pub stage: Stage,
+    /// `work/invalid`, or `work/too-large` for the size.
+    pub code: Code,
+    /// RFC 6901 pointer inside the work.
+    pub pointer: String,
+    /// OCM's words, with the path where OCM gives one.
+    pub message: String,
+    /// What to write instead.
+    pub help: Option<String>,
+}
+
+impl Refusal {
+    /// The finding about `object`.
+    #[must_use]
+    pub fn into_finding(self, object: &Object) -> Finding {
+        let message = format!("{} {}: {}", object.kind, object.key(), self.message);
+        let finding = Finding::new(self.code, object.place(&self.pointer), message);
+        finding.help(
+            self.help
+                .unwrap_or_else(|| "correct the work: a hub refuses it".to_owned()),
+        )
+    }
+}
+
+/// OCM's validation, for many works.
+#[derive(Debug)]
+pub struct WorkValidation {
+    manifest_work: Option<Crd>,
+    replica_set: Option<Crd>,
+}
+
+impl Default for WorkValidation {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl WorkValidation {
+    /// Finds both definitions.
+    #[must_use]
+    pub fn new() -> Self {
+        // That the catalog has both is tested.
+        let definition = |kind| catalog::find(GROUP, kind)?.definition();
+        Self {
+            manifest_work: definition(MANIFEST_WORK),
+            replica_set: definition(MANIFEST_WORK_REPLICA_SET),
+        }
+    }
+
+    /// Everything that OCM would refuse in a ManifestWork or ManifestWorkReplicaSet, the CRD's reasons first.
+    ///
+    /// Other kinds are not refused.
+    #[must_use]
+    pub fn check(&self, work: &Value) -> Vec<Refusal> {
+        let root = Field::new(work);
+        let (definition, template) = match root.get("kind").str() {
+            Some(MANIFEST_WORK) => (&self.manifest_work, root.get("spec")),
+            Some(MANIFEST_WORK_REPLICA_SET) => {
+                (&self.replica_set, root.get("spec").get("manifestWorkTemplate"))
+            }
+            _ => return Vec::new(),
+        };
+        let schema = definition
+            .as_ref()
+            .and_then(|crd| crd.versions.first()?.schema.as_ref());
+        let violations = schema.map(|schema| schema.validate(work)).unwrap_or_default();
+        // The status is the agent's, and not ours to judge.
+        let of_spec = violations
+            .into_iter()
+            .filter(|violation| !violation.pointer.starts_with("/status/"));
+        let mut refusals: Vec<Refusal> = of_spec
+            .map(|violation| Refusal {
+                stage: Stage::Crd,
+                code: Code::WORK_INVALID,
+                message: violation.to_string(),
+                help: violation::help(&violation),
+                pointer: violation.pointer,
+            })
+            .collect();
+        check_identity(&root, &mut refusals);
+        check_condition_rules(&template, &mut refusals);
+        check_manifests(&template.get("workload").get("manifests"), &mut refusals);
+        if root.get("kind").str() == Some(MANIFEST_WORK) {
+            check_executor(&template, &mut refusals);
+        }
+        refusals
+    }
+}
+
+fn webhook(field: &Field<'_>, message: impl Into<String>) -> Refusal {
+    Refusal {
+        stage: Stage::Webhook,
+        code: Code::WORK_INVALID,
+        pointer: field.pointer(),
+        message: message.into(),
+        help: None,
+    }
+}
+
+/// What the request itself must say: a version that is served, a name, a namespace.
+fn check_identity(root: &Field<'_>, refusals: &mut Vec<Refusal>) {
+    let mut refuse = |field: &Field<'_>, message: String, help: Option<String>| {
+        refusals.push(Refusal {
+            stage: Stage::Crd,
+            code: Code::WORK_INVALID,
+            pointer: field.pointer(),
+            message,
+            help,
+        });
+    };
+    let kind = root.get("kind").str().unwrap_or_default();
+    let served = if kind == MANIFEST_WORK { "v1" } else { "v1alpha1" };
+    let api_version = root.get("apiVersion");
+    let written = api_version.str().unwrap_or_default();
+    if written.split_once('/') != Some((GROUP, served)) {
+        let message = format!("no matches for kind {kind:?} in version {written:?}");
+        refuse(&api_version, message, Some(format!("write {GROUP}/{served}")));
+    }
+    for (name, detail) in [("name", ": name or generateName is required"), ("namespace", "")] {
+        let field = root.get("metadata").get(name);
+        if field.str().is_none_or(str::is_empty) {
+            refuse(&field, format!("metadata.{name}: Required value{detail}"), None);
+        }
+    }
+}
+
+/// The CRD's CEL rule, checked without an engine: a rule of type CEL names its condition.
+fn check_condition_rules(template: &Field<'_>, refusals: &mut Vec<Refusal>) {
+    for (config_index, config) in template.get("manifestConfigs").items().enumerate() {
+        for (index, rule) in config.get("conditionRules").items().enumerate() {
+            if rule.get("type").str() == Some("CEL") && rule.get("condition").str() == Some("") {
+                refusals.push(Refusal {
+                    stage: Stage::Crd,
+                    code: Code::WORK_INVALID,
+                    pointer: rule.pointer(),
+                    message: format!(
+                        "spec.manifestConfigs[{config_index}].conditionRules[{index}]: Invalid value: \
+                         Condition is required for CEL rules"
+                    ),
+                    help: Some("set condition, for example to Complete".to_owned()),
+                });
+            }
+        }
+    }
+}
+
+fn check_manifests(manifests: &Field<'_>, refusals: &mut Vec<Refusal>) {
+    let values = match manifests.value() {
+        Some(Value::Array(values)) => values.as_slice(),
+        None => &[],
+        // Of another type: the schema has said so.
+        Some(_) => return,
+    };
+    if values.is_empty() {
+        refusals.push(webhook(manifests, "manifests should not be empty"));
+        return;
+    }
+    let size = work_size(values);
+    if size > WEBHOOK_LIMIT {
+        let mut refusal = webhook(
+            manifests,
+            format!("the size of manifests is {size} bytes which exceeds the {WEBHOOK_LIMIT} limit"),
+        );
+        refusal.code = Code::WORK_TOO_LARGE;
+        refusal.help = Some("split the work".to_owned());
+        refusals.push(refusal);
+    }
+    // apiVersion, kind, namespace, name; a missing namespace equals an empty one
+    // (docs/systems/ocm-work.md#validation).
+    let mut seen: HashMap<[&str; 4], usize> = HashMap::with_capacity(values.len());
+    for (index, manifest) in manifests.items().enumerate() {
+        let text = |field: Field<'_>| field.str().map(str::to_owned);
+        let Some(kind) = manifest.get("kind").str().filter(|kind| !kind.is_empty()) else {
+            let shown = manifest.value().map(Value::to_string).unwrap_or_default();
+            refusals.push(webhook(
+                &manifest,
+                format!("Object 'Kind' is missing in '{shown}'"),
+            ));
+            continue;
+        };
+        let metadata = manifest.get("metadata");
+        let Some(name) = metadata.get("name").str().filter(|name| !name.is_empty()) else {
+            refusals.push(webhook(&metadata, "name must be set in manifest"));
+            continue;
+        };
+        if text(metadata.get("generateName")).is_some_and(|generated| !generated.is_empty()) {
+            refusals.push(webhook(
+                &metadata.get("generateName"),
+                "generateName must not be set in manifest",
+            ));
+        }
+        let api_version = manifest.get("apiVersion").str().unwrap_or_default();
+        let namespace = metadata.get("namespace").str().unwrap_or_default();
+        match seen.entry([api_version, kind, namespace, name]) {
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                entry.insert(index);
+            }
+            std::collections::hash_map::Entry::Occupied(first) => {
+                let mut refusal = webhook(
+                    &manifest,
+                    format!(
+                        "duplicate manifest for resource {namespace}/{name} with resource type {api_version}.{kind}"
+                    ),
+                );
+                refusal.help = Some(format!("remove it: manifest {} is the same object", first.get()));
+                refusals.push(refusal);
+            }
+        }
+    }
+}
+
+fn check_executor(template: &Field<'_>, refusals: &mut Vec<Refusal>) {
+    let subject = template.get("executor").get("subject");
+    if subject.get("type").str() == Some("ServiceAccount") && !subject.get("serviceAccount").is_present() {
+        let mut refusal = webhook(
+            &subject.get("serviceAccount"),
+            "executor service account can not be nil",
+        );
+        refusal.help = Some("set serviceAccount to its namespace and name".to_owned());
+        refusals.push(refusal);
+    }
+}

@@ -1,0 +1,233 @@
+//! Reading the parameters of a class.
+//!
+//! Owns: the way from `spec.parametersRef` to the ConfigMap and through its text, field by field. Flows in: a
+//! GatewayClass, a way to find ConfigMaps, a [`ResourceCatalog`]. Flows out: [`ClassParams`]. Must not know: Gateways,
+//! placement, or where ConfigMaps and CRDs are kept.
+
+use kube_json::Value;
+
+use super::check::{Check, PARAMS_KEY, place};
+use super::resources::ResourceCatalog;
+use super::status::InvalidParameters;
+use super::values::{Params, Role, parse};
+use crate::api::reading;
+use crate::api::schema;
+use crate::api::violation;
+use crate::diagnostic::{Code, Finding, Place};
+use crate::object::Object;
+use apimachinery::GroupKind;
+use apimachinery::names::NameRule;
+
+/// The result of reading the parameters of a class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClassParams {
+    /// The parameters as far as they could be understood, so that later stages can go on looking for faults;
+    /// `None` when nothing could be read. Only without a failure may anything be rendered from them.
+    pub params: Option<Params>,
+    /// The first failure, which is the status that the class would get.
+    pub failure: Option<InvalidParameters>,
+    /// Everything that is wrong.
+    pub findings: Vec<Finding>,
+}
+
+/// Reads and checks the parameters of `class`. Without a reference they are the defaults.
+///
+/// `config_map` finds a ConfigMap by namespace and name; `near` finds the field of a reference to none that has a typo, and
+/// what it should be.
+#[must_use]
+pub fn read_class<'o>(
+    class: &Object,
+    config_map: impl FnOnce(&str, &str) -> Option<&'o Object>,
+    near: impl FnOnce(&str, &str) -> Option<(&'static str, &'o str)>,
+    catalog: &dyn ResourceCatalog,
+) -> ClassParams {
+    let reference = class.root().get("spec").get("parametersRef");
+    if !reference.is_present() {
+        return ClassParams {
+            params: Some(Params::default()),
+            failure: None,
+            findings: Vec::new(),
+        };
+    }
+    let text = |name: &'static str| reference.get(name).str().unwrap_or_default();
+    let refuse = |pointer: &str, failure: InvalidParameters, help: &str| {
+        let message = format!("GatewayClass {}: {failure}", class.name);
+        let finding = Finding::new(Code::PARAMS_INVALID, class.place(pointer), message).help(help);
+        ClassParams {
+            params: None,
+            failure: Some(failure),
+            findings: vec![finding],
+        }
+    };
+    let (group, kind, namespace, name) = (text("group"), text("kind"), text("namespace"), text("name"));
+    if (group, kind) != ("", "ConfigMap") {
+        return refuse(
+            &reference
+                .get(if kind == "ConfigMap" { "group" } else { "kind" })
+                .pointer(),
+            InvalidParameters::UnsupportedKind(GroupKind::new(group, kind)),
+            "parameters are in a ConfigMap: write `group: \"\"` and `kind: ConfigMap`",
+        );
+    }
+    if namespace.is_empty() {
+        return refuse(
+            &reference.pointer(),
+            InvalidParameters::NamespaceMissing,
+            "add the ConfigMap's namespace to parametersRef",
+        );
+    }
+    match config_map(namespace, name) {
+        Some(object) => read_config_map(object, catalog),
+        None => {
+            let failure = InvalidParameters::NotFound {
+                namespace: namespace.to_owned(),
+                name: name.to_owned(),
+            };
+            match near(namespace, name) {
+                Some((field, near)) => refuse(
+                    &reference.get(field).pointer(),
+                    failure,
+                    &format!("did you mean `{near}`?"),
+                ),
+                None => refuse(
+                    &reference.get("name").pointer(),
+                    failure,
+                    "add the ConfigMap to the input, correct the reference, or remove `parametersRef` to use all defaults",
+                ),
+            }
+        }
+    }
+}
+
+/// The text of the parameters of a class, as a place.
+#[derive(Debug, Clone)]
+pub struct ParamsPlace {
+    /// The text.
+    pub place: Place,
+    /// Whether it is JSON, in whose form something is added to it.
+    pub is_json: bool,
+}
+
+/// Where the parameters of a class are written; `None` where there are none.
+#[must_use]
+pub fn written<'o>(
+    class: &Object,
+    config_map: impl FnOnce(&str, &str) -> Option<&'o Object>,
+) -> Option<ParamsPlace> {
+    let reference = class.root().get("spec").get("parametersRef");
+    let config_map = config_map(reference.get("namespace").str()?, reference.get("name").str()?)?;
+    let text = config_map.root().get("data").get(PARAMS_KEY).str()?;
+    Some(ParamsPlace {
+        place: place(config_map, "", false),
+        is_json: text.trim_start().starts_with('{'),
+    })
+}
+
+/// Reads and checks the parameters in a ConfigMap.
+pub(super) fn read_config_map(config_map: &Object, catalog: &dyn ResourceCatalog) -> ClassParams {
+    let data = config_map.root().get("data").get(PARAMS_KEY);
+    let Some(text) = data.str() else {
+        let failure = InvalidParameters::ParamsMissing;
+        let message = format!("ConfigMap {}: {failure}", config_map.key());
+        let help = if config_map.root().get("binaryData").get(PARAMS_KEY).is_present() {
+            "binaryData is not read: write the parameters as text under data.params"
+        } else {
+            "add data.params with the parameters as JSON or YAML text, such as `params: '{}'` for all defaults"
+        };
+        let finding =
+            Finding::new(Code::PARAMS_INVALID, config_map.place(&data.pointer()), message).help(help);
+        return ClassParams {
+            params: None,
+            failure: Some(failure),
+            findings: vec![finding],
+        };
+    };
+    let mut check = Check {
+        config_map,
+        failure: None,
+        findings: Vec::new(),
+    };
+    let params = check.read(text, catalog);
+    ClassParams {
+        params,
+        failure: check.failure,
+        findings: check.findings,
+    }
+}
+
+impl Check<'_> {
+    fn read(&mut self, text: &str, catalog: &dyn ResourceCatalog) -> Option<Params> {
+        let value = match reading::read(text) {
+            Ok(value) => value,
+            Err(failure) => {
+                let message = format!("{} (line {} of the text)", failure.message, failure.line_in(text));
+                self.invalid("", message, Some("write JSON, or YAML".to_owned()));
+                return None;
+            }
+        };
+        if value.is_null() {
+            self.invalid(
+                "",
+                "the text is empty",
+                Some("write {} for the defaults".to_owned()),
+            );
+            return None;
+        }
+        let schema = schema::params();
+        let value = schema.defaulted(&value).into_owned();
+        let violations = schema.validate_defaulted(&value);
+        for violation in violation::without_misspelled(&violations) {
+            self.violation(violation);
+        }
+        self.interpret(&value, catalog)
+    }
+
+    /// The parameters, field by field: what the schema refused falls back to its default.
+    fn interpret(&mut self, value: &Value, catalog: &dyn ResourceCatalog) -> Option<Params> {
+        value.as_object()?;
+        let mut params = Params::default();
+        let string = |name: &str| value.get(name).and_then(Value::as_str);
+        if let Some(class) = string("downstreamClass") {
+            if let Err(error) = NameRule::Rfc1123Subdomain.check(class)
+                && !class.is_empty()
+            {
+                let help = error
+                    .suggestion
+                    .clone()
+                    .map(|name| format!("for example {name:?}"));
+                self.invalid(
+                    "/downstreamClass",
+                    format!("downstreamClass: {class:?}: {error}"),
+                    help,
+                );
+            }
+            class.clone_into(&mut params.downstream_class);
+        }
+        if let Some(raw) = value.get("rawFeedback").and_then(Value::as_bool) {
+            params.raw_feedback = raw;
+        }
+        if let Some(limit) = value.get("maxWorkBytes").and_then(Value::as_u64) {
+            params.max_work_bytes = limit;
+        }
+        if let Some(work_per) = value.get("workPer").and_then(parse) {
+            params.work_per = work_per;
+        }
+        params.update_strategy = self.update_strategy(value);
+        params.rollout = value.get("rollout").and_then(|rollout| self.rollout(rollout));
+        let names = ["policiesToSync", "experimentalPolicySync"];
+        let [new, old] = names.map(|name| value.get(name).is_some());
+        if new && old {
+            self.invalid(
+                "/experimentalPolicySync",
+                "policiesToSync and experimentalPolicySync are two names of one field, and both are set",
+                Some("keep policiesToSync".to_owned()),
+            );
+        }
+        for name in names {
+            self.resources(value, (name, Role::Policy), catalog, &mut params);
+        }
+        self.resources(value, ("resourcesToSync", Role::Route), catalog, &mut params);
+        self.retained(value, catalog, &mut params);
+        Some(params)
+    }
+}

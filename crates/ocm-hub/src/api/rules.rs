@@ -1,0 +1,79 @@
+//! Rules beyond structure by which an API server refuses Gateways, ListenerSets, routes, and policies.
+//!
+//! Owns: which kinds have such rules. Flows in: an object. Flows out: findings at the fields that break a rule, with what
+//! to write instead. Must not know: whether anything uses the object, other objects, CRDs.
+//!
+//! The CRDs of these kinds express the same rules in CEL. A hub that has the CRDs is checked by them; these rules are
+//! for all others. They do not cover types, enums, lengths, and required fields.
+
+mod complaints;
+mod duration;
+
+mod choices;
+
+mod backend_refs;
+mod hostnames;
+mod sessions;
+
+mod filters;
+mod matches;
+
+mod listeners;
+mod routes;
+
+mod envoy_gateway;
+mod gateway_policies;
+mod gke;
+mod istio;
+mod kgateway;
+mod kuadrant;
+mod nginx;
+
+#[cfg(test)]
+mod tests;
+
+use complaints::Complaints;
+
+use super::gateway::{GROUP, X_GROUP};
+use super::route::is_route;
+use crate::diagnostic::{Code, Finding};
+use crate::object::Object;
+
+/// What an API server with the CRD of this kind would refuse, and what no controller would take.
+#[must_use]
+pub fn broken(object: &Object) -> Vec<Finding> {
+    let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
+    let by = |code: Code, check: fn(&mut Complaints<'_>)| {
+        let mut complaints = Complaints::new(object, code);
+        check(&mut complaints);
+        complaints.into_findings()
+    };
+    match (group, kind) {
+        (GROUP, "Gateway") => by(Code::GATEWAY_INVALID, listeners::gateway),
+        (GROUP, "ListenerSet") | (X_GROUP, "XListenerSet") => {
+            by(Code::GATEWAY_INVALID, listeners::listener_set)
+        }
+        _ if is_route(group, kind) => by(Code::ROUTE_INVALID, routes::route),
+        (GROUP, "BackendTLSPolicy") => by(Code::POLICY_INVALID, gateway_policies::backend_tls),
+        ("gateway.networking.x-k8s.io", "XBackendTrafficPolicy") => {
+            by(Code::POLICY_INVALID, gateway_policies::backend_traffic)
+        }
+        ("kuadrant.io" | "extensions.kuadrant.io", _) => by(Code::POLICY_INVALID, kuadrant::policy),
+        ("gateway.envoyproxy.io", _) => by(Code::POLICY_INVALID, envoy_gateway::policy),
+        ("gateway.nginx.org", _) => by(Code::POLICY_INVALID, nginx::policy),
+        ("gateway.kgateway.dev", _) => by(Code::POLICY_INVALID, kgateway::policy),
+        ("security.istio.io" | "telemetry.istio.io" | "extensions.istio.io" | "networking.istio.io", _) => {
+            by(Code::POLICY_INVALID, istio::policy)
+        }
+        ("networking.gke.io", _) => by(Code::POLICY_INVALID, gke::policy),
+        _ => Vec::new(),
+    }
+}
+
+/// What every API server takes and no controller serves: also said where the CRD is in the input.
+#[must_use]
+pub fn conflicting(object: &Object) -> Vec<Finding> {
+    let mut complaints = Complaints::new(object, Code::GATEWAY_INVALID);
+    listeners::protocols_on_one_port(&mut complaints);
+    complaints.into_findings()
+}

@@ -1,0 +1,228 @@
+//! Suppressions: which warnings are accepted, where, and why.
+//!
+//! Owns: how they are written, in the configuration and as an annotation of an object, and the findings about those
+//! that cannot apply. Flows in: the configuration's entries, objects. Flows out: [`Suppression`]s.
+//! Must not know: which findings there are, and where an object's file is.
+//!
+//! What users may write: docs/reference/findings.md#suppressions.
+
+use globset::{GlobBuilder, GlobMatcher};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use crate::diagnostic::{
+    CODES, Code, DocumentId, Finding, Place, Severity, Suppressed, SuppressedBy, nearest,
+};
+use crate::object::well_known::SUPPRESS_ANNOTATION;
+use crate::object::{Object, Origin};
+use apimachinery::{Field, pointer};
+
+/// Warnings of one code that are accepted.
+#[derive(Debug, Clone)]
+pub struct Suppression {
+    /// The code.
+    pub code: Code,
+    /// The objects and files.
+    pub scope: Scope,
+    /// Why.
+    pub(crate) reason: String,
+    /// The first moment at which it no longer applies.
+    pub until: Option<Timestamp>,
+    /// Where it is.
+    pub place: Place,
+}
+
+/// Findings of which objects, in which files.
+#[derive(Debug, Clone)]
+pub enum Scope {
+    /// Those about the object that carries the annotation.
+    Own(Origin),
+    /// Those about an object that is spelled like this, where given, in these files, where given.
+    Named {
+        /// `KIND/[NAMESPACE/]NAME`.
+        object: Option<String>,
+        /// Relative to the configuration.
+        path: Option<GlobMatcher>,
+    },
+}
+
+/// Two of one text are equal: a matcher has no equality of its own.
+impl PartialEq for Suppression {
+    fn eq(&self, other: &Self) -> bool {
+        (self.code, &self.reason, &self.until, &self.place)
+            == (other.code, &other.reason, &other.until, &other.place)
+    }
+}
+
+impl Suppression {
+    /// The note that an accepted finding gets.
+    #[must_use]
+    pub fn suppressed(&self) -> Suppressed {
+        let by = match self.scope {
+            Scope::Own(_) => SuppressedBy::Object,
+            Scope::Named { .. } => SuppressedBy::Configuration,
+        };
+        Suppressed {
+            by,
+            reason: self.reason.clone(),
+        }
+    }
+}
+
+/// The entries of `suppress` in the configuration. Entries that its schema refuses are left out, because they have been
+/// reported.
+#[must_use]
+pub(crate) fn of_configuration(
+    entries: &Field<'_>,
+    document: DocumentId,
+    findings: &mut Vec<Finding>,
+) -> Vec<Suppression> {
+    let mut found = Vec::new();
+    for entry in entries.items() {
+        let text = |field: &'static str| entry.get(field).str().filter(|text| !text.trim().is_empty());
+        let place = |field: &str| Place::value(document, entry.get(field).pointer());
+        let (Some(name), Some(reason)) = (text("code"), text("reason")) else {
+            if entry.get("reason").str().is_some_and(|reason| !reason.is_empty()) {
+                findings.push(no_reason(place("reason")));
+            }
+            continue;
+        };
+        let code = match accepted_code(name, place("code")) {
+            Ok(code) => code,
+            Err(finding) => {
+                findings.push(*finding);
+                continue;
+            }
+        };
+        let (object, path) = (text("object"), text("path"));
+        if object.is_none() && path.is_none() {
+            let message = format!("the suppression of {name} names neither an object nor a path");
+            let help = format!("add `object` or `path`, or write `{name}: off` under `findings`");
+            findings.push(invalid(Place::value(document, entry.pointer()), message, help));
+            continue;
+        }
+        if let Some(object) = object.filter(|object| !(2..=3).contains(&object.split('/').count())) {
+            let help = "write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web";
+            findings.push(invalid(
+                place("object"),
+                format!("`{object}` is not the name of an object"),
+                help,
+            ));
+            continue;
+        }
+        let glob = |glob: &str| GlobBuilder::new(glob).literal_separator(true).build();
+        let path = match path.map(glob).transpose() {
+            Ok(glob) => glob.map(|glob| glob.compile_matcher()),
+            Err(error) => {
+                let message = format!("`path` has an invalid glob: {error}");
+                findings.push(invalid(
+                    place("path"),
+                    message,
+                    "write a glob such as `teams/shop/**`",
+                ));
+                continue;
+            }
+        };
+        let until = match text("until").map(moment) {
+            Some(None) => {
+                let help = "write a date, `2027-03-31`, or a time, `2027-03-31T12:00:00Z`";
+                findings.push(invalid(
+                    place("until"),
+                    "`until` is neither a date nor a time",
+                    help,
+                ));
+                continue;
+            }
+            Some(until) => until,
+            None => None,
+        };
+        found.push(Suppression {
+            code,
+            scope: Scope::Named {
+                object: object.map(str::to_owned),
+                path,
+            },
+            reason: reason.to_owned(),
+            until,
+            place: Place::value(document, entry.pointer()),
+        });
+    }
+    found
+}
+
+/// The first moment that is later than a date, in UTC, or the moment itself.
+fn moment(text: &str) -> Option<Timestamp> {
+    let day = |date: Date| Some(date.tomorrow().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp());
+    match text.len() {
+        10 => day(text.parse().ok()?),
+        _ => text.parse().ok(),
+    }
+}
+
+/// The suppressions in the annotation of an object: entries of a code, a colon, and a reason, one on each line or with
+/// `;` between them.
+#[must_use]
+pub fn of_object(object: &Object, findings: &mut Vec<Finding>) -> Vec<Suppression> {
+    let Some(text) = object.annotation(SUPPRESS_ANNOTATION) else {
+        return Vec::new();
+    };
+    let place = object.place(&pointer::child("/metadata/annotations", SUPPRESS_ANNOTATION));
+    let mut found = Vec::new();
+    for entry in text
+        .split([';', '\n'])
+        .map(str::trim)
+        .filter(|entry| !entry.is_empty())
+    {
+        let (name, reason) = entry.split_once(':').unwrap_or((entry, ""));
+        let (name, reason) = (name.trim(), reason.trim());
+        match accepted_code(name, place.clone()) {
+            Err(finding) => findings.push(*finding),
+            Ok(_) if reason.is_empty() => findings.push(no_reason(place.clone())),
+            Ok(code) => found.push(Suppression {
+                code,
+                scope: Scope::Own(object.origin.clone()),
+                reason: reason.to_owned(),
+                until: None,
+                place: place.clone(),
+            }),
+        }
+    }
+    found
+}
+
+/// The code of this name, unless it is none, or one of an error that stops every run.
+fn accepted_code(name: &str, place: Place) -> Result<Code, Box<Finding>> {
+    let refuse = |message: String, help: String| Err(Box::new(invalid(place, message, help)));
+    let Some(code) = Code::from_name(name) else {
+        let names = CODES.iter().map(|(code, _, _)| code.name());
+        let help = nearest(name, names).map_or_else(
+            || "write a finding code, a colon, and the reason".to_owned(),
+            |near| format!("did you mean `{near}`?"),
+        );
+        return refuse(format!("there is no code `{name}` to suppress"), help);
+    };
+    if !code.is_configurable() && code.default_severity() == Severity::Error {
+        let message = format!("{name} is an error, and errors cannot be suppressed");
+        return refuse(message, "fix the finding, and remove the suppression".to_owned());
+    }
+    if code.group() == Code::SUPPRESSION_UNUSED.group() {
+        let message = format!("{name} is about suppressions, and cannot be suppressed");
+        return refuse(message, "remove that suppression".to_owned());
+    }
+    Ok(code)
+}
+
+fn no_reason(place: Place) -> Finding {
+    invalid(
+        place,
+        "a suppression has no reason",
+        format!("give a reason: in an annotation `{SUPPRESS_ANNOTATION}: \"CODE: REASON\"`"),
+    )
+}
+
+/// The finding about a suppression that does not apply.
+#[must_use]
+pub fn invalid(place: Place, message: impl Into<String>, help: impl Into<String>) -> Finding {
+    Finding::new(Code::SUPPRESSION_INVALID, place, message).help(help)
+}

@@ -1,0 +1,176 @@
+//! Turns violations of a schema into findings.
+//!
+//! Owns: the finding of a violation (code, place, help), and the nearest known name in it. Flows in: violations.
+//! Flows out: findings about the object. Must not know: schemas.
+
+use apimachinery::pointer::dotted;
+use crd_schema::{Violation, ViolationKind};
+use kube_json::Value;
+
+use crate::diagnostic::{Code, Finding, nearest, shell_name};
+use crate::object::Object;
+
+/// More known fields than this are not listed in a help line.
+const LISTED_MAX: usize = 16;
+
+/// Whether the place of a violation is the key of a field, not its value.
+pub const fn is_unknown_field(violation: &Violation) -> bool {
+    matches!(violation.kind, ViolationKind::UnknownField { .. })
+}
+
+/// What to write instead.
+pub fn help(violation: &Violation) -> Option<String> {
+    let did_you_mean = |near: &str| format!("did you mean `{near}`?");
+    match &violation.kind {
+        ViolationKind::UnknownField { known } => {
+            let name = apimachinery::pointer::tokens(&violation.pointer).last();
+            let near = nearest(&name.unwrap_or_default(), known.iter().map(String::as_str)).map(did_you_mean);
+            let near = near.or_else(|| violation.help.clone());
+            Some(near.unwrap_or_else(|| match known.len() {
+                0 => "no field is allowed here".to_owned(),
+                1..=LISTED_MAX => format!("known fields: {}", known.join(", ")),
+                _ => "remove it, or check which mapping it belongs to".to_owned(),
+            }))
+        }
+        ViolationKind::NotSupported { value, supported } => {
+            nearest(value.as_str()?, supported.iter().filter_map(Value::as_str)).map(did_you_mean)
+        }
+        ViolationKind::Duplicate { keys } => Some(match keys.as_slice() {
+            [] => "remove one of the two".to_owned(),
+            keys => format!(
+                "give it another `{}`, or remove one of the two",
+                keys.join("` or `")
+            ),
+        }),
+        ViolationKind::Rule { rule } => Some(format!("the rule is: {rule}")),
+        _ => violation.help.clone(),
+    }
+}
+
+/// One finding for each mistake among the violations of `object`; what every object's metadata must be is left out:
+/// that is checked for all kinds alike, in `hub`.
+///
+/// A field that is missing because its name is misspelled is one mistake, and so is a value that several rules refuse.
+pub(crate) fn findings(violations: &[Violation], object: &Object) -> Vec<Finding> {
+    let of_kind = |violation: &&Violation| violation.kind != ViolationKind::Metadata;
+    told(&violations.iter().filter(of_kind).collect::<Vec<_>>(), object)
+}
+
+/// Violations in the metadata of an object of any kind, except in its name, namespace, labels, and annotations, which
+/// `hub` reports in more detail.
+pub(crate) fn metadata_findings(object: &Object) -> Vec<Finding> {
+    const OF_HUB: [&str; 4] = ["name", "namespace", "labels", "annotations"];
+    let violations = crd_schema::check_metadata(&object.value);
+    let is_ours = |violation: &&Violation| {
+        let field = violation.pointer.split('/').nth(2);
+        field.is_none_or(|field| !OF_HUB.contains(&field))
+    };
+    told(&violations.iter().filter(is_ours).collect::<Vec<_>>(), object)
+}
+
+/// The violations without those that only report as missing a field whose name is misspelled.
+pub(crate) fn without_misspelled(violations: &[Violation]) -> impl Iterator<Item = &Violation> {
+    let misspelled: Vec<String> = violations.iter().filter_map(meant).collect();
+    violations.iter().filter(move |violation| {
+        violation.kind != ViolationKind::Required || !misspelled.contains(&violation.pointer)
+    })
+}
+
+/// One finding for each mistake.
+fn told(violations: &[&Violation], object: &Object) -> Vec<Finding> {
+    let misspelled: Vec<Option<String>> = violations.iter().map(|violation| meant(violation)).collect();
+    let mut findings: Vec<(&Violation, Finding)> = Vec::new();
+    for (violation, meant) in violations.iter().copied().zip(&misspelled) {
+        let is_misspelled = violation.kind == ViolationKind::Required
+            && misspelled
+                .iter()
+                .flatten()
+                .any(|meant| *meant == violation.pointer);
+        if is_misspelled {
+            continue;
+        }
+        let same = |(other, _): &&mut (&Violation, Finding)| {
+            other.pointer == violation.pointer && is_about_value(other) && is_about_value(violation)
+        };
+        if let Some((_, first)) = findings.iter_mut().find(same) {
+            first.notes.push(violation.to_string());
+            continue;
+        }
+        let mut found = finding(violation, object);
+        if let Some(there) = meant
+            .as_ref()
+            .filter(|pointer| object.value.pointer(pointer).is_some())
+        {
+            let (_, there) = there.rsplit_once('/').unwrap_or_default();
+            found = found.help(format!("remove it: `{there}` is there already"));
+        }
+        // A missing field may be reported where it would be.
+        let missing = meant
+            .as_ref()
+            .filter(|pointer| object.value.pointer(pointer).is_none());
+        found.misspells = missing.map(|meant| Box::new(object.place(meant)));
+        let parent = missing.and_then(|meant| meant.rsplit_once('/'));
+        let parent = parent.map(|(parent, _)| parent.to_owned());
+        for pointer in std::iter::once(&violation.pointer).chain(meant).chain(&parent) {
+            found = found.settles(object.origin.field(pointer));
+        }
+        findings.push((violation, found));
+    }
+    findings.into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// The pointer of the field that an unknown one was meant to be.
+pub(crate) fn meant(violation: &Violation) -> Option<String> {
+    let ViolationKind::UnknownField { known } = &violation.kind else {
+        return None;
+    };
+    let (parent, _) = violation.pointer.rsplit_once('/')?;
+    let name = apimachinery::pointer::tokens(&violation.pointer).last()?;
+    let near = nearest(&name, known.iter().map(String::as_str))?;
+    Some(apimachinery::pointer::child(parent, near))
+}
+
+const fn is_about_value(violation: &Violation) -> bool {
+    matches!(
+        violation.kind,
+        ViolationKind::Invalid | ViolationKind::Metadata | ViolationKind::NotSupported { .. }
+    )
+}
+
+/// The place of a violation. For an item that repeats another one, it is the field that should distinguish them.
+fn pointer_of(violation: &Violation) -> String {
+    match &violation.kind {
+        ViolationKind::Duplicate { keys } if keys.len() == 1 => {
+            let keys = keys.iter();
+            keys.fold(violation.pointer.clone(), |pointer, key| {
+                apimachinery::pointer::child(&pointer, key)
+            })
+        }
+        _ => violation.pointer.clone(),
+    }
+}
+
+/// The finding `object/schema` or `object/unknown-field` about `object`.
+fn finding(violation: &Violation, object: &Object) -> Finding {
+    let subject = format!("{} {}: {violation}", object.kind, object.key());
+    let (code, place) = if is_unknown_field(violation) {
+        (Code::OBJECT_UNKNOWN_FIELD, object.key_place(&violation.pointer))
+    } else {
+        (Code::OBJECT_SCHEMA, object.place(&pointer_of(violation)))
+    };
+    let help = help(violation).unwrap_or_else(|| {
+        let path = dotted(&violation.pointer).replace(['[', ']'], " ");
+        let fields: Vec<&str> = path
+            .split(['.', ' '])
+            .filter(|part| !part.is_empty() && !part.bytes().all(|byte| byte.is_ascii_digit()))
+            .collect();
+        let kind = object.kind.to_lowercase();
+        format!(
+            "`kubectl explain {}` shows the fields that belong here",
+            shell_name(&format!("{kind}.{}", fields.join(".")))
+        )
+    });
+    let mut finding = Finding::new(code, place, subject).help(help);
+    finding.is_rule = matches!(violation.kind, ViolationKind::Rule { .. });
+    finding
+}

@@ -1,0 +1,18 @@
+//! A broken promise between stages.
+//!
+//! Owns: how the run then ends. Flows in: the promise, and the object that it is about. Flows out: nothing, because the
+//! run ends. Must not know: which stage made the promise.
+
+use std::fmt::Display;
+
+/// Ends the run because of a bug of ours, which no input can reach: the message has the place in the code, and the
+/// command line turns it into exit status 70. Continuing would silently leave something out.
+#[cold]
+#[track_caller]
+#[allow(
+    clippy::panic,
+    reason = "no input reaches it, and nothing may be lost in silence"
+)]
+pub fn broken(what: impl Display) -> ! {
+    panic!("a stage broke its promise: {what}")
+}

@@ -1,0 +1,400 @@
+//! The stable list of finding codes: name, default severity, meaning.
+//!
+//! Owns: the list, and which codes a user may configure. Flows in: nothing. Flows out: [`Code`]. Must not know: which
+//! stage reports a code.
+
+use std::fmt;
+
+use super::Severity;
+
+/// Where the pages of the book are published.
+const BOOK: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs");
+
+/// A finding code, such as `policy/same-target`. Codes are stable: scripts and configurations name them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Code(&'static str);
+
+/// Declares every code once: constant, name, default severity, one line for the book and SARIF. Its page is in
+/// `docs/reference/findings/<name>.md`, without which nothing compiles.
+macro_rules! codes {
+    ($($constant:ident $name:literal $severity:ident $summary:literal)+) => {
+        impl Code {
+            $(#[doc = $summary] pub const $constant: Code = Code($name);)+
+
+            /// The page about the code, in Markdown: why it matters, an example, how to fix it, how to silence it.
+            #[must_use]
+            pub fn page(self) -> &'static str {
+                match self.0 {
+                    $($name => include_str!(concat!("../../../../docs/reference/findings/", $name, ".md")),)+
+                    _ => "",
+                }
+            }
+        }
+
+        /// Every code with its default severity and a one-line description, in the order of the names.
+        pub const CODES: &[(Code, Severity, &str)] = &[$((Code::$constant, Severity::$severity, $summary)),+];
+    };
+}
+
+codes! {
+    CONFIG_INVALID "config/invalid" Error "The configuration file breaks its schema"
+    CONFIG_UNKNOWN_FIELD "config/unknown-field" Error "The configuration file has a field that does not exist"
+    DIFF_CHANGED "diff/changed" Warning "A hub object is rendered differently than in the base"
+    DIFF_OVER_BUDGET "diff/over-budget" Error "A change does more than its budget allows"
+    EMPTY_NOTHING_RENDERED "empty/nothing-rendered" Error "Nothing would be rendered: Argo CD would delete everything"
+    GATEWAY_CLASS_NOT_FOUND "gateway/class-not-found" Warning "A Gateway names a GatewayClass that is not in the input"
+    GATEWAY_INVALID "gateway/invalid" Error "A Gateway or ListenerSet breaks a rule of its kind"
+    GATEWAY_NOT_PLACED "gateway/not-placed" Warning "A Gateway of ours has no placement label, so no cluster receives it"
+    INPUT_OUTSIDE "input/outside" Error "A symbolic link leaves the input: it would render what is not in Git"
+    INPUT_UNREADABLE "input/unreadable" Error "An input file or directory cannot be read"
+    LISTENER_SET_CONFLICTED "listener-set/conflicted" Warning "A listener of a ListenerSet conflicts with one of the Gateway or of an earlier ListenerSet"
+    LISTENER_SET_NOT_ALLOWED "listener-set/not-allowed" Error "The Gateway on the spoke would refuse this ListenerSet"
+    LISTENER_SET_NOT_ATTACHED "listener-set/not-attached" Warning "A ListenerSet is not attached to any Gateway"
+    OBJECT_DUPLICATE "object/duplicate" Error "Two objects have the same identity"
+    OBJECT_EMPTY_FILE "object/empty-file" Warning "A file of the input contains no object"
+    OBJECT_INVALID_NAME "object/invalid-name" Error "Kubernetes would refuse this name"
+    OBJECT_KUSTOMIZED "object/kustomized" Warning "A kustomization changes objects that are rendered, and spokewright does not build it"
+    OBJECT_METADATA_LEFT_OUT "object/metadata-left-out" Warning "A label or annotation is not written to a hub object: Kubernetes would refuse it"
+    OBJECT_NO_NAME "object/no-name" Error "An object has no metadata.name"
+    OBJECT_NO_NAMESPACE "object/no-namespace" Error "A namespaced object has no namespace"
+    OBJECT_SCHEMA "object/schema" Error "An object breaks the schema of its kind"
+    OBJECT_UNCHECKED "object/unchecked" Error "Checking objects against the CustomResourceDefinitions of the input would take too much work"
+    OBJECT_UNKNOWN_FIELD "object/unknown-field" Error "An object has a field that its schema does not know"
+    OBJECT_UNKNOWN_KIND "object/unknown-kind" Error "A kind has a typo, so nothing would read the object"
+    OUTPUT_BUSY "output/busy" Error "Another run is writing into the output"
+    OUTPUT_EDITED "output/edited" Error "A rendered file was edited by hand"
+    OUTPUT_ELSEWHERE "output/elsewhere" Warning "The input contains an output tree that the configuration does not name"
+    OUTPUT_FOREIGN "output/foreign" Error "A file that spokewright did not write is in the way of the output"
+    OUTPUT_INVENTORY "output/inventory" Error "The inventory of the output cannot be trusted"
+    OUTPUT_NOT_A_DIRECTORY "output/not-a-directory" Error "The output, or a directory in it, is something else"
+    OUTPUT_NOT_A_FILE "output/not-a-file" Error "Something other than a file is in the way of the output"
+    OUTPUT_OUTSIDE "output/outside" Error "The output is outside the repository, or in `.git`"
+    OUTPUT_OVERLAPS_INPUT "output/overlaps-input" Error "The output directory contains the input, or is part of it"
+    OUTPUT_SYMLINK "output/symlink" Error "The output, or something in it, is a symbolic link"
+    OUTPUT_UNREADABLE "output/unreadable" Error "A file or directory of the output cannot be read"
+    OUTPUT_UNWRITABLE "output/unwritable" Error "A file or directory of the output cannot be written or deleted"
+    PARAMS_INVALID "params/invalid" Error "GatewayClass parameters cannot be used"
+    PARAMS_RESOURCE "params/resource" Error "A resource to sync does not exist, or is neither a policy nor a route"
+    PARAMS_UNKNOWN_FIELD "params/unknown-field" Error "GatewayClass parameters have a field that does not exist"
+    PLACEMENT_DIFFERS "placement/differs" Warning "PlacementDecisions and evaluation give different clusters"
+    PLACEMENT_MISCONFIGURED "placement/misconfigured" Error "OCM's scheduler would call this Placement misconfigured"
+    PLACEMENT_NEEDS_NOW "placement/needs-now" Error "The placement depends on the time: pass --now"
+    PLACEMENT_NO_CLUSTERS "placement/no-clusters" Warning "A placement selects no cluster"
+    PLACEMENT_NO_GROUP "placement/no-group" Error "A rollout begins with a decision group that the Placement does not have"
+    PLACEMENT_NOT_FOUND "placement/not-found" Error "Neither a Placement nor a PlacementDecision has this name"
+    PLACEMENT_NOT_UNIFORM "placement/not-uniform" Error "A ManifestWorkReplicaSet cannot contain objects that differ from cluster to cluster"
+    PLACEMENT_ORDER_DEPENDENT "placement/order-dependent" Warning "The order in which OCM schedules Placements decides which clusters this one gets"
+    PLACEMENT_UNKNOWN_CLUSTER "placement/unknown-cluster" Warning "A decision names a cluster that has no ManagedCluster"
+    PLACEMENT_UNKNOWN_SET "placement/unknown-set" Warning "A label or a Placement names a cluster set with a typo"
+    PLACEMENT_UNSETTLED "placement/unsettled" Warning "OCM would keep moving this Placement between clusters"
+    POLICY_IGNORED_FIELD "policy/ignored-field" Warning "A policy has a field that its strategy ignores"
+    POLICY_INVALID "policy/invalid" Error "A policy breaks a rule of its kind"
+    POLICY_KIND_NONCONFORMING "policy/kind-nonconforming" Warning "The CRD of a synced policy kind lacks fields that GEP-713 requires"
+    POLICY_NOT_EVALUATED "policy/not-evaluated" Warning "A policy takes effect in a way that is not evaluated"
+    POLICY_NOT_SYNCED "policy/not-synced" Warning "A policy is not shipped: no class syncs its kind, or its target stays on the hub"
+    POLICY_OTHER_CLASS "policy/other-class" Warning "A policy of a synced kind affects only Gateways of other classes"
+    POLICY_OTHER_VERSION "policy/other-version" Error "A policy does not have the version that its class syncs"
+    POLICY_OVERRIDDEN "policy/overridden" Warning "Other policies override every setting of a policy"
+    POLICY_REF_NOT_PERMITTED "policy/ref-not-permitted" Error "A cross-namespace target needs a ReferenceGrant"
+    POLICY_SAME_TARGET "policy/same-target" Warning "Two policies of one kind have the same target"
+    POLICY_TARGET_NOT_FOUND "policy/target-not-found" Error "The target of a policy does not exist"
+    POLICY_TOO_MANY_ANCESTORS "policy/too-many-ancestors" Warning "A policy has more ancestors than a status can list (16)"
+    POLICY_TOO_MANY_PATHS "policy/too-many-paths" Error "Policies apply to more paths than can be evaluated"
+    POLICY_TOO_MANY_TARGETS "policy/too-many-targets" Error "Selectors of policies select more targets than can be evaluated"
+    POLICY_UNDECIDED "policy/undecided" Error "The result of policies with the same target would depend on which is created first"
+    POLICY_UNKNOWN_KIND "policy/unknown-kind" Error "An object of an unknown kind targets a Gateway of ours: no cluster gets it"
+    POLICY_UNREACHABLE "policy/unreachable" Warning "A policy affects no traffic: its target is on no path from a Gateway"
+    POLICY_UNUSED "policy/unused" Warning "A policy affects no cluster: its targets are not placed"
+    RBAC_NARROWED "rbac/narrowed" Error "A cluster would lose the right to delete objects that it should remove"
+    REFERENCE_NOT_PERMITTED "reference/not-permitted" Warning "A Gateway refers to an object in another namespace, and no ReferenceGrant permits it"
+    REFERENCE_NOT_SHIPPED "reference/not-shipped" Warning "A shipped object needs an object that is neither shipped nor known to live on its clusters"
+    ROUTE_DELEGATED "route/delegated" Warning "A route delegates to other routes, which are not followed"
+    ROUTE_INVALID "route/invalid" Error "A route breaks a rule of its kind"
+    ROUTE_NOT_ALLOWED "route/not-allowed" Error "A listener on the spoke would refuse this route"
+    ROUTE_NOT_ATTACHED "route/not-attached" Warning "No listener accepts a route of a synced kind, so it is not shipped"
+    ROUTE_PARENT_CYCLE "route/parent-cycle" Error "Routes are each other's parents: no path from a Gateway reaches them"
+    ROUTE_PARENT_NOT_FOUND "route/parent-not-found" Warning "A route names a Gateway, ListenerSet, or listener that is not in the input"
+    ROUTE_SHADOWED "route/shadowed" Warning "Another route or rule gets all requests of a match"
+    SECRET_ENCRYPTED "secret/encrypted" Error "A sops-encrypted object cannot be embedded in a ManifestWork"
+    SECRET_NOT_FOUND "secret/not-found" Warning "A Secret to copy is not in the input"
+    SECRET_NOT_RENDERED "secret/not-rendered" Warning "A Secret is expected on the spokes, but it is not shipped"
+    SECRET_PLAIN "secret/plain" Warning "The input contains an unencrypted Secret"
+    SECRET_REF_NOT_PERMITTED "secret/ref-not-permitted" Error "A cross-namespace Secret needs a ReferenceGrant"
+    SECRET_STRING_DATA "secret/string-data" Warning "A Secret is shipped with stringData, which no cluster keeps"
+    SPOKE_NAME_TAKEN "spoke/name-taken" Error "A shipped object would overwrite one that already lives on a cluster"
+    SPOKE_UNKNOWN_CLUSTER "spoke/unknown-cluster" Warning "A directory of local objects is not named after a known cluster"
+    SUPPRESSION_INVALID "suppression/invalid" Warning "A suppression has no effect: it has no reason, or its code cannot be suppressed"
+    SUPPRESSION_UNUSED "suppression/unused" Warning "A suppression suppresses nothing"
+    WORK_INVALID "work/invalid" Error "OCM would refuse this ManifestWork"
+    WORK_NAME_TAKEN "work/name-taken" Error "Two hub objects would share one ManifestWork name"
+    WORK_SUBSTITUTION "work/substitution" Warning "Flux would substitute inside this work: the guard annotation was set"
+    WORK_TOO_LARGE "work/too-large" Error "A ManifestWork is larger than its limit"
+    WORK_TOO_MANY "work/too-many" Error "The clusters would receive more ManifestWorks than are planned"
+    YAML_DROPPED_TEXT "yaml/dropped-text" Error "Kubernetes would silently drop this text"
+    YAML_DUPLICATE_KEY "yaml/duplicate-key" Error "A mapping has the same key twice"
+    YAML_LIMIT "yaml/limit" Error "A document is deeper, larger, or more aliased than allowed"
+    YAML_MERGE "yaml/merge" Error "A merge key is misplaced or conflicts with another key"
+    YAML_SYNTAX "yaml/syntax" Error "A file is not YAML as Kubernetes reads it"
+}
+
+impl Code {
+    /// The name, such as `yaml/syntax`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.0
+    }
+
+    /// The code with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        CODES.iter().map(|(code, _, _)| *code).find(|code| code.0 == name)
+    }
+
+    /// Severity unless the configuration says otherwise.
+    #[must_use]
+    pub fn default_severity(self) -> Severity {
+        CODES
+            .iter()
+            .find(|(code, _, _)| *code == self)
+            .map_or(Severity::Error, |(_, severity, _)| *severity)
+    }
+
+    /// One line that says what the code means.
+    #[must_use]
+    pub fn summary(self) -> &'static str {
+        CODES
+            .iter()
+            .find(|(code, _, _)| *code == self)
+            .map_or("", |(_, _, summary)| *summary)
+    }
+
+    /// Whether `spokewright.yaml` may change the severity. Not where the run has no defined result without the
+    /// error: what could not be read or written, parameters that cannot be used, identities and names that
+    /// would be ambiguous or unsafe in a path, works that cannot exist side by side, a placement that no time
+    /// decides; nor for an empty result, which is meant for one run (`--allow-empty`) and never for good.
+    #[must_use]
+    pub fn is_configurable(self) -> bool {
+        const FIXED_GROUPS: [&str; 5] = ["config", "input", "output", "params", "yaml"];
+        const FIXED: [Code; 16] = [
+            // A change would lower it for itself.
+            Code::DIFF_OVER_BUDGET,
+            Code::EMPTY_NOTHING_RENDERED,
+            Code::OBJECT_DUPLICATE,
+            Code::OBJECT_INVALID_NAME,
+            Code::OBJECT_NO_NAME,
+            Code::OBJECT_NO_NAMESPACE,
+            Code::OBJECT_UNCHECKED,
+            Code::OBJECT_UNKNOWN_KIND,
+            Code::PLACEMENT_NEEDS_NOW,
+            Code::PLACEMENT_NOT_UNIFORM,
+            Code::POLICY_TOO_MANY_PATHS,
+            Code::POLICY_TOO_MANY_TARGETS,
+            Code::POLICY_UNDECIDED,
+            Code::WORK_INVALID,
+            Code::WORK_NAME_TAKEN,
+            Code::WORK_TOO_MANY,
+        ];
+        // A warning about what this run has no part in.
+        let is_elsewhere = self == Code::OUTPUT_ELSEWHERE;
+        is_elsewhere || (!FIXED_GROUPS.contains(&self.group()) && !FIXED.contains(&self))
+    }
+
+    /// Whether it says no more than that a value is none that its field takes.
+    pub(super) fn is_about_shape(self) -> bool {
+        [Self::OBJECT_SCHEMA, Self::POLICY_IGNORED_FIELD].contains(&self)
+    }
+
+    /// Whether it says that a field does not exist.
+    pub(super) fn is_unknown_field(self) -> bool {
+        self.name().ends_with("/unknown-field")
+    }
+
+    /// Whether it says what is wrong with an object by what its kind means.
+    pub(super) fn is_about_meaning(self) -> bool {
+        self.name().ends_with("/invalid")
+    }
+
+    /// Whether it says that something is not in the input, which may be wrong where a part of the input was not read.
+    pub(super) fn is_about_absence(self) -> bool {
+        self.is_about_a_name()
+            || [
+                Self::PARAMS_RESOURCE,
+                Self::PLACEMENT_DIFFERS,
+                Self::PLACEMENT_NO_CLUSTERS,
+                Self::POLICY_OVERRIDDEN,
+                Self::POLICY_REF_NOT_PERMITTED,
+                Self::POLICY_UNREACHABLE,
+                Self::POLICY_UNUSED,
+                Self::REFERENCE_NOT_PERMITTED,
+                Self::REFERENCE_NOT_SHIPPED,
+                Self::ROUTE_NOT_ATTACHED,
+                Self::SECRET_NOT_FOUND,
+                Self::SECRET_NOT_RENDERED,
+                Self::SECRET_REF_NOT_PERMITTED,
+                Self::SPOKE_UNKNOWN_CLUSTER,
+            ]
+            .contains(&self)
+    }
+
+    /// Whether it says that an object of a name is not in the input, at the place of the name.
+    pub fn is_about_a_name(self) -> bool {
+        [
+            Self::GATEWAY_CLASS_NOT_FOUND,
+            Self::PLACEMENT_NOT_FOUND,
+            Self::PLACEMENT_UNKNOWN_CLUSTER,
+            Self::POLICY_TARGET_NOT_FOUND,
+            Self::ROUTE_PARENT_NOT_FOUND,
+        ]
+        .contains(&self)
+    }
+
+    /// Warnings that say why nothing is placed, the cause first. If nothing is rendered, the first is a part of that
+    /// error.
+    pub const UNPLACED: [Self; 4] = [
+        Self::PLACEMENT_MISCONFIGURED,
+        Self::PLACEMENT_UNKNOWN_SET,
+        Self::PLACEMENT_NO_CLUSTERS,
+        Self::GATEWAY_NOT_PLACED,
+    ];
+
+    /// The address of its [page](Self::page).
+    pub(super) fn address(self) -> String {
+        format!("{BOOK}/reference/findings/{}.md", self.0)
+    }
+
+    /// Its [page](Self::page) without the title, for readers outside the book: links are absolute.
+    pub(super) fn markdown(self) -> String {
+        let page = self.page();
+        let below_title = page.split_once('\n').map_or(page, |(_, rest)| rest.trim_start());
+        below_title
+            .replace("](../../../", &format!("]({BOOK}/"))
+            .replace("](../../", &format!("]({BOOK}/reference/"))
+    }
+
+    /// The part before the slash: `policy`.
+    #[must_use]
+    pub fn group(self) -> &'static str {
+        self.0.split_once('/').map_or(self.0, |(group, _)| group)
+    }
+
+    /// Exit status: the input has errors (docs/reference/exit-statuses.md).
+    pub const EXIT_INVALID: u8 = 3;
+    /// Exit status: a conflict or a placement could not be resolved.
+    pub const EXIT_UNRESOLVED: u8 = 4;
+    /// Exit status: reading or writing failed.
+    pub const EXIT_FAILED: u8 = 5;
+
+    /// The exit status of an error with this code, also if it is a warning that `--deny warnings` made an error
+    /// (docs/reference/exit-statuses.md).
+    #[must_use]
+    pub fn exit_status(self) -> u8 {
+        match self.group() {
+            _ if [
+                Self::DIFF_OVER_BUDGET,
+                Self::POLICY_SAME_TARGET,
+                Self::POLICY_UNDECIDED,
+            ]
+            .contains(&self) =>
+            {
+                Self::EXIT_UNRESOLVED
+            }
+            "input" | "output" => Self::EXIT_FAILED,
+            "placement" | "empty" => Self::EXIT_UNRESOLVED,
+            _ => Self::EXIT_INVALID,
+        }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_sorted_by_name_and_unique() {
+        for pair in CODES.windows(2) {
+            assert!(
+                pair[0].0.name() < pair[1].0.name(),
+                "{} {}",
+                pair[0].0.name(),
+                pair[1].0.name()
+            );
+        }
+    }
+
+    #[test]
+    fn every_code_has_a_group_a_name_and_a_summary_on_one_line() {
+        let plain = |part: &str| {
+            !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+        };
+        for (code, severity, summary) in CODES {
+            let (group, rest) = code.name().split_once('/').expect("a group");
+            assert!(plain(group) && plain(rest), "{}", code.name());
+            assert_eq!(group, code.group());
+            assert!(
+                summary.len() > 10 && !summary.ends_with('.') && !summary.contains('\n'),
+                "{summary}"
+            );
+            assert_eq!((code.default_severity(), code.summary()), (*severity, *summary));
+            assert_eq!(Code::from_name(code.name()), Some(*code));
+        }
+        assert_eq!(Code::from_name("policy/none"), None);
+    }
+
+    #[test]
+    fn outside_of_the_book_a_page_has_no_relative_link() {
+        for (code, ..) in CODES {
+            let text = code.markdown();
+            assert!(!text.starts_with('#') && text.len() > 100, "{text}");
+            assert!(!text.contains("](.."), "{}: {text}", code.name());
+            assert!(code.address().starts_with("https://") && code.address().contains(code.name()));
+        }
+        assert!(
+            Code::POLICY_SAME_TARGET
+                .markdown()
+                .contains(&format!("({BOOK}/reference/findings.md#suppressions)"))
+        );
+    }
+
+    #[test]
+    fn exit_statuses_follow_the_design() {
+        for (code, _, _) in CODES {
+            let expected = match code.name() {
+                name if name.starts_with("placement/") || name.starts_with("empty/") => 4,
+                "diff/over-budget" | "policy/same-target" | "policy/undecided" => 4,
+                name if name.starts_with("input/") || name.starts_with("output/") => 5,
+                _ => 3,
+            };
+            assert_eq!(code.exit_status(), expected, "{}", code.name());
+        }
+    }
+
+    #[test]
+    fn an_error_without_which_the_run_has_no_result_is_not_configurable() {
+        for name in [
+            "yaml/syntax",
+            "config/invalid",
+            "input/unreadable",
+            "output/edited",
+            "object/invalid-name",
+            "empty/nothing-rendered",
+        ] {
+            assert!(!Code::from_name(name).unwrap().is_configurable(), "{name}");
+        }
+        for name in ["policy/target-not-found", "secret/not-rendered", "object/schema"] {
+            assert!(Code::from_name(name).unwrap().is_configurable(), "{name}");
+        }
+        for (code, severity, _) in CODES {
+            assert!(
+                *severity == Severity::Error || code.is_configurable(),
+                "{}",
+                code.name()
+            );
+        }
+    }
+}

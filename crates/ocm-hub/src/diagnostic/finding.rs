@@ -1,0 +1,180 @@
+//! One finding: what is wrong, where, why, and what to type next.
+//!
+//! Owns: its parts. Flows in: the texts and places of a stage. Flows out: a [`Finding`]. Must not know: how it is
+//! shown.
+
+use super::{Code, DocumentId, Place, Severity, Suppressed};
+
+/// A place with a few words about it: the other side of a conflict, the first of two duplicates.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Label {
+    /// Where.
+    pub place: Place,
+    /// What is there, a few words without a full stop.
+    pub text: String,
+}
+
+/// A name that something refers to and nothing has, and the definition of a near one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Lacks {
+    /// What does not exist, such as `Gateway shop/web`.
+    pub what: String,
+    /// The near name, or the near namespace, in the object that defines it.
+    pub near: Place,
+}
+
+/// One thing that spokewright reports about its input.
+///
+/// ```
+/// use spokewright::diagnostic::{Code, Finding, Place};
+///
+/// let finding = Finding::new(Code::EMPTY_NOTHING_RENDERED, Place::Run, "no cluster receives anything")
+///     .help("pass --allow-empty if that is what you mean");
+/// assert_eq!(finding.code.name(), "empty/nothing-rendered");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The stable code, such as `policy/target-not-found`.
+    pub code: Code,
+    /// Starts as the code's default; configuration may change it when findings are collected.
+    pub severity: Severity,
+    /// One sentence without a full stop: what is wrong.
+    pub message: String,
+    /// The place it is about.
+    pub place: Place,
+    /// What is under the caret at `place`; may be empty.
+    pub label: String,
+    /// Further places that explain it.
+    pub related: Vec<Label>,
+    /// Why: rules, candidates, limits; each one sentence.
+    pub notes: Vec<String>,
+    /// What to type or change next.
+    pub help: Option<String>,
+    /// A rule of a schema over everything inside the place: a finding about the wrong part explains it better.
+    pub is_rule: bool,
+    /// Objects whose own findings explain this one ([`Finding::follows_from`]).
+    pub causes: Vec<Place>,
+    /// Why it is not counted, if it is accepted.
+    pub suppressed: Option<Suppressed>,
+    /// The fields of which, key and value, no more need be reported about the shape: the same mistake, found again by the
+    /// reader of the value. By their JSON pointers.
+    pub(crate) settles: Vec<(DocumentId, String)>,
+    /// The field that is missing because its key is misspelled here.
+    pub misspells: Option<Box<Place>>,
+    /// The name that nothing has, if a definition is near it: all findings about it have one cause.
+    pub lacks: Option<Box<Lacks>>,
+}
+
+impl Finding {
+    /// A finding with the default severity of its code.
+    #[must_use]
+    pub fn new(code: Code, place: Place, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity: code.default_severity(),
+            message: message.into(),
+            place,
+            label: String::new(),
+            related: Vec::new(),
+            notes: Vec::new(),
+            help: None,
+            is_rule: false,
+            causes: Vec::new(),
+            suppressed: None,
+            settles: Vec::new(),
+            misspells: None,
+            lacks: None,
+        }
+    }
+
+    /// Sets the words under the caret.
+    #[must_use]
+    pub fn label(mut self, text: impl Into<String>) -> Self {
+        self.label = text.into();
+        self
+    }
+
+    /// Adds a further place.
+    #[must_use]
+    pub fn related(mut self, place: Place, text: impl Into<String>) -> Self {
+        let text = text.into();
+        self.related = with(self.related, Label { place, text });
+        self
+    }
+
+    /// Adds a sentence of explanation.
+    #[must_use]
+    pub fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes = with(self.notes, text.into());
+        self
+    }
+
+    /// Sets the help line.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help = Some(text.into());
+        self
+    }
+
+    /// Says that this may be so only because an object, at this place, is wrong. When anything as severe is found in
+    /// it, this is left out: one mistake is reported once, where it is.
+    #[must_use]
+    pub fn follows_from(mut self, object: Place) -> Self {
+        self.causes = with(self.causes, object);
+        self
+    }
+
+    /// Whether it reports that the input lacks something, or a consequence of that. It may be wrong if a part of the
+    /// input could not be read.
+    pub fn is_about_absence(&self) -> bool {
+        self.code.is_about_absence() || self.is_about_parameters()
+    }
+
+    /// Whether it reports that the ConfigMap of a class is not in the input.
+    fn is_about_parameters(&self) -> bool {
+        let pointer = self.place.field().map_or("", |(_, pointer)| pointer);
+        self.code == Code::PARAMS_INVALID && pointer.contains("/spec/parametersRef/")
+    }
+
+    /// Whether the place is a name, of an object that is not in the input.
+    pub fn is_about_a_name(&self) -> bool {
+        self.code.is_about_a_name() || self.is_about_parameters()
+    }
+
+    /// Whether it counts as one of this severity: an accepted finding does not.
+    #[must_use]
+    pub fn counts_as(&self, severity: Severity) -> bool {
+        self.severity == severity && self.suppressed.is_none()
+    }
+
+    /// Says that this finding explains whatever is wrong with the shape of a field, by its document and JSON pointer.
+    #[must_use]
+    pub fn settles(mut self, field: (DocumentId, String)) -> Self {
+        self.settles = with(self.settles, field);
+        self
+    }
+
+    /// Names what does not exist, and the definition of a near name.
+    #[must_use]
+    pub fn lacks(mut self, what: impl Into<String>, near: Place) -> Self {
+        let what = what.into();
+        self.lacks = Some(Box::new(Lacks { what, near }));
+        self
+    }
+
+    /// Makes this one occurrence a warning although its code defaults to an error (or the reverse), if a rule of
+    /// docs/reference/findings.md requires it: `policy/target-not-found` on a route.
+    #[must_use]
+    pub const fn severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+}
+
+/// A list with one item more, and no room for others: most findings have one of each, and there may be a hundred thousand.
+fn with<T>(mut list: Vec<T>, item: T) -> Vec<T> {
+    list.reserve_exact(1);
+    list.push(item);
+    list
+}

@@ -1,0 +1,77 @@
+//! Findings: everything that spokewright reports about its input.
+//!
+//! Owns: what a [`Finding`] is (a stable [`Code`], a [`Severity`], a symbolic [`Place`], a help line), the
+//! collector [`Findings`] that all stages fill, and the text, JSON, SARIF, and GitHub formats of both.
+//! Flows in: findings from every stage. Flows out: sorted findings, and their rendered formats ([`Format`]): for people
+//! ([`Human`], and [`Brief`] where space is short), JSON ([`FindingList`]), SARIF ([`SarifLog`]), GitHub
+//! ([`github`]), JUnit ([`junit`]), GitLab ([`CodeQuality`]); and, for misspelled names, the [`nearest()`] known one.
+//! Must not know: Kubernetes, files, or how a place becomes a line: the owner of the texts implements [`Locate`].
+
+// What a finding is.
+mod severity;
+
+mod code;
+mod place;
+mod suppressed;
+
+mod finding;
+
+mod broken;
+mod within;
+
+mod findings;
+mod nearest;
+
+// Words, and text that cannot harm a terminal.
+mod visible;
+
+mod secrecy;
+mod text;
+
+mod position;
+mod summary;
+
+// The forms.
+mod human;
+
+pub mod github;
+mod gitlab;
+pub mod junit;
+mod sarif;
+
+mod brief;
+mod json;
+
+mod format;
+
+#[cfg(test)]
+mod fixture;
+
+pub use brief::Brief;
+pub use broken::broken;
+pub use code::{CODES, Code};
+pub use finding::Lacks;
+pub use finding::{Finding, Label};
+pub use findings::{Findings, FindingsIter, SeverityOverride, Warnings};
+pub use format::{Format, json_text, write_json};
+pub use gitlab::CodeQuality;
+pub use human::Human;
+pub use json::API_VERSION;
+pub use json::{FindingEntry, FindingList, Position, RelatedEntry, SuppressedEntry};
+pub use nearest::KnownNames;
+pub use nearest::nearest;
+pub use place::{DocumentId, Locate, Part, Place, SourceId, Span};
+pub use position::Region;
+pub use sarif::SarifLog;
+pub use secrecy::{Secrecy, holds_secret};
+pub use severity::Severity;
+pub use summary::FindingCounts;
+pub use suppressed::{Suppressed, SuppressedBy};
+pub use text::FirstNames;
+pub use text::shell_name;
+pub use text::with_article;
+pub use text::{GAP, and_more, first_names, fitting_names, plural, row};
+pub use text::{counted, first_items, shell_path, shell_word, wrapped, wrapped_hanging};
+pub use visible::whole_line;
+pub use visible::{Lines, not_a_command, one_line};
+pub use within::Within;

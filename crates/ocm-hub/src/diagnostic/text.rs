@@ -1,0 +1,482 @@
+//! Text for people, the same everywhere: numbers with their nouns, lists that are cut, rows of a table, lines that fit
+//! a terminal, words quoted for a shell.
+//!
+//! Owns: how these look. A plural, "and 3 more", or a quoted word is made here and nowhere else. Flows in: numbers,
+//! names, one line of printable text. Flows out: text. Must not know: terminals, findings, or what a text means.
+
+use std::fmt::Display;
+
+use super::visible::{columns, is_printed_as_it_is};
+
+/// What is between two columns of a table.
+pub const GAP: &str = "  ";
+
+/// A number and its noun: `1 file`, `3 files`, `2 policies`. `noun` is singular, and may have an adjective before it.
+///
+/// ```
+/// use spokewright::diagnostic::counted;
+///
+/// assert_eq!(counted(1, "more error"), "1 more error");
+/// assert_eq!(counted(0, "policy"), "0 policies");
+/// ```
+#[must_use]
+pub fn counted(count: impl Display, noun: &str) -> String {
+    let count = count.to_string();
+    if count == "1" {
+        format!("1 {noun}")
+    } else {
+        format!("{count} {}", plural(noun))
+    }
+}
+
+/// The plural of a noun or of the name of a kind: `files`, `policies`, `GatewayClasses`.
+#[must_use]
+pub fn plural(noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
+        _ if noun.ends_with('s') => format!("{noun}es"),
+        _ => format!("{noun}s"),
+    }
+}
+
+/// `and 3 more paths`, with an empty noun `and 3 more`; `None` where nothing is left out.
+#[must_use]
+pub fn and_more(left_out: usize, noun: &str) -> Option<String> {
+    match (left_out, noun) {
+        (0, _) => None,
+        (_, "") => Some(format!("and {left_out} more")),
+        _ => Some(format!("and {}", counted(left_out, &format!("more {noun}")))),
+    }
+}
+
+/// The first `most` names, and how many more there are: `a, b and 3 more`.
+#[must_use]
+pub fn first_names<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> String {
+    let (shown, left_out) = split(names, most);
+    match and_more(left_out, "") {
+        Some(more) => format!("{} {more}", shown.join(", ")),
+        None => shown.join(", "),
+    }
+}
+
+/// A kind with its article, as it is spoken: `an HTTPRoute`, `a Gateway`, `a UDPRoute`.
+#[must_use]
+pub fn with_article(kind: &str) -> String {
+    let mut letters = kind.chars();
+    let (first, second) = (
+        letters.next().unwrap_or_default(),
+        letters.next().unwrap_or_default(),
+    );
+    // Of capitals the first is spoken by its name: aitch, ex, you.
+    let sounds = if second.is_ascii_uppercase() {
+        "AEFHILMNORSX"
+    } else if ["Us", "Uni", "Uti"].iter().any(|start| kind.starts_with(start)) {
+        ""
+    } else {
+        "AEIOU"
+    };
+    let article = if sounds.contains(first) { "an" } else { "a" };
+    format!("{article} {kind}")
+}
+
+/// The same with a comma before the `and`: `a, b, and 3 more`, for names of several words.
+#[must_use]
+pub fn first_items<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> String {
+    let (mut shown, left_out) = split(names, most);
+    shown.extend(and_more(left_out, ""));
+    shown.join(", ")
+}
+
+fn split<N: AsRef<str>>(names: impl IntoIterator<Item = N>, most: usize) -> (Vec<String>, usize) {
+    let (mut shown, mut left_out) = (Vec::new(), 0_usize);
+    for name in names {
+        if shown.len() < most {
+            shown.push(name.as_ref().to_owned());
+        } else {
+            left_out = left_out.saturating_add(1);
+        }
+    }
+    (shown, left_out)
+}
+
+/// As many names as fit into `room` columns, and how many more there are: `a, b, +3 more`. The first one is always
+/// there.
+#[must_use]
+pub fn fitting_names<N: AsRef<str>>(names: impl IntoIterator<Item = N>, room: usize) -> String {
+    FirstNames::of(names, room).fitting(room)
+}
+
+/// The first of some names, and how many there are: all that a line needs of thousands.
+#[derive(Debug)]
+pub struct FirstNames<N> {
+    first: Vec<N>,
+    count: usize,
+}
+
+impl<N: AsRef<str>> FirstNames<N> {
+    /// Those that may fit into so many columns.
+    pub fn of(names: impl IntoIterator<Item = N>, most: usize) -> Self {
+        let (mut first, mut columns, mut count) = (Vec::new(), 0_usize, 0_usize);
+        for name in names {
+            count = count.saturating_add(1);
+            if columns <= most {
+                columns = columns.saturating_add(columns_of(name.as_ref()));
+                first.push(name);
+            }
+        }
+        Self { first, count }
+    }
+
+    /// The line of names, in no more columns than they were chosen for.
+    #[must_use]
+    pub fn fitting(&self, room: usize) -> String {
+        let names: Vec<&str> = self.first.iter().map(AsRef::as_ref).collect();
+        let columns: usize = names.iter().map(|name| columns_of(name)).sum();
+        if names.len() == self.count && columns.saturating_sub(2) <= room {
+            return names.join(", ");
+        }
+        let mut shown = String::new();
+        let more = |shown: usize| format!(", +{} more", self.count.saturating_sub(shown));
+        for (index, name) in names.iter().enumerate() {
+            let longer = shown.chars().count().saturating_add(columns_of(name));
+            if index > 0 && longer.saturating_add(more(index).len()) > room {
+                return shown + &more(index);
+            }
+            if index > 0 {
+                shown.push_str(", ");
+            }
+            shown.push_str(name);
+        }
+        if names.len() < self.count {
+            shown.push_str(&more(names.len()));
+        }
+        shown
+    }
+}
+
+/// The columns of a name and of the comma and the blank before it.
+fn columns_of(name: &str) -> usize {
+    name.chars().count().saturating_add(2)
+}
+
+/// A row of a table: each cell but the last as wide as its column, without blanks at the end.
+#[must_use]
+pub fn row(cells: &[&str], widths: &[usize]) -> String {
+    let mut line = String::new();
+    for (number, cell) in cells.iter().enumerate() {
+        if number > 0 {
+            line.push_str(GAP);
+        }
+        match widths.get(number) {
+            Some(width) => line.push_str(&format!("{cell:width$}")),
+            None => line.push_str(cell),
+        }
+    }
+    line.truncate(line.trim_end().len());
+    line
+}
+
+/// A word that a POSIX shell reads as exactly this text, so that a command that is shown can be pasted.
+///
+/// ```
+/// use spokewright::diagnostic::shell_word;
+///
+/// assert_eq!(shell_word("HEAD~1"), "HEAD~1");
+/// assert_eq!(shell_word("my hub"), "'my hub'");
+/// ```
+#[must_use]
+pub fn shell_word(text: &str) -> String {
+    // Shells differ in what they make of anything else: zsh has `^` and a leading `=`, bash and zsh a leading `~` or
+    // one behind `=` and `:`, and all of them globs. Inside single quotes nothing is special but the quote itself.
+    let is_plain = |(at, byte): (usize, u8)| match byte {
+        b'~' => at
+            .checked_sub(1)
+            .and_then(|before| text.as_bytes().get(before))
+            .is_some_and(u8::is_ascii_alphanumeric),
+        b'=' | b'-' => at > 0,
+        _ => byte.is_ascii_alphanumeric() || b"/._+:,@".contains(&byte),
+    };
+    if !text.is_empty() && text.bytes().enumerate().all(is_plain) {
+        text.to_owned()
+    } else if is_printed_as_it_is(text) {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    } else {
+        dollar_quoted(text)
+    }
+}
+
+/// The same of what would not be printed as it is: only here can each byte be written by its number (POSIX.1-2024,
+/// Shell Command Language, 2.2.4 Dollar-Single-Quotes).
+fn dollar_quoted(text: &str) -> String {
+    let mut word = String::from("$'");
+    for character in text.chars() {
+        match character {
+            '\'' | '\\' => word.extend(['\\', character]),
+            ' '..='~' if character != '[' => word.push(character),
+            _ => {
+                for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+                    word.push_str(&format!("\\{byte:03o}"));
+                }
+            }
+        }
+    }
+    word.push('\'');
+    word
+}
+
+/// A path as an argument: one that begins with a dash is not read as an option.
+#[must_use]
+pub fn shell_path(path: &str) -> String {
+    if path.starts_with('-') {
+        shell_word(&format!("./{path}"))
+    } else {
+        shell_word(path)
+    }
+}
+
+/// A name as an argument that is no option, either: nothing behind it is.
+#[must_use]
+pub fn shell_name(name: &str) -> String {
+    let word = shell_word(name);
+    if name.starts_with('-') {
+        format!("-- {word}")
+    } else {
+        word
+    }
+}
+
+/// The lines of `text`, each at most `room` columns wide if its words allow that, broken only at spaces. A word stays
+/// whole, and so does text between two backticks, because users copy it.
+///
+/// ```
+/// use spokewright::diagnostic::wrapped;
+///
+/// assert_eq!(wrapped("run `git fetch origin` first", 12), ["run", "`git fetch origin`", "first"]);
+/// ```
+#[must_use]
+pub fn wrapped(text: &str, room: usize) -> Vec<&str> {
+    let mut lines = Vec::new();
+    // Byte offsets of the line, and of the last word that fits.
+    let (mut start, mut end) = (0_usize, 0_usize);
+    for (from, to) in words(text) {
+        let line = text.get(start..to).unwrap_or_default();
+        if end > start && columns(line) > room {
+            lines.push(text.get(start..end).unwrap_or_default());
+            start = from;
+        }
+        end = to;
+    }
+    lines.push(text.get(start..end).unwrap_or_default());
+    lines
+}
+
+/// The same where the first line has another room than those after it, which are indented.
+///
+/// ```
+/// use spokewright::diagnostic::wrapped_hanging;
+///
+/// assert_eq!(wrapped_hanging("one two three", 8, 6), ["one two", "three"]);
+/// ```
+#[must_use]
+pub fn wrapped_hanging(text: &str, first: usize, others: usize) -> Vec<&str> {
+    let line = wrapped(text, first).into_iter().next().unwrap_or_default();
+    let rest = text.get(line.len()..).unwrap_or_default().trim_start_matches(' ');
+    let mut lines = vec![line];
+    if !rest.is_empty() {
+        lines.extend(wrapped(rest, others));
+    }
+    lines
+}
+
+/// Where the words are, as byte offsets; blanks before the first one belong to it.
+fn words(text: &str) -> Vec<(usize, usize)> {
+    let mut words = Vec::new();
+    let mut start = 0;
+    let mut in_word = false;
+    let mut quoted = false;
+    for (at, character) in text.char_indices() {
+        // A backtick that nothing closes quotes nothing.
+        if character == '`'
+            && (quoted
+                || text
+                    .get(at.saturating_add(1)..)
+                    .is_some_and(|rest| rest.contains('`')))
+        {
+            quoted = !quoted;
+        }
+        if character == ' ' && !quoted {
+            if in_word {
+                words.push((start, at));
+                in_word = false;
+                start = at.saturating_add(1);
+            } else if !words.is_empty() {
+                start = at.saturating_add(1);
+            }
+        } else {
+            in_word = true;
+        }
+    }
+    if in_word {
+        words.push((start, text.len()));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_noun_follows_its_number() {
+        assert_eq!(counted(1, "class"), "1 class");
+        assert_eq!(counted(2, "class"), "2 classes");
+        assert_eq!(counted(-1, "route"), "-1 routes");
+        assert_eq!(plural("AuthPolicy"), "AuthPolicies");
+        assert_eq!(plural("Gateway"), "Gateways");
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted() {
+        assert_eq!(and_more(0, "path"), None);
+        assert_eq!(and_more(1, "path").as_deref(), Some("and 1 more path"));
+        assert_eq!(and_more(2, "path").as_deref(), Some("and 2 more paths"));
+        assert_eq!(first_items(["a (new)", "b", "c"], 2), "a (new), b, and 1 more");
+        assert_eq!(first_names([""; 0], 2), "");
+        assert_eq!(first_names(["a", "b"], 2), "a, b");
+        assert_eq!(first_names(["a", "b", "c", "d"], 2), "a, b and 2 more");
+        assert_eq!(fitting_names(["eu-1", "eu-2", "eu-3"], 16), "eu-1, eu-2, eu-3");
+        // The first ones alone give the line of all, in any room.
+        let names: Vec<String> = (0..60).map(|number| "n".repeat(1 + number % 7)).collect();
+        for count in 0..names.len() {
+            let names = &names[..count];
+            for room in 0..100 {
+                let whole = FirstNames {
+                    first: names.iter().collect(),
+                    count,
+                }
+                .fitting(room);
+                assert_eq!(FirstNames::of(names, 100).fitting(room), whole);
+                assert_eq!(fitting_names(names, room), whole);
+            }
+        }
+        assert_eq!(fitting_names(["eu-1", "eu-2", "eu-3"], 15), "eu-1, +2 more");
+        assert_eq!(fitting_names(["eu-1", "eu-2"], 1), "eu-1, +1 more");
+    }
+
+    #[test]
+    fn an_article_follows_the_sound_of_a_kind() {
+        for kind in [
+            "HTTPRoute",
+            "AuthPolicy",
+            "EnvoyPatchPolicy",
+            "XBackend",
+            "UpstreamSettingsPolicy",
+            "OIDCPolicy",
+        ] {
+            assert_eq!(with_article(kind), format!("an {kind}"));
+        }
+        for kind in [
+            "Gateway",
+            "GRPCRoute",
+            "UDPRoute",
+            "TLSRoute",
+            "DNSPolicy",
+            "Service",
+            "User",
+            "",
+        ] {
+            assert_eq!(with_article(kind), format!("a {kind}"));
+        }
+    }
+
+    #[test]
+    fn a_word_that_a_shell_would_read_otherwise_is_quoted() {
+        for plain in [
+            "rendered/eu-1/a.yaml",
+            "HEAD~1",
+            "origin/main",
+            "a=b",
+            "v1.2+x,@:y",
+        ] {
+            assert_eq!(shell_word(plain), plain);
+        }
+        assert_eq!(shell_word("it's; rm -rf x"), r"'it'\''s; rm -rf x'");
+        for odd in [
+            "",
+            "-rf",
+            "--",
+            "~",
+            "~root",
+            "a:~",
+            "=ls",
+            "HEAD^",
+            "caf\u{e9}",
+            "a b",
+            "$x",
+            "*.yaml",
+        ] {
+            assert_eq!(shell_word(odd), format!("'{odd}'"));
+        }
+    }
+
+    #[test]
+    fn a_line_ends_at_the_last_blank_that_fits() {
+        assert_eq!(wrapped("one two three four", 9), ["one two", "three", "four"]);
+        assert_eq!(wrapped("one two", 7), ["one two"]);
+        assert_eq!(wrapped("", 7), [""]);
+    }
+
+    #[test]
+    fn paths_and_commands_stay_whole() {
+        assert_eq!(
+            wrapped(
+                "see /a/very/long/path and `a command with blanks` or it's` over",
+                8
+            ),
+            [
+                "see",
+                "/a/very/long/path",
+                "and",
+                "`a command with blanks`",
+                "or it's`",
+                "over"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_wide_counts_twice() {
+        assert_eq!(wrapped("日本 日本", 8), ["日本", "日本"]);
+    }
+
+    #[test]
+    fn what_would_not_be_printed_as_it_is_is_written_by_its_bytes() {
+        assert_eq!(shell_word("a\nb'\\"), r"$'a\012b\'\\'");
+        assert_eq!(shell_word("\u{202e}é"), r"$'\342\200\256\303\251'");
+        assert_eq!(shell_word("##[x]"), r"$'##\133x]'");
+        assert_eq!(shell_path("-rf"), "./-rf");
+        assert_eq!(shell_path("-a b"), "'./-a b'");
+        assert_eq!(shell_name("--kubeconfig=x"), "-- '--kubeconfig=x'");
+    }
+
+    proptest! {
+        #[test]
+        fn a_word_in_a_line_is_the_word_that_was_made(text in "(##\\[|['\\\\`$ -]|\\PC|[\\x01-\\x20\u{80}-\u{a0}\u{2028}-\u{202e}]){0,20}") {
+            let word = shell_word(&text);
+            prop_assert!(is_printed_as_it_is(&word), "{:?}", word);
+            prop_assert!(!word.starts_with('-'), "{:?}", word);
+        }
+
+        #[test]
+        fn nothing_is_lost_and_only_single_words_are_too_long(text in "[ab` /é]{0,60}", room in 0_usize..20) {
+            let lines = wrapped(&text, room);
+            let bare = |text: &str| text.replace(' ', "");
+            prop_assert_eq!(bare(&lines.concat()), bare(&text));
+            for line in lines {
+                prop_assert!(columns(line) <= room || words(line).len() <= 1 || line.contains('`'), "{:?}", line);
+            }
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! Makes foreign text safe to print: nothing in the input may control a terminal or hide in it.
+//!
+//! Owns: which characters are replaced, how wide a character is, the lines of a text for people ([`Lines`]), and the
+//! cut-out of a line around a span.
+//! Flows in: text of the input, a [`Span`]. Flows out: printable lines.
+//! Must not know: findings, colors.
+//!
+//! A log of GitHub Actions is a terminal of its own: the runner obeys a line that begins with `::` after any blanks,
+//! and `##[` anywhere in a line (actions/runner, src/Runner.Common/ActionCommand.cs). Neither survives here.
+
+use std::fmt::{Display, Write as _};
+
+use unicode_width::UnicodeWidthChar as _;
+
+use super::Span;
+
+/// Stands where something was cut off.
+const ELLIPSIS: &str = "...";
+
+/// The marker that turns the text after it into a command, wherever it is in a line.
+const MARKER: &str = "##[";
+
+/// Columns of a tab. YAML has no tabs in its indentation, so no stop is worth keeping.
+const TAB: &str = "    ";
+
+/// The text that is printed for `character`. Control characters become their pictures; C1 controls (`U+009B` starts a
+/// terminal sequence just as `ESC [` does), text direction marks and invisible characters become `U+FFFD`.
+fn shown(character: char) -> char {
+    match character {
+        '\0'..='\u{1f}' => {
+            char::from_u32(0x2400 + u32::from(character)).unwrap_or(char::REPLACEMENT_CHARACTER)
+        }
+        '\u{7f}' => '\u{2421}',
+        '\u{80}'..='\u{9f}'
+        | '\u{ad}'
+        | '\u{61c}'
+        | '\u{115f}'..='\u{1160}'
+        | '\u{180e}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
+        | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e0fff}' => char::REPLACEMENT_CHARACTER,
+        other => other,
+    }
+}
+
+/// Whether a line shows `text` unchanged.
+pub(super) fn is_printed_as_it_is(text: &str) -> bool {
+    text.chars().all(|character| shown(character) == character) && !text.contains(MARKER)
+}
+
+/// `text` on one line, safe to print, at most `limit` characters long. Line ends and tabs become spaces.
+#[must_use]
+pub fn one_line(text: &str, limit: usize) -> String {
+    let mut line = String::with_capacity(text.len().min(limit));
+    let mut previous = ' ';
+    for (count, character) in text.trim_end().chars().enumerate() {
+        if count >= limit {
+            line.push_str(ELLIPSIS);
+            break;
+        }
+        match character {
+            '\n' if previous == '\r' => {}
+            '\r' | '\n' | '\t' => line.push(' '),
+            other => line.push(shown(other)),
+        }
+        previous = character;
+    }
+    without_marker(line)
+}
+
+/// `line` without the marker that makes a command of what follows it; as wide as before.
+fn without_marker(line: String) -> String {
+    if line.contains(MARKER) {
+        line.replace(MARKER, "#\u{fffd}[")
+    } else {
+        line
+    }
+}
+
+/// `text` as a line of its own: uncut, safe to print, and not a command to a CI system that reads the log.
+#[must_use]
+pub fn whole_line(text: &str) -> String {
+    not_a_command(one_line(text, usize::MAX))
+}
+
+/// `line` as a log shows it and does not obey it; as wide as before.
+pub fn not_a_command(line: String) -> String {
+    let mut line = without_marker(line);
+    let start = line.len().saturating_sub(line.trim_start().len());
+    if line.get(start..).is_some_and(|rest| rest.starts_with("::")) {
+        line.replace_range(start..start.saturating_add(1), "\u{fffd}");
+    }
+    line
+}
+
+/// A text for people as it grows, line by line. No line can be added that is two, that steers a terminal, or that a
+/// log obeys: whatever is in it may come from the input.
+#[derive(Debug, Default)]
+pub struct Lines(String);
+
+impl Lines {
+    /// Appends one line.
+    pub fn push(&mut self, line: impl Display) {
+        self.0.push_str(&whole_line(&line.to_string()));
+        self.0.push('\n');
+    }
+
+    /// Appends an empty line.
+    pub fn blank(&mut self) {
+        self.0.push('\n');
+    }
+
+    /// Whether nothing was written.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The text, with its last line end.
+    pub fn into_text(self) -> String {
+        self.0
+    }
+}
+
+/// JSON text in which every character that could steer a terminal or hide is an escape. Outside of strings JSON
+/// has none of them but line ends, so the document stays the same.
+pub(crate) fn json_escaped(json: String) -> String {
+    let harmless = |character: char| character == '\n' || shown(character) == character;
+    let json = if json.contains(MARKER) {
+        // Only a string can hold it.
+        json.replace(MARKER, "#\\u0023[")
+    } else {
+        json
+    };
+    if json.chars().all(harmless) {
+        return json;
+    }
+    let mut escaped = String::with_capacity(json.len());
+    for character in json.chars() {
+        if harmless(character) {
+            escaped.push(character);
+        } else {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
+        }
+    }
+    escaped
+}
+
+/// Columns that printable text takes on a terminal.
+pub(super) fn columns(text: &str) -> usize {
+    text.chars().map(width).sum()
+}
+
+fn width(character: char) -> usize {
+    character.width().unwrap_or(0)
+}
+
+/// The line of a span's first byte, cut to what fits, and where the caret is under it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Excerpt {
+    /// Printable, one line, no wider than asked for.
+    pub(super) line: String,
+    /// Columns before the caret.
+    pub(super) caret: usize,
+    /// Columns under the caret, at least 1.
+    pub(super) width: usize,
+}
+
+impl Excerpt {
+    /// Cuts the line at the start of `span` out of its text, at most `room` columns wide. A span of several
+    /// lines is underlined as far as its first line goes. Looks at no more than some `8 * room` bytes, however
+    /// long the line is.
+    pub(super) fn new(span: &Span<'_>, room: usize) -> Self {
+        let room = room.max(4 * ELLIPSIS.len());
+        // A character has at most 4 bytes: on either side this is always enough to fill the room.
+        let reach = room.saturating_mul(4);
+        let text = span.text;
+        let start = floor_boundary(text, span.start);
+
+        let from = floor_boundary(text, start.saturating_sub(reach));
+        let before = text.get(from..start).unwrap_or_default();
+        let (before, cut_before) = match before.rsplit_once('\n') {
+            Some((_, line)) => (line, false),
+            None => (before, from > 0),
+        };
+
+        let to = floor_boundary(text, start.saturating_add(reach));
+        let after = text.get(start..to).unwrap_or_default();
+        let (after, cut_after) = match after.split_once('\n') {
+            Some((line, _)) => (line.strip_suffix('\r').unwrap_or(line), false),
+            None => (after, to < text.len()),
+        };
+        let spanned = floor_boundary(after, span.end.saturating_sub(start));
+        let (inside, after) = after.split_at(spanned);
+
+        let mut excerpt = Self::fit(
+            &Shown::new(before, cut_before),
+            inside,
+            &Shown::new(after, cut_after),
+            room,
+        );
+        excerpt.line = without_marker(excerpt.line);
+        excerpt
+    }
+
+    /// Shortens what is too wide: first on the right, then on the left, then the span itself.
+    fn fit(before: &Shown, inside: &str, after: &Shown, room: usize) -> Self {
+        let inside = Shown::new(inside, false);
+        let width = inside.columns.max(1);
+        let all = before.columns + width + after.columns;
+        if all <= room && !before.cut && !after.cut {
+            return Self {
+                line: before.text.clone() + &inside.text + &after.text,
+                caret: before.columns,
+                width,
+            };
+        }
+        let mut line = if before.cut || before.columns + width.min(room / 2) + ELLIPSIS.len() > room {
+            let keep = (room / 3).max(room.saturating_sub(width + after.columns + ELLIPSIS.len()));
+            ELLIPSIS.to_owned() + tail(&before.text, keep.saturating_sub(ELLIPSIS.len()))
+        } else {
+            before.text.clone()
+        };
+        let caret = columns(&line);
+        let left = room.saturating_sub(caret);
+        if !after.cut && inside.columns + after.columns <= left {
+            line.push_str(&inside.text);
+            line.push_str(&after.text);
+            return Self { line, caret, width };
+        }
+        let left = left.saturating_sub(ELLIPSIS.len());
+        let shown = head(&inside.text, left);
+        line.push_str(shown);
+        let width = columns(shown).max(1);
+        line.push_str(head(&after.text, left.saturating_sub(width)));
+        line.push_str(ELLIPSIS);
+        Self { line, caret, width }
+    }
+}
+
+/// A piece of a line as it is printed.
+struct Shown {
+    text: String,
+    columns: usize,
+    /// Whether the line goes on beyond the piece.
+    cut: bool,
+}
+
+impl Shown {
+    fn new(text: &str, cut: bool) -> Self {
+        let mut printed = String::with_capacity(text.len());
+        for character in text.chars() {
+            if character == '\t' {
+                printed.push_str(TAB);
+            } else {
+                printed.push(shown(character));
+            }
+        }
+        Self {
+            columns: columns(&printed),
+            text: printed,
+            cut,
+        }
+    }
+}
+
+/// The longest beginning that takes at most `room` columns.
+fn head(text: &str, room: usize) -> &str {
+    let mut used = 0;
+    for (at, character) in text.char_indices() {
+        used += width(character);
+        if used > room {
+            return text.get(..at).unwrap_or_default();
+        }
+    }
+    text
+}
+
+/// The longest end that takes at most `room` columns.
+fn tail(text: &str, room: usize) -> &str {
+    let mut used = 0;
+    for (at, character) in text.char_indices().rev() {
+        used += width(character);
+        if used > room {
+            return text.get(at + character.len_utf8()..).unwrap_or_default();
+        }
+    }
+    text
+}
+
+/// The greatest character boundary of `text` that is not beyond `at`.
+pub(super) fn floor_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn one_line_has_no_control_characters_and_no_more_than_its_limit() {
+        assert_eq!(one_line("a\n\u{1b}[2Jb", 100), "a \u{241b}[2Jb");
+        assert_eq!(one_line("abcdef", 3), "abc...");
+    }
+
+    fn span(text: &str, start: usize, end: usize) -> Span<'_> {
+        Span {
+            path: "a.yaml",
+            text,
+            start,
+            end,
+            line: 1,
+            column: 1,
+        }
+    }
+
+    #[test]
+    fn one_line_replaces_line_ends_and_controls_and_keeps_the_rest() {
+        assert_eq!(
+            one_line("a\r\nb\nc\td\re \u{1b}[0m é\n", 99),
+            "a b c d e \u{241b}[0m é"
+        );
+        assert_eq!(one_line("abcdef", 3), "abc...");
+        assert_eq!(one_line("abc", 3), "abc");
+    }
+
+    #[test]
+    fn a_line_that_fits_is_shown_whole() {
+        let excerpt = Excerpt::new(&span("one\ntwo three\nfour", 8, 13), 12);
+        assert_eq!(
+            (excerpt.line.as_str(), excerpt.caret, excerpt.width),
+            ("two three", 4, 5)
+        );
+    }
+
+    #[test]
+    fn what_is_cut_off_is_marked_on_its_side() {
+        let text = format!("{}X{}", "a".repeat(50), "b".repeat(50));
+        let shown = |at: usize| Excerpt::new(&span(&text, at, at + 1), 20).line;
+        assert_eq!(shown(0), "aaaaaaaaaaaaaaaaa...");
+        assert_eq!(shown(50), "...aaaXbbbbbbbbbb...");
+        assert_eq!(shown(100), "...bbbbbbbbbbbbbb");
+    }
+
+    #[test]
+    fn a_span_outside_the_text_or_inside_a_character_is_no_harm() {
+        assert_eq!(Excerpt::new(&span("é", 1, 1), 80).line, "é");
+        assert_eq!(Excerpt::new(&span("é", 99, 7), 80).caret, 1);
+    }
+
+    proptest! {
+        #[test]
+        fn an_excerpt_is_printable_and_never_wider_than_its_room(
+            text in "(\\PC|[\\x00-\\x1f\\x7f\\u{80}-\\u{9f}\\n\\t\u{1b}日é\u{300}]){0,200}",
+            start in 0usize..220,
+            length in 0usize..220,
+            room in 0usize..90,
+        ) {
+            let excerpt = Excerpt::new(&span(&text, start, start + length), room);
+            prop_assert!(columns(&excerpt.line) <= room.max(12), "{:?}", excerpt);
+            prop_assert!(excerpt.caret + excerpt.width <= room.max(12) + 1, "{:?}", excerpt);
+            prop_assert!(!excerpt.line.contains(char::is_control), "{:?}", excerpt);
+        }
+
+        #[test]
+        fn a_line_is_one_and_neither_steers_nor_hides_nor_is_obeyed(
+            texts in proptest::collection::vec("(::|##|\\[|error|#|:|\\PC|[\\x00-\\x20\u{80}-\u{a0}\u{2028}-\u{202e}\u{2066}\u{feff}]){0,12}", 1..4),
+        ) {
+            let mut lines = Lines::default();
+            for text in &texts {
+                lines.push(text);
+            }
+            let printed = lines.into_text();
+            prop_assert_eq!(printed.matches('\n').count(), texts.len());
+            for line in printed.lines() {
+                prop_assert!(line.chars().all(|character| shown(character) == character), "{:?}", line);
+                prop_assert!(!line.trim_start().starts_with("::") && !line.contains(MARKER), "{:?}", line);
+            }
+        }
+
+        #[test]
+        fn json_stays_what_it_was_and_holds_nothing_raw(text in "(##\\[|\\\\|\"|\\PC|[\\x00-\\x20\u{7f}-\u{a0}\u{2028}-\u{202e}\u{feff}]){0,40}") {
+            let value = kube_json::json!({text.as_str(): [text]});
+            let json = json_escaped(serde_json::to_string_pretty(&value).unwrap());
+            prop_assert!(json.chars().all(|character| character == '\n' || shown(character) == character), "{:?}", json);
+            prop_assert!(!json.contains(MARKER), "{:?}", json);
+            prop_assert_eq!(serde_json::from_str::<kube_json::Value>(&json).unwrap(), value);
+        }
+
+        #[test]
+        fn one_line_never_holds_a_control_character(text in any::<String>(), limit in 0usize..50) {
+            let line = one_line(&text, limit);
+            prop_assert!(!line.contains(char::is_control));
+            prop_assert!(line.chars().count() <= limit + ELLIPSIS.len());
+        }
+    }
+}

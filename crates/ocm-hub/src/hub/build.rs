@@ -1,0 +1,605 @@
+//! Turns documents into objects: lists, skipped files, kinds, names, namespaces, duplicates, schemas.
+//!
+//! Owns: the order of these steps, which documents are objects, and the findings about those that are not. Flows in:
+//! documents, a default namespace. Flows out: the [`Hub`]. Must not know: what any kind is for.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use kube_json::Value;
+
+use super::identify::{metadata_findings, settle_namespace};
+use super::index::{Hub, Objects};
+use super::kinds::KindTable;
+use super::kustomized::{self, kustomizations};
+use super::misspelled::correct_kind;
+use super::ours_by_name::{OursByName, REFERENCES, Use};
+use super::passed_over::{PassedOver, is_for_a_tool, is_local_config, may_be_used};
+use super::plain_secrets::plain_secret;
+use super::versions::unknown_version_of_read;
+use crate::api::crd::{self, Crd};
+use crate::api::{catalog, gateway};
+use crate::diagnostic::{Code, Finding, Findings, Part};
+use crate::object::{Faultless, Object, Origin};
+use crate::parallel;
+use crate::progress::{Progress, Stage};
+use crate::source::{Document, Room, Sources};
+use apimachinery::{ApiVersion, GroupKind, Work};
+
+/// The user's options for the input.
+#[derive(Debug, Clone, Default)]
+pub struct Options<'a> {
+    /// `--namespace`: for namespaced objects that name none.
+    pub namespace: Option<String>,
+    /// Kinds that the configuration describes.
+    pub taught: BTreeSet<GroupKind>,
+    /// The files that the documents are in.
+    pub sources: Option<&'a Sources>,
+    /// The controller whose classes are ours: what is attached to them is checked against the built-in catalog.
+    pub controller_name: Option<String>,
+    /// The objects of which the built-in catalog was known to say nothing.
+    pub by_catalog: Faultless,
+    /// The observer of progress.
+    pub progress: Progress,
+}
+
+/// Builds the hub. An object that an API server would refuse gets a finding and is left out.
+#[must_use]
+pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Findings) -> Hub {
+    let mut drafts = Drafts::default();
+    let mut taught = Drafts::default();
+    let (kustomizations, patches) = options.sources.map_or_else(Default::default, |sources| {
+        let found = kustomizations(&documents, sources);
+        let patches = kustomized::patches(&found, sources);
+        (found, patches)
+    });
+    for document in documents {
+        let origin = Origin {
+            document: document.id,
+            pointer: String::new(),
+        };
+        if document.room == Room::Definitions {
+            // Whatever else is there is nobody's business.
+            taught.flatten(document.value, origin, &document.room);
+        } else if patches.contains(&document.id.source) {
+            drafts.patches.push(PassedOver {
+                place: origin.place("", Part::Value),
+                what: "part of a kustomization".to_owned(),
+            });
+        } else {
+            drafts.flatten(document.value, origin, &document.room);
+        }
+    }
+    let (kinds, crds) = learn_kinds(drafts.objects.iter().chain(&taught.objects), findings);
+    let mut passed_over = drafts.unfinished(&kinds, findings);
+    passed_over.append(&mut drafts.patches);
+    let catalog = match options.controller_name {
+        Some(_) => from_catalog(&drafts.objects, &kinds, &crds),
+        None => HashMap::new(),
+    };
+    let mut without_schema = BTreeSet::new();
+    if let Some(ours) = options.controller_name.as_deref() {
+        let of_hub = drafts.objects.iter().filter(|(room, _)| *room == Room::Hub);
+        let of_hub: Vec<&Object> = of_hub.map(|(_, object)| object).collect();
+        let ours = OursByName::new(&of_hub, &kinds, ours, options.namespace.as_deref());
+        let known = |kind: &GroupKind| crds.contains_key(kind) || catalog.contains_key(kind);
+        let uses = parallel::map_each(of_hub, |object| (object, ours.use_of(object, &kinds)));
+        let used = uses.iter().filter(|(_, usage)| *usage == Use::Used);
+        without_schema = used
+            .map(|(object, _)| object.group_kind())
+            .filter(|kind| !known(kind))
+            .collect();
+        check_by_catalog(&uses, &catalog, &options.by_catalog, findings);
+    }
+    let definitions = drafts.objects.iter().chain(&taught.objects);
+    let definitions = definitions.filter(|(_, object)| crd::is_one(object));
+    let work = Work::of_definitions(definitions.map(|(_, object)| &object.value));
+    let steps = options.progress.count(Stage::Checking, drafts.objects.len());
+    // Each object by itself, so in parallel; findings keep the order of the input.
+    let checked = parallel::map_each(drafts.objects, |(room, object)| {
+        let checked = check(object, &kinds, &crds, options, &work);
+        steps.advance(1);
+        (room, checked)
+    });
+    drop(steps);
+    let mut rooms: BTreeMap<Room, Vec<Object>> = BTreeMap::new();
+    let mut refused = Vec::new();
+    if work.is_spent() {
+        let objects = checked.iter().map(|(_, checked)| &checked.object);
+        let mut objects = objects.chain(taught.objects.iter().map(|(_, object)| object));
+        findings.extend(objects.find(|object| crd::is_one(object)).map(crd::too_much_work));
+    }
+    for (room, checked) in checked {
+        let Checked {
+            object,
+            mut wrong,
+            by_definition,
+        } = checked;
+        // Which objects were still checked is an accident: it must not show.
+        if !work.is_spent() {
+            wrong.extend(by_definition);
+        }
+        let is_refused = refuses(&wrong);
+        // What lives on a cluster is served there.
+        if room == Room::Hub && !is_refused {
+            wrong.extend(unknown_version_of_read(&object, &kinds));
+        }
+        findings.extend(wrong);
+        if !is_refused {
+            rooms.entry(room).or_default().push(object);
+        } else if room == Room::Hub {
+            refused.push(object);
+        }
+    }
+    let mut hub = Hub {
+        crds,
+        kinds,
+        catalog,
+        without_schema: without_schema.into_iter().collect(),
+        passed_over,
+        refused,
+        kustomizations,
+        ..Hub::default()
+    };
+    for (room, objects) in rooms {
+        let (objects, again) = without_duplicates(objects, findings);
+        let objects = Objects::new(objects);
+        match room {
+            Room::Hub => {
+                hub.objects = objects;
+                hub.refused.extend(again);
+            }
+            Room::Spoke(cluster) => {
+                hub.spokes.insert(cluster, objects);
+            }
+            Room::Definitions => {}
+        }
+    }
+    hub
+}
+
+/// Whether an API server would refuse the object that these findings are about.
+fn refuses(wrong: &[Finding]) -> bool {
+    wrong
+        .iter()
+        .any(|finding| !finding.code.is_configurable() && finding.code != Code::OBJECT_UNKNOWN_KIND)
+}
+
+/// The objects of a document that a cluster exported, each by itself: CRDs among them teach nothing, because their API
+/// server has checked the objects.
+#[derive(Debug)]
+pub struct Exported {
+    /// The objects that an API server would accept.
+    pub objects: Vec<Object>,
+    /// What is no object.
+    pub passed_over: usize,
+    /// The mistake.
+    pub wrong: Findings,
+}
+
+/// Takes an exported document, or an item of its list, apart.
+pub fn exported(value: Value, origin: Origin, kinds: &KindTable) -> Exported {
+    let mut drafts = Drafts::default();
+    drafts.flatten(value, origin, &Room::Hub);
+    let mut wrong = Findings::new();
+    let passed_over = drafts.unfinished(kinds, &mut wrong).len();
+    let options = Options::default();
+    let mut objects = Vec::with_capacity(drafts.objects.len());
+    for (_, object) in drafts.objects {
+        let (object, mut found) = check_alone(object, kinds, &options);
+        let is_refused = refuses(&found);
+        if !is_refused {
+            found.extend(unknown_version_of_read(&object, kinds));
+            objects.push(object);
+        }
+        wrong.extend(found);
+    }
+    Exported {
+        objects,
+        passed_over,
+        wrong,
+    }
+}
+
+/// Whether a document with `items` stands for them and has no contents of its own (docs/reference/what-is-read.md).
+pub fn is_list(value: &Value) -> bool {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
+    !text("apiVersion").is_empty()
+        && text("kind").ends_with("List")
+        && value.get("items").is_some_and(Value::is_array)
+}
+
+/// Objects that have a kind and a name, and nothing more is known of them yet.
+#[derive(Default)]
+struct Drafts {
+    objects: Vec<(Room, Object)>,
+    /// Documents for tools, lists, and what has no kind or no name.
+    others: Vec<(Room, Other)>,
+    /// Files that kustomizations name, and not as objects.
+    patches: Vec<PassedOver>,
+}
+
+/// A document that is not a complete object.
+struct Other {
+    origin: Origin,
+    api_version: String,
+    kind: String,
+    value: Value,
+    is_for_a_tool: bool,
+}
+
+impl Drafts {
+    /// Splits lists and leaves out documents that are not Kubernetes objects (docs/reference/what-is-read.md).
+    fn flatten(&mut self, mut value: Value, origin: Origin, room: &Room) {
+        let text = |key: &str| {
+            value
+                .get(key)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let (api_version, kind) = (text("apiVersion"), text("kind"));
+        let other = |value, is_for_a_tool| Other {
+            origin: origin.clone(),
+            api_version: api_version.clone(),
+            kind: kind.clone(),
+            value,
+            is_for_a_tool,
+        };
+        if api_version.is_empty() || kind.is_empty() {
+            self.others.push((room.clone(), other(value, false)));
+            return;
+        }
+        if is_list(&value) {
+            let items = value.get_mut("items").map(Value::take).unwrap_or_default();
+            let Value::Array(items) = items else { return };
+            for (index, item) in items.into_iter().enumerate() {
+                let pointer = format!("{}/items/{index}", origin.pointer);
+                self.flatten(
+                    item,
+                    Origin {
+                        document: origin.document,
+                        pointer,
+                    },
+                    room,
+                );
+            }
+            return;
+        }
+        let version = ApiVersion::parse(&api_version);
+        if is_for_a_tool(&version, &kind, &value) || is_local_config(&value) {
+            self.others.push((room.clone(), other(value, true)));
+            return;
+        }
+        let metadata = value.get("metadata");
+        let field = |key: &str| metadata.and_then(|metadata| metadata.get(key));
+        let name = field("name").and_then(Value::as_str);
+        let namespace = field("namespace").filter(|namespace| !namespace.is_null());
+        let (Some(name), true) = (
+            name.filter(|name| !name.is_empty()).map(str::to_owned),
+            namespace.is_none_or(Value::is_string),
+        ) else {
+            self.others.push((room.clone(), other(value, false)));
+            return;
+        };
+        let namespace = namespace
+            .and_then(Value::as_str)
+            .filter(|namespace| !namespace.is_empty())
+            .map(str::to_owned);
+        let api_version = version;
+        self.objects.push((
+            room.clone(),
+            Object {
+                api_version,
+                kind,
+                namespace,
+                name,
+                value,
+                origin,
+            },
+        ));
+    }
+
+    /// The skipped documents among those that are not complete objects. One that may have been meant as an object that
+    /// rendering uses, or that lives on a cluster, gets a finding.
+    fn unfinished(&mut self, kinds: &KindTable, findings: &mut Findings) -> Vec<PassedOver> {
+        let mut passed_over = Vec::new();
+        for (room, other) in std::mem::take(&mut self.others) {
+            match other.finding(&room, kinds) {
+                Some(finding) => findings.push(finding),
+                None => passed_over.push(other.passed_over()),
+            }
+        }
+        passed_over
+    }
+}
+
+impl Other {
+    fn finding(&self, room: &Room, kinds: &KindTable) -> Option<Finding> {
+        if self.is_for_a_tool {
+            return None;
+        }
+        if let Value::Array(items) = &self.value {
+            let text = |item: &Value, key: &str| {
+                item.get(key)
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+                    .to_owned()
+            };
+            let meant = items.iter().position(|item| {
+                let (version, kind) = (text(item, "apiVersion"), text(item, "kind"));
+                may_be_used(&ApiVersion::parse(&version), &kind, item, kinds)
+            })?;
+            return Some(bare_list(&self.origin, meant));
+        }
+        let version = ApiVersion::parse(&self.api_version);
+        let is_incomplete = self.api_version.is_empty() || self.kind.is_empty();
+        let has_name = self.value.pointer("/metadata/name").is_some();
+        let is_of_a_cluster = *room != Room::Hub
+            && (!is_incomplete || (has_name && !(self.api_version.is_empty() && self.kind.is_empty())));
+        let is_meant = may_be_used(&version, &self.kind, &self.value, kinds) || self.is_misspelled();
+        if !is_of_a_cluster && !is_meant {
+            return None;
+        }
+        if is_incomplete {
+            return Some(incomplete(&self.origin, &self.value, &self.kind));
+        }
+        let field = |key: &str| self.value.get("metadata").and_then(|metadata| metadata.get(key));
+        let name = field("name");
+        match field("namespace") {
+            Some(namespace) if name.is_some_and(Value::is_string) && !namespace.is_string() => {
+                Some(not_a_string(&self.origin, &self.kind, "namespace", namespace))
+            }
+            _ => Some(no_name(&self.origin, &self.value, &self.kind, name)),
+        }
+    }
+
+    /// Whether it is an object but for a typo in a key that every object has.
+    fn is_misspelled(&self) -> bool {
+        let is_near = |parent: &str, field: &str| self.origin.missing(&self.value, parent, field).1.is_some();
+        let has_name = self.value.pointer("/metadata/name").is_some();
+        match (self.api_version.is_empty(), self.kind.is_empty()) {
+            (true, true) => false,
+            (true, false) => has_name && is_near("", "apiVersion"),
+            (false, true) => has_name && is_near("", "kind"),
+            (false, false) if self.value.get("metadata").is_some() => {
+                !has_name && is_near("/metadata", "name")
+            }
+            (false, false) => is_near("", "metadata"),
+        }
+    }
+
+    fn passed_over(self) -> PassedOver {
+        let what = if self.value.is_array() {
+            "a list".to_owned()
+        } else if self.is_for_a_tool {
+            format!("{} of {}, for a tool", self.kind, self.api_version)
+        } else if self.api_version.is_empty() || self.kind.is_empty() {
+            "no apiVersion and kind".to_owned()
+        } else {
+            format!("{} of {}, without a name", self.kind, self.api_version)
+        };
+        PassedOver {
+            place: self.origin.place("", Part::Value),
+            what,
+        }
+    }
+}
+
+/// The kinds that the CRDs of the input define, wherever they are; of two for one kind, the first counts.
+fn learn_kinds<'o>(
+    objects: impl Iterator<Item = &'o (Room, Object)>,
+    findings: &mut Findings,
+) -> (KindTable, HashMap<GroupKind, Crd>) {
+    let mut crds = HashMap::new();
+    for (_, object) in objects.filter(|(_, object)| crd::is_one(object)) {
+        let (crd, wrong) = crd::read(object);
+        findings.extend(wrong);
+        if let Some(crd) = crd {
+            crds.entry(GroupKind::new(crd.group.clone(), crd.kind.clone()))
+                .or_insert(crd);
+        }
+    }
+    let mut sorted: Vec<&Crd> = crds.values().collect();
+    sorted.sort_by_key(|crd| (&crd.group, &crd.kind));
+    (KindTable::with_crds(sorted), crds)
+}
+
+/// The definitions of the built-in catalog for kinds in the input that are attached to Gateways and have no CRD there.
+fn from_catalog(
+    objects: &[(Room, Object)],
+    kinds: &KindTable,
+    crds: &HashMap<GroupKind, Crd>,
+) -> HashMap<GroupKind, Crd> {
+    let occurring: HashSet<GroupKind> = objects.iter().map(|(_, object)| object.group_kind()).collect();
+    let unknown = occurring.into_iter().filter(|kind| !crds.contains_key(kind));
+    unknown
+        .filter(|kind| hangs_on_gateways(kind, kinds))
+        .filter_map(|kind| {
+            let definition = catalog::find(&kind.group, &kind.kind)?.definition()?;
+            Some((kind, definition))
+        })
+        .collect()
+}
+
+fn hangs_on_gateways(kind: &GroupKind, kinds: &KindTable) -> bool {
+    let info = kinds.kind(&kind.group, &kind.kind);
+    kind.group == gateway::GROUP || info.is_some_and(|info| info.parent_refs || info.targets.any())
+}
+
+/// Reports the violations, by the built-in catalog, of the objects of the hub that rendering uses. Objects that live on a
+/// cluster were accepted there.
+fn check_by_catalog(
+    of_hub: &[(&Object, Use)],
+    catalog: &HashMap<GroupKind, Crd>,
+    faultless: &Faultless,
+    findings: &mut Findings,
+) {
+    findings.of_each(of_hub, |(object, usage), found| {
+        let Some(definition) = catalog.get(&object.group_kind()) else {
+            return;
+        };
+        found.extend(match usage {
+            Use::Used => faultless.judge(object, || crd::check_by_catalog(definition, object, None)),
+            Use::NamesNothing => crd::check_by_catalog(definition, object, Some(&REFERENCES)),
+            Use::Unused => Vec::new(),
+        });
+    });
+}
+
+/// An object, and what is wrong with it.
+struct Checked {
+    object: Object,
+    wrong: Vec<Finding>,
+    /// By the definition of its kind.
+    by_definition: Vec<Finding>,
+}
+
+/// Names and namespace of one object.
+fn check_alone(mut object: Object, kinds: &KindTable, options: &Options<'_>) -> (Object, Vec<Finding>) {
+    let mut wrong = Vec::from_iter(correct_kind(&mut object, kinds, &options.taught));
+    wrong.extend(metadata_findings(&object));
+    wrong.extend(settle_namespace(&mut object, kinds, options.namespace.as_deref()));
+    wrong.extend(plain_secret(&object));
+    (object, wrong)
+}
+
+/// The same, and by the definition of its kind.
+fn check(
+    object: Object,
+    kinds: &KindTable,
+    crds: &HashMap<GroupKind, Crd>,
+    options: &Options<'_>,
+    work: &Work,
+) -> Checked {
+    let (object, wrong) = check_alone(object, kinds, options);
+    let by_definition = crds
+        .get(&object.group_kind())
+        .map(|crd| crd::check(crd, &object, work));
+    Checked {
+        object,
+        wrong,
+        by_definition: by_definition.unwrap_or_default(),
+    }
+}
+
+/// Keeps the first object of each identity, in the order of the input, and reports the others, which come second. The
+/// objects may be parts of something else.
+pub fn without_duplicates<T: AsRef<Object>>(all: Vec<T>, findings: &mut Findings) -> (Vec<T>, Vec<T>) {
+    let mut first: HashMap<[&str; 4], &Object> = HashMap::with_capacity(all.len());
+    let mut is_again = Vec::with_capacity(all.len());
+    for object in all.iter().map(AsRef::as_ref) {
+        let group = object.api_version.group.as_str();
+        let key = [group, &object.kind, object.namespace_or_empty(), &object.name];
+        let known = *first.entry(key).or_insert(object);
+        is_again.push(!std::ptr::eq(known, object));
+        if !std::ptr::eq(known, object) {
+            findings.push(
+                Finding::new(
+                    Code::OBJECT_DUPLICATE,
+                    object.place("/metadata/name"),
+                    format!("{} is defined twice", object.identity()),
+                )
+                .label("again here")
+                .related(known.place("/metadata/name"), "first here")
+                .help("remove one of the two, or rename it"),
+            );
+        }
+    }
+    let mut is_again = is_again.into_iter();
+    let (again, kept) = all.into_iter().partition(|_| is_again.next().unwrap_or_default());
+    (kept, again)
+}
+
+fn incomplete(origin: &Origin, value: &Value, kind: &str) -> Finding {
+    let missing = if kind.is_empty() { "kind" } else { "apiVersion" };
+    let (place, meant) = origin.missing(value, "", missing);
+    Finding::new(
+        Code::OBJECT_SCHEMA,
+        place,
+        format!("this looks like a Kubernetes object, but has no `{missing}`"),
+    )
+    .help(
+        meant.unwrap_or_else(|| {
+            format!("add `{missing}`, or list the file under `exclude` in spokewright.yaml")
+        }),
+    )
+}
+
+/// A list by itself is nothing that Kubernetes reads.
+fn bare_list(origin: &Origin, index: usize) -> Finding {
+    Finding::new(
+        Code::OBJECT_SCHEMA,
+        origin.place(&format!("/{index}"), Part::Value),
+        "this object is in a bare list, which Kubernetes does not read",
+    )
+    .help("write one document per object, or use `items` of a `kind: List`")
+}
+
+fn no_name(origin: &Origin, value: &Value, kind: &str, name: Option<&Value>) -> Finding {
+    match name {
+        Some(name) if !name.is_string() && !name.is_null() => not_a_string(origin, kind, "name", name),
+        _ => {
+            let (parent, field) = match value.get("metadata") {
+                Some(_) => ("/metadata", "name"),
+                None => ("", "metadata"),
+            };
+            let (place, meant) = origin.missing(value, parent, field);
+            Finding::new(
+                Code::OBJECT_NO_NAME,
+                place,
+                format!("this {kind} has no metadata.name"),
+            )
+            .help(meant.unwrap_or_else(|| {
+                "add `name` under `metadata`; `generateName` has no meaning in Git".to_owned()
+            }))
+        }
+    }
+}
+
+/// YAML reads some plain words and all plain numbers as other types: `n` is a boolean.
+fn not_a_string(origin: &Origin, kind: &str, field: &str, value: &Value) -> Finding {
+    Finding::new(
+        Code::OBJECT_SCHEMA,
+        origin.place(&format!("/metadata/{field}"), Part::Value),
+        format!("metadata.{field} of this {kind} is not a string"),
+    )
+    .label(format!("YAML reads it as {value}"))
+    .help("put it in quotes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::testing::{SMALL, documents};
+
+    #[test]
+    fn the_catalog_is_remembered_to_say_nothing_of_objects_that_are_used_and_as_it_wants_them() {
+        let route = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\n";
+        let text = [
+            SMALL,
+            route,
+            "metadata: {name: foreign, namespace: infra}\nspec: {parentRefs: [{name: other}], hostnames: a}\n",
+            route,
+            "metadata: {name: typo, namespace: infra}\nspec: {parentRefs: [{name: gw}], hostnmes: [a]}\n",
+        ]
+        .concat();
+        let by_catalog = Faultless::remembering();
+        let options = Options {
+            controller_name: Some("example.com/gateway-controller".to_owned()),
+            by_catalog: by_catalog.clone(),
+            ..Options::default()
+        };
+        let read = documents(&[(Room::Hub, &text)]);
+        let hub = build(read, &options, &mut Findings::new());
+        let objects = hub.objects.iter().chain(&hub.refused);
+        let mut judged: Vec<&str> = Vec::new();
+        for object in objects.filter(|object| object.kind == "HTTPRoute") {
+            by_catalog.judge(object, || {
+                judged.push(&object.name);
+                Vec::new()
+            });
+        }
+        judged.sort_unstable();
+        assert_eq!(judged, ["foreign", "typo"]);
+    }
+}

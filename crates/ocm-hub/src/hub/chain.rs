@@ -1,0 +1,595 @@
+//! The chain of objects that rendering uses: whether a mistake may stop a run.
+//!
+//! Owns: which objects are in the chain from classes to clusters, and the rule that errors in all others become
+//! warnings at most. Flows in: the hub, whose classes are ours, findings, the texts that could not be read. Flows out:
+//! the same findings. Must not know: clusters, works, effective policies.
+//!
+//! The chain has our classes, their Gateways, the objects that those and their policies name, routes and policies that
+//! may affect them, all objects of OCM's placement, grants, the definitions of those kinds, and everything that lives
+//! on a cluster (docs/reference/findings.md). In doubt, an object is in the chain: a mistake in a name must not hide
+//! another one.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use kube_json::Value;
+
+use super::index::Hub;
+use super::kinds::KindTable;
+use super::kustomized;
+use super::ours::Ours;
+use super::passed_over::{PassedOver, refers};
+use crate::api::crd;
+use crate::api::gateway::GROUP;
+use crate::api::ocm_work;
+use crate::api::params::Params;
+use crate::api::route::is_route;
+use crate::diagnostic::{
+    Code, DocumentId, Finding, Findings, KnownNames, Locate as _, Place, Severity, SourceId,
+};
+use crate::object::{Object, Origin};
+use crate::parallel;
+use crate::source::{Room, Sources};
+use apimachinery::GroupKind;
+use ocm_placement::GROUP as CLUSTER_GROUP;
+
+/// Routes may be each other's parents; deeper than this nothing is looked for.
+const DEEPEST: usize = 8;
+
+/// Codes of mistakes in an object by itself. Findings of a later stage about the objects that it uses are never
+/// softened.
+const BY_ITSELF: [Code; 9] = [
+    Code::OBJECT_DUPLICATE,
+    Code::OBJECT_INVALID_NAME,
+    Code::OBJECT_NO_NAMESPACE,
+    Code::OBJECT_SCHEMA,
+    Code::OBJECT_UNKNOWN_FIELD,
+    Code::GATEWAY_INVALID,
+    Code::POLICY_INVALID,
+    Code::POLICY_TARGET_NOT_FOUND,
+    Code::POLICY_REF_NOT_PERMITTED,
+];
+
+/// Codes of files that cannot be read as YAML.
+const UNREADABLE: [Code; 5] = [
+    Code::YAML_DROPPED_TEXT,
+    Code::YAML_DUPLICATE_KEY,
+    Code::YAML_LIMIT,
+    Code::YAML_MERGE,
+    Code::YAML_SYNTAX,
+];
+
+/// Words of which one is in every object of the chain, besides the groups and kinds that our classes sync.
+const WORDS: [&str; 8] = [
+    "gateway.networking.",
+    "open-cluster-management.io",
+    "GatewayClass",
+    "gatewayClassName",
+    "parentRef",
+    "targetRef",
+    "targetSelector",
+    "policiesToSync",
+];
+
+/// Softens errors in objects that rendering does not use. Softening twice is softening once.
+pub fn soften(hub: &Hub, controller_name: &str, sources: &Sources, findings: &mut Findings) {
+    let concerns =
+        |finding: &Finding| finding.severity == Severity::Error && BY_ITSELF.contains(&finding.code);
+    if !findings.iter().any(concerns) {
+        return;
+    }
+    let chain = Chain::new(hub, controller_name);
+    // By files, and whether rendering uses the objects.
+    let mut twice: BTreeMap<_, Vec<Arc<Finding>>> = BTreeMap::new();
+    findings.revise(|finding| {
+        let is_used = !concerns(finding) || chain.holds(finding);
+        if let Some(files) = files_of_duplicate(finding) {
+            let of_files = twice.entry((files, is_used)).or_default();
+            of_files.push(Arc::clone(finding));
+            return false;
+        }
+        if is_used {
+            return true;
+        }
+        if is_for_a_tool_to_fill_in(finding, sources) || chain.is_of_no_known_kind(finding) {
+            return false;
+        }
+        make_bystander(Arc::make_mut(finding));
+        true
+    });
+    for ((_, is_used), group) in twice {
+        let more = group.len().saturating_sub(1);
+        let Some(first) = group.into_iter().next() else {
+            continue;
+        };
+        let mut finding = Arc::unwrap_or_clone(first);
+        if !is_used {
+            make_bystander(&mut finding);
+        }
+        if more > 0 {
+            finding.message = format!(
+                "{}, and so {} of these files",
+                finding.message,
+                if more == 1 {
+                    "is 1 more object".to_owned()
+                } else {
+                    format!("are {more} more objects")
+                }
+            );
+        }
+        findings.push(finding);
+    }
+}
+
+/// Softens errors in texts of the hub that cannot be read and concern nothing that rendering uses, and returns what of
+/// them is passed over.
+pub fn soften_unreadable(
+    hub: &Hub,
+    controller_name: &str,
+    sources: &Sources,
+    findings: &mut Findings,
+) -> Vec<PassedOver> {
+    if !findings.iter().any(|finding| UNREADABLE.contains(&finding.code)) {
+        return Vec::new();
+    }
+    let chain = Chain::new(hub, controller_name);
+    let beside = directories(&chain.files(hub), sources);
+    let mut passed_over = Vec::new();
+    findings.revise(|finding| {
+        if !UNREADABLE.contains(&finding.code) {
+            return true;
+        }
+        match chain.unreadable(Finding::clone(finding), sources, &beside) {
+            Ok(softened) => *finding = softened.into(),
+            Err(passed) => {
+                passed_over.push(passed);
+                return false;
+            }
+        }
+        true
+    });
+    passed_over
+}
+
+/// The objects of the hub that rendering does not use, in their order.
+pub fn unused<'h>(hub: &'h Hub, controller_name: &'h str) -> Vec<&'h Object> {
+    let chain = Chain::new(hub, controller_name);
+    let unused = parallel::map(hub.objects.iter().as_slice(), |object| !chain.uses(object));
+    let objects = hub.objects.iter().zip(unused);
+    objects
+        .filter_map(|(object, unused)| unused.then_some(object))
+        .collect()
+}
+
+fn make_bystander(finding: &mut Finding) {
+    finding.severity = Severity::Warning;
+    let why = "this does not stop the run, because rendering does not use this object";
+    finding.notes.push(why.to_owned());
+}
+
+/// The two files of a duplicate.
+fn files_of_duplicate(finding: &Finding) -> Option<(SourceId, SourceId)> {
+    let source = |place: &Place| match place {
+        Place::Field { document, .. } => Some(document.source),
+        _ => None,
+    };
+    let first = finding.related.first()?;
+    (finding.code == Code::OBJECT_DUPLICATE)
+        .then(|| Some((source(&finding.place)?, source(&first.place)?)))
+        .flatten()
+}
+
+/// The finding about kustomizations that change what rendering uses.
+pub fn changed_by_kustomize(hub: &Hub, controller_name: &str, sources: &Sources) -> Option<Finding> {
+    if !kustomized::any_changes(&hub.kustomizations) {
+        return None;
+    }
+    let chain = Chain::new(hub, controller_name);
+    let mut used = chain.files(hub);
+    // Patches are not objects, so their targets are unknown; their text decides.
+    used.extend(
+        kustomized::patches(&hub.kustomizations, sources)
+            .into_iter()
+            .filter(|source| {
+                sources
+                    .file(*source)
+                    .is_some_and(|file| chain.is_named_in(&file.text))
+            }),
+    );
+    kustomized::changed(&hub.kustomizations, sources, &used)
+}
+
+/// A namespace, or a variable, that a tool puts in before such an object is applied.
+fn is_for_a_tool_to_fill_in(finding: &Finding, sources: &Sources) -> bool {
+    finding.code == Code::OBJECT_NO_NAMESPACE
+        || sources.locate(&finding.place).is_some_and(|span| {
+            let text = span.text.get(span.start..span.end).unwrap_or_default();
+            ["${", "{{"].iter().any(|sign| text.contains(sign))
+        })
+}
+
+/// The relation of an object to our classes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Relation {
+    /// It leads to a class of ours, or may be meant to.
+    Ours,
+    /// Everything that it leads to belongs to others.
+    Foreign,
+    /// The object that it refers to is not in the input.
+    Unknown,
+}
+
+struct Chain<'h> {
+    kinds: &'h KindTable,
+    controller_name: &'h str,
+    /// Kinds that our classes sync.
+    synced: HashSet<GroupKind>,
+    /// By document, and by the pointer in it: several are in a `List`.
+    by_origin: HashMap<(DocumentId, &'h str), &'h Object>,
+    /// Objects by group, kind and name, regardless of their namespace: that may be what is missing.
+    by_name: HashMap<(&'h str, &'h str, &'h str), Vec<&'h Object>>,
+    /// Every `name` and every namespace that is in an object of the chain.
+    named: HashSet<&'h str>,
+    /// Kinds of objects that lead to ours.
+    leading: HashSet<GroupKind>,
+    /// The names of our Gateways.
+    gateways: KnownNames<'h>,
+}
+
+impl<'h> Chain<'h> {
+    fn new(hub: &'h Hub, controller_name: &'h str) -> Self {
+        let ours = Ours::new(hub, controller_name, &mut Findings::new());
+        let params = || {
+            let classes = ours.classes.values();
+            classes.filter_map(|class| class.params.as_deref().ok())
+        };
+        let resources = |params: &'_ Params| {
+            let all = params.policies_to_sync.iter().chain(&params.resources_to_sync);
+            let all = all.chain(&params.objects_to_sync);
+            all.map(|resource| GroupKind::new(resource.group.clone(), resource.kind.clone()))
+                .collect::<Vec<_>>()
+        };
+        let synced = params().flat_map(resources).collect();
+        let all = || hub.objects.iter().chain(&hub.refused);
+        let mut by_origin: HashMap<(DocumentId, &str), &Object> = HashMap::new();
+        let mut by_name: HashMap<(&str, &str, &str), Vec<&Object>> = HashMap::new();
+        for object in all() {
+            let Origin { document, pointer } = &object.origin;
+            by_origin.entry((*document, pointer)).or_insert(object);
+            let key = (
+                object.api_version.group.as_str(),
+                object.kind.as_str(),
+                object.name.as_str(),
+            );
+            by_name.entry(key).or_default().push(object);
+        }
+        let gateways = ours.gateways.rows().iter();
+        let mut chain = Self {
+            kinds: &hub.kinds,
+            gateways: KnownNames::of(gateways.map(|ours| ours.gateway.object.name.as_str())),
+            controller_name,
+            synced,
+            by_origin,
+            by_name,
+            named: HashSet::new(),
+            leading: HashSet::new(),
+        };
+        for object in all()
+            .filter(|object| is_link(object) && chain.uses(object))
+            .collect::<Vec<_>>()
+        {
+            chain.leading.insert(object.group_kind());
+            chain.named.extend(object.namespace.as_deref());
+            names_in(&object.value, &mut chain.named);
+        }
+        chain
+    }
+
+    /// The files with an object that rendering uses.
+    fn files(&self, hub: &Hub) -> BTreeSet<SourceId> {
+        let objects = hub.objects.iter().chain(&hub.refused);
+        objects
+            .filter(|object| self.uses(object))
+            .map(|object| object.origin.document.source)
+            .collect()
+    }
+
+    /// Whether a finding is about the chain. A finding without an object is.
+    fn holds(&self, finding: &Finding) -> bool {
+        let places = std::iter::once(&finding.place);
+        let twice = finding
+            .related
+            .iter()
+            .map(|label| &label.place)
+            .filter(|_| finding.code == Code::OBJECT_DUPLICATE);
+        places
+            .chain(twice)
+            .any(|place| self.at(place).is_none_or(|object| self.uses(object)))
+    }
+
+    /// Whether the name is wrong by Kubernetes' rules in an object that may not be Kubernetes' at all.
+    fn is_of_no_known_kind(&self, finding: &Finding) -> bool {
+        let is_known = |object: &Object| self.kinds.kind(&object.api_version.group, &object.kind).is_some();
+        finding.code == Code::OBJECT_INVALID_NAME
+            && self.at(&finding.place).is_some_and(|object| !is_known(object))
+    }
+
+    /// The object of the hub that a place is in; several may be in one document, a `List`.
+    fn at(&self, place: &Place) -> Option<&'h Object> {
+        let (document, pointer) = place.field()?;
+        let mut outer = Some(pointer);
+        while let Some(pointer) = outer {
+            if let Some(object) = self.by_origin.get(&(document, pointer)) {
+                return Some(object);
+            }
+            outer = pointer.rfind('/').and_then(|end| pointer.get(..end));
+        }
+        None
+    }
+
+    /// Whether rendering uses an object, or would without the mistake in it.
+    fn uses(&self, object: &Object) -> bool {
+        match self.relation(object, DEEPEST) {
+            Relation::Ours => true,
+            Relation::Foreign => false,
+            Relation::Unknown => self.synced.contains(&object.group_kind()),
+        }
+    }
+
+    fn relation(&self, object: &Object, depth: usize) -> Relation {
+        let Some(depth) = depth.checked_sub(1) else {
+            return Relation::Unknown;
+        };
+        let spec = |field: &str| object.value.get("spec").and_then(|spec| spec.get(field));
+        match (object.api_version.group.as_str(), object.kind.as_str()) {
+            (GROUP, "GatewayClass") => match spec("controllerName").and_then(Value::as_str) {
+                Some(name) if name != self.controller_name => Relation::Foreign,
+                _ => Relation::Ours,
+            },
+            (GROUP, "Gateway") => self.of_class(spec("gatewayClassName").and_then(Value::as_str), depth),
+            (GROUP, "ReferenceGrant") | (CLUSTER_GROUP | ocm_work::GROUP, _) => Relation::Ours,
+            (crd::GROUP, crd::KIND) => self.of_definition(object),
+            (group, kind) if refers(&object.value) || is_route(group, kind) => {
+                self.of_references(object, depth)
+            }
+            _ => {
+                // A synced kind that names no target has a mistake there.
+                let is_used =
+                    self.synced.contains(&object.group_kind()) || self.named.contains(object.name.as_str());
+                if is_used {
+                    Relation::Ours
+                } else {
+                    Relation::Foreign
+                }
+            }
+        }
+    }
+
+    /// A Gateway by the name of its class.
+    fn of_class(&self, name: Option<&str>, depth: usize) -> Relation {
+        let Some(name) = name else {
+            return Relation::Ours;
+        };
+        let classes = self.by_name.get(&(GROUP, "GatewayClass", name));
+        let is_ours = match classes {
+            Some(classes) => classes
+                .iter()
+                .any(|class| self.relation(class, depth) != Relation::Foreign),
+            // Its class is not in the input: it may be ours.
+            None => true,
+        };
+        if is_ours {
+            Relation::Ours
+        } else {
+            Relation::Foreign
+        }
+    }
+
+    fn of_definition(&self, object: &Object) -> Relation {
+        let text = |pointer: &str| object.value.pointer(pointer).and_then(Value::as_str);
+        let (Some(group), Some(kind)) = (text("/spec/group"), text("/spec/names/kind")) else {
+            let (_, group) = object.name.split_once('.').unwrap_or_default();
+            let is_of = |kind: &GroupKind| kind.group == group;
+            let is_ours = [GROUP, CLUSTER_GROUP].contains(&group)
+                || self.synced.iter().any(is_of)
+                || self.leading.iter().any(is_of);
+            return if is_ours {
+                Relation::Ours
+            } else {
+                Relation::Foreign
+            };
+        };
+        let kind = GroupKind::new(group, kind);
+        let is_ours = [GROUP, CLUSTER_GROUP].contains(&group)
+            || self.synced.contains(&kind)
+            || self.leading.contains(&kind);
+        if is_ours {
+            Relation::Ours
+        } else {
+            Relation::Foreign
+        }
+    }
+
+    /// A policy by its targets, a route or a ListenerSet by its parents.
+    fn of_references(&self, object: &Object, depth: usize) -> Relation {
+        let mut relation = None;
+        let spec = object.value.get("spec");
+        let field = |name: &str| spec.and_then(|spec| spec.get(name));
+        for (name, default) in [
+            ("targetRef", ("", "")),
+            ("targetRefs", ("", "")),
+            ("targetSelectors", ("", "")),
+            ("parentRef", (GROUP, "Gateway")),
+            ("parentRefs", (GROUP, "Gateway")),
+        ] {
+            let references = match field(name) {
+                Some(Value::Array(references)) => references.as_slice(),
+                Some(one) => std::slice::from_ref(one),
+                None => continue,
+            };
+            for reference in references {
+                let next = self.of_reference(object, reference, default, depth);
+                relation = match (relation, next) {
+                    (_, Relation::Ours) => return Relation::Ours,
+                    (None, next) => Some(next),
+                    (Some(_), Relation::Unknown) => Some(Relation::Unknown),
+                    (before, Relation::Foreign) => before,
+                };
+            }
+        }
+        // A route of Gateway API that names no parent has a mistake there.
+        let is_route = is_route(&object.api_version.group, &object.kind);
+        relation.unwrap_or(if is_route {
+            Relation::Ours
+        } else {
+            Relation::Unknown
+        })
+    }
+
+    fn of_reference(
+        &self,
+        object: &Object,
+        reference: &Value,
+        (group, kind): (&str, &str),
+        depth: usize,
+    ) -> Relation {
+        let text = |field: &str| reference.get(field).and_then(Value::as_str);
+        let (group, kind) = (text("group").unwrap_or(group), text("kind").unwrap_or(kind));
+        let Some(name) = text("name") else {
+            return Relation::Unknown;
+        };
+        let namespace = text("namespace").or(object.namespace.as_deref());
+        if (group, kind) == ("", "Namespace") {
+            let is_ours = self.named.contains(name);
+            return if is_ours {
+                Relation::Ours
+            } else {
+                Relation::Unknown
+            };
+        }
+        if (group, kind) == (GROUP, "GatewayClass") {
+            return self.of_class(Some(name), depth);
+        }
+        let found = self.by_name.get(&(group, kind, name)).into_iter().flatten();
+        let found = found.filter(|found| match (&found.namespace, namespace) {
+            (Some(there), Some(namespace)) => there == namespace,
+            _ => true,
+        });
+        let is_link = |object: &&&Object| is_link(object);
+        let relations: Vec<Relation> = found
+            .filter(is_link)
+            .map(|found| self.relation(found, depth))
+            .collect();
+        if relations.contains(&Relation::Ours) {
+            Relation::Ours
+        } else if relations.is_empty() || relations.contains(&Relation::Unknown) {
+            self.meant(group, kind, name)
+        } else {
+            Relation::Foreign
+        }
+    }
+
+    /// A Gateway that is not there: nearly one of ours is a mistake.
+    fn meant(&self, group: &str, kind: &str, name: &str) -> Relation {
+        let is_near = (group, kind) == (GROUP, "Gateway") && self.gateways.nearest(name).is_some();
+        if is_near {
+            Relation::Ours
+        } else {
+            Relation::Unknown
+        }
+    }
+
+    /// Whether a text may contain an object that rendering uses.
+    fn is_named_in(&self, text: &str) -> bool {
+        let synced = self.synced.iter().chain(&self.leading);
+        let mut words = synced.flat_map(|kind| [kind.group.as_str(), kind.kind.as_str()]);
+        text.contains(self.controller_name)
+            || WORDS.iter().any(|word| text.contains(word))
+            || words.any(|word| !word.is_empty() && text.contains(word))
+    }
+
+    /// A text that cannot be read: an error if it names something that rendering uses, or is next to it.
+    fn unreadable(
+        &self,
+        finding: Finding,
+        sources: &Sources,
+        beside: &HashSet<&str>,
+    ) -> Result<Finding, PassedOver> {
+        let Place::Text { source, start, .. } = finding.place else {
+            return Ok(finding);
+        };
+        let Some(file) = sources.file(source).filter(|file| file.room == Room::Hub) else {
+            return Ok(finding);
+        };
+        let around = file
+            .documents
+            .iter()
+            .find(|document| (document.start..=document.end).contains(&start));
+        let text = around
+            .and_then(|document| file.text.get(document.start..document.end))
+            .unwrap_or(&file.text);
+        if text.trim().is_empty() || is_beside(directory(&file.relative), beside) || self.is_named_in(text) {
+            return Ok(finding);
+        }
+        if text.contains("{{")
+            || Path::new(&file.relative)
+                .extension()
+                .is_some_and(|extension| extension == "json")
+        {
+            return Err(PassedOver {
+                place: finding.place,
+                what: format!(
+                    "not YAML, and nothing in it is used for rendering: {}",
+                    finding.message
+                ),
+            });
+        }
+        Ok(finding.severity(Severity::Warning).note(
+            "this does not stop the run, because rendering uses nothing in this file or in its directory",
+        ))
+    }
+}
+
+/// The directories of files.
+fn directories<'s>(files: &BTreeSet<SourceId>, sources: &'s Sources) -> HashSet<&'s str> {
+    let files = files.iter().filter_map(|file| sources.file(*file));
+    files.map(|file| directory(&file.relative)).collect()
+}
+
+/// Whether a directory is one of these, or below one that is not the root: everything is below the root.
+fn is_beside(directory: &str, beside: &HashSet<&str>) -> bool {
+    beside.contains(directory)
+        || directory
+            .match_indices('/')
+            .any(|(slash, _)| directory.get(..slash).is_some_and(|above| beside.contains(above)))
+}
+
+fn directory(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
+}
+
+/// Whether other objects lead to ours through this one.
+fn is_link(object: &Object) -> bool {
+    let group = object.api_version.group.as_str();
+    let is_of_gateway_api = group == GROUP && object.kind != "ReferenceGrant";
+    is_of_gateway_api || is_route(group, &object.kind) || refers(&object.value)
+}
+
+/// Every text that is under the key `name` or `namespace`.
+fn names_in<'v>(value: &'v Value, names: &mut HashSet<&'v str>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                match value {
+                    Value::String(text) if key == "name" || key == "namespace" => {
+                        names.insert(text);
+                    }
+                    value => names_in(value, names),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| names_in(item, names)),
+        _ => {}
+    }
+}

@@ -1,0 +1,184 @@
+//! Finding objects again: by identity, by kind, by namespace; always in the same order.
+//!
+//! Owns: [`Hub`], everything that a run knows about its input, and [`Objects`] in their order. Flows in: objects that
+//! were checked.
+//! Flows out: lookups. Must not know: what an object means.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use super::kinds::KindTable;
+use super::kustomized::Kustomization;
+use super::passed_over::PassedOver;
+use crate::api::crd::Crd;
+use crate::object::Object;
+use apimachinery::{GroupKind, Identity};
+use crd_schema::Schema;
+
+/// Everything that was read: the hub's objects, and what lives on each spoke.
+#[derive(Debug, Default)]
+pub struct Hub {
+    /// The hub's own objects.
+    pub objects: Objects,
+    /// The objects that already live on a cluster, by cluster name: read, never rendered.
+    pub spokes: BTreeMap<String, Objects>,
+    /// The CRDs of the input.
+    pub crds: HashMap<GroupKind, Crd>,
+    /// The definitions of the built-in catalog for kinds that the input has objects of, but no CRD.
+    pub(crate) catalog: HashMap<GroupKind, Crd>,
+    /// Kinds that are attached to what is ours and without a schema, sorted: their objects are taken as they are.
+    pub without_schema: Vec<GroupKind>,
+    /// Kinds: built in, and taught by the CRDs of the input.
+    pub kinds: KindTable,
+    /// Documents that were read and are not objects: values files, workflows, files for tools.
+    pub passed_over: Vec<PassedOver>,
+    /// Objects of the hub that an API server would refuse, or that are there already: only findings speak of them.
+    pub refused: Vec<Object>,
+    /// The kustomizations of the input.
+    pub(crate) kustomizations: Vec<Kustomization>,
+}
+
+impl Hub {
+    /// A hub of these objects and kinds, without schemas and findings.
+    #[must_use]
+    pub fn of(objects: Objects, spokes: BTreeMap<String, Objects>, kinds: KindTable) -> Self {
+        Self {
+            objects,
+            spokes,
+            kinds,
+            ..Self::default()
+        }
+    }
+
+    /// The schema of a version of a kind: of the input's CRD, or of the built-in catalog where there is none.
+    #[must_use]
+    pub fn schema(&self, kind: &GroupKind, version: &str) -> Option<&Schema> {
+        let definition = self.crds.get(kind).or_else(|| self.catalog.get(kind))?;
+        definition.version(version)?.schema.as_ref()
+    }
+}
+
+/// A set of objects, sorted by identity.
+#[derive(Debug, Default)]
+pub struct Objects {
+    sorted: Vec<Object>,
+    /// Each kind's run in `sorted`, in the same order.
+    runs: Vec<Range<usize>>,
+}
+
+impl Objects {
+    /// Sorts `objects`, whose identities are unique.
+    #[must_use]
+    pub fn new(mut objects: Vec<Object>) -> Self {
+        objects.sort_by(|a, b| {
+            kind_of(a)
+                .cmp(&kind_of(b))
+                .then_with(|| name_of(a).cmp(&name_of(b)))
+        });
+        let mut runs = Vec::new();
+        let mut start = 0_usize;
+        for run in objects.chunk_by(|a, b| kind_of(a) == kind_of(b)) {
+            let end = start.saturating_add(run.len());
+            runs.push(start..end);
+            start = end;
+        }
+        Self {
+            sorted: objects,
+            runs,
+        }
+    }
+
+    /// All objects, by identity.
+    pub fn iter(&self) -> std::slice::Iter<'_, Object> {
+        self.sorted.iter()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.sorted.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+
+    /// The object with this identity.
+    #[must_use]
+    pub fn get(&self, identity: &Identity) -> Option<&Object> {
+        let Identity {
+            group_kind: GroupKind { group, kind },
+            namespace,
+            name,
+        } = identity;
+        self.find(group, kind, namespace.as_deref(), name)
+    }
+
+    /// The object of this group, kind, namespace (`None` for cluster-scoped kinds) and name.
+    #[must_use]
+    pub fn find(&self, group: &str, kind: &str, namespace: Option<&str>, name: &str) -> Option<&Object> {
+        let objects = self.of_kind(group, kind);
+        let position = objects.binary_search_by(|object| name_of(object).cmp(&(namespace, name)));
+        objects.get(position.ok()?)
+    }
+
+    /// All objects of a kind, in order of namespace and name, regardless of their version.
+    #[must_use]
+    pub fn of_kind(&self, group: &str, kind: &str) -> &[Object] {
+        let kind_of_run = |run: &Range<usize>| self.sorted.get(run.start).map(kind_of);
+        let run = self
+            .runs
+            .binary_search_by(|run| kind_of_run(run).cmp(&Some((group, kind))));
+        let run = run.ok().and_then(|position| self.runs.get(position));
+        run.and_then(|run| self.sorted.get(run.clone()))
+            .unwrap_or_default()
+    }
+
+    /// All kinds that occur, sorted.
+    #[must_use]
+    pub fn group_kinds(&self) -> Vec<GroupKind> {
+        let first = self.runs.iter().filter_map(|run| self.sorted.get(run.start));
+        first.map(Object::group_kind).collect()
+    }
+}
+
+/// The first half of the order of identities.
+fn kind_of(object: &Object) -> (&str, &str) {
+    (&object.api_version.group, &object.kind)
+}
+
+/// The second half.
+fn name_of(object: &Object) -> (Option<&str>, &str) {
+    (object.namespace.as_deref(), &object.name)
+}
+
+impl Hub {
+    /// Whether an object is of a kind that is spelled as the kind, its plural, or either with its group, without case.
+    #[must_use]
+    pub fn is_of_kind(&self, object: &Object, wanted: &str) -> bool {
+        let wanted = wanted.to_ascii_lowercase();
+        self.spellings_of_kind(object).contains(&wanted)
+    }
+
+    /// Every such spelling, in lower case.
+    #[must_use]
+    pub fn spellings_of_kind(&self, object: &Object) -> Vec<String> {
+        let group = &object.api_version.group;
+        let plural = self.kinds.kind(group, &object.kind);
+        let plural = plural.map(|kind| kind.plural.to_ascii_lowercase());
+        let names = [Some(object.kind.to_ascii_lowercase()), plural];
+        let with_group = |name: String| [format!("{name}.{}", group.to_ascii_lowercase()), name];
+        names.into_iter().flatten().flat_map(with_group).collect()
+    }
+}
+
+impl<'a> IntoIterator for &'a Objects {
+    type Item = &'a Object;
+    type IntoIter = std::slice::Iter<'a, Object>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.sorted.iter()
+    }
+}

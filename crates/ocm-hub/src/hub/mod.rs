@@ -1,0 +1,33 @@
+//! The indexed set of objects that a run works with.
+//!
+//! Owns: turning documents into objects ([`build()`]): flattening lists, leaving out documents that are not objects,
+//! names, namespaces, duplicates, schemas; and finding them again by identity, kind and namespace ([`Hub`]).
+//! Flows in: documents. Flows out: a [`Hub`] of the hub's objects and of those that live on each spoke.
+//! Must not know: what policies or placements mean.
+
+mod build;
+mod chain;
+mod class_params;
+mod grants;
+mod identify;
+mod index;
+pub mod kinds;
+mod kustomized;
+mod misspelled;
+mod ours;
+mod ours_by_name;
+mod passed_over;
+mod plain_secrets;
+mod table;
+mod versions;
+
+pub use build::{Exported, Options, build, exported, is_list, without_duplicates};
+pub use chain::{changed_by_kustomize, soften, soften_unreadable, unused};
+pub use class_params::params_place;
+pub use grants::Grants;
+pub use index::{Hub, Objects};
+pub use ours::{OurClass, OurGateway, OurGatewayId, Ours};
+pub use passed_over::PassedOver;
+pub use table::row_ids;
+pub use table::{RowId, Table};
+pub use versions::unknown_version;

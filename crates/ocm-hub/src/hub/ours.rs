@@ -1,0 +1,144 @@
+//! Our GatewayClasses with their parameters, and the Gateways that belong to them.
+//!
+//! Owns: which classes and Gateways are ours, their numbers, and the finding about a missing class. Flows in:
+//! the hub, the controller's name. Flows out: [`Ours`]. Must not know: clusters, routes, policies.
+//!
+//! A class is ours if its `spec.controllerName` is the configured one (docs/reference/parameters.md);
+//! classes of other controllers, and their Gateways, are never rendered.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Hub;
+use super::table::{Table, row_ids};
+use crate::api::gateway::{GROUP, Gateway, GatewayClass};
+use crate::api::params::{InvalidParameters, Params};
+use crate::diagnostic::{Code, Finding, Findings, Severity, first_items, nearest};
+
+row_ids! {
+    /// A Gateway of ours, in [`Ours::gateways`] and in every table with a row for each of them.
+    pub OurGatewayId,
+}
+
+/// A GatewayClass of ours.
+#[derive(Debug, Clone)]
+pub struct OurClass<'a> {
+    /// The class.
+    pub class: GatewayClass<'a>,
+    /// Its parameters, or why they cannot be used, which is also a finding.
+    pub params: Result<Arc<Params>, InvalidParameters>,
+}
+
+/// A Gateway whose class is ours and has usable parameters.
+#[derive(Debug, Clone)]
+pub struct OurGateway<'a> {
+    /// The Gateway.
+    pub gateway: Gateway<'a>,
+    /// Parameters of its class, which all its Gateways share.
+    pub params: Arc<Params>,
+}
+
+/// All that is ours in a hub.
+#[derive(Debug, Default)]
+pub struct Ours<'a> {
+    /// Our classes by name.
+    pub classes: BTreeMap<&'a str, OurClass<'a>>,
+    /// Our Gateways, by namespace and name.
+    pub gateways: Table<OurGatewayId, OurGateway<'a>>,
+    by_key: BTreeMap<(&'a str, &'a str), OurGatewayId>,
+}
+
+impl<'a> Ours<'a> {
+    /// Reads the classes and Gateways of the hub.
+    pub fn new(hub: &'a Hub, controller_name: &str, findings: &mut Findings) -> Self {
+        let mut ours = Self::default();
+        let mut known = Vec::new();
+        for object in hub.objects.of_kind(GROUP, "GatewayClass") {
+            known.push(object.name.as_str());
+            let Some(class) = GatewayClass::read(object, findings) else {
+                continue;
+            };
+            if class.controller_name == controller_name {
+                let params = super::class_params::resolve(hub, &class, findings).map(Arc::new);
+                ours.classes.insert(&object.name, OurClass { class, params });
+            }
+        }
+        let gateways = hub.objects.of_kind(GROUP, "Gateway");
+        for gateway in findings.of_each(gateways, Gateway::read).into_iter().flatten() {
+            let object = gateway.object;
+            match ours.classes.get(gateway.class_name) {
+                Some(OurClass {
+                    params: Ok(params), ..
+                }) => {
+                    let params = Arc::clone(params);
+                    let id = ours.gateways.push(OurGateway { gateway, params });
+                    ours.by_key
+                        .insert((object.namespace_or_empty(), &object.name), id);
+                }
+                Some(_) => {}
+                None if known.contains(&gateway.class_name) => {}
+                None => findings.push(class_not_found(hub, &gateway, &known, &ours.classes)),
+            }
+        }
+        ours
+    }
+
+    /// By the name of each of our classes, that of the class on the clusters.
+    #[must_use]
+    pub fn downstream_classes(&self) -> BTreeMap<String, String> {
+        let classes = self.classes.iter().filter_map(|(name, class)| {
+            let params = class.params.as_deref().ok()?;
+            Some(((*name).to_owned(), params.downstream_class.clone()))
+        });
+        classes.collect()
+    }
+
+    /// Our Gateway with this namespace and name.
+    #[must_use]
+    pub fn find(&self, namespace: &str, name: &str) -> Option<OurGatewayId> {
+        self.by_key.get(&(namespace, name)).copied()
+    }
+}
+
+/// At most so many classes in a row.
+const MOST_CLASSES: usize = 5;
+
+fn class_not_found(
+    hub: &Hub,
+    gateway: &Gateway<'_>,
+    known: &[&str],
+    ours: &BTreeMap<&str, OurClass<'_>>,
+) -> Finding {
+    let name = gateway.class_name;
+    let finding = Finding::new(
+        Code::GATEWAY_CLASS_NOT_FOUND,
+        gateway.object.place("/spec/gatewayClassName"),
+        format!(
+            "{} has the class `{name}`, which is not in the input",
+            gateway.object.identity()
+        ),
+    )
+    .label("no GatewayClass of this name");
+    match nearest(name, known.iter().copied()) {
+        Some(near) => {
+            let finding = finding.help(format!("did you mean `{near}`?"));
+            // A typo would take the Gateway off every cluster, which no warning may do.
+            let finding = if ours.contains_key(near) {
+                finding.severity(Severity::Error)
+            } else {
+                finding
+            };
+            match hub.objects.find(GROUP, "GatewayClass", None, near) {
+                Some(class) => finding.lacks(format!("GatewayClass {name}"), class.place("/metadata/name")),
+                None => finding,
+            }
+        }
+        None if known.is_empty() => finding.help(format!(
+            "add a GatewayClass `{name}` to the input; `spokewright init --from-live` prints the commands that export the classes of a hub"
+        )),
+        None => finding.help(format!(
+            "name a class of the input, {}, or add the GatewayClass `{name}`",
+            first_items(known.iter().map(|class| format!("`{class}`")), MOST_CLASSES)
+        )),
+    }
+}

@@ -1,0 +1,162 @@
+//! Tables, and the numbers that identify their rows.
+//!
+//! Owns: [`Table`] and [`RowId`]. Flows in: rows. Flows out: their numbers, and rows by number.
+//! Must not know: what a row stands for.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::diagnostic::broken;
+
+/// The number of a row. Each table has a type of its own for it, so that no Gateway is looked up as a route.
+pub trait RowId: Copy {
+    /// The number of the row at this position.
+    fn of_row(row: u32) -> Self;
+
+    /// The position of its row.
+    fn row(self) -> u32;
+}
+
+/// Defines types of numbers: one for each table.
+#[macro_export]
+macro_rules! row_ids {
+    ($($(#[$doc:meta])* $seen:vis $name:ident,)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        $seen struct $name(u32);
+
+        impl $crate::hub::RowId for $name {
+            fn of_row(row: u32) -> Self {
+                Self(row)
+            }
+
+            fn row(self) -> u32 {
+                self.0
+            }
+        }
+    )*};
+}
+pub use crate::row_ids;
+
+/// Rows that only grow in number. [`Table::push`] alone gives out numbers, and no row is ever taken out: so a row is
+/// found by any number of its table, so it never has to be checked.
+pub struct Table<I, T> {
+    rows: Vec<T>,
+    numbers: PhantomData<fn() -> I>,
+}
+
+impl<I: RowId, T> Table<I, T> {
+    /// The rows in the order of their numbers.
+    #[must_use]
+    pub fn of(rows: Vec<T>) -> Self {
+        Self {
+            rows,
+            numbers: PhantomData,
+        }
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, row: T) -> I {
+        let id = self.next();
+        self.rows.push(row);
+        id
+    }
+
+    /// Makes room for so many more rows, and no others.
+    pub fn reserve(&mut self, more: usize) {
+        self.rows.reserve_exact(more);
+    }
+
+    /// The number that the next row gets.
+    pub fn next(&self) -> I {
+        match u32::try_from(self.rows.len()) {
+            Ok(row) => I::of_row(row),
+            Err(_) => no_row(u32::MAX, self.rows.len()),
+        }
+    }
+
+    /// The row of this number.
+    #[must_use]
+    #[track_caller]
+    pub fn get(&self, id: I) -> &T {
+        match self.rows.get(id.row() as usize) {
+            Some(row) => row,
+            None => no_row(id.row(), self.rows.len()),
+        }
+    }
+
+    /// The same, to change it.
+    #[track_caller]
+    pub fn get_mut(&mut self, id: I) -> &mut T {
+        let rows = self.rows.len();
+        match self.rows.get_mut(id.row() as usize) {
+            Some(row) => row,
+            None => no_row(id.row(), rows),
+        }
+    }
+
+    /// All rows, each with its number.
+    pub fn iter(&self) -> impl Iterator<Item = (I, &T)> {
+        self.ids().zip(&self.rows)
+    }
+
+    /// All rows.
+    #[must_use]
+    pub fn rows(&self) -> &[T] {
+        &self.rows
+    }
+
+    /// A table with the same numbers and other rows.
+    pub fn map<'t, U>(&'t self, row: impl FnMut((I, &'t T)) -> U) -> Table<I, U> {
+        Table::of(self.iter().map(row).collect())
+    }
+
+    /// The same from what the rows become.
+    pub fn into_map<U>(self, row: impl FnMut(T) -> U) -> Table<I, U> {
+        Table::of(self.rows.into_iter().map(row).collect())
+    }
+
+    /// All rows, to change them.
+    pub fn rows_mut(&mut self) -> &mut [T] {
+        &mut self.rows
+    }
+
+    /// All numbers.
+    pub fn ids(&self) -> impl Iterator<Item = I> + use<I, T> {
+        (0_u32..).take(self.rows.len()).map(I::of_row)
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}
+
+impl<I, T> Default for Table<I, T> {
+    fn default() -> Self {
+        Self {
+            rows: Vec::new(),
+            numbers: PhantomData,
+        }
+    }
+}
+
+impl<I, T: fmt::Debug> fmt::Debug for Table<I, T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_list().entries(&self.rows).finish()
+    }
+}
+
+/// A number of another table, or more rows than memory has room for.
+#[cold]
+#[track_caller]
+fn no_row(row: u32, rows: usize) -> ! {
+    broken(format_args!("row {row} of a table that has {rows}"))
+}

@@ -1,0 +1,201 @@
+//! The dynamic Kubernetes object, and where it came from.
+//!
+//! Owns: [`Object`] and its [`Origin`], and the [names](well_known) that several modules share. The small languages
+//! inside an object belong to `apimachinery`.
+//! Flows in: a parsed value and the document it came from. Flows out: an object that has a kind and a name.
+//! Must not know: any particular kind; `api` knows them.
+
+mod faultless;
+mod rank;
+mod variable;
+pub mod well_known;
+
+pub use faultless::Faultless;
+pub use rank::{Ages, Rank, rank_of};
+pub use variable::{SUBSTITUTE_FIRST, first_variable};
+
+use apimachinery::{ApiVersion, Field, GroupKind, Identity};
+
+use kube_json::{Text, Value};
+
+use crate::diagnostic::{DocumentId, Part, Place, nearest};
+
+/// Where an object came from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// The document.
+    pub document: DocumentId,
+    /// JSON pointer of the object inside its document: `""`, or `/items/3` for a member of a `List`.
+    pub pointer: String,
+}
+
+impl Origin {
+    /// The place of a field of the object, given its pointer inside the object.
+    #[must_use]
+    pub fn place(&self, pointer: &str, part: Part) -> Place {
+        let (document, pointer) = self.field(pointer);
+        Place::Field {
+            document,
+            pointer,
+            part,
+        }
+    }
+
+    /// The document and the JSON pointer in it of a field of the object here.
+    pub fn field(&self, pointer: &str) -> (DocumentId, String) {
+        (self.document, format!("{}{pointer}", self.pointer))
+    }
+
+    /// The place of a field that `value`, the object here, lacks, and the help: its misspelled key if there is one,
+    /// otherwise the mapping at `parent` that it belongs into.
+    pub(crate) fn missing(&self, value: &Value, parent: &str, field: &str) -> (Place, Option<String>) {
+        let mapping = value.pointer(parent).and_then(Value::as_object);
+        let keys = mapping.into_iter().flat_map(|mapping| mapping.keys());
+        match nearest(field, keys.map(Text::as_str)) {
+            Some(near) => (
+                self.place(&apimachinery::pointer::child(parent, near), Part::Key),
+                Some(format!("did you mean `{field}`?")),
+            ),
+            None => (self.place(parent, Part::Value), None),
+        }
+    }
+}
+
+/// An object of the input: any kind, exactly as the author wrote it.
+///
+/// Invariant: `value` is a mapping whose `apiVersion`, `kind` and `metadata.name` are what the other fields
+/// say. `namespace` is the effective namespace: the written one, or the one given by `--namespace`; `None`
+/// exactly for cluster-scoped kinds.
+#[derive(Debug, Clone)]
+pub struct Object {
+    /// Group and version.
+    pub api_version: ApiVersion,
+    /// Kind, such as `Gateway`.
+    pub kind: String,
+    /// Effective namespace, `None` for cluster-scoped objects.
+    pub namespace: Option<String>,
+    /// `metadata.name`.
+    pub name: String,
+    /// The whole object as written.
+    pub value: Value,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+impl AsRef<Self> for Object {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
+impl Object {
+    /// The object in a value, regardless of its kind's scope: `hub` checks the names and resolves the namespaces of the
+    /// input. Missing parts are empty.
+    #[must_use]
+    pub fn from_value(value: Value, origin: Origin) -> Self {
+        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+        Self {
+            api_version: ApiVersion::parse(&text("/apiVersion").unwrap_or_default()),
+            kind: text("/kind").unwrap_or_default(),
+            namespace: text("/metadata/namespace"),
+            name: text("/metadata/name").unwrap_or_default(),
+            origin,
+            value,
+        }
+    }
+
+    /// An empty object of this group, version, kind, and name, from this place.
+    #[must_use]
+    pub fn clone_without_value(&self) -> Self {
+        Self {
+            api_version: self.api_version.clone(),
+            kind: self.kind.clone(),
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+            value: Value::Null,
+            origin: self.origin.clone(),
+        }
+    }
+
+    /// Group, kind, namespace and name: what must be unique in the input.
+    #[must_use]
+    pub fn identity(&self) -> Identity {
+        Identity {
+            group_kind: self.group_kind(),
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+        }
+    }
+
+    /// Group and kind.
+    #[must_use]
+    pub fn group_kind(&self) -> GroupKind {
+        GroupKind {
+            group: self.api_version.group.clone(),
+            kind: self.kind.clone(),
+        }
+    }
+
+    /// Whether the object is of this group and kind, regardless of its version.
+    #[must_use]
+    pub fn is(&self, group: &str, kind: &str) -> bool {
+        self.api_version.group == group && self.kind == kind
+    }
+
+    /// A cursor on the whole object.
+    #[must_use]
+    pub fn root(&self) -> Field<'_> {
+        Field::new(&self.value)
+    }
+
+    /// The effective namespace, or `""` for a cluster-scoped object.
+    #[must_use]
+    pub fn namespace_or_empty(&self) -> &str {
+        self.namespace.as_deref().unwrap_or_default()
+    }
+
+    /// `namespace/name`, or just `name` for a cluster-scoped object.
+    #[must_use]
+    pub fn key(&self) -> String {
+        match &self.namespace {
+            Some(namespace) => format!("{namespace}/{}", self.name),
+            None => self.name.clone(),
+        }
+    }
+
+    /// The place of the value at `pointer` inside the object.
+    #[must_use]
+    pub fn place(&self, pointer: &str) -> Place {
+        self.origin.place(pointer, Part::Value)
+    }
+
+    /// The place of the key at `pointer` inside the object.
+    #[must_use]
+    pub fn key_place(&self, pointer: &str) -> Place {
+        self.origin.place(pointer, Part::Key)
+    }
+
+    /// The label of this name, when it is there and a string.
+    #[must_use]
+    pub fn label(&self, name: &str) -> Option<&str> {
+        self.value.get("metadata")?.get("labels")?.get(name)?.as_str()
+    }
+
+    /// The labels that are strings, by key.
+    pub fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
+        let metadata = self.value.get("metadata");
+        let labels = metadata.and_then(|metadata| metadata.get("labels")?.as_object());
+        let labels = labels.into_iter().flatten();
+        labels.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
+    }
+
+    /// The annotation of this name, when it is there and a string.
+    #[must_use]
+    pub fn annotation(&self, name: &str) -> Option<&str> {
+        self.value
+            .get("metadata")?
+            .get("annotations")?
+            .get(name)?
+            .as_str()
+    }
+}

@@ -1,0 +1,172 @@
+//! One thing done to each of many, in parallel.
+//!
+//! Owns: how many pieces the work is cut into, and the order of the results. Flows in: items, and what to make of each.
+//! Flows out: what was made, in the order of the items. Must not know: what the items are.
+//!
+//! rayon's own adapters compile some 200 functions for each place that uses them, its sort 800, and this compiles a few: what
+//! runs the pieces is the same code for all. Two different things at once are rayon's.
+
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+/// More pieces than this spread uneven items no better.
+const MOST_PIECES: usize = 256;
+
+/// What `make` makes of each item.
+pub fn map<'t, T: Sync, R: Send>(items: &'t [T], make: impl Fn(&'t T) -> R + Sync) -> Vec<R> {
+    let size = piece_size(items.len());
+    in_pieces(items.len(), &|number, made| {
+        for item in items.chunks(size).nth(number).unwrap_or_default() {
+            made.push(make(item));
+        }
+    })
+}
+
+/// What `make` makes of each item, which it takes.
+pub fn map_each<T: Send, R: Send>(mut items: Vec<T>, make: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let count = items.len();
+    let size = piece_size(count);
+    let mut pieces = Vec::new();
+    while items.len() > size {
+        let last = items.len().saturating_sub(1) / size * size;
+        pieces.push(Mutex::new(items.split_off(last)));
+    }
+    pieces.push(Mutex::new(items));
+    pieces.reverse();
+    in_pieces(count, &|number, made| {
+        if let Some(piece) = pieces.get(number) {
+            let items = std::mem::take(&mut *piece.lock().unwrap_or_else(PoisonError::into_inner));
+            for item in items {
+                made.push(make(item));
+            }
+        }
+    })
+}
+
+/// Sorts items by keys that take longer to make than to compare. Items of one key keep their order.
+pub(crate) fn sort_by_key<T: Send, K: Ord + Send>(items: &mut Vec<T>, key: impl Fn(&T) -> K + Sync) {
+    let mut keyed = map_each(std::mem::take(items), |item| (key(&item), item));
+    keyed.sort_by(|(key, _), (other, _)| key.cmp(other));
+    items.extend(keyed.into_iter().map(|(_, item)| item));
+}
+
+/// How many of so many items are one piece.
+fn piece_size(count: usize) -> usize {
+    count.div_ceil(MOST_PIECES).max(1)
+}
+
+/// What `add` adds for each piece of `count` items, given its number.
+fn in_pieces<R: Send>(count: usize, add: &(dyn Fn(usize, &mut Vec<R>) + Sync)) -> Vec<R> {
+    let pieces = count.div_ceil(piece_size(count));
+    let mut results = Vec::with_capacity(pieces);
+    for _ in 0..pieces {
+        results.push(Mutex::new(Vec::new()));
+    }
+    run(pieces, &|number| {
+        if let Some(result) = results.get(number) {
+            let mut made = Vec::with_capacity(piece_size(count));
+            add(number, &mut made);
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = made;
+        }
+    });
+    let mut all = Vec::with_capacity(count);
+    for result in results {
+        all.append(&mut result.into_inner().unwrap_or_else(PoisonError::into_inner));
+    }
+    all
+}
+
+/// Calls `piece` with each number below `pieces`. A piece that panics panics here.
+fn run(pieces: usize, piece: &(dyn Fn(usize) + Sync)) {
+    (0..pieces).into_par_iter().with_max_len(1).for_each(piece);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::time::Duration;
+
+    use super::*;
+
+    fn with_threads<R: Send>(threads: usize, run: impl FnOnce() -> R + Send) -> R {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.expect("a pool").install(run)
+    }
+
+    #[test]
+    fn results_are_in_the_order_of_the_items_whatever_the_number_of_threads() {
+        for count in [0, 1, 2, 255, 256, 257, 1_000, 2_049] {
+            let items: Vec<usize> = (0..count).collect();
+            let expected: Vec<String> = items.iter().map(usize::to_string).collect();
+            for threads in [1, 2, 7] {
+                let made = with_threads(threads, || {
+                    [
+                        map(&items, usize::to_string),
+                        map_each(items.clone(), |item| item.to_string()),
+                    ]
+                });
+                assert!(made.iter().all(|made| *made == expected), "{count} {threads}");
+            }
+        }
+    }
+
+    #[test]
+    fn items_of_one_key_keep_their_order() {
+        let mut items: Vec<usize> = (0..1_000).collect();
+        sort_by_key(&mut items, |item| std::cmp::Reverse(item % 7));
+        let mut expected: Vec<usize> = (0..1_000).collect();
+        expected.sort_by_key(|item| std::cmp::Reverse(item % 7));
+        assert_eq!(items, expected);
+    }
+
+    #[test]
+    fn one_thread_suffices_for_work_inside_work() {
+        let outer: Vec<usize> = (0..20).collect();
+        for threads in [1, 3] {
+            let sums = with_threads(threads, || {
+                map(&outer, |at| {
+                    map_each((0..500).collect(), |item: usize| item + at)
+                        .iter()
+                        .sum::<usize>()
+                })
+            });
+            let expected: Vec<usize> = outer.iter().map(|at| 124_750 + 500 * at).collect();
+            assert_eq!(sums, expected);
+        }
+    }
+
+    #[test]
+    fn a_long_item_does_not_keep_those_after_it_from_other_threads() {
+        let items: Vec<usize> = (0..64).collect();
+        let (others, all_others) = std::sync::mpsc::channel();
+        let all_others = Mutex::new(all_others);
+        with_threads(2, || {
+            map(&items, |item| {
+                if *item > 0 {
+                    return others.send(*item).expect("the first item waits");
+                }
+                let all_others = all_others.lock().expect("only the first item waits");
+                for _ in 1..64 {
+                    // So long only if this item keeps one of them from being made.
+                    all_others
+                        .recv_timeout(Duration::from_secs(60))
+                        .expect("another item");
+                }
+            })
+        });
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller() {
+        let items: Vec<usize> = (0..1_000).collect();
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            map(&items, |item| assert!(*item != 700, "item {item}"))
+        }));
+        let payload = result.expect_err("a panic");
+        assert_eq!(
+            payload.downcast_ref::<String>().map(String::as_str),
+            Some("item 700")
+        );
+    }
+}

@@ -1,0 +1,669 @@
+//! Reads files and splits them into documents, in parallel, with the same result in any order.
+//!
+//! Owns: reading and decoding files, their size limits, how much the aliases of all of them may expand to, Git LFS
+//! pointers, and the findings about all of this.
+//! Flows in: the files that the walk found, standard input. Flows out: [`Document`]s, and their texts in [`Sources`].
+//! Must not know: which files are input, what a document means.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use kube_json::Value;
+
+use super::contents::{DocumentRange, FileReadBefore};
+use super::disk::{Disk, help_for, read_at_most};
+use super::lfs::is_pointer;
+use super::paths::{reason, show};
+use super::texts::{SourceFile, Sources};
+use super::tree::{FileTree, TreeError};
+use super::walk::{Discovered, Found, Request, Room};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Secrecy, SourceId, counted};
+use crate::parallel;
+use crate::progress::Stage;
+
+/// One document that is not empty.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// Which document of which file.
+    pub id: DocumentId,
+    /// Hub, spoke, or neither.
+    pub room: Room,
+    /// Its value.
+    pub value: Value,
+}
+
+/// A file, or what came from standard input, before it has a number.
+struct Text {
+    room: Room,
+    relative: String,
+    shown: String,
+    text: Arc<String>,
+    json: bool,
+}
+
+impl Text {
+    fn without_documents(self) -> SourceFile {
+        SourceFile {
+            room: self.room,
+            relative: self.relative,
+            shown: self.shown,
+            text: self.text,
+            documents: Vec::new(),
+        }
+    }
+}
+
+/// Reads files on disk, and `stdin` as one more file when it is given, into `sources`; returns their documents by
+/// file and position.
+///
+/// A file that cannot be read or is not YAML gets a finding; the other files are still read, so that one run reports
+/// everything that is wrong.
+pub(super) fn load_files(
+    files: &[Found],
+    disk: &Disk,
+    stdin: Option<&[u8]>,
+    request: &Request,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Vec<Document> {
+    let mut inputs: Vec<Input<'_>> = files
+        .iter()
+        .map(|found| input(&found.file, Content::OnDisk(disk, &found.at)))
+        .collect();
+    inputs.extend(stdin.map(stdin_input));
+    read_inputs(inputs, request, sources, findings)
+}
+
+/// The same for files of a tree that is not on disk: its object store is read by one thread.
+pub(super) fn load_tree(
+    files: &[Found],
+    tree: &dyn FileTree,
+    stdin: Option<&[u8]>,
+    request: &Request,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Vec<Document> {
+    tree.prepare(&files.iter().map(|found| found.at.as_path()).collect::<Vec<_>>());
+    let mut inputs: Vec<Input<'_>> = Vec::with_capacity(files.len());
+    for found in files {
+        match content(tree, found) {
+            Ok(content) => inputs.push(input(&found.file, content)),
+            Err(error) => findings.push(error.finding(tree, &found.file.path)),
+        }
+    }
+    inputs.extend(stdin.map(stdin_input));
+    read_inputs(inputs, request, sources, findings)
+}
+
+fn content<'a>(tree: &'a dyn FileTree, found: &Found) -> Result<Content<'a>, TreeError> {
+    Ok(match tree.read_before(&found.at, is_json(&found.file.path))? {
+        Some(file) => Content::Before(file),
+        None => Content::Known(tree.read(&found.at)?.into()),
+    })
+}
+
+/// The same for one file whose text is known, or that is still to be opened.
+pub(super) fn load_file(
+    file: &Discovered,
+    content: Content<'_>,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Vec<Document> {
+    read_inputs(vec![input(file, content)], &Request::default(), sources, findings)
+}
+
+/// Where the bytes of an input are.
+pub(super) enum Content<'a> {
+    /// In memory.
+    Known(Cow<'a, [u8]>),
+    /// Those of a file that was read before.
+    Before(&'a FileReadBefore),
+    /// In a file that is still to be opened.
+    OnDisk(&'a Disk, &'a Path),
+}
+
+/// Room, path in reports, path to show, and the content.
+type Input<'a> = (Room, &'a str, &'a Path, Content<'a>);
+
+fn input<'a>(file: &'a Discovered, content: Content<'a>) -> Input<'a> {
+    (file.room.clone(), &file.relative, &file.path, content)
+}
+
+fn stdin_input(bytes: &[u8]) -> Input<'_> {
+    (Room::Hub, STDIN, Path::new(STDIN), Content::Known(bytes.into()))
+}
+
+fn read_inputs(
+    inputs: Vec<Input<'_>>,
+    request: &Request,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Vec<Document> {
+    let steps = request.progress.count(Stage::Reading, inputs.len());
+    let limits = kube_yaml::Limits::default();
+    let first = sources.files().len();
+    let read: Vec<FileRead> = parallel::map_each(
+        inputs.into_iter().enumerate().collect(),
+        |(index, (room, relative, path, content))| {
+            let id = SourceId(u32::try_from(first.saturating_add(index)).unwrap_or(u32::MAX));
+            let shown = show(path);
+            let before = match &content {
+                Content::Before(file) => Some(*file),
+                _ => None,
+            };
+            let text = match content {
+                Content::Known(bytes) => decode_at_most(bytes.into_owned(), &shown, &limits),
+                Content::OnDisk(disk, at) => read_file(disk, at, &shown, &limits),
+                Content::Before(file) => Ok(Arc::clone(&file.text)),
+            };
+            let (text, unread) = match text {
+                Ok(text) => (text, None),
+                Err(unread) => (Arc::clone(&unread.text), Some(unread.finding(id))),
+            };
+            let text = Text {
+                room,
+                relative: relative.to_owned(),
+                shown,
+                text,
+                json: is_json(path),
+            };
+            let read = match (unread, before) {
+                (None, Some(before)) => FileRead::taken_over(id, text, before),
+                (None, _) => read_documents(id, text, &limits),
+                (Some(finding), _) => FileRead {
+                    findings: vec![finding],
+                    ..FileRead::new(text)
+                },
+            };
+            steps.advance(1);
+            read
+        },
+    );
+    drop(steps);
+    let mut documents = Vec::new();
+    let mut aliases = AliasBudget::default();
+    for mut read in read {
+        if request.keeps_values && read.is_whole() {
+            sources.keep(read.kept());
+        }
+        for id in std::mem::take(&mut read.with_aliases) {
+            if !aliases.read(id, &mut read, &limits) {
+                sources.note_unread(id.source);
+            }
+        }
+        read.documents.sort_by_key(|document| document.id);
+        sources.push(read.file);
+        documents.append(&mut read.documents);
+        findings.extend(read.findings);
+    }
+    findings.extend(aliases.finding());
+    documents
+}
+
+fn is_json(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "json")
+}
+
+/// One file, and its contents.
+struct FileRead {
+    file: SourceFile,
+    json: bool,
+    documents: Vec<Document>,
+    /// Documents whose aliases expand to more than is everybody's: they are not read yet.
+    with_aliases: Vec<DocumentId>,
+    findings: Vec<Finding>,
+}
+
+/// The maximum size, in bytes, of a document that is not a list. An API server accepts 3 MiB of JSON
+/// (`kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/server/config.go`); YAML is longer, and has comments. A
+/// tree takes twenty times its text, so a file of 64 MiB, which cannot be applied anyway, must not become one.
+pub(super) const MOST_BYTES_OF_AN_OBJECT: usize = 4 << 20;
+
+/// How much aliases may expand to in every document: one value for this many bytes of its text.
+pub(super) const BYTES_FOR_A_VALUE: usize = 8;
+/// How much the aliases of a run may expand to beyond that (docs/reference/limits.md). A value takes up to a quarter of
+/// a kilobyte.
+const MOST_FROM_ALIASES: usize = 500_000;
+
+/// How much all aliases of a run may expand to. The documents that need it are read one after the other, in order:
+/// which of them exceeds the limit must not depend on threads.
+#[derive(Default)]
+struct AliasBudget {
+    spent: usize,
+    /// The first document that was too much, and how many more were not read then.
+    beyond: Option<(Finding, usize)>,
+}
+
+impl AliasBudget {
+    /// Reads a document of a file; whether it could afford to.
+    fn read(&mut self, id: DocumentId, read: &mut FileRead, limits: &kube_yaml::Limits) -> bool {
+        if let Some((_, more)) = &mut self.beyond {
+            *more = more.saturating_add(1);
+            return false;
+        }
+        let index = usize::try_from(id.index).unwrap_or(usize::MAX);
+        let Some(range) = read.file.documents.get(index).copied() else {
+            return true;
+        };
+        let text = Arc::clone(&read.file.text);
+        let chunk = kube_yaml::Chunk {
+            text: text.get(range.start..range.end).unwrap_or_default(),
+            offset: range.start,
+            line: range.line,
+            syntax: range.syntax,
+        };
+        let free = chunk.text.len() / BYTES_FOR_A_VALUE;
+        let left = MOST_FROM_ALIASES.saturating_sub(self.spent).saturating_add(free);
+        let bounded = kube_yaml::Limits {
+            alias_nodes: left.min(limits.alias_nodes),
+            ..limits.clone()
+        };
+        let (value, copied) = kube_yaml::read_counting(&chunk, &bounded);
+        self.spent = self.spent.saturating_add(copied.saturating_sub(free));
+        match value {
+            Err(error) if copied > bounded.alias_nodes => {
+                let error = error.shifted(range.start);
+                let place = Place::Text {
+                    source: id.source,
+                    start: error.range.start,
+                    end: error.range.end,
+                };
+                let message = format!(
+                    "with this alias, aliases expand to more than {MOST_FROM_ALIASES} values in total"
+                );
+                let finding = Finding::new(Code::YAML_LIMIT, place, message)
+                    .help("write the values in full, or use fewer aliases inside anchors");
+                self.beyond = Some((finding, 0));
+            }
+            value => read.take(id, &chunk, value, &Secrecy::new(&text)),
+        }
+        self.beyond.is_none()
+    }
+
+    fn finding(self) -> Option<Finding> {
+        let (finding, more) = self.beyond?;
+        Some(match more {
+            0 => finding,
+            more => finding.note(format!(
+                "{} with many aliases {} not read",
+                counted(more, "more document"),
+                if more == 1 { "was" } else { "were" }
+            )),
+        })
+    }
+}
+
+/// Reads one file at its real path as a single text, without looking for documents: the configuration. `None`, and a
+/// finding, when it cannot be read.
+pub(super) fn read_text(
+    disk: &Disk,
+    at: &Path,
+    path: &Path,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Option<(Arc<String>, DocumentId)> {
+    let shown = show(path);
+    keep_text(
+        read_file(disk, at, &shown, &kube_yaml::Limits::default()),
+        path,
+        shown,
+        sources,
+        findings,
+    )
+}
+
+/// The same for a file of a tree that is not on disk, at its real path in the tree.
+pub(super) fn read_tree_text(
+    tree: &dyn FileTree,
+    at: &Path,
+    path: &Path,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Option<(Arc<String>, DocumentId)> {
+    let shown = show(path);
+    let text = match tree.read(at) {
+        Ok(bytes) => decode_at_most(bytes, &shown, &kube_yaml::Limits::default()),
+        Err(error) => Err(Unread::of(error.finding(tree, path))),
+    };
+    keep_text(text, path, shown, sources, findings)
+}
+
+fn keep_text(
+    text: Result<Arc<String>, Box<Unread>>,
+    path: &Path,
+    shown: String,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Option<(Arc<String>, DocumentId)> {
+    let source = SourceId(u32::try_from(sources.files().len()).unwrap_or(u32::MAX));
+    let (text, unread) = match text {
+        Ok(text) => (text, None),
+        Err(unread) => (Arc::clone(&unread.text), Some(unread.finding(source))),
+    };
+    let whole = DocumentRange {
+        start: 0,
+        end: text.len(),
+        line: 1,
+        syntax: kube_yaml::Syntax::Yaml,
+    };
+    let relative = path
+        .file_name()
+        .map_or_else(|| shown.clone(), |name| show(Path::new(name)));
+    sources.push(SourceFile {
+        room: Room::Hub,
+        relative,
+        shown,
+        text: Arc::clone(&text),
+        documents: vec![whole],
+    });
+    if let Some(finding) = unread {
+        findings.push(finding);
+        return None;
+    }
+    Some((text, DocumentId { source, index: 0 }))
+}
+
+/// Why a file has no text that can be read as YAML.
+struct Unread {
+    /// As far as there is one.
+    text: Arc<String>,
+    /// Where it is in the text.
+    at: Option<Range<usize>>,
+    finding: Finding,
+}
+
+impl Unread {
+    fn of(finding: Finding) -> Box<Self> {
+        Box::new(Self {
+            text: Arc::default(),
+            at: None,
+            finding,
+        })
+    }
+
+    fn finding(self, source: SourceId) -> Finding {
+        let mut finding = self.finding;
+        if let Some(Range { start, end }) = self.at {
+            finding.place = Place::Text { source, start, end };
+        }
+        finding
+    }
+}
+
+/// The name of standard input.
+pub const STDIN: &str = "<stdin>";
+
+fn read_file(
+    disk: &Disk,
+    at: &Path,
+    shown: &str,
+    limits: &kube_yaml::Limits,
+) -> Result<Arc<String>, Box<Unread>> {
+    let unreadable = |error: &std::io::Error| {
+        Unread::of(
+            Finding::new(
+                Code::INPUT_UNREADABLE,
+                Place::Path(shown.to_owned()),
+                format!("cannot read `{shown}`: {}", reason(error)),
+            )
+            .help(help_for(error)),
+        )
+    };
+    let file = disk.open(at).map_err(|error| unreadable(&error))?;
+    let length = file.metadata().map_err(|error| unreadable(&error))?.len();
+    check_length(length, shown, limits)?;
+    let bytes = read_at_most(file, limits.document_bytes).map_err(|error| unreadable(&error))?;
+    decode_at_most(bytes, shown, limits)
+}
+
+fn check_length(length: u64, shown: &str, limits: &kube_yaml::Limits) -> Result<(), Box<Unread>> {
+    if length <= limits.document_bytes as u64 {
+        return Ok(());
+    }
+    Err(Unread::of(
+        Finding::new(
+            Code::YAML_LIMIT,
+            Place::Path(shown.to_owned()),
+            format!(
+                "`{shown}` has {length} bytes; at most {} are read",
+                limits.document_bytes
+            ),
+        )
+        .help("split the file, or list it under `exclude` in spokewright.yaml"),
+    ))
+}
+
+fn decode_at_most(
+    bytes: Vec<u8>,
+    shown: &str,
+    limits: &kube_yaml::Limits,
+) -> Result<Arc<String>, Box<Unread>> {
+    check_length(u64::try_from(bytes.len()).unwrap_or(u64::MAX), shown, limits)?;
+    decode(bytes, shown)
+}
+
+fn decode(bytes: Vec<u8>, shown: &str) -> Result<Arc<String>, Box<Unread>> {
+    match kube_yaml::decode(&bytes) {
+        // Read as YAML, a pointer is a mapping that is not an object: the file that it stands for would be silently
+        // missing.
+        Ok(text) if is_pointer(text.as_bytes()) => {
+            return Err(Unread::of(
+                Finding::new(
+                    Code::INPUT_UNREADABLE,
+                    Place::Path(shown.to_owned()),
+                    format!("`{shown}` is a Git LFS pointer: its content is not in the repository"),
+                )
+                .help("fetch the content (`git lfs pull`) and compare directories, or keep manifests out of Git LFS"),
+            ));
+        }
+        // Almost always, the bytes are the text: a copy would double the memory of a large file.
+        Ok(Cow::Borrowed(text)) if text.len() == bytes.len() => {}
+        Ok(text) => return Ok(Arc::new(text.into_owned())),
+        Err(undecodable) => {
+            let kube_yaml::Undecodable { error, text, .. } = *undecodable;
+            let place = Place::Path(shown.to_owned());
+            return Err(Box::new(Unread {
+                text: Arc::new(text),
+                at: Some(error.range),
+                finding: Finding::new(Code::YAML_SYNTAX, place, error.message).help(error.help),
+            }));
+        }
+    }
+    let text = String::from_utf8(bytes);
+    Ok(Arc::new(text.unwrap_or_else(|error| {
+        String::from_utf8_lossy(error.as_bytes()).into_owned()
+    })))
+}
+
+fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits) -> FileRead {
+    let text = Arc::clone(&input.text);
+    let json = input.json;
+    let mut read = FileRead::new(input);
+    let secrecy = Secrecy::new(&text);
+    let split = if json && text.trim_start().starts_with('[') {
+        // An array is a value, but not an object: `hub` decides how to treat it.
+        Ok(vec![kube_yaml::Chunk {
+            text: &text,
+            offset: 0,
+            line: 1,
+            syntax: kube_yaml::Syntax::Json,
+        }])
+    } else if json {
+        kube_yaml::split_json(&text)
+    } else {
+        kube_yaml::split(&text)
+    };
+    match split {
+        Ok(chunks) => {
+            // Each by itself, so in parallel: one big file must not take longer than many small ones.
+            let values = parallel::map(&chunks, |chunk| read_chunk(chunk, limits));
+            for (chunk, value) in chunks.iter().zip(values) {
+                let index = u32::try_from(read.file.documents.len()).unwrap_or(u32::MAX);
+                let document = DocumentId { source: id, index };
+                read.file.documents.push(DocumentRange::of(chunk));
+                match value {
+                    ChunkRead::Value(value) => read.take(document, chunk, value, &secrecy),
+                    ChunkRead::NeedsAliases => read.with_aliases.push(document),
+                    ChunkRead::TooLarge => {
+                        let finding = too_large(&read.file, id, chunk, &secrecy);
+                        read.findings.push(finding);
+                    }
+                }
+            }
+        }
+        Err(error) => {
+            let covered = secrecy.covers(error.range.start);
+            read.findings.push(syntax(id, error, covered));
+        }
+    }
+    read
+}
+
+/// The result for one document, before the documents are read whose aliases need more than their share.
+enum ChunkRead {
+    Value(Result<Value, kube_yaml::Error>),
+    NeedsAliases,
+    TooLarge,
+}
+
+fn read_chunk(chunk: &kube_yaml::Chunk<'_>, limits: &kube_yaml::Limits) -> ChunkRead {
+    if chunk.text.len() > MOST_BYTES_OF_AN_OBJECT && !may_be_a_list(chunk.text) {
+        return ChunkRead::TooLarge;
+    }
+    let bounded = kube_yaml::Limits {
+        alias_nodes: chunk.text.len() / BYTES_FOR_A_VALUE,
+        ..limits.clone()
+    };
+    let (value, copied) = kube_yaml::read_counting(chunk, &bounded);
+    if value.is_err() && copied > bounded.alias_nodes {
+        ChunkRead::NeedsAliases
+    } else {
+        ChunkRead::Value(value)
+    }
+}
+
+/// Whether a text has `items`, as the exports of `kubectl get` do. What else it is, only reading it would tell.
+pub(super) fn may_be_a_list(text: &str) -> bool {
+    if text.trim_start().starts_with(['{', '[']) {
+        text.contains("items")
+    } else {
+        text.starts_with("items:") || text.contains("\nitems:")
+    }
+}
+
+fn too_large(
+    file: &SourceFile,
+    source: SourceId,
+    chunk: &kube_yaml::Chunk<'_>,
+    secrecy: &Secrecy,
+) -> Finding {
+    let place = if secrecy.covers_document(chunk.text) {
+        Place::Path(file.shown.clone())
+    } else {
+        Place::Text {
+            source,
+            start: chunk.offset,
+            end: chunk.offset,
+        }
+    };
+    let bytes = chunk.text.len();
+    Finding::new(
+        Code::YAML_LIMIT,
+        place,
+        format!("this document has {bytes} bytes; an object may have {MOST_BYTES_OF_AN_OBJECT}"),
+    )
+    .help("split it: an API server accepts no request above 3 MiB")
+}
+
+impl FileRead {
+    fn new(text: Text) -> Self {
+        Self {
+            json: text.json,
+            file: text.without_documents(),
+            documents: Vec::new(),
+            with_aliases: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    /// What another file with this content became.
+    fn taken_over(source: SourceId, text: Text, before: &FileReadBefore) -> Self {
+        let mut read = Self::new(text);
+        read.file.documents.clone_from(&before.documents);
+        let room = &read.file.room;
+        let documents = before.values.iter().map(|(index, value)| Document {
+            id: DocumentId {
+                source,
+                index: *index,
+            },
+            room: room.clone(),
+            value: value.clone(),
+        });
+        read.documents = documents.collect();
+        read
+    }
+
+    /// Whether all of it was read, by itself, and nothing is to be said.
+    fn is_whole(&self) -> bool {
+        self.findings.is_empty() && self.with_aliases.is_empty()
+    }
+
+    fn kept(&self) -> FileReadBefore {
+        let values = self.documents.iter();
+        FileReadBefore {
+            text: Arc::clone(&self.file.text),
+            json: self.json,
+            documents: self.file.documents.clone(),
+            values: values
+                .map(|document| (document.id.index, document.value.clone()))
+                .collect(),
+        }
+    }
+
+    /// Records the result for a document.
+    fn take(
+        &mut self,
+        id: DocumentId,
+        chunk: &kube_yaml::Chunk<'_>,
+        value: Result<Value, kube_yaml::Error>,
+        secrecy: &Secrecy,
+    ) {
+        match value {
+            Ok(Value::Null) => {}
+            Ok(value) => self.documents.push(Document {
+                id,
+                room: self.file.room.clone(),
+                value,
+            }),
+            Err(error) => {
+                let covered = secrecy.covers_document(chunk.text);
+                self.findings
+                    .push(syntax(id.source, error.shifted(chunk.offset), covered));
+            }
+        }
+    }
+}
+
+/// A reader's complaint as a finding; one about what may be a Secret quotes nothing.
+pub(super) fn syntax(source: SourceId, error: kube_yaml::Error, may_be_secret: bool) -> Finding {
+    let error = if may_be_secret { error.unquoted() } else { error };
+    let at = |range: &std::ops::Range<usize>| Place::Text {
+        source,
+        start: range.start,
+        end: range.end,
+    };
+    let code = match error.kind {
+        kube_yaml::ErrorKind::DuplicateKey => Code::YAML_DUPLICATE_KEY,
+        kube_yaml::ErrorKind::Limit => Code::YAML_LIMIT,
+        kube_yaml::ErrorKind::Merge => Code::YAML_MERGE,
+        kube_yaml::ErrorKind::Dropped => Code::YAML_DROPPED_TEXT,
+        _ => Code::YAML_SYNTAX,
+    };
+    let finding = Finding::new(code, at(&error.range), error.message).help(error.help);
+    match error.related {
+        Some(related) => finding.related(at(&related.range), related.text),
+        None => finding,
+    }
+}

@@ -1,0 +1,235 @@
+//! Where input is read from: the disk, or a tree that is not on disk.
+//!
+//! Owns: this choice, so that readers need not make it. Flows in: a walk's request, paths. Flows out: documents,
+//! texts. Must not know: what a document means.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::checkout::Checkout;
+use super::disk::Disk;
+use super::documents::{Document, load_files, load_tree, read_text, read_tree_text};
+use super::paths::show;
+use super::texts::Sources;
+use super::tree::{FileTree, Lead, TreeEntry};
+use super::walk::{Request, Walked, link_to_nothing, walk};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
+use crate::progress::Stage;
+
+/// A choice of files; paths mean the same in each.
+#[derive(Clone, Copy)]
+pub enum Files<'a> {
+    /// Those on disk.
+    Disk,
+    /// Those of a tree. A file that the tree does not have does not exist; configuration outside the tree is read from
+    /// disk.
+    Tree(&'a dyn FileTree),
+}
+
+impl Files<'_> {
+    fn lead(self, path: &Path) -> Option<Lead> {
+        let lead = |tree: &dyn FileTree| tree.resolve(&tree.locate(path)?).ok();
+        match self {
+            // Where a path leads is looked up; nothing is read.
+            Self::Disk => lead(&Disk::default()),
+            Self::Tree(tree) => lead(tree),
+        }
+    }
+
+    /// Whether a directory is at `path`.
+    #[must_use]
+    pub fn is_dir(self, path: &Path) -> bool {
+        matches!(self.lead(path), Some(Lead::To(_, TreeEntry::Directory)))
+    }
+
+    /// Whether nothing is at `path`. A path outside the tree does not count.
+    #[must_use]
+    pub fn lacks(self, path: &Path) -> bool {
+        matches!(self.lead(path), Some(Lead::Nowhere | Lead::Outside))
+    }
+
+    /// Whether something that is not a directory has this name, even if it is a dangling link.
+    #[must_use]
+    pub fn has_name(self, path: &Path) -> bool {
+        let has_name = |tree: &dyn FileTree| {
+            let at = by_name(tree, path)?;
+            let is_directory = matches!(tree.resolve(&at), Ok(Lead::To(_, TreeEntry::Directory)));
+            Some(!is_directory && !matches!(tree.entry(&at), Ok(None)))
+        };
+        match self {
+            Self::Disk => has_name(&Disk::default()),
+            Self::Tree(tree) => has_name(tree),
+        }
+        .unwrap_or(false)
+    }
+
+    /// The directories next to `path`, by name; none if that is neither below `root` nor in its repository.
+    #[must_use]
+    pub fn directories_beside(self, path: &Path, root: &Path) -> Vec<String> {
+        let or_here = |path: Option<&'_ Path>| match path {
+            Some(path) if !path.as_os_str().is_empty() => path.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        let list = |tree: &dyn FileTree| {
+            let Ok(Lead::To(real, _)) = tree.resolve(&tree.locate(&or_here(path.parent()))?) else {
+                return None;
+            };
+            tree.list(&real).ok()
+        };
+        let entries = match self {
+            Self::Disk => list(&Disk::below([or_here(Some(root)).as_path()])),
+            Self::Tree(tree) => list(tree),
+        };
+        let directories = entries.into_iter().flatten();
+        let directories = directories.filter(|(_, entry)| matches!(entry, TreeEntry::Directory));
+        directories
+            .filter_map(|(name, _)| name.into_string().ok())
+            .collect()
+    }
+
+    /// Reads one file named on the command line as a single text, without looking for documents: the configuration.
+    /// `None`, and a finding, when it cannot be read.
+    pub fn read_text(
+        self,
+        path: &Path,
+        sources: &mut Sources,
+        findings: &mut Findings,
+    ) -> Option<(Arc<String>, DocumentId)> {
+        if let Self::Tree(tree) = self {
+            if let Some(Lead::To(real, _)) = self.lead(path) {
+                return read_tree_text(tree, &real, path, sources, findings);
+            }
+            if tree.name().is_none() {
+                findings.push(leaves_the_repository(path));
+                return None;
+            }
+        }
+        let disk = Disk::below([path]);
+        let real = match disk.resolve(path) {
+            Ok(Lead::To(real, _)) => real,
+            _ => path.to_owned(),
+        };
+        read_text(&disk, &real, path, sources, findings)
+    }
+
+    /// The same for a file that was found by its name: one that is a link must not leave the repository, nor, outside
+    /// of one, its directory.
+    pub fn read_found_text(
+        self,
+        path: &Path,
+        sources: &mut Sources,
+        findings: &mut Findings,
+    ) -> Option<(Arc<String>, DocumentId)> {
+        let on_disk;
+        let tree: &dyn FileTree = match self {
+            Self::Disk => {
+                on_disk = path
+                    .parent()
+                    .and_then(repository_or)
+                    .and_then(|root| Checkout::open(&root).ok());
+                match &on_disk {
+                    Some(checkout) => checkout,
+                    // Reading it reports why.
+                    None => return self.read_text(path, sources, findings),
+                }
+            }
+            Self::Tree(tree) => tree,
+        };
+        let lead = by_name(tree, path).map(|at| tree.resolve(&at));
+        match lead {
+            Some(Ok(Lead::To(real, _))) => read_tree_text(tree, &real, path, sources, findings),
+            Some(Ok(Lead::Nowhere)) => {
+                findings.push(link_to_nothing(path).help("remove the link"));
+                None
+            }
+            Some(Err(error)) => {
+                findings.push(error.finding(tree, path));
+                None
+            }
+            None | Some(Ok(Lead::Outside)) => {
+                findings.push(leaves_the_repository(path));
+                None
+            }
+        }
+    }
+
+    /// The documents of all input files, and of standard input.
+    pub fn documents(
+        self,
+        request: &Request,
+        stdin: Option<&[u8]>,
+        sources: &mut Sources,
+        findings: &mut Findings,
+    ) -> Vec<Document> {
+        let finding = request.progress.begin(Stage::Finding);
+        let disk = Disk::below(request.named());
+        let tree: &dyn FileTree = match self {
+            Self::Disk => &disk,
+            Self::Tree(tree) => tree,
+        };
+        let Walked { files, charts, .. } = walk(request, tree, findings);
+        drop(finding);
+        sources.add_charts(charts);
+        match self {
+            Self::Disk => load_files(&files, &disk, stdin, request, sources, findings),
+            Self::Tree(tree) => load_tree(&files, tree, stdin, request, sources, findings),
+        }
+    }
+}
+
+/// Where a name is in a tree, whatever has it: a link is not followed.
+fn by_name(tree: &dyn FileTree, path: &Path) -> Option<PathBuf> {
+    let directory = match path.parent()? {
+        here if here.as_os_str().is_empty() => Path::new("."),
+        directory => directory,
+    };
+    let at = tree.locate(directory)?;
+    match tree.resolve(&at).ok()? {
+        Lead::To(real, _) => Some(real.join(path.file_name()?)),
+        _ => None,
+    }
+}
+
+/// The repository around a directory, its real path; without one, the directory.
+pub fn repository_or(directory: &Path) -> Option<PathBuf> {
+    let real = real_directory(directory)?;
+    Some(Disk::default().repository(&real).unwrap_or(real))
+}
+
+/// The same; `None` without one.
+pub fn repository_around(directory: &Path) -> Option<PathBuf> {
+    Disk::default().repository(&real_directory(directory)?)
+}
+
+/// A path from the root of the repository around it, which need not exist; `None` without one.
+pub fn in_repository(path: &Path) -> Option<PathBuf> {
+    let absolute = std::path::absolute(path).ok()?;
+    let existing = absolute.ancestors().find(|above| above.is_dir())?;
+    let rest = absolute.strip_prefix(existing).ok()?;
+    let real = existing.canonicalize().ok()?.join(rest);
+    let root = repository_around(existing)?;
+    real.strip_prefix(root).ok().map(Path::to_path_buf)
+}
+
+fn real_directory(directory: &Path) -> Option<PathBuf> {
+    let is_here = directory.as_os_str().is_empty();
+    let directory = if is_here { Path::new(".") } else { directory };
+    directory.canonicalize().ok()
+}
+
+fn leaves_the_repository(path: &Path) -> Finding {
+    let shown = show(path);
+    let message = format!("the symbolic link `{shown}` leaves the repository");
+    Finding::new(Code::INPUT_OUTSIDE, Place::Path(shown), message)
+        .note("its target is not the same on every machine")
+        .help("replace the link with a copy of the file")
+}
+
+impl std::fmt::Debug for Files<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Disk => "Disk",
+            Self::Tree(_) => "Tree",
+        })
+    }
+}

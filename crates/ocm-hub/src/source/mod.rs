@@ -1,0 +1,54 @@
+//! Reads files and splits them into documents.
+//!
+//! Owns: which files are input, by one walk over a [`FileTree`] (the disk, a Git revision, Git's index), how a file
+//! splits into documents, and the texts themselves ([`Sources`]), so that any symbolic place can become a line and a
+//! column. [`Files`] is the choice of the tree.
+//! Flows in: paths, or text from standard input. Flows out: [`Document`]s with their origin.
+//! Must not know: objects, or the meaning of any kind.
+
+mod authored;
+mod checkout;
+mod contents;
+mod disk;
+mod documents;
+mod files;
+#[cfg(feature = "git")]
+mod git;
+#[cfg(feature = "git")]
+mod git_index;
+mod ignored;
+mod in_pieces;
+mod lfs;
+mod lookups;
+#[cfg(feature = "git")]
+mod objects;
+mod paths;
+mod pieces;
+#[cfg(feature = "git")]
+mod read_before;
+mod texts;
+mod tree;
+mod walk;
+mod watched;
+
+#[cfg(test)]
+mod tests;
+
+pub use authored::{Generated, attribute, object_name};
+pub use checkout::Checkout;
+pub use contents::FileReadBefore;
+pub use documents::Document;
+pub use documents::STDIN;
+pub use files::Files;
+pub use files::{in_repository, repository_around, repository_or};
+#[cfg(feature = "git")]
+pub use git::{GitError, GitTree};
+#[cfg(feature = "git")]
+pub use git_index::{Held, IndexError, IndexTree};
+pub use in_pieces::{Make, Part, read_in_pieces};
+#[cfg(feature = "git")]
+pub use read_before::ReadBefore;
+pub use texts::{RootRelative, SourceFile, Sources};
+pub use tree::{FileTree, Lead, TreeEntry, TreeError};
+pub use walk::{Request, Room};
+pub use watched::{Change, Debounce, Watched};

@@ -1,0 +1,533 @@
+//! The texts of a run, and how a symbolic place becomes a line: late, and only for what is printed.
+//!
+//! Owns: the text of every file, where its documents begin and end, and finding the line of a key or value, also
+//! inside a text that a field holds. Flows in: texts from `documents`; places to look up. Flows out: [`Span`]s. Must
+//! not know: what a document means.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::Room;
+use super::contents::{DocumentRange, FileReadBefore};
+use super::lookups::{Found, Lookups};
+use super::pieces::{Piece, What};
+use crate::diagnostic::{DocumentId, Locate, Part, Place, SourceId, Span};
+
+/// One input file and the documents found in it.
+#[derive(Debug, Clone)]
+pub struct SourceFile {
+    /// Hub or spoke.
+    pub room: Room,
+    /// Path relative to the input's root, as in reports.
+    pub relative: String,
+    /// Path as the user would type it here, as in findings.
+    pub shown: String,
+    /// The whole text.
+    pub text: Arc<String>,
+    /// Byte range of each document, in order, empty ones included.
+    pub documents: Vec<DocumentRange>,
+}
+
+/// A part of a file whose text is not kept as a whole: a document, or an item of its list.
+#[derive(Debug, Clone)]
+pub(super) struct PartOfText {
+    document: u32,
+    /// Of a list, `None` is all but the items; it sorts before them.
+    item: Option<u32>,
+    offset: usize,
+    line: usize,
+    syntax: kube_yaml::Syntax,
+    /// Where somebody may ask for it.
+    pub(super) text: Option<Arc<String>>,
+}
+
+impl PartOfText {
+    /// The place of a piece.
+    pub(super) const fn of(piece: &Piece) -> Self {
+        Self {
+            document: piece.document,
+            item: match piece.what {
+                What::Item(number) => Some(number),
+                What::Document | What::Frame { .. } => None,
+            },
+            offset: piece.offset,
+            line: piece.line,
+            syntax: piece.syntax,
+            text: None,
+        }
+    }
+
+    /// The text that nobody has read, at the end of the others.
+    pub(super) const fn nothing(offset: usize, line: usize) -> Self {
+        Self {
+            document: u32::MAX,
+            item: None,
+            offset,
+            line,
+            syntax: kube_yaml::Syntax::Yaml,
+            text: None,
+        }
+    }
+
+    /// The pointer of a field in the text of the part.
+    fn inner(&self, pointer: &str) -> String {
+        let Some(item) = self.item else {
+            return pointer.to_owned();
+        };
+        let inside = pointer.strip_prefix(&format!("/items/{item}"));
+        let list = match self.syntax {
+            kube_yaml::Syntax::Yaml => "/0",
+            kube_yaml::Syntax::Json => "",
+        };
+        format!("{list}{}", inside.unwrap_or_default())
+    }
+}
+
+/// All texts of a run.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    files: Vec<SourceFile>,
+    charts: Vec<String>,
+    /// Files of which a part was not read.
+    unread: BTreeSet<SourceId>,
+    /// The parts of files whose text is not kept.
+    parts: BTreeMap<SourceId, Vec<PartOfText>>,
+    lookups: Lookups,
+    /// The files that another tree may take over.
+    kept: Vec<Arc<FileReadBefore>>,
+    /// The files that generated documents were made from, by numbers of their own, and what is there of which document.
+    authored: Option<Box<Sources>>,
+    redirected: BTreeMap<DocumentId, DocumentId>,
+}
+
+impl Sources {
+    /// Adds a file; its number is how many there were.
+    pub(super) fn push(&mut self, file: SourceFile) {
+        self.files.push(file);
+    }
+
+    /// Adds a file that documents were generated from; its number among those.
+    pub(super) fn push_authored(&mut self, file: SourceFile) -> SourceId {
+        let authored = self.authored.get_or_insert_default();
+        authored.push(file);
+        SourceId(u32::try_from(authored.files.len().saturating_sub(1)).unwrap_or(u32::MAX))
+    }
+
+    /// From now on, places in a generated document are those in the authored one that it was made from.
+    pub(super) fn redirect(&mut self, generated: DocumentId, authored: DocumentId) {
+        self.redirected.insert(generated, authored);
+    }
+
+    /// Notes that the content of a part of a file is unknown.
+    pub(super) fn note_unread(&mut self, source: SourceId) {
+        self.unread.insert(source);
+    }
+
+    /// Keeps only these parts of a file that is added without its text.
+    pub(super) fn keep_parts(&mut self, source: SourceId, mut parts: Vec<PartOfText>) {
+        parts.sort_by_key(|part| (part.document, part.item));
+        parts.shrink_to_fit();
+        self.parts.insert(source, parts);
+    }
+
+    /// Keeps a file for another tree.
+    pub(super) fn keep(&mut self, file: FileReadBefore) {
+        self.kept.push(Arc::new(file));
+    }
+
+    /// The files that another tree may take over.
+    #[cfg(feature = "git")]
+    pub(super) fn kept(&self) -> &[Arc<FileReadBefore>] {
+        &self.kept
+    }
+
+    /// Whether the content of a part of a file is unknown.
+    pub fn is_unread(&self, source: SourceId) -> bool {
+        self.unread.contains(&source)
+    }
+
+    /// The same texts, with `prefix` before every path that is shown to people: `HEAD:` shows which version of a file
+    /// is meant.
+    #[must_use]
+    pub fn prefixed(&self, prefix: &str) -> Self {
+        let rename = |file: &SourceFile| SourceFile {
+            shown: format!("{prefix}{}", file.shown),
+            ..file.clone()
+        };
+        Self {
+            files: self.files.iter().map(rename).collect(),
+            charts: self.charts.clone(),
+            unread: self.unread.clone(),
+            parts: self.parts.clone(),
+            lookups: Lookups::default(),
+            kept: Vec::new(),
+            authored: self.authored.clone(),
+            redirected: self.redirected.clone(),
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn lookups(&self) -> &Lookups {
+        &self.lookups
+    }
+
+    /// Adds directories that are Helm charts.
+    pub(super) fn add_charts(&mut self, charts: impl IntoIterator<Item = String>) {
+        self.charts.extend(charts);
+    }
+
+    /// Directories that are Helm charts, whose templates were not read.
+    #[must_use]
+    pub fn charts(&self) -> &[String] {
+        &self.charts
+    }
+
+    /// The file with this number.
+    #[must_use]
+    pub fn file(&self, id: SourceId) -> Option<&SourceFile> {
+        self.files.get(usize::try_from(id.0).ok()?)
+    }
+
+    /// All files, in the order of their numbers.
+    #[must_use]
+    pub fn files(&self) -> &[SourceFile] {
+        &self.files
+    }
+
+    /// The same texts under paths relative to the input's root: for reports, which must not depend on the
+    /// directory the tool was started in.
+    #[must_use]
+    pub const fn root_relative(&self) -> RootRelative<'_> {
+        RootRelative { sources: self }
+    }
+
+    /// The text of a document.
+    pub fn document_text(&self, document: DocumentId) -> Option<&str> {
+        self.text(document).map(|(_, _, text)| text)
+    }
+
+    fn text(&self, document: DocumentId) -> Option<(&SourceFile, DocumentRange, &str)> {
+        let file = self.file(document.source)?;
+        let range = *file.documents.get(usize::try_from(document.index).ok()?)?;
+        Some((file, range, file.text.get(range.start..range.end)?))
+    }
+
+    /// The file with its number, the byte range, and a byte at or before it whose line is known.
+    fn range(&self, place: &Place) -> Option<(SourceId, &SourceFile, usize, usize, Known)> {
+        match place {
+            Place::Field {
+                document,
+                pointer,
+                part,
+            } => {
+                let (file, range, text) = self.text(*document)?;
+                let inside = match pointer.as_str() {
+                    // Whole documents are asked for by the thousand: no need to parse them again.
+                    "" => None,
+                    pointer => self.locate_field((*document, None), text, range, pointer, *part),
+                };
+                let (start, end) = inside.unwrap_or_else(|| first_line(text));
+                let known = Known {
+                    byte: range.start,
+                    line: range.line,
+                };
+                Some((
+                    document.source,
+                    file,
+                    range.start.saturating_add(start),
+                    range.start.saturating_add(end),
+                    known,
+                ))
+            }
+            Place::Embedded {
+                document,
+                pointer,
+                inner,
+                part,
+            } => {
+                let (file, range, text) = self.text(*document)?;
+                let (start, end) = self
+                    .locate_embedded(*document, text, range, pointer, inner, *part)
+                    .or_else(|| self.locate_field((*document, None), text, range, pointer, Part::Value))
+                    .unwrap_or_else(|| first_line(text));
+                let known = Known {
+                    byte: range.start,
+                    line: range.line,
+                };
+                Some((
+                    document.source,
+                    file,
+                    range.start.saturating_add(start),
+                    range.start.saturating_add(end),
+                    known,
+                ))
+            }
+            Place::Text { source, start, end } => {
+                let known = Known { byte: 0, line: 1 };
+                Some((*source, self.file(*source)?, *start, *end, known))
+            }
+            Place::Path(_) | Place::Run => None,
+        }
+    }
+
+    /// The field or its nearest parent: the document, or an item of it, is read again, this time with positions.
+    fn locate_field(
+        &self,
+        (document, item): (DocumentId, Option<&str>),
+        text: &str,
+        range: DocumentRange,
+        pointer: &str,
+        part: Part,
+    ) -> Option<(usize, usize)> {
+        let found = self
+            .lookups
+            .found(document, item, text.len(), || read_again(text, range));
+        let nearest = found.positions.as_ref()?.nearest(pointer);
+        // Of a field that is missing, the key of its parent is shown: the value may be a whole page.
+        let missing = nearest.pointer != pointer;
+        let found = match nearest.key {
+            Some(key) if missing || part == Part::Key => key,
+            _ if missing && nearest.pointer.is_empty() => return None,
+            _ => nearest.value,
+        };
+        Some((found.start, found.end))
+    }
+
+    /// A field of the text inside a literal block (`|`), or its nearest parent. `None` for text in quotes, where
+    /// escapes hide the places.
+    fn locate_embedded(
+        &self,
+        document: DocumentId,
+        text: &str,
+        range: DocumentRange,
+        pointer: &str,
+        inner: &str,
+        part: Part,
+    ) -> Option<(usize, usize)> {
+        let (start, end) = self.locate_field((document, None), text, range, pointer, Part::Value)?;
+        let found = self
+            .lookups
+            .found(document, Some(pointer), end.saturating_sub(start), || {
+                read_embedded(text, start, end)
+            });
+        let nearest = found.positions.as_ref()?.nearest(inner);
+        let missing = nearest.pointer != inner;
+        let place = nearest
+            .key
+            .filter(|_| missing || part == Part::Key)
+            .unwrap_or(nearest.value);
+        let outer = |offset: usize| {
+            let after = found.embedded.partition_point(|(inside, _)| *inside <= offset);
+            let line = found.embedded.get(after.checked_sub(1)?)?;
+            Some(line.1.saturating_add(offset.saturating_sub(line.0)))
+        };
+        Some((outer(place.start)?, outer(place.end)?))
+    }
+
+    fn resolve<'a>(&'a self, place: &Place, path: impl Fn(&'a SourceFile) -> &'a str) -> Option<Span<'a>> {
+        if let Some((document, _)) = place.field()
+            && let Some(there) = self.redirected.get(&document)
+            && let Some(authored) = &self.authored
+        {
+            return authored.resolve(&place.clone().in_document(*there), path);
+        }
+        let source = match place {
+            Place::Field { document, .. } | Place::Embedded { document, .. } => document.source,
+            Place::Text { source, .. } => *source,
+            Place::Path(_) | Place::Run => return None,
+        };
+        if let Some(parts) = self.parts.get(&source) {
+            return self.resolve_in_parts(parts, place, path(self.file(source)?));
+        }
+        let (source, file, start, end, known) = self.range(place)?;
+        let text: &str = &file.text;
+        let start = floor_char_boundary(text, start);
+        let end = floor_char_boundary(text, end).max(start);
+        let index = self.lookups.lines(source, text);
+        let lines = index.before(start).saturating_sub(index.before(known.byte));
+        let column = index.column(text, start);
+        Some(Span {
+            path: path(file),
+            text,
+            start,
+            end,
+            line: known.line.saturating_add(lines),
+            column,
+        })
+    }
+}
+
+impl Sources {
+    /// A place in a file whose text is not kept: in the text of its part, or, without one, the line where that begins.
+    fn resolve_in_parts<'a>(
+        &self,
+        parts: &'a [PartOfText],
+        place: &Place,
+        path: &'a str,
+    ) -> Option<Span<'a>> {
+        let (part, pointer) = match place {
+            Place::Text { start, .. } => (parts.iter().rev().find(|part| part.offset <= *start)?, None),
+            _ => {
+                let (document, pointer) = place.field()?;
+                let item = pointer.strip_prefix("/items/");
+                let item = item.and_then(|rest| rest.split('/').next()?.parse().ok());
+                let find = |item: Option<u32>| {
+                    let at = parts
+                        .binary_search_by_key(&(document.index, item), |part| (part.document, part.item));
+                    parts.get(at.ok()?)
+                };
+                (find(item).or_else(|| find(None))?, Some((document, pointer)))
+            }
+        };
+        let text = part.text.as_deref().map_or("", String::as_str);
+        let (start, end) = match (place, pointer) {
+            (Place::Text { start, end, .. }, _) => {
+                (start.saturating_sub(part.offset), end.saturating_sub(part.offset))
+            }
+            (Place::Field { part: half, .. }, Some((document, pointer))) => {
+                let range = DocumentRange {
+                    start: 0,
+                    end: text.len(),
+                    line: part.line,
+                    syntax: part.syntax,
+                };
+                // An item has a name of its own among the texts that were looked up.
+                let item = part.item.map(|item| format!("/items/{item}"));
+                let inner = part.inner(pointer);
+                self.locate_field((document, item.as_deref()), text, range, &inner, *half)
+                    .unwrap_or_else(|| first_line(text))
+            }
+            _ => first_line(text),
+        };
+        let start = floor_char_boundary(text, start);
+        let before = text.get(..start).unwrap_or_default();
+        let line = before.rfind('\n').map_or(0, |newline| newline.saturating_add(1));
+        let lines = before.bytes().filter(|byte| *byte == b'\n').count();
+        Some(Span {
+            path,
+            text,
+            start,
+            end: floor_char_boundary(text, end).max(start),
+            line: part.line.saturating_add(lines),
+            column: before.get(line..)?.chars().count().saturating_add(1),
+        })
+    }
+}
+
+/// A byte whose line number is known, so that counting need not start at the top of a large file.
+struct Known {
+    byte: usize,
+    line: usize,
+}
+
+impl Locate for Sources {
+    /// The directory that all files are in, as people name them.
+    fn run_name(&self) -> String {
+        let directory = |file: &SourceFile| file.shown.rsplit_once('/').map(|(before, _)| before.to_owned());
+        let directories = self.files.iter().map(|file| directory(file).unwrap_or_default());
+        let common = directories.reduce(|common, other| {
+            let same = common
+                .split('/')
+                .zip(other.split('/'))
+                .take_while(|(a, b)| a == b);
+            same.map(|(part, _)| part).collect::<Vec<_>>().join("/")
+        });
+        common.unwrap_or_default()
+    }
+
+    fn locate(&self, place: &Place) -> Option<Span<'_>> {
+        self.resolve(place, |file| &file.shown)
+    }
+}
+
+/// [`Sources`] under root-relative paths.
+#[derive(Debug, Clone, Copy)]
+pub struct RootRelative<'a> {
+    sources: &'a Sources,
+}
+
+impl Locate for RootRelative<'_> {
+    fn locate(&self, place: &Place) -> Option<Span<'_>> {
+        self.sources.resolve(place, |file| &file.relative)
+    }
+}
+
+fn read_again(text: &str, range: DocumentRange) -> Found {
+    let chunk = kube_yaml::Chunk {
+        text,
+        offset: range.start,
+        line: range.line,
+        syntax: range.syntax,
+    };
+    Found {
+        positions: kube_yaml::read_located(&chunk, &kube_yaml::Limits::default())
+            .ok()
+            .map(|(_, positions)| positions),
+        embedded: Vec::new(),
+    }
+}
+
+/// Reads the text that a literal block holds: its lines are in the file as they are, indented.
+fn read_embedded(text: &str, start: usize, end: usize) -> Found {
+    let Some((embedded, lines)) = literal_block(text, start, end) else {
+        return Found {
+            positions: None,
+            embedded: Vec::new(),
+        };
+    };
+    let read = kube_yaml::read_document_located(&embedded, &kube_yaml::Limits::default());
+    Found {
+        positions: read.ok().map(|(_, positions)| positions),
+        embedded: lines,
+    }
+}
+
+/// The text of a literal block and, for each of its lines, where it starts there and in the document.
+fn literal_block(text: &str, start: usize, end: usize) -> Option<(String, Vec<(usize, usize)>)> {
+    let block = text.get(start..end)?;
+    let (header, body) = block.split_once('\n')?;
+    if !header.starts_with('|') {
+        return None;
+    }
+    let indent = body
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .map(|line| line.len() - line.trim_start().len())?;
+    let mut embedded = String::with_capacity(body.len());
+    let mut lines = Vec::new();
+    let mut at = start.saturating_add(header.len()).saturating_add(1);
+    for line in body.split_inclusive('\n') {
+        let content = line.get(indent..).unwrap_or("\n");
+        lines.push((
+            embedded.len(),
+            at.saturating_add(line.len().saturating_sub(content.len())),
+        ));
+        embedded.push_str(content);
+        at = at.saturating_add(line.len());
+    }
+    if !embedded.ends_with('\n') {
+        embedded.push('\n');
+    }
+    Some((embedded, lines))
+}
+
+/// The first line with content: what is shown when a document has no better place.
+fn first_line(text: &str) -> (usize, usize) {
+    let mut start = 0_usize;
+    for line in text.split_inclusive('\n') {
+        let content = line.trim_end();
+        if !content.is_empty() && !content.starts_with('#') && !content.starts_with("---") {
+            return (start, start.saturating_add(content.len()));
+        }
+        start = start.saturating_add(line.len());
+    }
+    (0, 0)
+}
+
+fn floor_char_boundary(text: &str, index: usize) -> usize {
+    let mut index = index.min(text.len());
+    while !text.is_char_boundary(index) {
+        index = index.saturating_sub(1);
+    }
+    index
+}

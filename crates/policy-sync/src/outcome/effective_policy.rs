@@ -1,0 +1,323 @@
+//! EffectivePolicy documents (docs/systems/gep-713.md#what-the-earlier-text-had): the settings that apply on each
+//! target, in the form of a policy of its kind.
+//!
+//! Owns: one document for each Gateway, route and backend that a path leads through. Flows in: evaluated policies. Flows
+//! out: values. Must not know: files.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use kube_json::{Map, Value, json};
+use serde::Serialize;
+
+use super::predicted::reference;
+use super::{ClusterLists, PolicyView, Seen};
+use crate::api::targeting::TargetField;
+use crate::policy::{AuthoredId, Effective, KindId, Profile, Verdict, controller_name, wrapped};
+use crate::topology::{Node, Path};
+use apimachinery::{GroupKind, Identity};
+
+/// The version of the earlier text.
+pub(super) const API_VERSION: &str = "gateway.networking.k8s.io/v1alpha2";
+
+/// The effective policies of one target.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(super) struct EffectivePolicy {
+    api_version: &'static str,
+    kind: &'static str,
+    metadata: Metadata,
+    target_ref: TargetRef,
+    /// One for each distinct result of each kind.
+    policies: Vec<Resultant>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Metadata {
+    name: String,
+    /// Null for a target without a namespace.
+    namespace: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+struct TargetRef {
+    group: String,
+    kind: String,
+    name: String,
+    /// The listener, rule, or port, if the result is for one section.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    section_name: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+struct Resultant {
+    /// The controller of the Gateway; empty if it is not known.
+    controller_name: String,
+    /// References to the policies that the result is made of.
+    objects: Vec<Value>,
+    target_ref: TargetRef,
+    /// The settings below the kind, which begins in lower case.
+    resultant_policy: Map,
+    /// The paths, each a list of locators, if the target has several results of the kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paths: Option<Vec<Vec<String>>>,
+    /// The clusters; none for a result on the hub.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    clusters: Arc<[String]>,
+}
+
+/// The results on one target, in the order in which they were found.
+#[derive(Default)]
+struct Target<'v> {
+    results: Vec<Found<'v>>,
+}
+
+/// A result, and where it holds.
+struct Found<'v> {
+    result: Result,
+    paths: Vec<Vec<String>>,
+    /// Listeners, rules or ports of the target that the paths lead through; `None`: the whole.
+    sections: BTreeSet<Option<String>>,
+    /// Classes of clusters.
+    classes: Vec<&'v [String]>,
+}
+
+/// What holds on some paths.
+#[derive(Debug, Clone, PartialEq)]
+struct Result {
+    profile: Arc<Profile>,
+    controller: String,
+    objects: Vec<Value>,
+    /// The settings as a spec; of a kind that adds up, those of each policy by its locator.
+    policy: Value,
+    adds_up: bool,
+}
+
+impl PolicyView<'_> {
+    /// `EffectivePolicy` documents, one for each Gateway, route and backend that a path leads through. Each distinct result
+    /// is an entry of `policies`; where a target has several of one kind, `paths` and `clusters` say which is which.
+    pub fn effective_policy_documents(&self) -> impl Iterator<Item = Value> {
+        let mut targets: BTreeMap<(String, String, String, String), (Identity, Target<'_>)> = BTreeMap::new();
+        for seen in self.seen() {
+            let mut known: HashMap<(KindId, *const Effective, Node), Result> = HashMap::new();
+            for (kind, path) in seen.effective.iter() {
+                for (node, section) in targets_on(seen, kind, &path.path) {
+                    let identity = seen.attachments.topology.identity(node);
+                    let result = known
+                        .entry((kind, Arc::as_ptr(&path.effective), node))
+                        .or_insert_with(|| self.result(seen, (kind, &path.effective), &path.path))
+                        .clone();
+                    let key = (
+                        identity.namespace.clone().unwrap_or_default(),
+                        identity.name.clone(),
+                        identity.group_kind.kind.clone(),
+                        identity.group_kind.group.clone(),
+                    );
+                    let (_, target) = targets
+                        .entry(key)
+                        .or_insert_with(|| (identity, Target::default()));
+                    let locators = seen.attachments.topology.path_locators(&path.path);
+                    target.add(result, locators, section, seen.clusters);
+                }
+            }
+        }
+        let mut names: BTreeSet<(String, String)> = BTreeSet::new();
+        let mut lists = ClusterLists::default();
+        let targets = targets.into_values();
+        targets.map(move |(identity, target)| json!(target.document(&identity, &mut names, &mut lists)))
+    }
+
+    fn result(&self, seen: Seen<'_>, (kind, effective): (KindId, &Effective), path: &Path) -> Result {
+        let attachments = seen.attachments;
+        let profile = &attachments.kinds.get(kind).profile;
+        let authors: BTreeSet<AuthoredId> = effective.sources(attachments);
+        let objects = authors
+            .into_iter()
+            .map(|author| attachments.authored(author).object);
+        let gateway = path
+            .gateway()
+            .map(|gateway| attachments.topology.gateways.get(gateway).known_as());
+        let on_hub = gateway.map(|gateway| self.hub.topology.find(&gateway.identity()));
+        // Nothing names the controller of a mesh.
+        let controller = on_hub.into_iter().flatten().find_map(|node| match node {
+            Node::Gateway(gateway) => Some(controller_name(self.hub, gateway)),
+            _ => None,
+        });
+        let spec = effective.spec(profile);
+        let adds_up = spec.is_none();
+        let policy = match spec {
+            Some(settings) => wrapped(profile, settings),
+            None => {
+                let each = effective.content.iter();
+                let each = each.map(|(key, leaf)| {
+                    let author = attachments.authored(attachments.author_of(key, leaf));
+                    (author.locator.to_string(), Value::clone(&leaf.value))
+                });
+                Value::Object(each.collect())
+            }
+        };
+        Result {
+            profile: Arc::clone(profile),
+            controller: controller.unwrap_or_default(),
+            objects: objects.map(reference).collect(),
+            policy,
+            adds_up,
+        }
+    }
+}
+
+/// The Gateway, route and backend of a path, each with the section that the path leads through, as far as the kind may
+/// target them: what has a name and a namespace of its own.
+fn targets_on(seen: Seen<'_>, kind: KindId, path: &Path) -> Vec<(Node, Option<String>)> {
+    let topology = &seen.attachments.topology;
+    let profile = &seen.attachments.kinds.get(kind).profile;
+    let nodes = topology.nodes(path);
+    let section_of = |whole: Node| {
+        let sections = topology.sections(whole);
+        let section = nodes.iter().find(|node| sections.contains(node))?;
+        topology.section(*section).map(str::to_owned)
+    };
+    let wholes = nodes
+        .iter()
+        .filter(|node| matches!(node, Node::Gateway(_) | Node::Route(_) | Node::Backend(_)));
+    wholes
+        .filter_map(|node| {
+            let target = topology.identity(*node).group_kind;
+            let Verdict::Taken { sections, .. } = profile.targeting.judge(&target.group, &target.kind) else {
+                return None;
+            };
+            Some((*node, section_of(*node).filter(|_| sections)))
+        })
+        .collect()
+}
+
+impl<'v> Target<'v> {
+    fn add(&mut self, result: Result, path: Vec<String>, section: Option<String>, clusters: &'v [String]) {
+        let known = self.results.iter().position(|known| known.result == result);
+        let position = known.unwrap_or_else(|| {
+            self.results.push(Found {
+                result,
+                paths: Vec::new(),
+                sections: BTreeSet::new(),
+                classes: Vec::new(),
+            });
+            self.results.len().saturating_sub(1)
+        });
+        if let Some(found) = self.results.get_mut(position) {
+            if !found.paths.contains(&path) {
+                found.paths.push(path);
+            }
+            found.sections.insert(section);
+            if found
+                .classes
+                .last()
+                .is_none_or(|last| !std::ptr::eq(*last, clusters))
+            {
+                found.classes.push(clusters);
+            }
+        }
+    }
+
+    /// Its name is that of the target after the kind, so that a Gateway and a route of one name have two.
+    fn document(
+        mut self,
+        identity: &Identity,
+        names: &mut BTreeSet<(String, String)>,
+        lists: &mut ClusterLists<'v>,
+    ) -> EffectivePolicy {
+        let kind_of = |found: &Found<'_>| found.result.profile.group_kind();
+        self.results.sort_by_key(kind_of);
+        let kinds: Vec<GroupKind> = self.results.iter().map(kind_of).collect();
+        let policies = self
+            .results
+            .into_iter()
+            .map(|found| {
+                let kind = kind_of(&found);
+                let alone = kinds.iter().filter(|other| **other == kind).count() == 1;
+                found.entry(identity, alone, lists)
+            })
+            .collect();
+        let kind = &identity.group_kind;
+        let namespace = identity.namespace.clone().unwrap_or_default();
+        let mut name = format!("{}-{}", kind.kind.to_lowercase(), identity.name);
+        if !names.insert((namespace.clone(), name.clone())) {
+            name = format!("{name}.{}", kind.group);
+            names.insert((namespace, name.clone()));
+        }
+        EffectivePolicy {
+            api_version: API_VERSION,
+            kind: "EffectivePolicy",
+            metadata: Metadata {
+                name,
+                namespace: identity.namespace.clone(),
+            },
+            target_ref: reference_to(identity, None),
+            policies,
+        }
+    }
+}
+
+impl<'v> Found<'v> {
+    fn entry(self, target: &Identity, alone: bool, lists: &mut ClusterLists<'v>) -> Resultant {
+        let Result {
+            profile,
+            controller,
+            objects,
+            policy,
+            adds_up,
+        } = self.result;
+        let mut sections = self.sections.into_iter();
+        let section = match (sections.next(), sections.next()) {
+            (Some(only), None) => only,
+            _ => None,
+        };
+        let target = reference_to(target, section.as_deref());
+        let policy = match policy {
+            Value::Object(spec) if !adds_up => with_target(&profile, spec, &target),
+            other => other,
+        };
+        Resultant {
+            controller_name: controller,
+            objects,
+            target_ref: target,
+            resultant_policy: Map::from_iter([(lower_first(&profile.kind), policy)]),
+            paths: (!alone).then_some(self.paths),
+            clusters: lists.joined(&self.classes),
+        }
+    }
+}
+
+/// A reference to a target, or to the one section of it that is meant.
+fn reference_to(target: &Identity, section: Option<&str>) -> TargetRef {
+    TargetRef {
+        group: target.group_kind.group.clone(),
+        kind: target.group_kind.kind.clone(),
+        name: target.name.clone(),
+        section_name: section.map(str::to_owned),
+    }
+}
+
+/// A spec with a reference to its target, in the field that the kind has.
+fn with_target(profile: &Profile, mut spec: Map, target: &TargetRef) -> Value {
+    let fields = &profile.targeting.fields;
+    if fields.contains(&TargetField::TargetRefs) {
+        spec.insert(TargetField::TargetRefs.name().to_owned(), json!([target]));
+    } else if fields.contains(&TargetField::TargetRef) {
+        spec.insert(TargetField::TargetRef.name().to_owned(), json!(target));
+    }
+    Value::Object(spec)
+}
+
+/// `AwesomePolicy` is `awesomePolicy`, as in the sample of the earlier text.
+fn lower_first(kind: &str) -> String {
+    let mut characters = kind.chars();
+    characters.next().map_or_else(String::new, |first| {
+        first.to_lowercase().chain(characters).collect()
+    })
+}

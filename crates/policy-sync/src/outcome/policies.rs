@@ -1,0 +1,669 @@
+//! Effective policies and statuses as JSON: `PolicyReport` and its parts (docs/reference/json.md).
+//!
+//! Owns: serializable views of effective policies and statuses.
+//! Flows in: a [`PolicyView`]. Flows out: values for serde.
+//! Must not know: text reports, files.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use apimachinery::pointer;
+use kube_json::Value;
+use serde::{Serialize, Serializer};
+
+use super::inventory::Inventory;
+use super::policy_view::{ClusterLists, PolicyView, Seen};
+use super::source_line::SourceLine;
+use crate::diagnostic::{API_VERSION, Locate};
+use crate::object::Object;
+use crate::policy::{
+    AncestorStatus, Attachments, Condition, Effective, Everywhere, KindId, Leaf, MergeUnit, Outcome, Policy,
+    PolicyId, Profile, Rule, StatusShape, Tally, Target, accepted, ancestors, effect_of, flatten, nowhere,
+};
+use crate::topology::{GatewayId, Level, Node, Start};
+
+/// `policies -o json`.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct PolicyReport {
+    /// `spokewright.dev/v1alpha1`.
+    pub api_version: &'static str,
+    /// `PolicyReport`.
+    pub kind: &'static str,
+    /// One entry per kind and path.
+    pub effective: Vec<EffectiveEntry>,
+    /// Gateways that policies are attached to, but that no path of that kind leads through.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without_paths: Vec<WithoutPaths>,
+    /// One entry per policy.
+    pub policies: Vec<PolicyEntry>,
+    /// What there is, whether a policy holds there or not, and what policies come to.
+    #[serde(flatten)]
+    pub(super) inventory: Option<Inventory>,
+}
+
+/// A Gateway whose policies have nothing to apply to, because no route is attached to it in the input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct WithoutPaths {
+    /// The policy kind.
+    pub kind: String,
+    /// Its group.
+    pub group: String,
+    /// The Gateway's locator.
+    pub gateway: String,
+    /// The policies on it and its listeners.
+    pub policies: Vec<String>,
+    /// Where paths of this kind end: `route rule`.
+    pub ends: &'static str,
+}
+
+/// The effective policies on one path.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct EffectiveEntry {
+    /// The policy kind.
+    pub kind: Arc<str>,
+    /// Its group, because two products may have a kind of the same name.
+    pub group: Arc<str>,
+    /// Locators from the GatewayClass on.
+    pub path: Vec<Arc<str>>,
+    /// What holds, shared by all paths where the same does.
+    #[serde(flatten)]
+    pub result: Arc<EffectiveResult>,
+    /// The path ends at a listener because no route is known there, so it applies to any route.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub any_route: bool,
+    /// The clusters where this is in effect, sorted; none means all clusters of the Gateway.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub clusters: Arc<[String]>,
+}
+
+/// What holds, wherever it does.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct EffectiveResult {
+    /// Rule id to value, for kinds with named rules; policy to settings, for kinds that add up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rules: Option<BTreeMap<String, Value>>,
+    /// Rule id to the policy that it comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule_sources: Option<BTreeMap<String, String>>,
+    /// All sources, sorted.
+    pub source_policies: Vec<String>,
+    /// For kinds whose policies add up by a priority: the policies, in the order in which they are applied.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub order: Vec<String>,
+    /// The result as a spec; none if policies add up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spec: Option<Value>,
+    /// JSON pointer in `spec` to the policy that the value comes from.
+    pub sources: BTreeMap<String, String>,
+    /// Policies on the path that their controller refuses: none of their settings takes effect.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
+}
+
+impl EffectiveResult {
+    /// The result of the policies of one kind.
+    pub(crate) fn new(attachments: &Attachments<'_>, kind: KindId, effective: &Effective) -> Self {
+        let profile = &attachments.kinds.get(kind).profile;
+        let author = |key: &str, leaf: &Leaf| {
+            let author = attachments.author_of(key, leaf);
+            attachments.authored(author).locator.to_string()
+        };
+        let spec = effective.spec(profile);
+        let named = spec.is_none() || matches!(profile.unit, MergeUnit::Rules(_));
+        let mut sources = BTreeMap::new();
+        if spec.is_some() {
+            for (key, leaf) in effective.content.iter() {
+                flatten_leaf(&leaf.value, &leaf.at, &mut |pointer| {
+                    sources.insert(pointer, author(key, leaf));
+                });
+            }
+        }
+        let content = || effective.content.iter();
+        // Where policies add up, each is a rule under its locator.
+        let id = |key: &str, leaf: &Leaf| match &spec {
+            Some(_) => key.to_owned(),
+            None => author(key, leaf),
+        };
+        let policies: BTreeSet<String> = content().map(|(key, leaf)| author(key, leaf)).collect();
+        let rules = named.then(|| {
+            content()
+                .map(|(key, leaf)| (id(key, leaf), Value::clone(&leaf.value)))
+                .collect()
+        });
+        let rule_sources = named.then(|| {
+            content()
+                .map(|(key, leaf)| (id(key, leaf), author(key, leaf)))
+                .collect()
+        });
+        let chain = effective
+            .chain
+            .iter()
+            .filter(|_| profile.priority_field.is_some());
+        let authors = chain.flat_map(|(_, id)| attachments.policy(*id).authors(*id));
+        Self {
+            rules,
+            rule_sources,
+            source_policies: policies.into_iter().collect(),
+            order: authors
+                .map(|(_, authored)| authored.locator.to_string())
+                .collect(),
+            spec,
+            sources,
+            refused: effective
+                .refused
+                .iter()
+                .map(|id| attachments.locator(*id).to_string())
+                .collect(),
+        }
+    }
+}
+
+/// The pointers of the fields of a leaf: a rule has several.
+fn flatten_leaf(value: &Value, at: &str, field: &mut dyn FnMut(String)) {
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            for (key, value) in map {
+                flatten(value, pointer::child(at, key), &mut |pointer, _| {
+                    field(pointer);
+                });
+            }
+        }
+        _ => field(at.to_owned()),
+    }
+}
+
+/// A policy and its predicted status.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct PolicyEntry {
+    /// Locator.
+    pub policy: String,
+    /// File and line.
+    #[serde(flatten)]
+    pub place: Option<SourceLine>,
+    /// Locators of its targets.
+    pub targets: Vec<String>,
+    /// Targets that do not exist, for people, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing_targets: Vec<String>,
+    /// `defaults` or `overrides`, if its settings are in one of these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<&'static str>,
+    /// How it merges with others, if it chooses a strategy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<String>,
+    /// Condition Accepted.
+    pub accepted: Condition,
+    /// Condition Enforced, of kinds that have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enforced: Option<Condition>,
+    /// Condition Programmed, of kinds that have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub programmed: Option<Condition>,
+    /// All conditions.
+    pub conditions: Vec<Condition>,
+    /// `status.ancestors`, of kinds that have it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ancestors: Vec<AncestorStatus>,
+    /// The policies that override its settings, sorted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overridden_by: Vec<String>,
+    /// For each of them, and for the policies that keep a refused one out: the rule that decided.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<DecisionEntry>,
+    /// Clusters of the Gateways that it affects, sorted.
+    pub clusters: Arc<BTreeSet<Arc<str>>>,
+    /// Clusters where a spoke-local policy changes this.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub on_clusters: Vec<OnCluster>,
+}
+
+/// Why another policy won.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct DecisionEntry {
+    /// Its locator.
+    pub winner: String,
+    /// The rule's name: `first-by-name`.
+    pub rule: &'static str,
+    /// The rule in words.
+    pub because: &'static str,
+}
+
+/// The status of a policy on one cluster, as it is held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OnCluster {
+    /// The cluster.
+    pub cluster: Arc<str>,
+    /// The condition there, shared by all clusters with the same one: there may be thousands.
+    condition: Option<Arc<Condition>>,
+}
+
+/// The status of a policy on one cluster.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "OnCluster"))]
+struct OnClusterEntry<'o> {
+    /// The cluster.
+    cluster: &'o str,
+    /// Condition Enforced, of kinds that have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    enforced: Option<&'o Condition>,
+    /// Condition Programmed, of kinds that have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    programmed: Option<&'o Condition>,
+    /// Condition Overridden, of kinds that have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overridden: Option<&'o Condition>,
+    /// Condition Attached, of kinds that have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attached: Option<&'o Condition>,
+}
+
+impl PolicyEntry {
+    /// The entry of a policy of the hub.
+    #[must_use]
+    pub fn of_hub(view: &PolicyView<'_>, id: PolicyId) -> Self {
+        let hub = view.hub;
+        let accepted = accepted(hub, id, None);
+        let everywhere = view.fates.of(&hub.locator(id));
+        let mut entry = Self::new(hub, (id, accepted), everywhere);
+        let mut gateways = gateways_on_paths(view, everywhere);
+        if gateways.is_empty() {
+            let nodes = hub.policy(id).nodes().into_iter();
+            gateways.extend(nodes.flat_map(|node| hub.topology.gateways_of(node)));
+        }
+        let kind = hub.policy(id).object.kind.as_str();
+        let shape = hub.profile(id).status;
+        let (ancestors, _) = ancestors(hub, id, &gateways, |gateway| {
+            let name = hub.topology.locator(Node::Gateway(gateway));
+            let mut total = Tally::default();
+            for fate in everywhere.into_iter().flat_map(|everywhere| &everywhere.fates) {
+                if let Some(tally) = fate.gateways.get(&name) {
+                    total.add(tally);
+                }
+            }
+            match (everywhere, total.outcome()) {
+                (None, _) if !hub.topology.gateways_of(Node::Gateway(gateway)).is_empty() => {
+                    nowhere(kind, shape)
+                }
+                (_, outcome) => effect_of(kind, shape, outcome, &total.keys()),
+            }
+        });
+        entry.ancestors = ancestors;
+        for node in hub.policy(id).nodes() {
+            let by = hub.conflicted_by(id, node);
+            entry
+                .decisions
+                .extend(by.map(|by| DecisionEntry::new(&hub.locator(by), hub.rule_on_one_node(by, id))));
+        }
+        entry.decisions.sort();
+        entry.decisions.dedup();
+        entry
+    }
+
+    /// The entry of a policy that lives on a cluster.
+    #[must_use]
+    pub fn of_cluster(view: &PolicyView<'_>, there: &Attachments<'_>, id: PolicyId) -> Self {
+        let everywhere = view.fates.of(&there.locator(id));
+        Self::new(there, (id, accepted(there, id, None)), everywhere)
+    }
+
+    /// The entry of a policy by what became of it.
+    fn new(
+        attachments: &Attachments<'_>,
+        (id, accepted): (PolicyId, Condition),
+        everywhere: Option<&Everywhere<'_>>,
+    ) -> Self {
+        let policy = attachments.policy(id);
+        let kind = policy.object.kind.as_str();
+        let shape = attachments.profile(id).status;
+        let common = everywhere.and_then(Everywhere::common);
+        let effect = accepted.is_true().then(|| match &common {
+            Some((outcome, tally)) => effect_of(kind, shape, *outcome, &tally.keys()),
+            None => {
+                let mut nodes = policy.nodes().into_iter();
+                if nodes.any(|node| !attachments.topology.gateways_of(node).is_empty()) {
+                    nowhere(kind, shape)
+                } else {
+                    effect_of(kind, shape, Outcome::NoPath, &[])
+                }
+            }
+        });
+        let effect = effect.flatten();
+        let exceptions = everywhere.map(Everywhere::exceptions).unwrap_or_default();
+        let mut on_clusters: Vec<OnCluster> = exceptions
+            .iter()
+            .flat_map(|(clusters, tally)| {
+                let condition = exception(kind, shape, tally).map(Arc::new);
+                clusters.iter().map(move |cluster| OnCluster {
+                    cluster: Arc::clone(cluster),
+                    condition: condition.clone(),
+                })
+            })
+            .collect();
+        on_clusters.sort_by(|a, b| a.cluster.cmp(&b.cluster));
+        let by = common.map(|(_, tally)| tally.by).unwrap_or_default();
+        let decisions = by.iter().flat_map(|(locator, winner)| {
+            let rules = winner.rules.iter();
+            rules.map(|rule| DecisionEntry::new(locator, *rule))
+        });
+        let clusters = everywhere.map(Everywhere::clusters).unwrap_or_default();
+        let (mode, strategy) = mode(policy, attachments.profile(id));
+        let own = policy.object.namespace_or_empty();
+        let nowhere = policy.targets.iter();
+        let nowhere = nowhere.filter(|declared| !matches!(declared.target, Target::Attached(_)));
+        let nodes: BTreeSet<Node> = policy.nodes().into_iter().collect();
+        let named = |name: &str| effect.clone().filter(|effect| effect.kind == name);
+        Self {
+            policy: policy.locator().to_string(),
+            place: None,
+            targets: nodes
+                .iter()
+                .map(|node| attachments.topology.locator(*node))
+                .collect(),
+            missing_targets: nowhere.map(|declared| declared.unattached(own)).collect(),
+            mode,
+            strategy,
+            enforced: named("Enforced"),
+            programmed: named("Programmed"),
+            conditions: std::iter::once(accepted.clone()).chain(effect.clone()).collect(),
+            accepted,
+            ancestors: Vec::new(),
+            overridden_by: by.keys().map(ToString::to_string).collect(),
+            decisions: decisions.collect(),
+            clusters,
+            on_clusters,
+        }
+    }
+}
+
+/// `defaults` or `overrides`, where the settings stand in one of these; and the strategy, where it is written.
+fn mode(policy: &Policy<'_>, profile: &Profile) -> (Option<&'static str>, Option<String>) {
+    let Some(layer) = policy.layers.last() else {
+        return (None, None);
+    };
+    let word = layer.base.rsplit('/').next().filter(|word| *word != "spec");
+    let bases = [layer.base, "/spec"];
+    let written = bases.iter().find_map(|base| {
+        let fields = profile.strategy_fields.iter();
+        let mut written = fields.filter_map(|field| policy.object.value.pointer(&format!("{base}/{field}")));
+        written.find_map(|value| value.as_str().map(str::to_owned))
+    });
+    (word, written)
+}
+
+/// The Gateways of the hub on whose paths a policy is on any cluster.
+fn gateways_on_paths(view: &PolicyView<'_>, everywhere: Option<&Everywhere<'_>>) -> BTreeSet<GatewayId> {
+    let fates = everywhere.into_iter().flat_map(|everywhere| &everywhere.fates);
+    let names: BTreeSet<&str> = fates
+        .flat_map(|fate| fate.gateways.keys().map(String::as_str))
+        .collect();
+    let all = view.hub.topology.gateways.ids();
+    if names.is_empty() {
+        return BTreeSet::new();
+    }
+    all.filter(|gateway| names.contains(view.hub.topology.locator(Node::Gateway(*gateway)).as_str()))
+        .collect()
+}
+
+impl DecisionEntry {
+    fn new(winner: &str, rule: Rule) -> Self {
+        Self {
+            winner: winner.to_owned(),
+            rule: rule.name(),
+            because: rule.because(),
+        }
+    }
+}
+
+impl OnCluster {
+    /// The condition there.
+    pub fn condition(&self) -> Option<&Condition> {
+        self.condition.as_deref()
+    }
+}
+
+impl Serialize for OnCluster {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let named = |name: &str| self.condition().filter(|condition| condition.kind == name);
+        OnClusterEntry {
+            cluster: &self.cluster,
+            enforced: named("Enforced"),
+            programmed: named("Programmed"),
+            overridden: named("Overridden"),
+            attached: named("Attached"),
+        }
+        .serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+impl schemars::JsonSchema for OnCluster {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        OnClusterEntry::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        OnClusterEntry::json_schema(generator)
+    }
+}
+
+/// The condition of a policy on a cluster that is an exception. Kuadrant's message does not name who took a part, and a
+/// policy that lives there is what a reader looks for.
+pub fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Option<Condition> {
+    let (outcome, by) = (tally.outcome(), tally.keys());
+    let mut condition = effect_of(kind, shape, outcome, &by)?;
+    if outcome == Outcome::Partial && shape == StatusShape::Kuadrant && !by.is_empty() {
+        condition.message = format!(
+            "{kind} has been partially enforced, in part overridden by [{}]",
+            by.join(" ")
+        );
+    }
+    Some(condition)
+}
+
+impl PolicyReport {
+    /// The report without places and without what there is beside policies: what the text for people is made from.
+    #[must_use]
+    pub fn of(view: &PolicyView<'_>) -> Self {
+        Self {
+            api_version: API_VERSION,
+            kind: "PolicyReport",
+            effective: effective(view),
+            without_paths: without_paths(view),
+            policies: policies(view).into_iter().map(|(_, entry)| entry).collect(),
+            inventory: None,
+        }
+    }
+
+    /// The whole report.
+    pub fn with(view: &PolicyView<'_>, inventory: Inventory, locate: &dyn Locate) -> Self {
+        let located = policies(view).into_iter().map(|(object, entry)| PolicyEntry {
+            place: SourceLine::of(locate, object.place("")),
+            ..entry
+        });
+        Self {
+            policies: located.collect(),
+            inventory: Some(inventory),
+            ..Self::of(view)
+        }
+    }
+}
+
+/// Texts and results that many entries share.
+#[derive(Default)]
+struct Shared {
+    texts: HashSet<Arc<str>>,
+    /// By what they say.
+    results: HashMap<String, Arc<EffectiveResult>>,
+}
+
+impl Shared {
+    fn text(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.texts.get(text) {
+            return Arc::clone(known);
+        }
+        let text: Arc<str> = Arc::from(text);
+        self.texts.insert(Arc::clone(&text));
+        text
+    }
+
+    fn result(&mut self, result: EffectiveResult) -> Arc<EffectiveResult> {
+        let text = serde_json::to_string(&result).unwrap_or_default();
+        Arc::clone(self.results.entry(text).or_insert_with(|| Arc::new(result)))
+    }
+}
+
+/// What an entry says, but for its clusters.
+type Said = (Arc<str>, Arc<str>, Vec<Arc<str>>, *const EffectiveResult, bool);
+
+/// What holds on each path; what is the same on several clusters once. By kind, then Gateway, then the order of the
+/// topology.
+fn effective(view: &PolicyView<'_>) -> Vec<EffectiveEntry> {
+    // Each with the classes of clusters where it holds, and how many clusters its Gateway has.
+    let mut found: Vec<(EffectiveEntry, Vec<&[String]>, usize)> = Vec::new();
+    let mut known: HashMap<Said, usize> = HashMap::new();
+    let mut shared = Shared::default();
+    let is_one_class = view.spokes.len() == 1;
+    for seen in view.seen() {
+        let attachments = seen.attachments;
+        let mut results: HashMap<(KindId, *const Effective), Arc<EffectiveResult>> = HashMap::new();
+        for (kind, path) in seen.effective.iter() {
+            let result = results
+                .entry((kind, Arc::as_ptr(&path.effective)))
+                .or_insert_with(|| shared.result(EffectiveResult::new(attachments, kind, &path.effective)));
+            let result = Arc::clone(result);
+            let profile = &attachments.kinds.get(kind).profile;
+            let locators = attachments.topology.path_locators(&path.path);
+            let entry = EffectiveEntry {
+                kind: shared.text(&profile.kind),
+                group: shared.text(&profile.group),
+                path: locators.iter().map(|locator| shared.text(locator)).collect(),
+                result,
+                any_route: attachments.leads_to_no_route(kind, &path.path),
+                clusters: Arc::default(),
+            };
+            let position = if is_one_class {
+                found.len()
+            } else {
+                *known.entry(entry.said()).or_insert(found.len())
+            };
+            if position == found.len() {
+                let all = view.clusters_of_path(&attachments.topology, &path.path);
+                found.push((entry, Vec::new(), all));
+            }
+            if let Some((_, classes, _)) = found.get_mut(position) {
+                classes.push(seen.clusters);
+            }
+        }
+    }
+    let mut lists = ClusterLists::default();
+    let entries = found.into_iter().map(|(mut entry, classes, all)| {
+        let held: usize = classes.iter().map(|clusters| clusters.len()).sum();
+        if view.cluster.is_none() && held < all {
+            entry.clusters = lists.joined(&classes);
+        }
+        entry
+    });
+    let mut entries: Vec<EffectiveEntry> = entries.collect();
+    let order = |entry: &EffectiveEntry| {
+        (
+            Arc::clone(&entry.group),
+            Arc::clone(&entry.kind),
+            entry.path.get(1).cloned(),
+        )
+    };
+    entries.sort_by_cached_key(order);
+    entries
+}
+
+impl EffectiveEntry {
+    fn said(&self) -> Said {
+        (
+            Arc::clone(&self.kind),
+            Arc::clone(&self.group),
+            self.path.clone(),
+            Arc::as_ptr(&self.result),
+            self.any_route,
+        )
+    }
+}
+
+/// The policies of the hub, or those that go to the cluster that is looked at; and what lives there.
+fn policies<'v>(view: &'v PolicyView<'_>) -> Vec<(&'v Object, PolicyEntry)> {
+    let hub = view.hub.policies.ids();
+    let goes_there = |id: &PolicyId| {
+        let fates = view.fates.of(&view.hub.locator(*id));
+        view.cluster.is_none() || fates.is_some_and(|fates| !fates.clusters().is_empty())
+    };
+    let mut entries: Vec<(&Object, PolicyEntry)> = hub
+        .filter(goes_there)
+        .map(|id| (view.hub.policy(id).object, PolicyEntry::of_hub(view, id)))
+        .collect();
+    for spoke in view.spokes.iter().filter(|_| view.cluster.is_some()) {
+        let policies = spoke.attachments.policies.iter();
+        let local = policies.filter(|(_, policy)| policy.local);
+        entries.extend(local.map(|(id, policy)| {
+            (
+                policy.object,
+                PolicyEntry::of_cluster(view, &spoke.attachments, id),
+            )
+        }));
+    }
+    entries
+}
+
+/// Gateways with policies of a kind and no path of it.
+fn without_paths(view: &PolicyView<'_>) -> Vec<WithoutPaths> {
+    let mut found: Vec<WithoutPaths> = Vec::new();
+    for seen in view.seen() {
+        let Seen {
+            attachments,
+            effective,
+            ..
+        } = seen;
+        for (position, kind) in attachments.kinds.iter() {
+            for gateway in attachments.topology.gateways.ids() {
+                if !effective.has(Start::Gateway(gateway)) || !effective.on(position, gateway).is_empty() {
+                    continue;
+                }
+                let nodes = attachments.topology.nodes_of_gateway(gateway);
+                let policies: BTreeSet<String> = nodes
+                    .iter()
+                    .flat_map(|node| attachments.on(position, *node))
+                    .map(|entry| attachments.locator(entry.policy).to_string())
+                    .collect();
+                let without = WithoutPaths {
+                    kind: kind.profile.kind.clone(),
+                    group: kind.profile.group.clone(),
+                    gateway: attachments.topology.locator(Node::Gateway(gateway)),
+                    policies: policies.into_iter().collect(),
+                    ends: kind.profile.ends.last().copied().unwrap_or(Level::Gateway).name(),
+                };
+                if !without.policies.is_empty() && !found.contains(&without) {
+                    found.push(without);
+                }
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,277 @@
+//! Everything that is decided about the policies of one input, for reports.
+//!
+//! Owns: the bundle, and walking it: the hub as a cluster of its own, then each class of clusters that are alike. Flows
+//! in and out: the decisions of `policy` and `sync`. Must not know: how it was made, or how it is shown.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use kube_json::Value;
+
+use crate::diagnostic::{Code, DocumentId, Finding, Place, SourceId};
+use crate::object::{Object, Origin};
+use crate::placing::Clusters;
+use crate::policy::{Attachments, AuthoredId, EffectivePolicies, Fates, PolicyId};
+use crate::sync::{SyncedKinds, SyncedRoutes};
+use crate::topology::{Node, Path, Start, Topology};
+use apimachinery::{ApiVersion, Identity};
+
+/// The maximum number of paths, and of settings on one path, that are listed: nobody reads more.
+const MOST_LISTED: usize = 200_000;
+
+/// Everything that can be reported about the policies of an input.
+#[derive(Debug)]
+pub struct PolicyView<'a> {
+    /// The attachments on the hub.
+    pub hub: &'a Attachments<'a>,
+    /// The settings that apply below Gateways of the hub that go to no cluster: they have other classes, or no
+    /// placement.
+    pub hub_effective: EffectivePolicies,
+    /// The objects on the clusters, by classes of clusters that are alike.
+    pub spokes: Vec<SpokeView<'a>>,
+    /// The fate of each policy.
+    pub fates: Fates<'a>,
+    /// The clusters of each Gateway of ours.
+    pub clusters: &'a Clusters,
+    /// Which kinds go with which Gateway of ours.
+    pub kinds: &'a SyncedKinds,
+    /// The routes that go to spokes.
+    pub routes: &'a SyncedRoutes<'a>,
+    /// The one cluster that is looked at.
+    pub cluster: Option<&'a str>,
+}
+
+/// The policies of clusters that are alike, evaluated as they are there.
+#[derive(Debug)]
+pub struct SpokeView<'a> {
+    /// The clusters, sorted.
+    pub clusters: &'a [String],
+    /// What is attached there. Names are the hub's, where something comes from the hub.
+    pub attachments: Attachments<'a>,
+    /// The settings that apply on each path.
+    pub effective: EffectivePolicies,
+}
+
+/// One place where policies were evaluated: clusters that are alike, or the hub.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'v> {
+    /// The clusters; none: the hub.
+    pub clusters: &'v [String],
+    /// The policies that are attached there.
+    pub attachments: &'v Attachments<'v>,
+    /// The settings that apply there.
+    pub effective: &'v EffectivePolicies,
+}
+
+impl PolicyView<'_> {
+    /// Forgets the clusters that `keep` refuses, but for what is alike with one that it keeps.
+    pub fn retain_clusters(&mut self, keep: impl Fn(&str) -> bool) {
+        self.spokes
+            .retain(|spoke| spoke.clusters.iter().any(|cluster| keep(cluster)));
+    }
+
+    /// Every place where policies were evaluated, the hub first.
+    pub fn seen(&self) -> impl Iterator<Item = Seen<'_>> {
+        let hub = Seen {
+            clusters: &[],
+            attachments: self.hub,
+            effective: &self.hub_effective,
+        };
+        std::iter::once(hub).chain(self.spokes.iter().map(|spoke| Seen {
+            clusters: spoke.clusters,
+            attachments: &spoke.attachments,
+            effective: &spoke.effective,
+        }))
+    }
+
+    /// The number of paths on which something was evaluated, for all kinds and classes of clusters.
+    #[must_use]
+    pub fn path_count(&self) -> usize {
+        self.seen().map(|seen| seen.effective.len()).sum()
+    }
+
+    /// Why not all settings on every path are listed, if that would be too much.
+    #[must_use]
+    pub fn too_much_to_list(&self) -> Option<Finding> {
+        let all = self.seen().flat_map(|seen| seen.effective.iter());
+        let lines = all.map(|(_, path)| path.effective.content.len().saturating_add(1));
+        too_much(lines.fold(0, usize::saturating_add))
+    }
+
+    /// The same of what an explanation lists: of a policy every path that it makes a difference to, of another object
+    /// those through it.
+    #[must_use]
+    pub fn too_much_to_explain(&self, identity: &Identity) -> Option<Finding> {
+        if self.is_policy(identity) {
+            return self.too_much_to_list();
+        }
+        let through = self.seen().flat_map(|seen| {
+            let nodes = seen.attachments.topology.find(identity).into_iter();
+            nodes.map(move |node| seen.effective.through(seen.attachments, node).len())
+        });
+        too_much(through.fold(0, usize::saturating_add))
+    }
+
+    /// Whether a policy of the hub, or of a cluster that was evaluated, has this identity.
+    #[must_use]
+    pub fn is_policy(&self, identity: &Identity) -> bool {
+        let locator = identity.locator();
+        self.seen().any(|seen| !seen.standing_for(&locator).is_empty())
+    }
+
+    /// Objects that routes and policies name and that are not in the input: mostly Services. They have nothing but
+    /// their names.
+    #[must_use]
+    pub fn without_objects(&self) -> Vec<Object> {
+        let seen = self.seen();
+        let backends = seen.flat_map(|seen| seen.attachments.topology.backends.rows());
+        let named: BTreeSet<&Identity> = backends
+            .filter(|backend| backend.object.is_none())
+            .map(|backend| &backend.identity)
+            .collect();
+        let objects = named.into_iter().map(|identity| Object {
+            api_version: ApiVersion {
+                group: identity.group_kind.group.clone(),
+                version: String::new(),
+            },
+            kind: identity.group_kind.kind.clone(),
+            namespace: identity.namespace.clone(),
+            name: identity.name.clone(),
+            value: Value::Null,
+            origin: Origin {
+                document: DocumentId {
+                    source: SourceId(0),
+                    index: 0,
+                },
+                pointer: String::new(),
+            },
+        });
+        objects.collect()
+    }
+
+    /// On how many clusters a path may be: those of its Gateway, or all that were looked at, where it begins at a
+    /// Service of a mesh, as no Gateway says where that goes.
+    pub fn clusters_of_path(&self, topology: &Topology<'_>, path: &Path) -> usize {
+        match path.start {
+            Start::Gateway(gateway) => {
+                let gateway = topology.gateways.get(gateway).known_as();
+                self.clusters_of(&gateway.key()).len()
+            }
+            Start::Service(_) => self.spokes.iter().map(|spoke| spoke.clusters.len()).sum(),
+        }
+    }
+
+    /// The clusters of a Gateway by its `namespace/name` on the hub.
+    pub fn clusters_of(&self, gateway: &str) -> &[String] {
+        let known = self.clusters.get(gateway);
+        known.map(AsRef::as_ref).unwrap_or_default()
+    }
+}
+
+fn too_much(lines: usize) -> Option<Finding> {
+    (lines > MOST_LISTED).then(|| {
+        let message = format!(
+            "the effective policies are {lines} paths and settings; at most {MOST_LISTED} are listed"
+        );
+        Finding::new(Code::POLICY_TOO_MANY_PATHS, Place::Run, message)
+            .note("a path leads from a Gateway through a listener and a route to a rule or a backend")
+            .help("ask about one route (`spokewright explain httproute/NAMESPACE/NAME`), or about one cluster (`--cluster NAME`)")
+    })
+}
+
+impl Seen<'_> {
+    /// The policies there that stand for the one of this locator, each with what it is in them.
+    pub fn standing_for(self, locator: &str) -> Vec<(PolicyId, AuthoredId)> {
+        let policies = self.attachments.policies.iter();
+        policies
+            .flat_map(|(id, policy)| {
+                policy
+                    .authors(id)
+                    .map(move |(author, authored)| (id, author, authored))
+            })
+            .filter(|(_, _, authored)| authored.locator.as_ref() == locator)
+            .map(|(id, author, _)| (id, author))
+            .collect()
+    }
+
+    /// Whether a policy is there: on the hub, whether it is on any path that is evaluated there.
+    pub fn goes_there(self, policy: PolicyId) -> bool {
+        let topology = &self.attachments.topology;
+        let nodes = self.attachments.policy(policy).nodes().into_iter();
+        let mut starts = nodes.flat_map(|node| topology.starts_of(node));
+        !self.clusters.is_empty() || starts.any(|start| self.effective.has(start))
+    }
+
+    /// A node of the hub, as it is called there.
+    pub fn find(self, hub: &Attachments<'_>, node: Node) -> Vec<Node> {
+        if self.clusters.is_empty() {
+            return vec![node];
+        }
+        let section = hub.topology.section(node);
+        let there = self.attachments.topology.find(&hub.topology.identity(node));
+        let there = there.into_iter();
+        there
+            .filter_map(|whole| self.attachments.topology.find_section(whole, section))
+            .collect()
+    }
+}
+
+/// Lists of clusters, each once: what a thousand Gateways have on ten thousand clusters is one list.
+#[derive(Debug, Default)]
+pub struct ClusterLists<'v> {
+    by_classes: HashMap<Vec<*const [String]>, Arc<[String]>>,
+    lists: HashSet<Arc<[String]>>,
+    /// The classes are known by where they are: they must stay there.
+    classes: PhantomData<&'v [String]>,
+}
+
+impl<'v> ClusterLists<'v> {
+    /// The clusters of some classes, sorted. Equal lists are the same one.
+    pub fn joined(&mut self, classes: &[&'v [String]]) -> Arc<[String]> {
+        let mut by: Vec<*const [String]> = classes.iter().map(|class| std::ptr::from_ref(*class)).collect();
+        by.dedup();
+        let lists = &mut self.lists;
+        let joined = self.by_classes.entry(by).or_insert_with(|| {
+            let names: BTreeSet<&String> = classes.iter().copied().flatten().collect();
+            let list: Arc<[String]> = names.into_iter().cloned().collect();
+            match lists.get(&list) {
+                Some(known) => Arc::clone(known),
+                None => {
+                    lists.insert(Arc::clone(&list));
+                    list
+                }
+            }
+        });
+        Arc::clone(joined)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_lists_of_clusters_are_one() {
+        let names = |names: &[&str]| -> Vec<String> { names.iter().map(ToString::to_string).collect() };
+        let (some, others, all) = (
+            names(&["b", "d"]),
+            names(&["a", "c"]),
+            names(&["a", "b", "c", "d"]),
+        );
+        let mut lists = ClusterLists::default();
+        let joined = lists.joined(&[&some, &others]);
+        assert_eq!(*joined, *all);
+        for classes in [
+            &[&*some, &others][..],
+            &[&others, &some],
+            &[&all],
+            &[&all, &all],
+            &[&all, &some],
+        ] {
+            assert!(Arc::ptr_eq(&joined, &lists.joined(classes)), "{classes:?}");
+        }
+        assert_eq!(*lists.joined(&[&some]), *some);
+        assert!(lists.joined(&[]).is_empty());
+    }
+}

@@ -1,0 +1,355 @@
+//! Predicted statuses of hub objects, as their controllers would write them once every work is applied.
+//!
+//! Owns: the conditions of GatewayClasses and Gateways (docs/systems/mgc.md#gateway-conditions), and which object gets
+//! which of the statuses that the policy engine predicts (docs/systems/gep-713.md#status).
+//! Flows in: a [`Prediction`]. Flows out: [`ObjectStatus`]es.
+//! Must not know: how policies are decided, or works.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kube_json::{Value, json};
+
+use super::policies::PolicyEntry;
+use super::policy_view::{PolicyView, Seen};
+use super::status::{ObjectStatus, StatusGroup};
+use crate::api::gateway::{GROUP, Gateway};
+use crate::api::params::InvalidParameters;
+use crate::diagnostic::{Code, Finding, Findings, Place};
+use crate::hub::{Objects, OurClass, OurGatewayId, Ours, Table};
+use crate::object::Object;
+use crate::policy::{Condition, affecting};
+use crate::topology::Node;
+use apimachinery::{GroupKind, Identity};
+
+/// The reports of MGC about a Gateway that is not placed, or not everywhere (docs/systems/mgc.md#gateway-conditions).
+pub const UNKNOWN: &str = "current state of the gateway is unknown";
+
+/// Everything that statuses are predicted from.
+#[derive(Debug, Clone, Copy)]
+pub struct Prediction<'p, 'a> {
+    /// The hub's objects.
+    pub objects: &'p Objects,
+    /// Our classes and Gateways.
+    pub ours: &'p Ours<'a>,
+    /// The clusters of each Gateway, in the order of [`Ours::gateways`].
+    pub clusters: &'p Table<OurGatewayId, Arc<[String]>>,
+    /// Gateways, by the same order, whose placement is not in the input.
+    pub not_found: &'p BTreeSet<OurGatewayId>,
+    /// The policies.
+    pub view: &'p PolicyView<'p>,
+}
+
+/// Which policies affect a target, by what it is called: its group, its locator, the kind of the policies.
+type Affecting<'v> = BTreeMap<(StatusGroup, String), AffectingThere<'v>>;
+
+/// The policies by their kind (group and kind), and locator.
+#[derive(Default)]
+struct AffectingThere<'v> {
+    policies: BTreeMap<(String, String), BTreeMap<String, &'v Object>>,
+    /// Whether the object has no conditions that could report it.
+    without_conditions: bool,
+}
+
+/// So many policies all targets together may name: a thousand routes below a Gateway with a thousand policies are a
+/// million.
+const MOST_AFFECTING: usize = 200_000;
+
+fn too_many_affect() -> Finding {
+    let message = format!("the statuses of all targets would name more than {MOST_AFFECTING} policies");
+    Finding::new(Code::POLICY_TOO_MANY_PATHS, Place::Run, message)
+        .note("a route is affected by the policies that target it or its Gateways")
+        .help(
+            "ask about one object (`spokewright explain KIND/NAMESPACE/NAME`), or about one cluster (`spokewright policies \
+             --cluster NAME`)",
+        )
+}
+
+impl Prediction<'_, '_> {
+    /// The statuses: GatewayClasses, Gateways with their listeners, routes with their rules, other targets, policies;
+    /// in each group by locator. Not if they would name too many policies.
+    pub fn statuses(&self) -> Result<Vec<ObjectStatus>, Box<Finding>> {
+        let mut targets: BTreeMap<(StatusGroup, String), ObjectStatus> = BTreeMap::new();
+        let classes = self.ours.classes.values().map(|class| {
+            let mut status = class_status(class);
+            status.extension_kinds = extension_kinds(class);
+            status
+        });
+        for status in classes.chain(self.gateways()).chain(self.routes()) {
+            targets.insert((status.group, status.object.clone()), status);
+        }
+        let affecting = self.affecting().ok_or_else(|| Box::new(too_many_affect()))?;
+        affect(affecting, &mut targets);
+        Ok(targets.into_values().chain(self.policies()).collect())
+    }
+
+    /// Our Gateways, those of a class with unusable parameters included
+    /// (docs/systems/mgc.md#gateway-conditions).
+    pub fn gateways(&self) -> Vec<ObjectStatus> {
+        let ours = self.ours.gateways.iter();
+        let mut statuses: Vec<ObjectStatus> = ours
+            .filter_map(|(id, ours)| {
+                let class = self.ours.classes.get(ours.gateway.class_name)?;
+                Some(gateway_status(
+                    &ours.gateway,
+                    class,
+                    self.clusters.get(id),
+                    self.not_found.contains(&id),
+                ))
+            })
+            .collect();
+        for object in self.objects.of_kind(GROUP, "Gateway") {
+            let class = object.root().get("spec").get("gatewayClassName").str();
+            let refused = class
+                .and_then(|name| self.ours.classes.get(name))
+                .and_then(|class| class.params.as_ref().err());
+            if let Some(refused) = refused {
+                let mut status = ObjectStatus::new(object.identity().locator(), StatusGroup::Gateway);
+                let message = format!("Invalid parameters in gateway class: {refused}");
+                status
+                    .conditions
+                    .push(condition("Programmed", "False", "Pending", message));
+                statuses.push(status);
+            }
+        }
+        statuses
+    }
+
+    /// The routes that go to spokes. No controller writes their conditions on the hub.
+    fn routes(&self) -> impl Iterator<Item = ObjectStatus> + '_ {
+        let view = self.view;
+        view.routes.iter().filter_map(|(number, route)| {
+            let clusters = view.routes.clusters(view.hub, view.clusters, number);
+            (!clusters.is_empty()).then(|| ObjectStatus {
+                shipped_to: clusters.into_iter().map(str::to_owned).collect(),
+                ..ObjectStatus::new(route.object.identity().locator(), StatusGroup::Route)
+            })
+        })
+    }
+
+    /// Which policies affect what, on any cluster; `None`: too many.
+    fn affecting(&self) -> Option<Affecting<'_>> {
+        let mut all = Affecting::new();
+        let mut left = MOST_AFFECTING;
+        for seen in self.view.seen() {
+            let attachments = seen.attachments;
+            let topology = &attachments.topology;
+            for ((node, kind), authors) in affecting(attachments, seen.effective)? {
+                let of_hub = seen.clusters.is_empty();
+                // What is synced is told from the clusters; a Secret that a policy names may be anywhere.
+                if of_hub && !matches!(node, Node::Backend(_) | Node::Port(..)) && !self.stays(seen, node) {
+                    continue;
+                }
+                let there = all
+                    .entry((group(seen, node), topology.locator(node)))
+                    .or_default();
+                there.without_conditions = has_no_conditions(&topology.identity(node));
+                let profile = &attachments.kinds.get(kind).profile;
+                let key = (profile.group.clone(), profile.kind.clone());
+                let policies = there.policies.entry(key).or_default();
+                for author in authors {
+                    let authored = attachments.authored(author);
+                    let known = policies.insert(authored.locator.to_string(), authored.object);
+                    left = left.checked_sub(usize::from(known.is_none()))?;
+                }
+            }
+        }
+        Some(all)
+    }
+
+    /// Whether what a node of the hub leads to is evaluated on the hub.
+    fn stays(&self, seen: Seen<'_>, node: Node) -> bool {
+        let mut starts = seen.attachments.topology.starts_of(node).into_iter();
+        starts.any(|start| seen.effective.has(start))
+    }
+
+    fn policies(&self) -> Vec<ObjectStatus> {
+        let policies = self.view.hub.policies.ids();
+        let mut statuses: Vec<ObjectStatus> = policies
+            .map(|id| {
+                let entry = PolicyEntry::of_hub(self.view, id);
+                ObjectStatus {
+                    conditions: entry.conditions,
+                    ancestors: entry.ancestors,
+                    on_clusters: entry.on_clusters,
+                    ..ObjectStatus::new(entry.policy, StatusGroup::Policy)
+                }
+            })
+            .collect();
+        statuses.sort_by(|a, b| a.object.cmp(&b.object));
+        statuses
+    }
+}
+
+/// Adds to every target the conditions `<Kind>Affected` and the stanza `effectivePolicy`; to an object that has no
+/// conditions, the annotation that stands for them (docs/systems/gep-713.md#affected-conditions).
+fn affect(all: Affecting<'_>, targets: &mut BTreeMap<(StatusGroup, String), ObjectStatus>) {
+    for ((group, locator), affecting) in all {
+        let status = targets
+            .entry((group, locator.clone()))
+            .or_insert_with(|| ObjectStatus::new(locator, group));
+        for ((policy_group, kind), policies) in affecting.policies {
+            let objects = policies.values();
+            status
+                .effective_policy
+                .extend(objects.clone().map(|object| reference(object)));
+            if affecting.without_conditions {
+                status
+                    .annotations
+                    .insert(POLICY_AFFECTED.to_owned(), "true".to_owned());
+                continue;
+            }
+            let names: BTreeSet<String> = objects.map(|object| object.key()).collect();
+            let names: Vec<String> = names.into_iter().collect();
+            let message = format!("Object affected by {kind} [{}]", names.join(" "));
+            let affected = format!("{policy_group}/{kind}Affected");
+            status
+                .conditions
+                .push(condition(&affected, "True", "Accepted", message));
+        }
+    }
+}
+
+/// The annotation of an object without conditions that some policy affects
+/// (docs/systems/gep-713.md#affected-conditions).
+const POLICY_AFFECTED: &str = "gateway.networking.k8s.io/PolicyAffected";
+
+/// Core kinds whose status has no conditions, or that have no status.
+fn has_no_conditions(identity: &Identity) -> bool {
+    let kind = &identity.group_kind;
+    kind.group.is_empty() && matches!(kind.kind.as_str(), "Secret" | "ConfigMap")
+}
+
+fn group(seen: Seen<'_>, node: Node) -> StatusGroup {
+    let topology = &seen.attachments.topology;
+    match node {
+        Node::Class(_) => StatusGroup::GatewayClass,
+        Node::Gateway(_) | Node::Listener(..) => StatusGroup::Gateway,
+        Node::Route(_) | Node::Rule(..) => StatusGroup::Route,
+        Node::Mesh(_) | Node::Namespace(_) | Node::ListenerSet(_) => StatusGroup::Other,
+        // A route can be another route's backend, and is a route all the same.
+        Node::Backend(_) | Node::Port(..) => {
+            let kind = topology.identity(node).group_kind;
+            if topology.is_route(&kind.group, &kind.kind) {
+                StatusGroup::Route
+            } else {
+                StatusGroup::Other
+            }
+        }
+    }
+}
+
+/// An entry of `status.effectivePolicy` (docs/systems/gep-713.md#what-the-earlier-text-had).
+pub fn reference(object: &Object) -> Value {
+    json!({
+        "name": object.name,
+        "namespace": object.namespace,
+        "apiGroup": object.api_version.group,
+        "kind": object.kind,
+    })
+}
+
+/// The policy kinds that a class syncs, for the list of extension kinds in its status
+/// (docs/systems/gep-713.md#what-the-earlier-text-had): `Kind.group`, sorted.
+fn extension_kinds(class: &OurClass<'_>) -> Vec<String> {
+    let params = class.params.as_ref().into_iter();
+    let kinds: BTreeSet<String> = params
+        .flat_map(|params| &params.policies_to_sync)
+        .map(|resource| GroupKind::new(resource.group.as_str(), resource.kind.as_str()).to_string())
+        .collect();
+    kinds.into_iter().collect()
+}
+
+/// A condition.
+pub fn condition(kind: &str, status: &'static str, reason: &str, message: String) -> Condition {
+    Condition {
+        kind: kind.to_owned(),
+        status,
+        reason: reason.to_owned(),
+        message,
+    }
+}
+
+/// The condition Accepted of a GatewayClass (docs/systems/mgc.md#gatewayclass-status).
+pub fn class_status(class: &OurClass<'_>) -> ObjectStatus {
+    let accepted = match &class.params {
+        Ok(_) => handled(class),
+        Err(failure) => condition(
+            InvalidParameters::CONDITION,
+            "False",
+            InvalidParameters::REASON,
+            failure.to_string(),
+        ),
+    };
+    ObjectStatus {
+        conditions: vec![accepted],
+        ..ObjectStatus::new(class.class.object.identity().locator(), StatusGroup::GatewayClass)
+    }
+}
+
+/// What MGC says of a class and a Gateway that it takes care of.
+pub fn handled(class: &OurClass<'_>) -> Condition {
+    let message = InvalidParameters::accepted_message(class.class.controller_name);
+    condition("Accepted", "True", "Accepted", message)
+}
+
+/// The conditions of a Gateway of ours, as MGC writes them once every work is applied
+/// (docs/systems/mgc.md#gateway-conditions).
+fn gateway_status(
+    gateway: &Gateway<'_>,
+    class: &OurClass<'_>,
+    clusters: &[String],
+    not_found: bool,
+) -> ObjectStatus {
+    let programmed = if gateway.listeners.is_empty() {
+        no_listeners()
+    } else if clusters.is_empty() {
+        let because = gateway.placement.filter(|_| not_found).map(placement_not_found);
+        let message = format!("{UNKNOWN}{}", because.unwrap_or_default());
+        condition("Programmed", "Unknown", "Pending", message)
+    } else {
+        programmed_on(clusters)
+    };
+    ObjectStatus {
+        conditions: vec![handled(class), programmed],
+        ..ObjectStatus::new(gateway.object.identity().locator(), StatusGroup::Gateway)
+    }
+}
+
+/// Programmed, everywhere.
+pub fn programmed_on(clusters: &[String]) -> Condition {
+    let message = format!("gateway placed on clusters [{}]", clusters.join(" "));
+    condition("Programmed", "True", "Programmed", message)
+}
+
+/// A Gateway without listeners cannot be placed.
+pub fn no_listeners() -> Condition {
+    let message = "gateway failed to be placed on all clusters []".to_owned();
+    condition("Programmed", "False", "Invalid", message)
+}
+
+/// What MGC appends when nothing decides a placement (docs/systems/mgc.md#placing-a-gateway).
+fn placement_not_found(name: &str) -> String {
+    format!(
+        " error: failed to place gateway : no PlacementDecisions found for placement {name} via label selector: \
+         map[{label}:{name}] error: PlacementDecision \"{name}\" not found",
+        label = crate::object::well_known::PLACEMENT_LABEL
+    )
+}
+
+/// The Gateways for which `findings` report that nothing decides their placement.
+#[must_use]
+pub fn placements_not_found(ours: &Ours<'_>, findings: &Findings) -> BTreeSet<OurGatewayId> {
+    let label = crate::object::well_known::PLACEMENT_LABEL_POINTER;
+    let places: BTreeSet<_> = findings
+        .iter()
+        .filter(|finding| finding.code == crate::diagnostic::Code::PLACEMENT_NOT_FOUND)
+        .map(|finding| &finding.place)
+        .collect();
+    let at = |object: &crate::object::Object| object.place(label);
+    ours.gateways
+        .iter()
+        .filter(|(_, ours)| places.contains(&at(ours.gateway.object)))
+        .map(|(id, _)| id)
+        .collect()
+}

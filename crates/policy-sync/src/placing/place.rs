@@ -1,0 +1,268 @@
+//! The clusters of each Gateway of ours (docs/placement.md): given, or evaluated.
+//!
+//! Owns: which of the two applies, and the findings about a Gateway that is placed nowhere. Flows in: our Gateways,
+//! given decisions, an evaluation. Flows out: a list of clusters for each Gateway. Must not know: how a scheduler
+//! decides.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use ocm_placement::{Detail, Evaluation, Input, Inventory, evaluate};
+
+use super::findings::{all_problems, differs, finding};
+use super::given::GivenDecisions;
+use crate::api::config::PlacementSource;
+use crate::api::gateway::Gateway;
+use crate::api::ocm::GROUP;
+use crate::diagnostic::{Code, Finding, Findings, nearest, shell_name, shell_word};
+use crate::hub::{Hub, OurGatewayId, Ours, Table};
+use crate::object::Object;
+use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
+use apimachinery::names::check_cluster_name;
+
+/// The clusters of each Gateway, by its `namespace/name`.
+pub type Clusters = BTreeMap<String, Arc<[String]>>;
+
+/// The clusters of each Gateway of ours, sorted; none for one without a placement.
+///
+/// `input` is what an evaluation starts from; it takes place only where it is needed.
+pub fn place(
+    hub: &Hub,
+    ours: &Ours<'_>,
+    source: PlacementSource,
+    input: &Input<'_>,
+    findings: &mut Findings,
+) -> Table<OurGatewayId, Arc<[String]>> {
+    let mut placing = Placing {
+        hub,
+        given: GivenDecisions::new(hub, findings),
+        evaluation: None,
+        source,
+        evaluated: BTreeMap::new(),
+        lists: BTreeSet::new(),
+        unable: BTreeSet::new(),
+    };
+    if ours
+        .gateways
+        .rows()
+        .iter()
+        .any(|gateway| placing.wants_evaluation(&gateway.gateway, input.inventory))
+    {
+        placing.evaluation = Some(evaluate(input, Detail::Decisions));
+    }
+    let clusters = ours.gateways.map(|(_, ours)| {
+        placing
+            .clusters(&ours.gateway, input.inventory, findings)
+            .unwrap_or_default()
+    });
+    placing.report(hub, input.inventory, findings);
+    clusters
+}
+
+/// The data for placing Gateways.
+struct Placing<'a> {
+    hub: &'a Hub,
+    given: GivenDecisions<'a>,
+    evaluation: Option<Evaluation<'a>>,
+    source: PlacementSource,
+    /// The Placements whose evaluation decides something, and their clusters, which all their Gateways share.
+    evaluated: BTreeMap<(String, String), Arc<[String]>>,
+    /// Equal lists of different Placements are one.
+    lists: BTreeSet<Arc<[String]>>,
+    /// Clusters that they choose and that can have no work.
+    unable: BTreeSet<String>,
+}
+
+impl Placing<'_> {
+    /// Whether the evaluation decides about this Gateway, or is compared with its decisions.
+    fn wants_evaluation(&self, gateway: &Gateway<'_>, inventory: &Inventory<'_>) -> bool {
+        let Some(name) = gateway.placement else {
+            return false;
+        };
+        self.source != PlacementSource::Decisions
+            && inventory.has_placement(gateway.object.namespace_or_empty(), name)
+    }
+
+    fn clusters(
+        &mut self,
+        gateway: &Gateway<'_>,
+        inventory: &Inventory<'_>,
+        findings: &mut Findings,
+    ) -> Option<Arc<[String]>> {
+        let Some(name) = gateway.placement else {
+            findings.push(not_placed(gateway));
+            return None;
+        };
+        let namespace = gateway.object.namespace_or_empty();
+        let given = self
+            .given
+            .get(namespace, name)
+            .filter(|_| self.source != PlacementSource::Evaluate);
+        if let Some(given) = given {
+            if given.is_empty() {
+                findings.push(no_clusters(gateway, name));
+            }
+            return Some(Arc::clone(given));
+        }
+        let key = (namespace.to_owned(), name.to_owned());
+        if let Some(known) = self.evaluated.get(&key) {
+            return Some(Arc::clone(known));
+        }
+        let evaluated = match &self.evaluation {
+            Some(evaluation) => evaluation.clusters_of(namespace, name),
+            None => None,
+        };
+        let Some(evaluated) = evaluated else {
+            findings.push(self.not_found(gateway, name, inventory));
+            return None;
+        };
+        let (able, unable): (Vec<&str>, Vec<&str>) = evaluated
+            .into_iter()
+            .partition(|cluster| check_cluster_name(cluster).is_ok());
+        self.unable.extend(unable.into_iter().map(str::to_owned));
+        let mut clusters: Vec<String> = able.into_iter().map(str::to_owned).collect();
+        clusters.sort_unstable();
+        let clusters: Arc<[String]> = clusters.into();
+        let clusters = match self.lists.get(&clusters) {
+            Some(known) => Arc::clone(known),
+            None => {
+                self.lists.insert(Arc::clone(&clusters));
+                clusters
+            }
+        };
+        self.evaluated.insert(key, Arc::clone(&clusters));
+        Some(clusters)
+    }
+
+    /// The findings of the evaluation about the Placements that it decided, and about those where its answer differs
+    /// from the decisions that were used.
+    fn report(&self, hub: &Hub, inventory: &Inventory<'_>, findings: &mut Findings) {
+        let Some(evaluation) = &self.evaluation else {
+            return;
+        };
+        let problems = all_problems(evaluation);
+        let problems = problems.iter().filter(|problem| {
+            let key = (problem.namespace.clone(), problem.name.clone());
+            self.evaluated.contains_key(&key)
+        });
+        findings.extend(problems.map(|problem| finding(hub, problem)));
+        let clusters = hub.objects.of_kind(GROUP, "ManagedCluster").iter();
+        let unable = clusters.filter(|cluster| self.unable.contains(&cluster.name));
+        findings.extend(unable.filter_map(holds_no_work));
+        if self.source == PlacementSource::Auto {
+            let differences = evaluation.differences();
+            findings.extend(
+                differences
+                    .iter()
+                    .map(|difference| differs(hub, inventory, difference)),
+            );
+        }
+    }
+
+    fn not_found(&self, gateway: &Gateway<'_>, name: &str, inventory: &Inventory<'_>) -> Finding {
+        let namespace = gateway.object.namespace_or_empty();
+        let decisions_only = self.source == PlacementSource::Decisions;
+        let missing = match self.source {
+            PlacementSource::Decisions => "PlacementDecision",
+            PlacementSource::Evaluate => "Placement",
+            PlacementSource::Auto => "PlacementDecision or Placement",
+        };
+        let finding = Finding::new(
+            Code::PLACEMENT_NOT_FOUND,
+            gateway.object.place(PLACEMENT_LABEL_POINTER),
+            format!("there is no {missing} for placement `{name}` in namespace `{namespace}`"),
+        )
+        .label(format!("needed by {}", gateway.object.identity()));
+        let placements = inventory.placements().filter(|_| !decisions_only);
+        let known: BTreeSet<(&str, &str)> = placements.chain(self.given.placements()).collect();
+        let here = known
+            .iter()
+            .filter(|(other, _)| *other == namespace)
+            .map(|(_, name)| *name);
+        if let Some(near) = nearest(name, here.filter(|near| *near != name)) {
+            let finding = finding.help(format!("did you mean `{near}`?"));
+            let placements = &self.hub.objects;
+            return match placements.find(GROUP, "Placement", Some(namespace), near) {
+                Some(placement) => finding.lacks(
+                    format!("Placement {namespace}/{name}"),
+                    placement.place("/metadata/name"),
+                ),
+                None => finding,
+            };
+        }
+        match known
+            .iter()
+            .find(|(other, placement)| *placement == name && *other != namespace)
+        {
+            Some((elsewhere, _)) => finding
+                .note(format!(
+                    "namespace `{elsewhere}` has a placement of that name, but a Gateway can use only those of its own namespace"
+                ))
+                .help("move the placement or the Gateway, so that both are in one namespace"),
+            None if decisions_only => finding.help(format!(
+                "add the PlacementDecisions (`kubectl get placementdecision -n {} -o yaml`), or use \
+                 `--placement auto`",
+                shell_word(namespace)
+            )),
+            None => finding.help(format!(
+                "correct the label, or add the Placement (`kubectl get placement {} -n {} -o yaml`) or \
+                 its PlacementDecisions to the input",
+                shell_name(name),
+                shell_word(namespace)
+            )),
+        }
+    }
+}
+
+/// An API server takes such a cluster, and a Placement may choose it.
+fn holds_no_work(cluster: &Object) -> Option<Finding> {
+    let error = check_cluster_name(&cluster.name).err()?;
+    let finding = Finding::new(
+        Code::OBJECT_INVALID_NAME,
+        cluster.place("/metadata/name"),
+        format!(
+            "cluster `{}` can have no works: they belong in a namespace of its name, and no namespace can have that name",
+            cluster.name
+        ),
+    )
+    .label("a Placement selects it")
+    .note(error.to_string());
+    Some(match error.suggestion {
+        Some(name) => finding.help(format!("register it under another name, such as `{name}`")),
+        None => finding.help("register it under another name"),
+    })
+}
+
+fn not_placed(gateway: &Gateway<'_>) -> Finding {
+    let labels = gateway.object.root().get("metadata").get("labels");
+    let near = nearest(PLACEMENT_LABEL, labels.entries().map(|(label, _)| label));
+    let near = near.map(|near| labels.get(near));
+    let place = match &near {
+        Some(near) => gateway.object.key_place(&near.pointer()),
+        None => gateway.object.place(&labels.pointer()),
+    };
+    let finding = Finding::new(
+        Code::GATEWAY_NOT_PLACED,
+        place,
+        format!(
+            "{} has no placement label, so no cluster receives it",
+            gateway.object.identity()
+        ),
+    );
+    if near.is_some() {
+        return finding.help(format!("did you mean `{PLACEMENT_LABEL}`?"));
+    }
+    finding.help(format!(
+        "add the label `{PLACEMENT_LABEL}: NAME` with the name of a Placement in its namespace"
+    ))
+}
+
+fn no_clusters(gateway: &Gateway<'_>, placement: &str) -> Finding {
+    Finding::new(
+        Code::PLACEMENT_NO_CLUSTERS,
+        gateway.object.place(PLACEMENT_LABEL_POINTER),
+        format!("the decisions for placement `{placement}` contain no cluster"),
+    )
+    .label(format!("{} is on no cluster", gateway.object.identity()))
+    .help("`spokewright placement --why CLUSTER` shows why a cluster is not selected")
+}

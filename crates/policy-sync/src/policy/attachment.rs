@@ -1,0 +1,503 @@
+//! Which policy is attached where.
+//!
+//! Owns: all policies of the input, the nodes that they are attached to, and which are accepted on each node.
+//! Flows in: the objects of the hub or of a cluster, profiles. Flows out: [`Attachments`].
+//! Must not know: how the policies merge; clusters and works.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, OnceLock};
+
+use super::envoy_gateway_fit::{
+    Fit, Misfit, no_default_host, unfit, wants_default_host, wrong_setting, wrong_setting_at,
+};
+use super::ids::{AuthoredId, KindId, PolicyId};
+use super::kinds::policy_kinds;
+use super::layer::{Entry, Leaf};
+use super::merged_gateways::merging_classes;
+use super::one_policy::{Authored, Copied, Policy};
+use super::options::Options;
+use super::per_field::meet;
+use super::placed::{AtListener, Placed, RefusedThere};
+use super::precedence::Rule;
+use super::profile::{Profile, SameTarget, StatusShape};
+use super::reading::read_policy;
+use super::scopes::{Parents, Scopes, route_of};
+use super::selecting::Selecting;
+use super::targets::Resolver;
+use super::waypoints::{Waypoint, waypoint_of};
+use super::workloads::Workloads;
+use crate::diagnostic::{Findings, broken};
+use crate::hub::{Grants, Table};
+use crate::object::Object;
+use crate::topology::{
+    BackendId, ClassId, Controllers, Level, ListenerId, NamespaceId, NearObjects, Node, Path, Sources, Start,
+    Topology,
+};
+use apimachinery::Identity;
+
+/// A policy kind of the input.
+#[derive(Debug, Clone)]
+pub struct Kind {
+    /// What is known about it.
+    pub profile: Arc<Profile>,
+    /// Its policies by the node that they are attached to.
+    pub nodes: BTreeMap<Node, Placed>,
+    /// Which of them are under which, computed when needed.
+    scopes: OnceLock<Scopes>,
+}
+
+/// All policies and where they are attached: enough to decide what reaches a spoke.
+#[derive(Debug, Default)]
+pub struct Attachments<'a> {
+    /// The hierarchy.
+    pub topology: Topology<'a>,
+    /// Policy kinds that occur, sorted.
+    pub kinds: Table<KindId, Kind>,
+    /// All policies, by kind, namespace and name; spoke-local ones after the hub's of their kind.
+    pub policies: Table<PolicyId, Policy<'a>>,
+    /// The root namespace of a mesh that some policy applies to.
+    pub(super) mesh: Option<NamespaceId>,
+    /// The Services that a waypoint serves, if Istio's policies are in the input.
+    pub(super) waypoints: BTreeMap<BackendId, Waypoint>,
+    /// The classes whose Gateways Envoy Gateway is known to run as one.
+    pub(super) merging_classes: BTreeSet<ClassId>,
+    /// The policies with a setting that Envoy Gateway refuses everywhere, and why: found once for all of their targets.
+    pub(super) wrong_settings: BTreeMap<PolicyId, Misfit>,
+    policy_ids: HashMap<Identity, PolicyId>,
+    /// Through which parents each route hangs where, computed when needed.
+    parents: OnceLock<Parents>,
+}
+
+impl<'a> Attachments<'a> {
+    /// Reads and attaches every policy, of the hub or of a cluster. `copied` maps the policies that were synced to a
+    /// cluster to their originals, by their identity there.
+    pub fn new(
+        sources: Sources<'a>,
+        copied: &HashMap<Identity, Copied<'a>>,
+        grants: &Grants<'a>,
+        options: &Options<'_>,
+        findings: &mut Findings,
+    ) -> Self {
+        let unknown = Controllers::default();
+        let controllers = options.controllers.unwrap_or(&unknown);
+        let sources_by_age = (sources, options.seniority());
+        let topology = Topology::new(sources_by_age, grants, (options.routes, controllers), findings);
+        let mut attachments = Self {
+            merging_classes: merging_classes(&topology, sources),
+            topology,
+            ..Self::default()
+        };
+        for profile in policy_kinds(sources, options) {
+            attachments.kinds.push(Kind {
+                profile,
+                nodes: BTreeMap::new(),
+                scopes: OnceLock::new(),
+            });
+        }
+        let mut unread: Table<PolicyId, (&Object, KindId, bool)> = Table::default();
+        for (id, kind) in attachments.kinds.iter() {
+            let of_kind = sources.of_kind(&kind.profile.group, &kind.profile.kind);
+            for (object, local) in of_kind.filter(|(object, _)| options.reads(object)) {
+                unread.push((object, id, local));
+            }
+        }
+        let unread: Vec<_> = unread.iter().collect();
+        let read: Vec<Policy<'a>> = findings.of_each(&unread, |(id, (object, kind, local)), findings| {
+            let profile = &attachments.kinds.get(*kind).profile;
+            read_policy(object, (*id, *kind, *local), profile, options, findings)
+        });
+        for mut policy in read {
+            let identity = policy.object.identity();
+            if let Some(copied) = copied.get(&identity).filter(|_| !policy.local) {
+                policy.authored.clone_from(&copied.authored);
+                policy.settings.clone_from(&copied.settings);
+            }
+            let id = attachments.policies.push(policy);
+            attachments.policy_ids.entry(identity).or_insert(id);
+        }
+        attachments.resolve_targets(sources, grants, options, findings);
+        attachments.find_waypoints();
+        attachments.place();
+        attachments
+    }
+
+    fn resolve_targets(
+        &mut self,
+        sources: Sources<'a>,
+        grants: &Grants<'a>,
+        options: &Options<'_>,
+        findings: &mut Findings,
+    ) {
+        let mut resolver = Resolver {
+            topology: &mut self.topology,
+            sources,
+            grants,
+            selecting: Selecting::default(),
+            workloads: Workloads::new(options.root_namespace),
+            near: NearObjects::new(sources),
+            findings,
+        };
+        for policy in self.policies.rows_mut() {
+            if policy.invalid.is_none() {
+                resolver.resolve(policy, &self.kinds.get(policy.kind).profile);
+            }
+        }
+    }
+
+    /// Finds the waypoints of Services: a policy that targets a waypoint applies to the Services that it serves.
+    fn find_waypoints(&mut self) {
+        let mut kinds = self.kinds.rows().iter();
+        if kinds.any(|kind| kind.profile.of_workloads) {
+            let backends = self.topology.backends.ids();
+            let served = backends.filter_map(|id| Some((id, waypoint_of(&self.topology, id).ok()?)));
+            self.waypoints = served.collect();
+        }
+    }
+
+    /// Puts every policy on its nodes, in role order, and refuses what its kind refuses.
+    fn place(&mut self) {
+        for (id, policy) in self.policies.iter() {
+            if policy.invalid.is_some() || policy.inadmissible.is_some() {
+                continue;
+            }
+            let kind = self.kinds.get_mut(policy.kind);
+            for node in policy.nodes() {
+                if let Node::Mesh(root) = node {
+                    self.mesh = Some(root);
+                }
+                kind.nodes
+                    .entry(node)
+                    .or_default()
+                    .accepted
+                    .push(entry_of(id, policy));
+            }
+        }
+        self.void_what_is_refused();
+        self.settle_all();
+        self.void_at_listeners();
+    }
+
+    fn settle_all(&mut self) {
+        let policies = &self.policies;
+        for kind in self.kinds.rows_mut() {
+            let profile = Arc::clone(&kind.profile);
+            for (node, placed) in &mut kind.nodes {
+                settle(placed, &profile, policies);
+                if let (Node::Backend(backend), true) = (node, profile.of_workloads) {
+                    let is_served = self.waypoints.contains_key(backend);
+                    let accepted = placed.accepted.iter().cloned();
+                    let (named, selecting): (Vec<Entry>, Vec<Entry>) =
+                        accepted.partition(|entry| policies.get(entry.policy).has_targets());
+                    placed.at_waypoint = named.into_iter().filter(|_| is_served).collect();
+                    placed.at_workloads = selecting;
+                }
+            }
+        }
+    }
+
+    /// Takes the settings away from policies that their controller refuses where they are attached. They stay there, as
+    /// what they would have taken the place of does not come back: the controller answers with an error, or leaves its
+    /// own defaults (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
+    fn void_what_is_refused(&mut self) {
+        let (topology, policies, kinds) = (&self.topology, &self.policies, &self.kinds);
+        let refused = policies.iter().filter_map(|(id, policy)| {
+            let of_envoy_gateway = kinds.get(policy.kind).profile.status == StatusShape::EnvoyGateway;
+            let misfit = of_envoy_gateway.then(|| wrong_setting(policy.object)).flatten()?;
+            Some((id, misfit))
+        });
+        self.wrong_settings = refused.collect();
+        let wrong_settings = &self.wrong_settings;
+        for kind in self.kinds.rows_mut() {
+            if kind.profile.status != StatusShape::EnvoyGateway {
+                continue;
+            }
+            for (node, placed) in &mut kind.nodes {
+                let route =
+                    route_of(Some(*node)).map(|route| topology.routes.get(route).object.kind.as_str());
+                for entry in &mut placed.accepted {
+                    let policy = policies.get(entry.policy).object;
+                    if route.is_some_and(|route| unfit(policy, route).is_some()) {
+                        placed.unfit.insert(entry.policy);
+                    } else if wrong_settings.contains_key(&entry.policy) {
+                        entry.layers = Arc::from([]);
+                        placed.refused.insert(entry.policy);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes the settings away where the controller refuses a policy at some of the listeners that its target stands for,
+    /// and has none of its own for them. Of a ListenerSet's policy nothing is left on a shared port: what the Gateway has
+    /// comes back there (seen in a fork of `envoyproxy/gateway`:
+    /// `internal/gatewayapi/clienttrafficpolicy.go@8f1f46847ba5fbe7876e51b7e8199862843cd9b2`).
+    fn void_at_listeners(&mut self) {
+        let topology = &self.topology;
+        let mut fit = Fit::new(topology, &self.merging_classes);
+        for kind in self.kinds.rows_mut() {
+            if kind.profile.status != StatusShape::EnvoyGateway {
+                continue;
+            }
+            let held: BTreeSet<Node> = kind.nodes.keys().copied().collect();
+            for (node, placed) in &mut kind.nodes {
+                let Some(entry) = placed.accepted.first() else {
+                    continue;
+                };
+                let policy = self.policies.get(entry.policy).object;
+                if policy.kind != "ClientTrafficPolicy" {
+                    continue;
+                }
+                let nothing = Entry {
+                    policy: entry.policy,
+                    layers: Arc::from([]),
+                };
+                let wants_host = wants_default_host(policy);
+                for (gateway, listener) in topology.listeners_at(*node) {
+                    let set = topology.listeners.get(listener).set.map(Node::ListenerSet);
+                    let own = [Some(Node::Listener(gateway, listener)), set];
+                    let closer = own.into_iter().flatten().take_while(|closer| closer != node);
+                    if closer.into_iter().any(|closer| held.contains(&closer)) {
+                        continue;
+                    }
+                    let (keeps_its_place, why) = if fit.shares_port(*node, listener) {
+                        (!matches!(node, Node::ListenerSet(_)), AtListener::SharedPort)
+                    } else if wrong_setting_at(policy, topology, listener).is_some() {
+                        (true, AtListener::Settings)
+                    } else {
+                        let host = || no_default_host(topology, gateway, listener);
+                        match wants_host.then(host).flatten() {
+                            Some(why) => (true, AtListener::NoDefaultHost(why)),
+                            None => continue,
+                        }
+                    };
+                    let left = keeps_its_place.then(|| nothing.clone());
+                    placed.refused_at.insert(listener, RefusedThere { left, why });
+                }
+            }
+        }
+    }
+
+    /// The policy with this identity.
+    #[must_use]
+    pub fn find(&self, identity: &Identity) -> Option<PolicyId> {
+        self.policy_ids.get(identity).copied()
+    }
+
+    /// The policy with this number.
+    #[must_use]
+    pub fn policy(&self, id: PolicyId) -> &Policy<'a> {
+        self.policies.get(id)
+    }
+
+    /// The profile of a policy.
+    #[must_use]
+    pub fn profile(&self, id: PolicyId) -> &Profile {
+        &self.kinds.get(self.policy(id).kind).profile
+    }
+
+    /// Where traffic through a node begins that is any business of a policy: at Gateways, and at Services of a mesh if
+    /// its controller serves those.
+    #[must_use]
+    pub fn starts_of(&self, id: PolicyId, node: Node) -> Vec<Start> {
+        let mut starts = self.topology.starts_of(node);
+        if !self.profile(id).in_mesh {
+            starts.retain(|start| matches!(start, Start::Gateway(_)));
+        }
+        starts
+    }
+
+    /// The rule by which one policy beats another on the same node.
+    #[must_use]
+    pub(crate) fn rule_on_one_node(&self, winner: PolicyId, loser: PolicyId) -> Rule {
+        self.rule_between_peers(itself(winner), itself(loser))
+    }
+
+    /// The same, for the originals of policies.
+    pub(super) fn rule_between_peers(&self, winner: AuthoredId, loser: AuthoredId) -> Rule {
+        Rule::on_one_level(self.authored(winner).standing(), self.authored(loser).standing())
+    }
+
+    /// The originals of a policy, by its number.
+    #[must_use]
+    pub fn authored(&self, id: AuthoredId) -> &Authored<'a> {
+        let all = &self.policy(id.policy).authored;
+        let found = all.get(id.position as usize).or_else(|| all.first());
+        found.unwrap_or_else(|| broken(format_args!("policy {id:?} stands for nothing")))
+    }
+
+    /// The author of a setting.
+    #[must_use]
+    pub fn author_of(&self, key: &str, leaf: &Leaf) -> AuthoredId {
+        self.policy(leaf.policy).author_of(key, leaf)
+    }
+
+    /// The object that a setting is written in, and the pointer of it there.
+    #[must_use]
+    pub fn written_at(&self, key: &str, leaf: &Leaf) -> (&Authored<'a>, String) {
+        let authored = self.authored(self.author_of(key, leaf));
+        let layers = authored.layers.iter();
+        let there = layers.filter_map(|layer| layer.content.get(key));
+        let there = there.min_by_key(|there| there.value != leaf.value);
+        (authored, there.unwrap_or(leaf).source_pointer())
+    }
+
+    /// A setting that does not apply, as its author wrote it.
+    #[must_use]
+    pub fn lost(&self, author: AuthoredId, key: &str) -> Option<&Leaf> {
+        let mut layers = self.authored(author).layers.iter();
+        layers.find_map(|layer| layer.content.get(key))
+    }
+
+    /// The locator of a policy.
+    #[must_use]
+    pub fn locator(&self, id: PolicyId) -> Arc<str> {
+        self.policy(id).locator()
+    }
+
+    /// The parents of all routes.
+    pub(super) fn parents(&self) -> &Parents {
+        self.parents.get_or_init(|| Parents::new(&self.topology))
+    }
+
+    /// Which policies of a kind are under which.
+    pub(super) fn scopes(&self, kind: KindId) -> &Scopes {
+        let known = self.kinds.get(kind);
+        let topology = (&self.topology, self.parents());
+        let scopes = || Scopes::of(topology, &known.nodes, &self.policies, kind);
+        known.scopes.get_or_init(scopes)
+    }
+
+    /// Whether the controller refuses the accepted policy of a kind on a node before it takes any place.
+    pub(super) fn stands_aside(&self, kind: KindId, node: Node) -> bool {
+        let placed = self.kinds.get(kind).nodes.get(&node);
+        let first = placed.and_then(|placed| Some((placed, placed.accepted.first()?)));
+        first.is_some_and(|(placed, entry)| placed.unfit.contains(&entry.policy))
+    }
+
+    /// The accepted policies of a kind on a node, established first.
+    #[must_use]
+    pub fn on(&self, kind: KindId, node: Node) -> &[Entry] {
+        let placed = self.kinds.get(kind).nodes.get(&node);
+        placed
+            .map(|placed| placed.accepted.as_slice())
+            .unwrap_or_default()
+    }
+
+    /// The same as it counts at a listener, if it is refused there.
+    pub(super) fn refused_at(&self, kind: KindId, node: Node, listener: ListenerId) -> Option<&RefusedThere> {
+        self.kinds.get(kind).nodes.get(&node)?.refused_at.get(&listener)
+    }
+
+    /// Whether the controller refuses a policy on a node, or at a listener there.
+    pub(super) fn refuses(&self, id: PolicyId, node: Node, listener: Option<ListenerId>) -> bool {
+        let placed = self.kinds.get(self.policy(id).kind).nodes.get(&node);
+        placed.is_some_and(|placed| {
+            let is_there = |listener| placed.refused_at.contains_key(&listener);
+            placed.refused.contains(&id) || listener.is_some_and(is_there)
+        })
+    }
+
+    /// Policies as they are written, even where their controller refuses them.
+    pub(super) fn as_written(&self, entries: &[Entry]) -> Vec<Entry> {
+        let written = |entry: &Entry| entry_of(entry.policy, self.policy(entry.policy));
+        entries.iter().map(written).collect()
+    }
+
+    /// The policies, of a kind that applies to workloads, at the waypoint of a Service.
+    pub(super) fn at_waypoint(&self, kind: KindId, service: BackendId) -> &[Entry] {
+        let placed = self.kinds.get(kind).nodes.get(&Node::Backend(service));
+        placed
+            .map(|placed| placed.at_waypoint.as_slice())
+            .unwrap_or_default()
+    }
+
+    /// The same at the pods behind a Service.
+    pub(super) fn at_workloads(&self, kind: KindId, service: BackendId) -> &[Entry] {
+        let placed = self.kinds.get(kind).nodes.get(&Node::Backend(service));
+        placed
+            .map(|placed| placed.at_workloads.as_slice())
+            .unwrap_or_default()
+    }
+
+    /// Whether a path ends at a listener only because no route is known that hangs there.
+    #[must_use]
+    pub(crate) fn leads_to_no_route(&self, kind: KindId, path: &Path) -> bool {
+        let ends = &self.kinds.get(kind).profile.ends;
+        path.end() == Level::Listener && !ends.contains(&Level::Listener) && !ends.contains(&Level::Gateway)
+    }
+
+    /// A path for people; one that leads to no route is described by what it stands for.
+    #[must_use]
+    pub fn path_label(&self, kind: KindId, path: &Path) -> String {
+        let label = self.topology.path_label(path);
+        match self.last_step_label(kind, path) {
+            Some(last) => format!("{label} > {last}"),
+            None => label,
+        }
+    }
+
+    /// What stands at the end of such a label for the routes that are not known.
+    #[must_use]
+    pub fn last_step_label(&self, kind: KindId, path: &Path) -> Option<&'static str> {
+        self.leads_to_no_route(kind, path).then_some("any route")
+    }
+
+    /// The policy that excludes another one on a node, if its kind refuses a second one there.
+    #[must_use]
+    pub fn conflicted_by(&self, id: PolicyId, node: Node) -> Option<PolicyId> {
+        let placed = self.kinds.get(self.policy(id).kind).nodes.get(&node)?;
+        let rank = &self.policy(id).rank;
+        let rank_of = |other: &PolicyId| &self.policy(*other).rank;
+        // They are in role order: a thousand policies on a thousand targets cannot each look at all others.
+        let start = placed.rejected.partition_point(|other| rank_of(other) < rank);
+        let mut peers = placed.rejected.get(start..)?.iter();
+        let is_rejected = peers
+            .by_ref()
+            .take_while(|other| rank_of(other) == rank)
+            .any(|other| *other == id);
+        if !is_rejected {
+            return None;
+        }
+        let profile = &self.kinds.get(self.policy(id).kind).profile;
+        let own = &self.policy(id).layers;
+        let mut in_its_way = placed
+            .accepted
+            .iter()
+            .filter(|entry| profile.same_target != SameTarget::PerField || meet(profile, &entry.layers, own));
+        in_its_way.next().map(|entry| entry.policy)
+    }
+}
+
+/// A policy with all its settings.
+pub(super) fn entry_of(policy: PolicyId, known: &Policy<'_>) -> Entry {
+    Entry {
+        policy,
+        layers: Arc::clone(&known.layers),
+    }
+}
+
+/// The number of a policy that stands for itself.
+const fn itself(policy: PolicyId) -> AuthoredId {
+    AuthoredId { policy, position: 0 }
+}
+
+/// Orders the policies of one node and applies what happens to two of them: age and name; a kind without merging keeps
+/// one, and one whose policies add up per field those that set nothing twice.
+fn settle(placed: &mut Placed, profile: &Profile, policies: &Table<PolicyId, Policy<'_>>) {
+    placed
+        .accepted
+        .sort_by_key(|entry| &policies.get(entry.policy).rank);
+    if profile.same_target == SameTarget::Reject && placed.accepted.len() > 1 {
+        placed.rejected = placed.accepted.drain(1..).map(|entry| entry.policy).collect();
+    }
+    if profile.same_target == SameTarget::PerField {
+        for entry in std::mem::take(&mut placed.accepted) {
+            let is_older = |older: &Entry| meet(profile, &older.layers, &entry.layers);
+            if placed.accepted.iter().any(is_older) {
+                placed.rejected.push(entry.policy);
+            } else {
+                placed.accepted.push(entry);
+            }
+        }
+    }
+}

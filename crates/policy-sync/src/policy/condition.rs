@@ -1,0 +1,129 @@
+//! The conditions that a controller writes about a policy.
+//!
+//! Owns: Accepted, Enforced, and Programmed in Kuadrant's wording and in GEP-713's
+//! (docs/systems/kuadrant.md#conditions, docs/systems/gep-713.md#status).
+//! Flows in: outcomes. Flows out: [`Condition`]s. Must not know: how an outcome came about.
+
+use serde::Serialize;
+
+use super::profile::StatusShape;
+
+/// A Kubernetes condition without its times.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Condition {
+    /// `Accepted`, `Enforced`, `Programmed`, `<domain>/<Kind>Affected`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// `True` or `False`.
+    pub status: &'static str,
+    /// A word.
+    pub reason: String,
+    /// A sentence.
+    pub message: String,
+}
+
+impl Condition {
+    pub(super) fn new(kind: &str, status: bool, reason: &str, message: String) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            status: if status { "True" } else { "False" },
+            reason: reason.to_owned(),
+            message,
+        }
+    }
+
+    /// Whether it holds.
+    #[must_use]
+    pub fn is_true(&self) -> bool {
+        self.status == "True"
+    }
+}
+
+/// What became of a policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// All of it holds wherever it is attached.
+    Whole,
+    /// Some of it lost somewhere.
+    Partial,
+    /// Nothing of it holds anywhere.
+    Overridden,
+    /// It is on no path.
+    NoPath,
+}
+
+/// In kgateway's words.
+const MERGED: &str = "Merged with other policies in target(s) and attached";
+const OVERRIDDEN: &str = "Overridden due to conflict with higher priority policy in target(s)";
+
+/// The condition of a policy that no cluster receives, though it is accepted.
+#[must_use]
+pub fn nowhere(kind: &str, shape: StatusShape) -> Option<Condition> {
+    let condition = shape.outcome()?;
+    Some(Condition::new(
+        condition,
+        false,
+        "Unknown",
+        format!("{kind} is on no cluster"),
+    ))
+}
+
+/// The condition for an outcome, if there is one; `by` are the keys of the policies that took the place, sorted.
+#[must_use]
+pub fn effect_of(kind: &str, shape: StatusShape, outcome: Outcome, by: &[String]) -> Option<Condition> {
+    let by = by.join(" ");
+    Some(match (shape, outcome) {
+        // Its controller says nothing of a policy but what is in its way.
+        (StatusShape::EnvoyGateway, Outcome::Whole | Outcome::NoPath) | (StatusShape::Nothing, _) => {
+            return None;
+        }
+        (StatusShape::EnvoyGateway, Outcome::Partial) => {
+            let message = format!("{kind} is in part overridden by [{by}]");
+            Condition::new("Overridden", true, "Overridden", message)
+        }
+        (StatusShape::EnvoyGateway, Outcome::Overridden) => {
+            let message = format!("{kind} is overridden by [{by}]");
+            Condition::new("Overridden", true, "Overridden", message)
+        }
+        (StatusShape::Kuadrant, outcome) => {
+            let (status, reason, message) = match outcome {
+                Outcome::Whole => (true, "Enforced", format!("{kind} has been successfully enforced")),
+                Outcome::Partial => (true, "Enforced", format!("{kind} has been partially enforced")),
+                Outcome::Overridden => (false, "Overridden", format!("{kind} is overridden by [{by}]")),
+                Outcome::NoPath => (
+                    false,
+                    "Unknown",
+                    format!("{kind} is not in the path to any existing routes"),
+                ),
+            };
+            Condition::new("Enforced", status, reason, message)
+        }
+        (StatusShape::Ancestors, outcome) => {
+            let (status, reason, message) = match outcome {
+                Outcome::Whole => (true, "Programmed", format!("{kind} is programmed")),
+                Outcome::Partial => (
+                    true,
+                    "PartiallyProgrammed",
+                    format!("{kind} is programmed, in part overridden by [{by}]"),
+                ),
+                Outcome::Overridden => (false, "Overridden", format!("{kind} is overridden by [{by}]")),
+                Outcome::NoPath => (false, "Unknown", format!("{kind} is on no path from a Gateway")),
+            };
+            Condition::new("Programmed", status, reason, message)
+        }
+        // kgateway-dev/kgateway pkg/reports/policy.go@22423a253df5e9977427bdda8d09454b36803b95
+        (StatusShape::Kgateway, outcome) => {
+            let (status, reason, message) = match outcome {
+                Outcome::Whole => (true, "Attached", "Attached to all targets".to_owned()),
+                Outcome::Partial => (true, "Merged", MERGED.to_owned()),
+                Outcome::Overridden => (false, "Overridden", OVERRIDDEN.to_owned()),
+                Outcome::NoPath => (false, "Pending", format!("{kind} is on no path from a Gateway")),
+            };
+            Condition::new("Attached", status, reason, message)
+        }
+        (StatusShape::Accepted | StatusShape::Attached | StatusShape::AttachedToAncestors, _) => return None,
+    })
+}

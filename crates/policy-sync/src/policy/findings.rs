@@ -1,0 +1,286 @@
+//! Findings about policies as a whole: targets on no path, settings that apply nowhere.
+//!
+//! Owns: the findings that need more than one policy. Those about a single field are where it is read (`settings`,
+//! `targets`, `topology`).
+//! Flows in: attachments, the fates of the policies. Flows out: findings.
+//! Must not know: works.
+
+use std::collections::BTreeSet;
+
+use super::ancestor::MAX_ANCESTORS;
+use super::attachment::Attachments;
+use super::condition::Outcome;
+use super::declared_target::{Declared, Target};
+use super::envoy_gateway_status::misfit;
+use super::fates::{Everywhere, Fates, Tally};
+use super::ids::PolicyId;
+use super::one_policy::Policy;
+use super::precedence::Rule;
+use super::profile::StatusShape;
+use super::status::accepted;
+use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
+use crate::object::Object;
+use crate::topology::{GatewayId, Level, Node};
+
+/// So many listeners are named that share a port with the one of a policy.
+const MOST_NAMED: usize = 3;
+
+/// The findings that need the outcome of all policies: unreachable and wholly overridden policies. `attachments` are
+/// the hub's; with a `cluster`, `fates` are those on it, and nothing is reported about other ones.
+pub fn outcomes(
+    attachments: &Attachments<'_>,
+    fates: &Fates<'_>,
+    cluster: Option<&str>,
+    findings: &mut Findings,
+) {
+    if cluster.is_none() {
+        let routes = attachments.topology.routes.rows();
+        findings.of_each(routes, |route, found| by_filter(route.object, found));
+    }
+    for (id, policy) in attachments.policies.iter() {
+        let object = policy.object;
+        if cluster.is_none() {
+            refused(attachments, id, findings);
+            beyond(attachments, id, findings);
+        }
+        let place = policy.targets.first().map_or_else(
+            || object.place("/spec"),
+            |declared| object.place(&declared.pointer),
+        );
+        let gateways: BTreeSet<GatewayId> = policy
+            .nodes()
+            .into_iter()
+            .flat_map(|node| attachments.topology.gateways_of(node))
+            .collect();
+        if attachments.profile(id).status.lists_ancestors() && gateways.len() > MAX_ANCESTORS {
+            findings.push(
+                Finding::new(
+                    Code::POLICY_TOO_MANY_ANCESTORS,
+                    place.clone(),
+                    format!(
+                        "{} has {} ancestors; a status lists at most {MAX_ANCESTORS}",
+                        object.identity(),
+                        gateways.len()
+                    ),
+                )
+                .help("split the policy, or target fewer Gateways"),
+            );
+        }
+        if !accepted(attachments, id, None).is_true() {
+            continue;
+        }
+        let fates = fates.of(&policy.locator());
+        let outcome = |everywhere: &Everywhere<'_>| {
+            let outcomes: BTreeSet<Outcome> = everywhere
+                .fates
+                .iter()
+                .map(|fate| fate.total().outcome())
+                .collect();
+            (outcomes.len() == 1)
+                .then(|| outcomes.into_iter().next())
+                .flatten()
+        };
+        match fates.and_then(|everywhere| Some((everywhere, outcome(everywhere)?))) {
+            Some((everywhere, Outcome::Overridden)) => {
+                wholly_overridden(attachments, everywhere, id, (place, cluster), findings);
+            }
+            None if fates.is_some() => {}
+            Some((_, Outcome::NoPath)) | None if cluster.is_none() => unreachable(attachments, id, findings),
+            _ => {}
+        }
+    }
+}
+
+/// Filters of a route that name a policy: it applies before all policies that target the rule
+/// (docs/systems/other-policies.md#kgateway).
+fn by_filter(route: &Object, findings: &mut Findings) {
+    let rules = route.root().get("spec").get("rules");
+    for rule in rules.items() {
+        let backends = rule.get("backendRefs");
+        let lists = std::iter::once(rule.get("filters")).chain(backends.items().map(|to| to.get("filters")));
+        for filter in lists.flat_map(|filters| filters.items()) {
+            let named = filter.get("extensionRef");
+            let Some(kind) = named.get("kind").str().filter(|kind| kind.ends_with("Policy")) else {
+                continue;
+            };
+            let name = named.get("name").str().unwrap_or_default();
+            findings.push(
+                Finding::new(
+                    Code::POLICY_NOT_EVALUATED,
+                    route.place(&named.pointer()),
+                    format!(
+                        "{} names {kind} {name} as a filter, so the reports about this rule leave that policy out",
+                        route.identity()
+                    ),
+                )
+                .label("takes precedence over all policies that target the rule")
+                .help(format!("name the route and the rule in `targetRefs` of {kind} {name}, and remove the filter")),
+            );
+        }
+    }
+}
+
+/// Targets that are below where the paths of the kind end: its CRD takes them, and their result is not known here.
+fn beyond(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
+    let (policy, profile) = (attachments.policy(id), attachments.profile(id));
+    let deepest = profile.ends.iter().max();
+    for declared in policy.targets.iter().filter(|_| !profile.of_workloads) {
+        let Target::Attached(node @ (Node::Backend(_) | Node::Port(..))) = declared.target else {
+            continue;
+        };
+        if deepest.is_none_or(|deepest| *deepest >= Level::Backend) {
+            continue;
+        }
+        findings.push(
+            Finding::new(
+                Code::POLICY_NOT_EVALUATED,
+                policy.object.place(&declared.pointer),
+                format!(
+                    "{} targets {}: its effect there is not evaluated, so the reports about paths to it leave the policy out",
+                    policy.object.identity(),
+                    attachments.topology.described(node)
+                ),
+            )
+            .label("a target that is not evaluated")
+            .help("target the routes that lead there, or check on a cluster what takes effect"),
+        );
+    }
+}
+
+/// A policy that its controller refuses where it is attached, though the API server takes it.
+fn refused(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
+    let policy = attachments.policy(id);
+    let is_there = policy.invalid.is_none() && policy.inadmissible.is_none();
+    if !is_there || attachments.profile(id).status != StatusShape::EnvoyGateway {
+        return;
+    }
+    let mut said = BTreeSet::new();
+    for declared in &policy.targets {
+        let Target::Attached(node) = declared.target else {
+            continue;
+        };
+        let Some(misfit) = misfit(attachments, id, node, MOST_NAMED) else {
+            continue;
+        };
+        let pointer = misfit.pointer.as_ref().unwrap_or(&declared.pointer);
+        if !said.insert(pointer.to_owned()) {
+            continue;
+        }
+        let severity = if misfit.pointer.is_some() {
+            Severity::Error
+        } else {
+            Severity::Warning
+        };
+        findings.push(
+            Finding::new(
+                Code::POLICY_INVALID,
+                policy.object.place(pointer),
+                format!(
+                    "Envoy Gateway refuses {} on {}: {}",
+                    policy.object.identity(),
+                    attachments.topology.described(misfit.at.unwrap_or(node)),
+                    misfit.message.trim_end_matches('.')
+                ),
+            )
+            .severity(severity)
+            .label("no setting of the policy takes effect there")
+            .help(misfit.help),
+        );
+    }
+}
+
+/// A target that nothing leads to. A Gateway without routes is not one, because its routes may live on spokes.
+fn unreachable(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
+    let policy = attachments.policy(id);
+    for declared in &policy.targets {
+        let Target::Attached(node) = declared.target else {
+            continue;
+        };
+        if !attachments.starts_of(id, node).is_empty() {
+            continue;
+        }
+        findings.push(no_path(attachments, policy, declared, node));
+    }
+}
+
+/// A target that no Gateway leads to.
+#[must_use]
+pub fn no_path(
+    attachments: &Attachments<'_>,
+    policy: &Policy<'_>,
+    declared: &Declared,
+    node: Node,
+) -> Finding {
+    let finding = Finding::new(
+        Code::POLICY_UNREACHABLE,
+        policy.object.place(&declared.pointer),
+        format!(
+            "{} targets {}, which no Gateway of the input leads to",
+            policy.object.identity(),
+            attachments.topology.described(node)
+        ),
+    )
+    .label("on no path from a Gateway")
+    .help(match node {
+        Node::Class(_) | Node::Namespace(_) => "target a class or a namespace that has Gateways or routes",
+        Node::Backend(_) | Node::Port(..) => {
+            "if a route leads there, check its `backendRefs`; otherwise keep the policy on the spokes, where its target is"
+        }
+        _ => "check `parentRefs` of the route, and `hostname` and `allowedRoutes` of the listeners",
+    });
+    let causes = attachments.topology.unreachable_at(node).into_iter();
+    causes.fold(finding, Finding::follows_from)
+}
+
+fn wholly_overridden(
+    attachments: &Attachments<'_>,
+    everywhere: &Everywhere<'_>,
+    id: PolicyId,
+    (place, cluster): (Place, Option<&str>),
+    findings: &mut Findings,
+) {
+    let policy = attachments.policy(id);
+    let mut total = Tally::default();
+    for fate in &everywhere.fates {
+        total.add(&fate.total());
+    }
+    let own: BTreeSet<Node> = policy.nodes().into_iter().collect();
+    let elsewhere = total.by.values().any(|winner| {
+        if winner.local {
+            return winner.rules.iter().any(|rule| *rule != Rule::SpokeLocal);
+        }
+        let known = attachments.find(&winner.object.identity());
+        let nodes = known.map(|winner| attachments.policy(winner).nodes());
+        nodes.is_some_and(|nodes| !nodes.iter().any(|node| own.contains(node)))
+    });
+    // Policies with one target are already reported as such.
+    if !elsewhere {
+        return;
+    }
+    let name = policy.object.identity();
+    let (message, help) = match cluster {
+        None => (
+            format!("no setting of {name} is in effect anywhere"),
+            "remove the policy, or ask the owner of the other one",
+        ),
+        Some(cluster) => (
+            format!("no setting of {name} is in effect on {cluster}"),
+            "ignore this if the policy is for other clusters; otherwise ask the owner of the other one",
+        ),
+    };
+    let mut finding = Finding::new(Code::POLICY_OVERRIDDEN, place, message)
+        .label("overridden as a whole")
+        .help(help);
+    for winner in total.by.values() {
+        finding = finding.related(winner.object.place("/spec"), "in effect instead");
+        for rule in &winner.rules {
+            finding = finding.note(format!(
+                "{} wins because {} ({})",
+                winner.object.identity(),
+                rule.because(),
+                rule.name()
+            ));
+        }
+    }
+    findings.push(finding);
+}

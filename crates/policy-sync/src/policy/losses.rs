@@ -1,0 +1,162 @@
+//! Losses: the settings of a policy that do not apply on a path, and the policies that override them.
+//!
+//! Owns: telling losses from settings that survive in another shape. Flows in: a policy and the result of a path.
+//! Flows out: [`Loss`]es. Must not know: statuses, other paths.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::ids::AuthoredId;
+use super::layer::{Content, Layer, Leaf};
+use super::merge_patch::starting_with;
+use super::profile::{MergeUnit, Profile};
+use super::strategic_merge::Kept;
+
+/// A unit of a policy that does not apply on a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    /// The policy that it belongs to.
+    pub policy: AuthoredId,
+    /// Rule id or JSON pointer.
+    pub key: Arc<str>,
+    /// The policies that override it, sorted.
+    pub by: Vec<AuthoredId>,
+}
+
+/// Whose took the place of what does not hold on a path. A thousand policies may have lost the same: what they ask for
+/// is found once.
+pub(super) struct Losses<'r> {
+    profile: &'r Profile,
+    content: &'r Content,
+    kept: Kept<'r>,
+    author_of: &'r dyn Fn(&str, &Leaf) -> AuthoredId,
+    /// A policy that overrides all others even if it is empty.
+    dictating: Option<AuthoredId>,
+    everybody: BTreeSet<AuthoredId>,
+    below: HashMap<Arc<str>, BTreeSet<AuthoredId>>,
+    noted: Vec<Loss>,
+    /// To how many more policies anything may be lost: a thousand may have lost to each of a thousand.
+    left: usize,
+    is_full: bool,
+}
+
+impl Loss {
+    /// How many have its place, but for the first.
+    pub(super) fn winners(&self) -> usize {
+        self.by.len().saturating_sub(1)
+    }
+}
+
+impl<'r> Losses<'r> {
+    pub(super) fn of(
+        profile: &'r Profile,
+        content: &'r Content,
+        author_of: &'r dyn Fn(&str, &Leaf) -> AuthoredId,
+        dictating: Option<AuthoredId>,
+        most_winners: usize,
+    ) -> Self {
+        Self {
+            profile,
+            content,
+            kept: Kept::of(&profile.list_keys, content, author_of),
+            author_of,
+            dictating,
+            everybody: content.iter().map(|(key, leaf)| author_of(key, leaf)).collect(),
+            below: HashMap::new(),
+            noted: Vec::new(),
+            left: most_winners,
+            is_full: false,
+        }
+    }
+
+    /// Notes what of a policy does not hold, and whose took its place: what is under the same name now, else all that
+    /// holds there instead: a whole was dropped
+    /// (fixtures/policy/40-rlp-three-levels-gateway-atomic-override-wins). Where that is more than may be noted,
+    /// nothing further is: the budget of the run is exceeded by what is.
+    pub(super) fn note(&mut self, id: AuthoredId, layers: &[Layer]) {
+        let keys: BTreeSet<&Arc<str>> = layers.iter().flat_map(|layer| layer.content.keys()).collect();
+        for key in keys {
+            if self.is_full {
+                return;
+            }
+            let by = match self.content.get(key) {
+                Some(leaf) => {
+                    Some(BTreeSet::from([(self.author_of)(key, leaf)])).filter(|by| !by.contains(&id))
+                }
+                None => self.instead_of(id, key, layers),
+            };
+            let Some(mut by) = by else { continue };
+            by.remove(&id);
+            if by.is_empty() {
+                by.extend(self.everybody.iter().filter(|other| **other != id));
+            }
+            if by.is_empty() {
+                // An empty policy has no leaf to be recognized by, and yet overrides all others.
+                by.extend(self.dictating.filter(|other| *other != id));
+            }
+            // A setting that nothing overrides is not lost: the route has no such setting.
+            if by.is_empty() {
+                continue;
+            }
+            let loss = Loss {
+                policy: id,
+                key: Arc::clone(key),
+                by: by.into_iter().collect(),
+            };
+            match self.left.checked_sub(loss.winners()) {
+                Some(left) => self.left = left,
+                None => self.is_full = true,
+            }
+            self.noted.push(loss);
+        }
+    }
+
+    /// Everything that was noted.
+    pub(super) fn all(self) -> Vec<Loss> {
+        self.noted
+    }
+
+    /// Whose is in the place of what holds nowhere under its name; `None`: nothing is lost.
+    fn instead_of(
+        &mut self,
+        id: AuthoredId,
+        key: &Arc<str>,
+        layers: &[Layer],
+    ) -> Option<BTreeSet<AuthoredId>> {
+        let is_by_fields = matches!(self.profile.unit, MergeUnit::Fields(_));
+        // Rules have no fields that could live on below another name.
+        if self.profile.unit.is_by_name() && !is_by_fields {
+            return Some(BTreeSet::new());
+        }
+        let (content, author_of) = (self.content, self.author_of);
+        let below = self.below.entry(Arc::clone(key)).or_insert_with(|| {
+            let below = format!("{key}/");
+            let below = starting_with(content, &below);
+            below.map(|(key, leaf)| author_of(key, leaf)).collect()
+        });
+        // A field that was merged deeply lives on below its name.
+        if is_by_fields && below.contains(&id) {
+            return None;
+        }
+        if self.profile.unit.is_by_name() {
+            return Some(BTreeSet::new());
+        }
+        let own = || layers.iter().filter_map(|layer| layer.content.get(key));
+        let displaced = own()
+            .next()
+            .and_then(|list| self.kept.is_displaced(id, (key, list)));
+        if displaced == Some(false) {
+            return None;
+        }
+        // An empty mapping that others filled is there still: nothing is lost.
+        if !below.is_empty() && own().all(|leaf| leaf.value.is_object()) {
+            return None;
+        }
+        let mut by = below.clone();
+        for (position, _) in key.match_indices('/').skip(1) {
+            let above = key.get(..position).and_then(|above| content.get_key_value(above));
+            by.extend(above.map(|(above, leaf)| author_of(above, leaf)));
+        }
+        Some(by)
+    }
+}

@@ -1,0 +1,707 @@
+//! The paths from one Gateway, or from one Service of a mesh, for one policy kind, and the settings that apply on each.
+//!
+//! Owns: which paths exist (down to the level that the profile sets, with sections only where they matter), and merging
+//! each distinct chain of policies once.
+//! Flows in: attachments. Flows out: [`PathEffective`]s.
+//! Must not know: where other paths begin, statuses.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use super::attachment::Attachments;
+use super::direct_inherited::counts;
+use super::effective::{Effective, PathEffective};
+use super::envoy_gateway_compressors::with_enabled_ones;
+use super::envoy_gateway_fit::wrong_setting_merged;
+use super::ids::{AuthoredId, KindId, PolicyId};
+use super::inheritance::{Inherited, inherited};
+use super::layer::{Entry, Leaf};
+use super::losses::{Loss, Losses};
+use super::meeting::{is_of_gateway, meeting};
+use super::merge::{fill, fill_alone, merge};
+use super::profile::{Class, Dictates, Filled, Paths, Profile, SameTarget, StatusShape};
+use super::waypoints::WAYPOINT_CLASS;
+use crate::topology::{
+    BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, RuleId, Start,
+    Topology,
+};
+
+/// The maximum number of paths that one run evaluates, over all clusters that are not alike. Paths multiply: ten
+/// Gateways of 64 listeners with a hundred routes of 16 rules, which fit into a file of 200 kilobytes, have a million.
+pub const MOST_PATHS: usize = 2_000_000;
+
+/// The maximum number of settings that may apply in all; paths with the same policies count once: a list of ten
+/// thousand elements that each of a thousand routes adds one to is ten million.
+pub const MOST_SETTINGS: usize = 3_000_000;
+
+/// As many settings an element of a list counts that was put together: it is made anew, and what was not merged is
+/// shared.
+const SETTINGS_OF_ELEMENT: usize = 4;
+
+/// As many settings each further policy counts that one setting was lost to: every report names them.
+const SETTINGS_OF_WINNER: usize = 8;
+
+/// How many more paths, and settings on them, may be found, by whichever thread finds them.
+#[derive(Debug)]
+pub struct PathBudget {
+    left: AtomicUsize,
+    settings: AtomicUsize,
+    is_exceeded: AtomicBool,
+}
+
+impl Default for PathBudget {
+    fn default() -> Self {
+        Self {
+            left: AtomicUsize::new(MOST_PATHS),
+            settings: AtomicUsize::new(MOST_SETTINGS),
+            is_exceeded: AtomicBool::new(false),
+        }
+    }
+}
+
+impl PathBudget {
+    #[cfg(test)]
+    pub(crate) fn of(paths: usize) -> Self {
+        Self {
+            left: AtomicUsize::new(paths),
+            ..Self::default()
+        }
+    }
+
+    /// Whether there were more: then no result of this run is whole.
+    pub fn is_exceeded(&self) -> bool {
+        self.is_exceeded.load(Ordering::Relaxed)
+    }
+
+    /// Pays for a path.
+    fn take(&self) -> bool {
+        self.take_of(&self.left, 1)
+    }
+
+    /// Pays for what holds on paths with the same policies.
+    fn take_settings(&self, effective: &Effective) {
+        let leaves = effective.content.values();
+        let elements = leaves.filter(|leaf| leaf.element.is_some()).count();
+        let more = elements.saturating_mul(SETTINGS_OF_ELEMENT);
+        let all = effective.content.len().saturating_add(effective.losses.len());
+        let winners = effective.losses.iter().map(Loss::winners).sum::<usize>();
+        let more = more.saturating_add(winners.saturating_mul(SETTINGS_OF_WINNER));
+        self.take_of(&self.settings, all.saturating_add(more));
+    }
+
+    /// To how many more policies anything may be lost.
+    fn most_winners(&self) -> usize {
+        let left = self.settings.load(Ordering::Relaxed);
+        left.checked_div(SETTINGS_OF_WINNER).unwrap_or(left)
+    }
+
+    fn take_of(&self, stock: &AtomicUsize, wanted: usize) -> bool {
+        let taken = stock.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+            left.checked_sub(wanted)
+        });
+        if taken.is_err() {
+            self.is_exceeded.store(true, Ordering::Relaxed);
+        }
+        taken.is_ok() && !self.is_exceeded()
+    }
+}
+
+/// The paths of one kind from one start.
+#[must_use]
+pub(super) fn paths_from(
+    attachments: &Attachments<'_>,
+    kind: KindId,
+    start: Start,
+    budget: &PathBudget,
+) -> Vec<PathEffective> {
+    let kind_of = attachments.kinds.get(kind);
+    let mut walk = Walk {
+        profile: &kind_of.profile,
+        topology: &attachments.topology,
+        attachments,
+        budget,
+        kind,
+        known: HashMap::new(),
+        found: Vec::new(),
+    };
+    if !kind_of.nodes.is_empty() {
+        match start {
+            Start::Gateway(gateway) => walk.gateway(gateway),
+            Start::Service(service) => walk.service(service),
+        }
+    }
+    walk.found
+}
+
+/// A place on the way: its level, its node, who is there.
+type Stop<'l> = (Level, Node, &'l [Entry]);
+
+/// Who is on the way, and the listener and the kind of the route where they make a difference.
+type OnTheWay<'l> = (Vec<(Level, Node)>, Option<ListenerId>, Option<&'l str>);
+
+struct Walk<'l, 'a> {
+    profile: &'l Profile,
+    topology: &'l Topology<'a>,
+    attachments: &'l Attachments<'a>,
+    budget: &'l PathBudget,
+    kind: KindId,
+    known: HashMap<OnTheWay<'l>, Arc<Effective>>,
+    found: Vec<PathEffective>,
+}
+
+impl<'l> Walk<'l, '_> {
+    fn ends(&self, level: Level) -> bool {
+        self.profile.ends.contains(&level)
+    }
+
+    fn every_level(&self) -> bool {
+        self.profile.paths == Paths::EveryLevel
+    }
+
+    fn stop(&self, level: Level, node: Node) -> Stop<'l> {
+        if self.attachments.stands_aside(self.kind, node) {
+            return (level, node, &[]);
+        }
+        (level, node, self.attachments.on(self.kind, node))
+    }
+
+    /// A stop as it counts at a listener.
+    fn at_listener(&self, stop: Stop<'l>, listener: ListenerId) -> Stop<'l> {
+        let (level, node, _) = stop;
+        let refused = self.attachments.refused_at(self.kind, node, listener);
+        refused.map_or(stop, |refused| (level, node, refused.left.as_slice()))
+    }
+
+    /// What holds at the waypoint of a Service, of kinds that hold for workloads: for its class, for itself, for the
+    /// Service (docs/systems/other-policies.md#waypoints).
+    fn waypoint(&self, level: Level, service: BackendId) -> Vec<Stop<'l>> {
+        let waypoint = self.attachments.waypoints.get(&service);
+        let nodes = waypoint.map(|waypoint| {
+            let class = self.topology.gateways.get(waypoint.gateway).class;
+            [Node::Class(class), Node::Gateway(waypoint.gateway)]
+        });
+        let targeted = nodes.into_iter().flatten().map(|node| self.stop(level, node));
+        let entries = self.attachments.at_waypoint(self.kind, service);
+        targeted
+            .chain([(level, Node::Backend(service), entries)])
+            .filter(|(_, _, entries)| !entries.is_empty())
+            .collect()
+    }
+
+    /// The stops of what holds for the mesh.
+    fn mesh(&self) -> impl Iterator<Item = Stop<'l>> {
+        self.attachments
+            .mesh
+            .map(|root| self.stop(Level::Mesh, Node::Mesh(root)))
+            .into_iter()
+    }
+
+    fn goes_on_to_routes(&self) -> bool {
+        [Level::Route, Level::Rule, Level::Backend, Level::Port]
+            .iter()
+            .any(|level| self.ends(*level))
+    }
+
+    /// The paths that clients inside a mesh take: to a Service, and through the routes whose parent it is.
+    fn service(&mut self, service: BackendId) {
+        if !self.profile.in_mesh || !self.goes_on_to_routes() {
+            return;
+        }
+        let own = if self.profile.of_workloads {
+            self.waypoint(Level::Service, service)
+        } else {
+            vec![self.stop(Level::Service, Node::Backend(service))]
+        };
+        let head: Vec<Stop<'l>> = self.mesh().chain(own).collect();
+        for route in &self.topology.backends.get(service).meshed {
+            if self.budget.is_exceeded() {
+                return;
+            }
+            let node = self.topology.routes.get(*route);
+            if self.profile.targeting.concerns_route(&node.object.kind) {
+                let path = Path {
+                    route: Some(*route),
+                    ..Path::from(Start::Service(service))
+                };
+                self.route(path, node, *route, &head);
+            }
+        }
+    }
+
+    fn gateway(&mut self, id: GatewayId) {
+        let gateway = self.topology.gateways.get(id);
+        let class = self.stop(Level::GatewayClass, Node::Class(gateway.class));
+        let namespace = self.stop(Level::GatewayNamespace, Node::Namespace(gateway.namespace));
+        let own = self.stop(Level::Gateway, Node::Gateway(id));
+        let is_waypoint = self.topology.classes.get(gateway.class).name == WAYPOINT_CLASS;
+        let head: Vec<Stop<'l>> = if self.profile.of_workloads && !self.ends(Level::Gateway) {
+            // What holds at the workloads of a backend is not one of the Gateway's business.
+            self.mesh().collect()
+        } else if self.profile.of_workloads && is_waypoint {
+            vec![class, own]
+        } else {
+            self.mesh().chain([class, namespace, own]).collect()
+        };
+        let path = Path::from(Start::Gateway(id));
+        if self.ends(Level::Gateway) {
+            self.emit(path, &head);
+        }
+        // A policy on a ListenerSet comes before one on its listener: both on the level of listeners, the section last.
+        let listeners: BTreeMap<ListenerId, Vec<Stop<'l>>> = gateway
+            .listeners
+            .iter()
+            // No traffic comes to one that gives way.
+            .filter(|listener| self.topology.listeners.get(**listener).gives_way_to.is_none())
+            .map(|listener| {
+                let set = self.topology.listeners.get(*listener).set;
+                let set = set.map(|set| self.stop(Level::Listener, Node::ListenerSet(set)));
+                let own = self.stop(Level::Listener, Node::Listener(id, *listener));
+                (*listener, set.into_iter().chain([own]).collect())
+            })
+            .collect();
+        let named = |stops: &Vec<Stop<'l>>| stops.iter().any(|(_, _, entries)| !entries.is_empty());
+        let also_below_gateway = self.ends(Level::Gateway);
+        for (listener, stops) in &listeners {
+            if self.ends(Level::Listener) || (also_below_gateway && named(stops)) {
+                let path = Path {
+                    listener: Some(*listener),
+                    ..path
+                };
+                let stops = join(&head, stops).into_iter();
+                let stops: Vec<Stop<'l>> = stops.map(|stop| self.at_listener(stop, *listener)).collect();
+                self.emit(path, &stops);
+            }
+        }
+        if !self.goes_on_to_routes() {
+            return;
+        }
+        let inherited = self.profile.class == Class::Inherited;
+        self.listeners_without_routes((id, gateway), &head, &listeners);
+        // Without a policy on any listener, all listeners of a route come to the same: one path tells it.
+        let split = self.every_level() || (inherited && listeners.values().any(named));
+        for (listener, route) in self.routes(gateway, split) {
+            if self.budget.is_exceeded() {
+                return;
+            }
+            let node = self.topology.routes.get(route);
+            if !self.profile.targeting.concerns_route(&node.object.kind) {
+                continue;
+            }
+            let stops = listener.and_then(|listener| listeners.get(&listener));
+            let above = match stops {
+                Some(stops) => join(&head, stops),
+                None => head.clone(),
+            };
+            let path = Path {
+                listener,
+                route: Some(route),
+                ..path
+            };
+            self.route(path, node, route, &above);
+        }
+    }
+
+    /// A listener on which no route hangs that the kind is about: what will hold for any route that comes. It may well
+    /// live where the input does not say. A route that is only taken to be there is no reason to leave that out.
+    fn listeners_without_routes(
+        &mut self,
+        (id, gateway): (GatewayId, &GatewayNode<'_>),
+        head: &[Stop<'l>],
+        listeners: &BTreeMap<ListenerId, Vec<Stop<'l>>>,
+    ) {
+        if self.ends(Level::Gateway) || self.ends(Level::Listener) || self.profile.of_workloads {
+            return;
+        }
+        let topology = self.topology;
+        let concerns = |route: RouteId| {
+            let route = topology.routes.get(route);
+            !route.assumed && self.profile.targeting.concerns_route(&route.object.kind)
+        };
+        let attached = gateway.attached.iter();
+        let taken: BTreeSet<ListenerId> = attached
+            .filter(|(_, route)| concerns(*route))
+            .map(|(listener, _)| *listener)
+            .collect();
+        for (listener, stops) in listeners.iter().filter(|(listener, _)| !taken.contains(listener)) {
+            let path = Path {
+                listener: Some(*listener),
+                ..Path::from(Start::Gateway(id))
+            };
+            self.emit(path, &join(head, stops));
+        }
+    }
+
+    /// The routes of the Gateway: per listener, or each once.
+    fn routes(&self, gateway: &GatewayNode<'_>, split: bool) -> Vec<(Option<ListenerId>, RouteId)> {
+        let attached = gateway.attached.iter();
+        if split {
+            attached
+                .map(|(listener, route)| (Some(*listener), *route))
+                .collect()
+        } else {
+            let routes: BTreeSet<RouteId> = attached.map(|(_, route)| *route).collect();
+            routes.into_iter().map(|route| (None, route)).collect()
+        }
+    }
+
+    fn route(&mut self, path: Path, node: &'l RouteNode<'_>, route: RouteId, above: &[Stop<'l>]) {
+        let namespace = self.stop(Level::RouteNamespace, Node::Namespace(node.namespace));
+        // No workload is a route.
+        let namespace = (!self.profile.of_workloads).then_some(namespace);
+        let own = namespace
+            .into_iter()
+            .chain([self.stop(Level::Route, Node::Route(route))]);
+        let above = join(above, &own.collect::<Vec<_>>());
+        if self.ends(Level::Route) {
+            self.emit(path, &above);
+        }
+        let topology = self.topology;
+        let (handing_on, taking): (Vec<RuleId>, Vec<RuleId>) = topology
+            .rules_on(path.via, route)
+            .into_iter()
+            .partition(|rule| topology.handed_on(path.via, *rule).next().is_some());
+        for rule in handing_on {
+            let above = join(&above, &[self.stop(Level::Rule, Node::Rule(route, rule))]);
+            for (way, child) in topology.handed_on(path.via, rule) {
+                if self.budget.is_exceeded() {
+                    return;
+                }
+                let path = Path {
+                    via: Some(way),
+                    route: Some(child),
+                    ..path
+                };
+                self.route(path, topology.routes.get(child), child, &above);
+            }
+        }
+        let rules: Vec<Stop<'l>> = taking
+            .iter()
+            .map(|rule| self.stop(Level::Rule, Node::Rule(route, *rule)))
+            .collect();
+        let named = |(_, _, entries): &Stop<'l>| !entries.is_empty();
+        if self.ends(Level::Rule) {
+            for (rule, stop) in taking.iter().zip(&rules) {
+                let matters =
+                    self.profile.class == Class::Inherited || !self.ends(Level::Route) || named(stop);
+                if matters {
+                    let path = Path {
+                        rule: Some(*rule),
+                        ..path
+                    };
+                    self.emit(path, &join(&above, &[*stop]));
+                }
+            }
+        }
+        if !self.ends(Level::Backend) && !self.ends(Level::Port) {
+            return;
+        }
+        self.without_backend(path, &taking, &above);
+        let split = self.every_level() || (self.profile.class == Class::Inherited && rules.iter().any(named));
+        if split {
+            for (rule, stop) in taking.iter().zip(&rules) {
+                let path = Path {
+                    rule: Some(*rule),
+                    ..path
+                };
+                let above = join(&above, &[*stop]);
+                for backend in &self.topology.rules.get(*rule).backends {
+                    self.backend(path, *backend, &above);
+                }
+            }
+        } else {
+            let mut seen = BTreeSet::new();
+            let rules = taking.iter().map(|rule| topology.rules.get(*rule));
+            for backend in rules.flat_map(|rule| &rule.backends) {
+                if seen.insert(*backend) {
+                    self.backend(path, *backend, &above);
+                }
+            }
+        }
+    }
+
+    fn backend(&mut self, path: Path, backend: BackendId, above: &[Stop<'l>]) {
+        let path = Path {
+            backend: Some(backend),
+            ..path
+        };
+        let known = self.topology.backends.get(backend);
+        let namespace = self.topology.namespace_of(backend);
+        let namespace = namespace
+            .filter(|_| self.profile.of_workloads)
+            .map(|namespace| self.stop(Level::BackendNamespace, Node::Namespace(namespace)));
+        // What holds for the mesh passes a waypoint by, and not what is behind it.
+        let is_met = above.iter().any(|(level, ..)| *level == Level::Mesh);
+        let mesh = self.mesh().filter(|_| !is_met);
+        let own = mesh.chain(namespace).chain(self.at_backend(&path, backend));
+        let above = join(above, &own.collect::<Vec<_>>());
+        let ports = &known.ports;
+        // Where paths end at ports, a backend whose ports nobody knows ends its path itself.
+        if self.ends(Level::Backend) || ports.is_empty() {
+            self.emit(path, &above);
+        }
+        for port in ports {
+            let stop = self.stop(Level::Port, Node::Port(backend, *port));
+            if self.ends(Level::Port) || !stop.2.is_empty() {
+                let path = Path {
+                    port: Some(*port),
+                    ..path
+                };
+                self.emit(path, &join(&above, &[stop]));
+            }
+        }
+    }
+
+    /// What holds at a backend itself. Of kinds that hold for workloads, what names a Service holds at its waypoint,
+    /// which only some of what Gateways send to it passes; a path that begins at a Service has passed its own.
+    fn at_backend(&self, path: &Path, backend: BackendId) -> Vec<Stop<'l>> {
+        if !self.profile.of_workloads {
+            return vec![self.stop(Level::Backend, Node::Backend(backend))];
+        }
+        let waypoint = self.attachments.waypoints.get(&backend);
+        let is_passed = path.gateway().is_some() && waypoint.is_some_and(|waypoint| waypoint.takes_ingress);
+        let at_waypoint = if is_passed {
+            self.waypoint(Level::Backend, backend)
+        } else {
+            Vec::new()
+        };
+        let at_workloads = self.attachments.at_workloads(self.kind, backend);
+        at_waypoint
+            .into_iter()
+            .chain([(Level::Backend, Node::Backend(backend), at_workloads)])
+            .collect()
+    }
+
+    /// What answers the request itself, a redirect say, leads to no workload; in a mesh it has passed the waypoint
+    /// nevertheless.
+    fn without_backend(&mut self, path: Path, rules: &[RuleId], above: &[Stop<'l>]) {
+        if !self.profile.of_workloads || path.gateway().is_some() {
+            return;
+        }
+        let stops: Vec<Stop<'l>> = above
+            .iter()
+            .filter(|(level, ..)| *level != Level::Mesh)
+            .copied()
+            .collect();
+        for rule in rules {
+            if self.topology.rules.get(*rule).backends.is_empty() {
+                let path = Path {
+                    rule: Some(*rule),
+                    ..path
+                };
+                self.emit(path, &stops);
+            }
+        }
+    }
+
+    /// Adds a path if any policy counts on it.
+    fn emit(&mut self, path: Path, stops: &[Stop<'l>]) {
+        let end = path.end();
+        let class = self.profile.class;
+        let occupied: Vec<&Stop<'l>> = stops
+            .iter()
+            .filter(|(level, _, entries)| !entries.is_empty() && counts(class, *level, end))
+            .collect();
+        if occupied.is_empty() || !self.budget.take() {
+            return;
+        }
+        // Paths with the same policies on them share one result: of a thousand routes below a Gateway most have none of
+        // their own.
+        let topology: &'l Topology<'_> = self.topology;
+        let route = path
+            .route
+            .map(|route| topology.routes.get(route).object.kind.as_str());
+        let filled = route.and_then(|route| self.profile.filled(route));
+        let on_the_way: Vec<(Level, Node)> =
+            occupied.iter().map(|(level, node, _)| (*level, *node)).collect();
+        let is_refused =
+            |node: Node, listener| self.attachments.refused_at(self.kind, node, listener).is_some();
+        let listener = path.listener.filter(|listener| {
+            let mut nodes = occupied.iter().map(|(_, node, _)| *node);
+            nodes.any(|node| is_refused(node, *listener))
+        });
+        let key = (on_the_way, listener, route.filter(|_| filled.is_some()));
+        let effective = match self.known.get(&key) {
+            Some(effective) => Arc::clone(effective),
+            None => {
+                let effective = Arc::new(combine(
+                    (self.profile, filled),
+                    self.attachments,
+                    (path.start.node(), listener, &occupied),
+                    self.budget.most_winners(),
+                ));
+                self.budget.take_settings(&effective);
+                self.known.insert(key, Arc::clone(&effective));
+                effective
+            }
+        };
+        self.found.push(PathEffective { path, effective });
+    }
+}
+
+fn join<'l>(above: &[Stop<'l>], more: &[Stop<'l>]) -> Vec<Stop<'l>> {
+    above
+        .iter()
+        .chain(more)
+        .filter(|(_, _, entries)| !entries.is_empty())
+        .copied()
+        .collect()
+}
+
+fn combine(
+    (profile, filled): (&Profile, Option<&Filled>),
+    attachments: &Attachments<'_>,
+    (start, listener, stops): (Node, Option<ListenerId>, &[&Stop<'_>]),
+    most_winners: usize,
+) -> Effective {
+    let chain: Vec<(Level, PolicyId)> = stops
+        .iter()
+        .flat_map(|(level, _, entries)| entries.iter().map(move |entry| (*level, entry.policy)))
+        .collect();
+    let placed = stops
+        .iter()
+        .flat_map(|(_, node, entries)| entries.iter().map(move |entry| (*node, entry.policy)));
+    let refused = placed.filter(|(node, id)| attachments.refuses(*id, *node, listener));
+    let mut refused: BTreeSet<PolicyId> = refused.map(|(_, id)| id).collect();
+    // What a policy is merged with is read as it is written; what comes of it may be refused
+    // (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
+    let merges = |entry: &Entry| entry.layers.iter().any(|layer| layer.strategy.merges());
+    let is_merged = profile.status == StatusShape::EnvoyGateway
+        && stops
+            .last()
+            .is_some_and(|(_, _, entries)| entries.iter().any(merges));
+    let written: Vec<Vec<Entry>> = if is_merged {
+        let all = stops.iter();
+        all.map(|(_, _, entries)| attachments.as_written(entries))
+            .collect()
+    } else {
+        Vec::new()
+    };
+    let generations = generations(profile, &attachments.topology, (start, stops));
+    let mut content = if is_merged {
+        let levels = stops
+            .iter()
+            .zip(&written)
+            .map(|((level, ..), entries)| (*level, entries.as_slice()));
+        let levels = meeting(profile.dictates, levels);
+        if wrong_setting_merged(&profile.kind, &levels).is_some() {
+            refused.extend(chain.last().map(|(_, id)| *id));
+            Arc::default()
+        } else {
+            merge(profile, &levels, &|id| attachments.locator(id))
+        }
+    } else if generations.iter().all(|(inherited, _)| inherited.is_default()) {
+        let levels = stops.iter().map(|(level, _, entries)| (*level, *entries));
+        let levels = meeting(profile.dictates, levels);
+        merge(profile, &levels, &|id| attachments.locator(id))
+    } else {
+        let home = |id: PolicyId| attachments.policy(id).object.namespace_or_empty();
+        Arc::new(inherited(profile, &generations, &home))
+    };
+    match filled {
+        Some(filled) if filled.only => {
+            let levels: Vec<(Level, &[Entry])> = stops
+                .iter()
+                .map(|(level, _, entries)| (*level, *entries))
+                .collect();
+            let (alone, wrong) = fill_alone(&content, filled, &levels);
+            content = Arc::new(alone);
+            refused.extend(wrong);
+        }
+        Some(filled) => {
+            let every: Vec<&[Entry]> = stops.iter().map(|(_, _, entries)| *entries).collect();
+            fill(Arc::make_mut(&mut content), filled, &every);
+        }
+        None => {}
+    }
+    let mut losses = Vec::new();
+    let author_of = |key: &str, leaf: &Leaf| attachments.author_of(key, leaf);
+    let stands_for_many = || {
+        chain
+            .iter()
+            .any(|(_, id)| attachments.policy(*id).authored.len() > 1)
+    };
+    // Elsewhere an empty policy takes no other's place merely by being the most specific one, nor where routes take some
+    // fields of each.
+    let takes_all = filled.is_none_or(|filled| !filled.only);
+    let dictating = (profile.dictates == Dictates::Challenger && takes_all)
+        .then(|| chain.last())
+        .flatten();
+    let dictating = dictating.map(|(_, policy)| AuthoredId {
+        policy: *policy,
+        position: 0,
+    });
+    if profile.same_target != SameTarget::AddUp && (chain.len() > 1 || stands_for_many()) {
+        let mut noting = Losses::of(profile, &content, &author_of, dictating, most_winners);
+        // What is refused would have had no effect anyway.
+        let mut seen = refused.clone();
+        for (_, id) in chain.iter().filter(|(_, id)| seen.insert(*id)) {
+            for (author, authored) in attachments.policy(*id).authors(*id) {
+                noting.note(author, &authored.layers);
+            }
+        }
+        losses = noting.all();
+    }
+    if profile.status == StatusShape::EnvoyGateway
+        && let Some(enabled) = with_enabled_ones(&content)
+    {
+        content = Arc::new(enabled);
+    }
+    Effective::new(content, (chain, &steps_of(stops)), losses, refused)
+}
+
+/// What an owner says of how its policies meet those below, and its policies, level by level.
+type Generation<'l> = (Inherited, Vec<&'l [Entry]>);
+
+/// The stops of the Gateway's side, then those of each route with its rules, the outermost first.
+fn generations<'l>(
+    profile: &Profile,
+    topology: &Topology<'_>,
+    (start, stops): (Node, &[&Stop<'l>]),
+) -> Vec<Generation<'l>> {
+    let mut owned: Vec<(Option<Node>, Generation<'l>)> = Vec::new();
+    for (level, node, entries) in stops {
+        let owner = match node {
+            _ if is_of_gateway(*level) => None,
+            Node::Rule(route, _) => Some(Node::Route(*route)),
+            node => Some(*node),
+        };
+        let is_route = matches!(owner, None | Some(Node::Route(_)));
+        match owned.last_mut() {
+            // What is behind the routes is on the side of the last one.
+            Some((known, (_, levels))) if *known == owner || (!is_route && known.is_some()) => {
+                levels.push(entries);
+            }
+            _ => {
+                let annotation = profile.inheritance.as_ref().and_then(|inheritance| {
+                    let object = topology.object(owner.unwrap_or(start))?;
+                    object.annotation(&inheritance.annotation)
+                });
+                owned.push((owner, (Inherited::read(annotation), vec![entries])));
+            }
+        }
+    }
+    let mut generations: Vec<Generation<'l>> = owned.into_iter().map(|(_, generation)| generation).collect();
+    // Of the last one nobody inherits.
+    if let Some((inherited, _)) = generations.last_mut() {
+        *inherited = Inherited::default();
+    }
+    generations
+}
+
+/// How many steps below the start of its path each of the stops is: policies of one step are peers.
+fn steps_of(stops: &[&Stop<'_>]) -> Vec<usize> {
+    let mut steps: Vec<usize> = Vec::with_capacity(stops.len());
+    let mut last: Option<(Level, Node)> = None;
+    let mut step = 0_usize;
+    for (level, node, entries) in stops {
+        let other_route =
+            matches!((last, node), (Some((_, Node::Route(one))), Node::Route(other)) if one != *other);
+        if last.is_some_and(|(above, _)| above != *level) || other_route {
+            step = step.saturating_add(1);
+        }
+        last = Some((*level, *node));
+        steps.extend(std::iter::repeat_n(step, entries.len()));
+    }
+    steps
+}

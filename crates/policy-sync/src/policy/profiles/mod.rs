@@ -1,0 +1,26 @@
+//! The policy kinds that are built in, as plain data (docs/guides/teaching-a-kind.md), one file per product.
+//!
+//! Owns: the registry, and reading further profiles from the configuration. To teach a kind, add an expression to the
+//! file of its product, or a file to `BUILT_IN` of `registry`.
+//! Flows in: configuration entries. Flows out: [`Profiles`].
+//! Must not know: objects.
+
+mod envoy_gateway;
+mod gateway_api;
+mod gke;
+mod istio;
+mod kgateway;
+mod kuadrant;
+mod nginx;
+
+mod registry;
+
+mod config;
+
+#[cfg(test)]
+pub(crate) use config::ProfileEntry;
+pub use config::configure;
+#[cfg(test)]
+pub(crate) use config::entry_schema;
+pub use registry::Profiles;
+pub(crate) use registry::Written;

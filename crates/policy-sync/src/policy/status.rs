@@ -1,0 +1,160 @@
+//! Predicted statuses of policies, as their controllers would write them.
+//!
+//! Owns: the condition Accepted, with Kuadrant's own messages for Kuadrant's kinds, and `status.ancestors`.
+//! Flows in: attachments, the fate of a policy. Flows out: [`Condition`]s, [`AncestorStatus`]es.
+//! Must not know: clusters, and what happens there.
+
+use std::collections::BTreeSet;
+
+use super::ancestor::{AncestorRef, AncestorStatus, MAX_ANCESTORS, controller_name};
+use super::attachment::Attachments;
+use super::condition::Condition;
+use super::declared_target::Target;
+use super::envoy_gateway_status::{self, ACCEPTED, conflicted, misfit, refused_merges};
+use super::ids::PolicyId;
+use super::profile::StatusShape;
+use crate::api::gateway::GROUP;
+use crate::topology::GatewayId;
+
+/// `status.ancestors` of a policy, and how many there are in truth; none for kinds with flat conditions. `gateways` are the
+/// hub's, on whose paths it is; `effect` is its fate there.
+pub fn ancestors(
+    attachments: &Attachments<'_>,
+    id: PolicyId,
+    gateways: &BTreeSet<GatewayId>,
+    effect: impl Fn(GatewayId) -> Option<Condition>,
+) -> (Vec<AncestorStatus>, usize) {
+    match attachments.profile(id).status {
+        StatusShape::Ancestors
+        | StatusShape::Accepted
+        | StatusShape::Kgateway
+        | StatusShape::AttachedToAncestors => {}
+        StatusShape::Kuadrant | StatusShape::Attached | StatusShape::Nothing => return (Vec::new(), 0),
+        StatusShape::EnvoyGateway => {
+            let ancestors = envoy_gateway_status::ancestors(attachments, id);
+            let all = ancestors.len();
+            return (ancestors, all);
+        }
+    }
+    if let Some(mut patched) = envoy_gateway_status::patched(attachments, id) {
+        let is_accepted = patched.conditions.iter().all(Condition::is_true);
+        let gateway = gateways.first().filter(|_| is_accepted);
+        patched
+            .conditions
+            .extend(gateway.and_then(|gateway| effect(*gateway)));
+        return (vec![patched], 1);
+    }
+    let mut entries = Vec::new();
+    for gateway in gateways {
+        let accepted = accepted(attachments, id, Some(*gateway));
+        let effect = accepted.is_true().then(|| effect(*gateway)).flatten();
+        let conditions: Vec<Condition> = std::iter::once(accepted).chain(effect).collect();
+        let by_parent = envoy_gateway_status::parents_of_backends(attachments, id, *gateway);
+        if by_parent.is_empty() {
+            entries.push(ancestor(attachments, *gateway, conditions));
+            continue;
+        }
+        let controller_name = controller_name(attachments, *gateway);
+        entries.extend(by_parent.into_iter().map(|ancestor_ref| AncestorStatus {
+            ancestor_ref,
+            controller_name: controller_name.clone(),
+            conditions: conditions.clone(),
+        }));
+    }
+    let all = entries.len();
+    entries.truncate(MAX_ANCESTORS);
+    (entries, all)
+}
+
+fn ancestor(attachments: &Attachments<'_>, gateway: GatewayId, conditions: Vec<Condition>) -> AncestorStatus {
+    let node = attachments.topology.gateways.get(gateway);
+    AncestorStatus {
+        ancestor_ref: AncestorRef {
+            group: GROUP.to_owned(),
+            kind: "Gateway".to_owned(),
+            namespace: node.object.namespace_or_empty().to_owned(),
+            name: node.object.name.clone(),
+            section_name: None,
+        },
+        controller_name: controller_name(attachments, gateway),
+        conditions,
+    }
+}
+
+/// Accepted: True when one target is; else why the first is not (docs/systems/kuadrant.md#accepted). With a
+/// Gateway, only the targets that lead there count.
+pub fn accepted(attachments: &Attachments<'_>, id: PolicyId, gateway: Option<GatewayId>) -> Condition {
+    let policy = attachments.policy(id);
+    let kind = policy.object.kind.as_str();
+    let shape = attachments.profile(id).status;
+    let refused = |reason: &str, message: String| Condition::new(shape.acceptance(), false, reason, message);
+    if let Some(why) = policy.invalid.as_ref().or(policy.inadmissible.as_ref()) {
+        // The message of a finding, without its help.
+        let name = format!("{}: ", policy.object.identity());
+        let why = why.strip_prefix(&name).unwrap_or(why);
+        return refused("Invalid", format!("{kind} is invalid: {why}"));
+    }
+    let mut first = None;
+    for declared in &policy.targets {
+        let problem = match &declared.target {
+            Target::Attached(node) => {
+                let elsewhere = gateway
+                    .is_some_and(|gateway| !attachments.topology.gateways_of(*node).contains(&gateway));
+                if elsewhere {
+                    continue;
+                }
+                attachments
+                    .conflicted_by(id, *node)
+                    .map(|by| {
+                        let message = match shape {
+                            StatusShape::EnvoyGateway => conflicted(attachments, id, *node),
+                            StatusShape::Accepted => format!("Conflicts with another {kind}"),
+                            _ => {
+                                let by = &attachments.policy(by).rank.key;
+                                format!("{kind} is conflicted by {by}: conflicting policy")
+                            }
+                        };
+                        refused("Conflicted", message)
+                    })
+                    .or_else(|| {
+                        let misfit = misfit(attachments, id, *node, usize::MAX).map(|why| why.message);
+                        let why = misfit.or_else(|| refused_merges(attachments, id, (*node, gateway)));
+                        why.map(|why| refused("Invalid", why))
+                    })
+            }
+            Target::Virtual | Target::Unresolved => None,
+            Target::NotFound => {
+                let message = format!("{kind} target {} was not found", declared.name);
+                Some(refused("TargetNotFound", message))
+            }
+            Target::NotPermitted => {
+                let message = format!(
+                    "{kind} target is invalid: no ReferenceGrant permits {}",
+                    declared.name
+                );
+                Some(refused("Invalid", message))
+            }
+            Target::NotAllowed(why) => Some(refused("Invalid", format!("{kind} target is invalid: {why}"))),
+        };
+        match problem {
+            None => {
+                first = None;
+                break;
+            }
+            Some(problem) => {
+                first.get_or_insert(problem);
+            }
+        }
+    }
+    first.unwrap_or_else(|| {
+        let (reason, message) = match shape {
+            StatusShape::EnvoyGateway => ("Accepted", ACCEPTED.to_owned()),
+            StatusShape::Kgateway => ("Valid", "Policy accepted".to_owned()),
+            StatusShape::Attached | StatusShape::AttachedToAncestors => {
+                ("Attached", format!("{kind} has been accepted"))
+            }
+            _ => ("Accepted", format!("{kind} has been accepted")),
+        };
+        Condition::new(shape.acceptance(), true, reason, message)
+    })
+}

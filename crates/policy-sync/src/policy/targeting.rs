@@ -1,0 +1,344 @@
+//! Which targets a policy kind may name, and the source of that rule.
+//!
+//! Owns: the answer for one target ([`Targeting::judge`]), which validation, hints, and reports all use. Flows in: the
+//! statements of a definition, a controller's documentation, or the configuration. Flows out: verdicts. Must not know:
+//! where definitions are kept, objects.
+
+use std::collections::BTreeSet;
+
+use super::told::Told;
+use crate::api::gateway::GROUP;
+use crate::api::route::is_route;
+use crate::api::targeting::{self, ANY, AllowedTarget, Taken, TargetField};
+
+/// The targets that a kind's policies may name.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Targeting {
+    /// The fields that name targets.
+    pub fields: Vec<TargetField>,
+    /// The targets of a reference.
+    named: Taken,
+    /// The targets of a selector.
+    selected: Taken,
+    /// Whether a policy without a target is refused.
+    pub(crate) is_required: bool,
+    has_sections: bool,
+    says: Says,
+}
+
+/// The source of the rule about which targets a kind may name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Says {
+    /// Nobody.
+    #[default]
+    Nobody,
+    /// The configuration of the run.
+    Configuration,
+    /// The definition in the input.
+    Definition,
+    /// The definition of a release, in the catalog.
+    Catalog(&'static str),
+    /// No definition; the controller, or its documentation.
+    Told(&'static Told),
+}
+
+/// The finding about a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may be named.
+    Taken {
+        /// Whether `sectionName` may be used.
+        sections: bool,
+        /// Whether a list has it; otherwise, nothing forbids it.
+        is_listed: bool,
+    },
+    /// It may not.
+    Refused,
+}
+
+impl Targeting {
+    /// The answer of one definition, and the documented targets, which apply if the definition accepts any kind.
+    #[must_use]
+    pub(super) fn new(definition: Option<(targeting::Targeting, Says)>, told: Option<&'static Told>) -> Self {
+        let (said, says) = definition.unwrap_or_else(|| {
+            let fields = told.map(Told::fields).filter(|fields| !fields.is_empty());
+            let said = targeting::Targeting {
+                fields: fields.unwrap_or(&TargetField::ALL).to_vec(),
+                is_required: true,
+                has_sections: true,
+                ..targeting::Targeting::default()
+            };
+            (said, Says::Nobody)
+        });
+        let targeting = Self {
+            fields: said.fields,
+            named: said.named,
+            selected: said.selected,
+            is_required: said.is_required,
+            has_sections: said.has_sections,
+            says,
+        };
+        match told {
+            Some(told) if !targeting.named.is_restricted => {
+                let taken = told.taken(said.has_sections);
+                Self {
+                    selected: taken.clone(),
+                    named: taken,
+                    says: Says::Told(told),
+                    ..targeting
+                }
+            }
+            _ => targeting,
+        }
+    }
+
+    /// A field without any statement.
+    #[must_use]
+    pub(super) fn unknown() -> Self {
+        Self::new(None, None)
+    }
+
+    /// The same, where what an older release of the definition lists is taken, and others may be, too.
+    #[must_use]
+    pub(super) fn with_known(self, older: targeting::Targeting) -> Self {
+        let open = |taken: Taken| Taken {
+            is_restricted: false,
+            ..taken
+        };
+        Self {
+            named: open(older.named),
+            selected: open(older.selected),
+            ..self
+        }
+    }
+
+    /// This, as the configuration has it, over what is known otherwise.
+    #[must_use]
+    pub(super) fn over(&self, known: Self) -> Self {
+        let mut both = known;
+        if !self.fields.is_empty() {
+            both.fields.clone_from(&self.fields);
+        }
+        if self.says == Says::Configuration {
+            both.named.clone_from(&self.named);
+            both.selected.clone_from(&self.selected);
+            both.says = self.says;
+        }
+        both
+    }
+
+    /// The targets from the configuration.
+    #[must_use]
+    pub(super) fn configured(
+        &self,
+        fields: Option<Vec<TargetField>>,
+        kinds: Option<Vec<AllowedTarget>>,
+    ) -> Self {
+        let mut configured = self.clone();
+        if let Some(fields) = fields {
+            configured.fields = fields;
+        }
+        if let Some(kinds) = kinds {
+            let taken = Taken {
+                is_restricted: !kinds.is_empty(),
+                kinds,
+            };
+            configured.selected = taken.clone();
+            configured.named = taken;
+            configured.says = Says::Configuration;
+        }
+        configured
+    }
+
+    /// What is reported about a reference to this kind. `core` is the group of kinds that have none.
+    #[must_use]
+    pub fn judge(&self, group: &str, kind: &str) -> Verdict {
+        self.judge_by(&self.named, group, kind)
+    }
+
+    /// The same of a selector.
+    #[must_use]
+    pub(super) fn judge_selector(&self, group: &str, kind: &str) -> Verdict {
+        self.judge_by(&self.selected, group, kind)
+    }
+
+    fn judge_by(&self, taken: &Taken, group: &str, kind: &str) -> Verdict {
+        match taken.kinds.iter().find(|target| target.is(group, kind)) {
+            Some(target) => Verdict::Taken {
+                sections: target.sections,
+                is_listed: true,
+            },
+            None if taken.is_restricted => Verdict::Refused,
+            None => Verdict::Taken {
+                sections: self.has_sections,
+                is_listed: taken.kinds.is_empty(),
+            },
+        }
+    }
+
+    /// Whether traffic through routes of this kind is any business of the policy kind: where route kinds are listed
+    /// among its targets, only those.
+    #[must_use]
+    pub(crate) fn concerns_route(&self, kind: &str) -> bool {
+        let routes = self.named.kinds.iter().filter(|target| {
+            let group = match target.group.as_str() {
+                ANY => GROUP,
+                group => group,
+            };
+            is_route(group, &target.kind)
+        });
+        let mut routes = routes.peekable();
+        routes.peek().is_none() || routes.any(|target| target.kind == kind)
+    }
+
+    /// The kinds by name, each once, for a help line: `Gateway, HTTPRoute`.
+    #[must_use]
+    pub(super) fn kind_names(&self) -> Vec<&str> {
+        let mut seen = BTreeSet::new();
+        let names = self.named.kinds.iter().map(|target| target.kind.as_str());
+        names.filter(|name| *name != ANY && seen.insert(*name)).collect()
+    }
+
+    /// The groups of the kinds of this name.
+    pub(super) fn groups_of(&self, kind: &str) -> impl Iterator<Item = &str> {
+        let targets = self.named.kinds.iter().filter(move |target| target.kind == kind);
+        targets
+            .map(|target| target.group.as_str())
+            .filter(|group| *group != ANY)
+    }
+
+    /// Where the answer about a target comes from, as a note.
+    #[must_use]
+    pub(super) fn note(&self, group: &str, kind: &str) -> Option<String> {
+        match self.says {
+            Says::Nobody | Says::Definition => None,
+            Says::Configuration => Some("according to `profiles` in the configuration".to_owned()),
+            Says::Catalog(product) => Some(format!(
+                "as of {product}; add your own CRD to the input to check against it"
+            )),
+            Says::Told(told) => Some(told.note(group, kind)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::told::told;
+    use super::*;
+    use apimachinery::GroupKind;
+
+    fn target(group: &str, kind: &str) -> AllowedTarget {
+        AllowedTarget {
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            sections: false,
+        }
+    }
+
+    /// A definition that takes these targets and no others.
+    fn defined(named: &[(&str, &str)], selected: &[(&str, &str)]) -> targeting::Targeting {
+        let taken = |kinds: &[(&str, &str)]| Taken {
+            kinds: kinds.iter().map(|(group, kind)| target(group, kind)).collect(),
+            is_restricted: true,
+        };
+        targeting::Targeting {
+            named: taken(named),
+            selected: taken(selected),
+            ..targeting::Targeting::default()
+        }
+    }
+
+    fn targeting(named: &[(&str, &str)]) -> Targeting {
+        Targeting::new(Some((defined(named, named), Says::Definition)), None)
+    }
+
+    fn taken(sections: bool, is_listed: bool) -> Verdict {
+        Verdict::Taken { sections, is_listed }
+    }
+
+    #[test]
+    fn what_an_older_release_lists_is_taken_and_so_is_everything_else() {
+        let older = defined(&[(GROUP, "Gateway")], &[(GROUP, "HTTPRoute")]);
+        let open = Targeting::unknown().with_known(older);
+        assert_eq!(open.judge(GROUP, "Gateway"), taken(false, true));
+        assert_eq!(
+            open.judge(GROUP, "HTTPRoute"),
+            taken(true, false),
+            "not a selector"
+        );
+        assert_eq!(open.judge_selector(GROUP, "HTTPRoute"), taken(false, true));
+        assert_eq!(open.judge_selector("example.com", "Other"), taken(true, false));
+    }
+
+    #[test]
+    fn the_configuration_replaces_what_it_names_and_nothing_else() {
+        let known = Targeting::unknown();
+        assert_eq!(known.configured(None, None), known);
+        let kinds = known.configured(None, Some(vec![target(GROUP, "Gateway")]));
+        assert_eq!(kinds.judge(GROUP, "HTTPRoute"), Verdict::Refused);
+        assert_eq!(kinds.judge_selector(GROUP, "HTTPRoute"), Verdict::Refused);
+        assert_eq!((&kinds.fields, kinds.is_required), (&known.fields, true));
+        let fields = known.configured(Some(vec![TargetField::TargetRef]), None);
+        assert_eq!(fields.fields, [TargetField::TargetRef]);
+        assert_eq!(fields.judge(GROUP, "HTTPRoute"), taken(true, true));
+    }
+
+    #[test]
+    fn a_target_that_no_list_has_may_name_a_section_if_the_definition_has_any_or_there_is_none() {
+        let anything = targeting::Targeting::default();
+        for has_sections in [true, false] {
+            let definition = targeting::Targeting {
+                has_sections,
+                ..anything.clone()
+            };
+            let targeting = Targeting::new(Some((definition, Says::Definition)), None);
+            assert_eq!(targeting.judge("example.com", "Thing"), taken(has_sections, true));
+        }
+        assert_eq!(
+            Targeting::unknown().judge("example.com", "Thing"),
+            taken(true, true)
+        );
+    }
+
+    #[test]
+    fn a_documented_target_has_sections_only_if_it_is_documented_and_the_definition_has_them() {
+        let told = told(&GroupKind::new(
+            "gateway.networking.x-k8s.io",
+            "XBackendTrafficPolicy",
+        ))
+        .unwrap();
+        let sections = |has_sections: bool| {
+            let kinds = told.taken(has_sections).kinds.into_iter();
+            kinds
+                .filter(|target| target.sections)
+                .map(|target| target.kind)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(sections(true), ["Service"]);
+        assert!(sections(false).is_empty());
+    }
+
+    #[test]
+    fn a_kind_concerns_the_routes_that_it_lists_or_all_if_it_lists_none() {
+        let some = targeting(&[(GROUP, "Gateway"), (GROUP, "HTTPRoute"), (ANY, "GRPCRoute")]);
+        let concerned = |targeting: &Targeting| {
+            let mut kinds = vec!["HTTPRoute", "GRPCRoute", "TCPRoute"];
+            kinds.retain(|kind| targeting.concerns_route(kind));
+            kinds
+        };
+        assert_eq!(concerned(&some), ["HTTPRoute", "GRPCRoute"]);
+        let none = targeting(&[(GROUP, "Gateway"), ("example.com", "TCPRoute")]);
+        assert_eq!(concerned(&none), ["HTTPRoute", "GRPCRoute", "TCPRoute"]);
+    }
+
+    #[test]
+    fn a_help_line_names_each_kind_once_and_no_wildcard() {
+        let named = [
+            (GROUP, "Gateway"),
+            ("example.com", "Gateway"),
+            ("example.com", ANY),
+            (GROUP, "HTTPRoute"),
+        ];
+        assert_eq!(targeting(&named).kind_names(), ["Gateway", "HTTPRoute"]);
+    }
+}

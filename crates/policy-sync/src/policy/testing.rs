@@ -1,0 +1,237 @@
+//! What this module's unit tests share: objects from JSON, a hub from YAML.
+//!
+//! Owns: these builders. Flows in: texts of a test. Flows out: hubs, attachments, effective policies. Must not know:
+//! what a test expects.
+
+use std::collections::{BTreeSet, HashMap};
+
+use kube_json::Value;
+
+pub(crate) use crate::api::fixture::object;
+use crate::diagnostic::{DocumentId, Findings, SourceId, Warnings};
+use crate::hub::{self, Hub};
+use crate::outcome::{ObjectStatus, PolicyEntry, PolicyReport, PolicyView, Prediction};
+use crate::placing::Clusters;
+use crate::source::{Document, Room};
+use crate::sync::{SyncedKinds, SyncedRoutes};
+use crate::topology::Sources;
+
+/// A hub of YAML documents, and of what lives on clusters.
+pub(crate) fn hub(text: &str, spokes: &[(&str, &str)]) -> Hub {
+    let mut rooms = vec![(Room::Hub, text)];
+    rooms.extend(
+        spokes
+            .iter()
+            .map(|(cluster, text)| (Room::Spoke((*cluster).to_owned()), *text)),
+    );
+    let mut findings = Findings::new();
+    let hub = hub::build(documents(&rooms), &hub::Options::default(), &mut findings);
+    assert!(findings.is_empty(), "{findings:?}");
+    hub
+}
+
+/// The documents of texts, as if each were a file of its room.
+pub(crate) fn documents(rooms: &[(Room, &str)]) -> Vec<Document> {
+    let mut documents = Vec::new();
+    for (source, (room, text)) in rooms.iter().cloned().enumerate() {
+        for (index, value) in kube_yaml::read_all(text, &kube_yaml::Limits::default())
+            .unwrap()
+            .into_iter()
+            .enumerate()
+        {
+            documents.push(Document {
+                id: DocumentId {
+                    source: SourceId(u32::try_from(source).unwrap()),
+                    index: u32::try_from(index).unwrap(),
+                },
+                room: room.clone(),
+                value,
+            });
+        }
+    }
+    documents
+}
+
+/// GatewayClass `gc`, Gateway `infra/gw` with listeners `http` and `https`, HTTPRoutes `infra/r1` (rules `first` and
+/// an unnamed one) and `infra/r2`, Service `infra/s`.
+pub(crate) const SMALL: &str = r#"
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: gc}
+spec: {controllerName: example.com/gateway-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: gw, namespace: infra}
+spec:
+  gatewayClassName: gc
+  listeners:
+  - {name: http, port: 80, protocol: HTTP}
+  - {name: https, port: 443, protocol: HTTPS}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: r1, namespace: infra}
+spec:
+  parentRefs: [{name: gw}]
+  rules:
+  - {name: first, backendRefs: [{name: s, port: 80}]}
+  - {backendRefs: [{name: s, port: 80}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: r2, namespace: infra}
+spec:
+  parentRefs: [{name: gw, sectionName: http}]
+  rules: [{backendRefs: [{name: s, port: 80}]}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: s, namespace: infra}
+spec: {ports: [{name: http, port: 80}]}
+"#;
+
+/// [`SMALL`], with parameters that ask for RateLimitPolicies.
+pub(crate) fn small_with_params() -> String {
+    SMALL.replace(
+        "spec: {controllerName: example.com/gateway-controller}",
+        "spec: {controllerName: example.com/gateway-controller, parametersRef: {group: \"\", kind: ConfigMap, name: p, namespace: infra}}",
+    ) + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: p, namespace: infra}\ndata:\n  params: |\n    \
+         {policiesToSync: [{group: kuadrant.io, version: v1, resource: ratelimitpolicies}]}\n"
+}
+
+/// A RateLimitPolicy `infra/<name>` on something of Gateway API's group.
+pub(crate) fn limit(name: &str, target: &str, settings: &str) -> String {
+    format!(
+        "---\napiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {{name: {name}, namespace: infra}}\n\
+         spec: {{targetRef: {{group: gateway.networking.k8s.io, {target}}}, {settings}}}\n"
+    )
+}
+
+/// The CRD of ColorPolicy, a made-up kind of this class.
+pub(crate) fn color_crd(class: &str) -> String {
+    format!(
+        "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+         metadata: {{name: colorpolicies.colors.example.com, labels: {{gateway.networking.k8s.io/policy: \"{class}\"}}}}\n\
+         spec: {{group: colors.example.com, scope: Namespaced, \
+         names: {{kind: ColorPolicy, listKind: ColorPolicyList, plural: colorpolicies, singular: colorpolicy}}, \
+         versions: [{{name: v1, served: true, storage: true, \
+         schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}}}]}}\n"
+    )
+}
+
+/// A ColorPolicy `infra/<name>`.
+pub(crate) fn color(name: &str, target: &str, settings: &str) -> String {
+    format!(
+        "---\napiVersion: colors.example.com/v1\nkind: ColorPolicy\nmetadata: {{name: {name}, namespace: infra}}\n\
+         spec: {{targetRefs: [{{{target}}}], {settings}}}\n"
+    )
+}
+
+/// Everything about a hub whose Gateways all stay on it, for a test to look at: it is evaluated as a cluster of its own.
+pub(crate) struct Seen<'a> {
+    pub attachments: super::Attachments<'a>,
+    pub effective: super::EffectivePolicies,
+    pub(crate) fates: super::Fates<'a>,
+    pub(crate) findings: Findings,
+}
+
+impl<'a> Seen<'a> {
+    pub(crate) fn hub(hub: &'a Hub) -> Self {
+        Self::of(hub, &super::Options::default())
+    }
+
+    pub(crate) fn of(hub: &'a Hub, options: &super::Options<'_>) -> Self {
+        let mut findings = Findings::new();
+        let grants = hub::Grants::new(hub, &mut findings);
+        let sources = Sources::hub(&hub.objects);
+        let attachments = super::Attachments::new(sources, &HashMap::new(), &grants, options, &mut findings);
+        let effective = super::EffectivePolicies::new(&attachments, &super::PathBudget::default());
+        let mut fates = super::Fates::default();
+        fates.add(&[], &attachments, &effective, |_| true);
+        crate::sync::report_same_target(&attachments, |_, _| true, &mut findings);
+        super::outcomes(&attachments, &fates, None, &mut findings);
+        findings.finish(&std::collections::BTreeMap::default(), Warnings::Reported);
+        Self {
+            attachments,
+            effective,
+            fates,
+            findings,
+        }
+    }
+
+    /// What reports read.
+    pub(crate) fn view<T>(&self, look: impl FnOnce(&PolicyView<'_>) -> T) -> T {
+        look(&PolicyView {
+            hub: &self.attachments,
+            hub_effective: super::EffectivePolicies::new(&self.attachments, &super::PathBudget::default()),
+            spokes: Vec::new(),
+            fates: self.fates.clone(),
+            clusters: &Clusters::new(),
+            kinds: &SyncedKinds::default(),
+            routes: &SyncedRoutes::default(),
+            cluster: None,
+        })
+    }
+
+    /// What is reported about its policies.
+    pub(crate) fn report(&self) -> PolicyReport {
+        self.view(PolicyReport::of)
+    }
+
+    /// The predicted statuses of everything, as a controller of this name has them.
+    pub(crate) fn statuses(&self, hub: &Hub, controller: &str) -> Vec<ObjectStatus> {
+        let ours = hub::Ours::new(hub, controller, &mut Findings::new());
+        let clusters = ours.gateways.map(|_| [].into());
+        self.view(|view| {
+            let prediction = Prediction {
+                objects: &hub.objects,
+                ours: &ours,
+                clusters: &clusters,
+                not_found: &BTreeSet::new(),
+                view,
+            };
+            prediction.statuses().unwrap()
+        })
+    }
+
+    /// The number of a policy by `Kind namespace/name`.
+    pub(crate) fn id(&self, policy: &str) -> super::PolicyId {
+        let found = self
+            .attachments
+            .policies
+            .iter()
+            .find(|(_, known)| known.object.identity().to_string() == policy);
+        found.unwrap().0
+    }
+
+    /// The result at the path whose last locators (less group and kind) are these, as JSON.
+    pub(crate) fn spec(&self, path: &[&str]) -> Option<Value> {
+        let mut found = self.effective.iter().filter_map(|(kind, known)| {
+            let locators = self.attachments.topology.path_locators(&known.path);
+            let names: Vec<&str> = locators
+                .iter()
+                .filter_map(|locator| locator.rsplit(['/', ':']).next())
+                .skip(1)
+                .collect();
+            let profile = &self.attachments.kinds.get(kind).profile;
+            (names == path).then(|| known.effective.spec(profile)).flatten()
+        });
+        found.next()
+    }
+
+    /// `code message` of every finding.
+    pub(crate) fn said(&self) -> Vec<String> {
+        self.findings
+            .iter()
+            .map(|finding| format!("{} {}", finding.code.name(), finding.message))
+            .collect()
+    }
+
+    /// `status/reason: message` of the second condition of a policy, or of Accepted when that is False.
+    pub(crate) fn state(&self, policy: &str) -> String {
+        let entry = self.view(|view| PolicyEntry::of_hub(view, self.id(policy)));
+        let condition = entry.conditions.last().unwrap();
+        format!("{}/{}: {}", condition.status, condition.reason, condition.message)
+    }
+}

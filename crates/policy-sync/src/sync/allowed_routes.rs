@@ -1,0 +1,382 @@
+//! Whether listeners on the spokes will accept the routes that go there, and Gateways the ListenerSets.
+//!
+//! Owns: `allowedRoutes` and `allowedListeners` as seen on a spoke, where the Gateway lives in the downstream namespace and the route in its own
+//! (docs/systems/why-we-differ.md#routes), and the labels of Namespaces that selectors require.
+//! Flows in: synced routes, our Gateways with their clusters, the Namespaces of the hub and of the spokes.
+//! Flows out: findings; [`NamespaceLabels`], which have to be synced so that a selector matches.
+//! Must not know: works.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use kube_json::Value;
+
+use super::listener_sets::SyncedSet;
+use super::routes::{SyncedParent, SyncedRoutes};
+use crate::api::downstream::NAMESPACE_PREFIX;
+use crate::api::route::AdmittedNamespaces;
+use crate::diagnostic::{Code, Finding, Findings, and_more};
+use crate::hub::{Hub, OurGatewayId, Ours, Table};
+use crate::object::Object;
+use crate::policy::Attachments;
+use crate::topology::{ListenerId, ListenerNode, NAMESPACE_NAME_LABEL, RouteId};
+use apimachinery::Field;
+
+/// Labels of routes' Namespaces that listeners select by, by Namespace.
+pub type NamespaceLabels = BTreeMap<String, BTreeMap<String, String>>;
+
+/// So many routes are pointed at in one finding; the rest is counted.
+const MOST_ROUTES: usize = 5;
+/// So many clusters are named; the rest is counted.
+const MOST_CLUSTERS: usize = 3;
+
+/// Reports listeners that would refuse routes of `routes` on the spokes. `clusters` are those of each Gateway of ours.
+///
+/// A listener that accepts a route on the hub and would refuse it on a spoke is an error even if another listener
+/// accepts the route: less traffic would pass there than on the hub.
+pub fn check_admission(
+    routes: &SyncedRoutes<'_>,
+    attachments: &Attachments<'_>,
+    hub: &Hub,
+    ours: &Ours<'_>,
+    clusters: &Table<OurGatewayId, Arc<[String]>>,
+    findings: &mut Findings,
+) -> NamespaceLabels {
+    let mut check = Check {
+        attachments,
+        hub,
+        known: HashMap::new(),
+        labels: NamespaceLabels::new(),
+        refused: BTreeMap::new(),
+    };
+    for (id, route) in routes.iter() {
+        for parent in &route.parents {
+            let clusters = clusters.get(parent.gateway);
+            if !clusters.is_empty() {
+                check.parent((id, route.object), parent, clusters);
+            }
+        }
+    }
+    for ((gateway, listener, cause), refused) in &check.refused {
+        let node = attachments.topology.listeners.get(*listener);
+        let gateway = ours.gateways.get(*gateway).gateway.object;
+        let owner = match node.set {
+            Some(set) => attachments.topology.listener_sets.get(set).object,
+            None => gateway,
+        };
+        findings.push(finding((owner, gateway), node, *cause, refused, hub));
+    }
+    for set in routes.sets().iter() {
+        let clusters = clusters.get(set.gateway);
+        findings.extend(check.set(set, clusters));
+    }
+    check.labels
+}
+
+/// Why a listener refuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Cause {
+    /// Routes of this kind.
+    Kind,
+    /// Routes of this namespace.
+    Namespace,
+}
+
+/// The object that a listener refuses.
+#[derive(Debug)]
+struct Refused<'a> {
+    /// The first route with the pointer of its parentRef.
+    first: (&'a Object, String),
+    /// The other ones.
+    others: Vec<(&'a Object, String)>,
+    /// Where; none: wherever the Gateway goes.
+    on: Vec<String>,
+}
+
+/// The listener that refuses, and the reason.
+type RefusedKey = (OurGatewayId, ListenerId, Cause);
+
+struct Check<'c, 'a> {
+    attachments: &'c Attachments<'a>,
+    hub: &'c Hub,
+    /// By Gateway, listener and namespace of the route: the clusters where the listener refuses.
+    known: HashMap<(OurGatewayId, ListenerId, &'c str), Rc<[String]>>,
+    labels: NamespaceLabels,
+    refused: BTreeMap<RefusedKey, Refused<'c>>,
+}
+
+impl<'c, 'a: 'c> Check<'c, 'a> {
+    fn parent(&mut self, (id, route): (RouteId, &'c Object), parent: &SyncedParent, clusters: &[String]) {
+        let topology = &self.attachments.topology;
+        let gateway = topology.gateways.get(parent.node);
+        let taking: Vec<ListenerId> = parent
+            .listeners
+            .iter()
+            .copied()
+            .filter(|listener| topology.listeners.get(*listener).admits_kind(route))
+            .collect();
+        if taking.is_empty() {
+            if let Some(first) = parent.listeners.first() {
+                self.refuse(
+                    (parent.gateway, *first, Cause::Kind),
+                    (route, parent),
+                    &[],
+                    clusters,
+                );
+            }
+            return;
+        }
+        // A ListenerSet stays in its own namespace.
+        let home = match parent.set {
+            Some(set) => topology
+                .listener_sets
+                .get(set)
+                .object
+                .namespace_or_empty()
+                .to_owned(),
+            None => format!("{NAMESPACE_PREFIX}{}", gateway.object.namespace_or_empty()),
+        };
+        let mut verdicts: Vec<(ListenerId, Rc<[String]>)> = Vec::with_capacity(taking.len());
+        for id in taking {
+            let listener = topology.listeners.get(id);
+            let key = (parent.gateway, id, route.namespace_or_empty());
+            let refusing = match self.known.get(&key) {
+                Some(known) => Rc::clone(known),
+                None => {
+                    let admitted = listener.namespaces();
+                    let refusing = self.refusing(admitted, &home, route.namespace_or_empty(), clusters);
+                    let refusing: Rc<[String]> = Rc::from(refusing);
+                    self.known.insert(key, Rc::clone(&refusing));
+                    refusing
+                }
+            };
+            verdicts.push((id, refusing));
+        }
+        let mut reported = false;
+        for (listener, refusing) in &verdicts {
+            let on_the_hub = gateway.attached.binary_search(&(*listener, id)).is_ok();
+            if on_the_hub && !refusing.is_empty() {
+                reported = true;
+                let key = (parent.gateway, *listener, Cause::Namespace);
+                self.refuse(key, (route, parent), refusing, clusters);
+            }
+        }
+        // If no listener is left, the hub's answer does not matter.
+        let refuse_all = |cluster: &String| {
+            let mut all = verdicts.iter();
+            all.all(|(_, refusing)| refusing.binary_search(cluster).is_ok())
+        };
+        let may_be_nowhere = verdicts.iter().all(|(_, refusing)| !refusing.is_empty());
+        if let (Some((listener, refusing)), true, false) = (verdicts.first(), may_be_nowhere, reported)
+            && clusters.iter().any(refuse_all)
+        {
+            let key = (parent.gateway, *listener, Cause::Namespace);
+            self.refuse(key, (route, parent), refusing, clusters);
+        }
+    }
+
+    fn refuse(
+        &mut self,
+        key: RefusedKey,
+        (route, parent): (&'c Object, &SyncedParent),
+        on: &[String],
+        clusters: &[String],
+    ) {
+        let this = (route, parent.pointer.clone());
+        match self.refused.entry(key) {
+            Entry::Occupied(mut refused) => refused.get_mut().others.push(this),
+            Entry::Vacant(refused) => {
+                let on = if on.len() < clusters.len() { on } else { &[] };
+                refused.insert(Refused {
+                    first: this,
+                    others: Vec::new(),
+                    on: on.to_vec(),
+                });
+            }
+        }
+    }
+
+    /// That a Gateway would refuse a ListenerSet which it takes on the hub.
+    fn set(&mut self, set: &SyncedSet<'c>, clusters: &[String]) -> Option<Finding> {
+        let topology = &self.attachments.topology;
+        let gateway = topology.gateways.get(set.node).object;
+        let home = format!("{NAMESPACE_PREFIX}{}", gateway.namespace_or_empty());
+        let own = set.object.namespace_or_empty();
+        let admitted = topology.allowed_listeners(set.node);
+        let refusing = self.refusing(&admitted, &home, own, clusters);
+        if refusing.is_empty() {
+            return None;
+        }
+        let finding = Finding::new(
+            Code::LISTENER_SET_NOT_ALLOWED,
+            gateway.place("/spec/allowedListeners"),
+            format!(
+                "on the spokes, {} would refuse {}",
+                gateway.identity(),
+                set.object.identity()
+            ),
+        )
+        .label(match &admitted {
+            AdmittedNamespaces::Selector(_) => "selects Namespaces by their labels",
+            _ => "accepts only ListenerSets of its own namespace",
+        })
+        .related(set.object.place("/spec/parentRef"), "this set");
+        let on = if refusing.len() < clusters.len() {
+            refusing.as_slice()
+        } else {
+            &[]
+        };
+        let finding = with_clusters(finding, on);
+        Some(
+            finding
+                .note(format!(
+                    "there the Gateway lives in `{home}`, and ListenerSets stay in their own namespace, here `{own}`"
+                ))
+                .help(format!(
+                    "write `allowedListeners: {{namespaces: {{from: All}}}}`; for `{own}` alone, `allowedListeners: \
+                     {{namespaces: {{from: Selector, selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}}}}}`"
+                )),
+        )
+    }
+
+    /// The clusters where a listener refuses routes of a namespace, or a Gateway its ListenerSets.
+    fn refusing(
+        &mut self,
+        admitted: &AdmittedNamespaces,
+        home: &str,
+        namespace: &str,
+        clusters: &[String],
+    ) -> Vec<String> {
+        let selector = match admitted {
+            AdmittedNamespaces::All => return Vec::new(),
+            AdmittedNamespaces::Same if home == namespace => return Vec::new(),
+            AdmittedNamespaces::Same | AdmittedNamespaces::None | AdmittedNamespaces::Selector(None) => {
+                return clusters.to_vec();
+            }
+            AdmittedNamespaces::Selector(Some(selector)) => selector,
+        };
+        let topology = &self.attachments.topology;
+        // The labels that the selector requires are shipped with the Namespace, so that the answer is the same there.
+        for requirement in &selector.requirements {
+            let key = requirement.key.as_str();
+            if key != NAMESPACE_NAME_LABEL
+                && let Some(value) = topology.namespace_label(namespace, key)
+            {
+                let labels = self.labels.entry(namespace.to_owned()).or_default();
+                labels.insert(key.to_owned(), value.to_owned());
+            }
+        }
+        let implied = |key: &str| (key == NAMESPACE_NAME_LABEL).then_some(namespace);
+        let on_hub = |key: &str| topology.namespace_label(namespace, key).or_else(|| implied(key));
+        let everywhere = selector.matches(on_hub);
+        let admits = |cluster: &String| {
+            let local = self.hub.spokes.get(cluster);
+            match local.and_then(|local| local.find("", "Namespace", None, namespace)) {
+                Some(there) => selector.matches(|key| on_hub(key).or_else(|| there.label(key))),
+                None => everywhere,
+            }
+        };
+        clusters
+            .iter()
+            .filter(|cluster| !admits(cluster))
+            .cloned()
+            .collect()
+    }
+}
+
+/// Names the clusters; none: wherever the Gateway goes.
+fn with_clusters(finding: Finding, on: &[String]) -> Finding {
+    if on.is_empty() {
+        return finding;
+    }
+    let named: Vec<&str> = on.iter().take(MOST_CLUSTERS).map(String::as_str).collect();
+    let rest = and_more(on.len().saturating_sub(named.len()), "cluster");
+    let rest = rest.map_or_else(String::new, |rest| format!(" {rest}"));
+    finding.note(format!("on {}{rest}", named.join(", ")))
+}
+
+/// A finding about a listener of a Gateway, or of a ListenerSet of it, the `owner`.
+fn finding(
+    (owner, gateway): (&Object, &Object),
+    listener: &ListenerNode<'_>,
+    cause: Cause,
+    refused: &Refused<'_>,
+    hub: &Hub,
+) -> Finding {
+    let (first, pointer) = &refused.first;
+    let allowed_at = format!("{}/allowedRoutes", listener.pointer);
+    let allowed = owner.value.pointer(&allowed_at).unwrap_or(&Value::Null);
+    let (allowed, at) = (
+        Field::new(allowed),
+        if allowed.is_null() {
+            &listener.pointer
+        } else {
+            &allowed_at
+        },
+    );
+    let mut message = format!(
+        "on the spokes, listener `{}` of {} would refuse {}",
+        listener.name,
+        owner.identity(),
+        first.identity()
+    );
+    if let Some(more) = and_more(refused.others.len(), "route") {
+        message = format!("{message} {more}");
+    }
+    let namespaces = allowed.get("namespaces");
+    let label = match (cause, namespaces.get("from").str()) {
+        (Cause::Kind, _) => format!("accepts no {}", first.kind),
+        (Cause::Namespace, None) => "accepts only routes of its own namespace, by default".to_owned(),
+        (Cause::Namespace, Some("Same")) => "accepts only routes of its own namespace".to_owned(),
+        (Cause::Namespace, Some("Selector")) => "selects Namespaces by their labels".to_owned(),
+        (Cause::Namespace, Some(_)) => "accepts routes of no namespace".to_owned(),
+    };
+    let mut finding = Finding::new(Code::ROUTE_NOT_ALLOWED, owner.place(at), message)
+        .label(label)
+        .follows_from(owner.place(&allowed_at));
+    finding = finding.related(first.place(pointer), "this route");
+    for (route, pointer) in refused.others.iter().take(MOST_ROUTES.saturating_sub(1)) {
+        finding = finding.related(route.place(pointer), "and this one");
+    }
+    finding = with_clusters(finding, &refused.on);
+    let home = gateway.namespace_or_empty();
+    let own = first.namespace_or_empty();
+    if cause == Cause::Kind {
+        return finding.help(format!(
+            "list `{{group: {}, kind: {}}}` under `allowedRoutes.kinds`, if the protocol {} supports it, or attach the route to another listener",
+            first.api_version.group, first.kind, listener.protocol()
+        ));
+    }
+    if listener.set.is_none() {
+        finding = finding.note(format!(
+        "there the Gateway lives in `{NAMESPACE_PREFIX}{home}`, and routes stay in their own namespace, here `{own}`"
+    ));
+    }
+    if namespaces.get("from").str() == Some("Selector") {
+        let is_known = hub.objects.find("", "Namespace", None, own).is_some();
+        let selected = AdmittedNamespaces::read(&namespaces, "Same");
+        finding.help(if matches!(selected, AdmittedNamespaces::Selector(None)) {
+            format!(
+                "its `selector` is missing or unreadable, so it selects no Namespace: write \
+                 `selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}`; operators of `matchExpressions` are \
+                 In, NotIn, Exists and DoesNotExist"
+            )
+        } else if is_known {
+            format!(
+                "give Namespace `{own}` the labels, or write `allowedRoutes: {{namespaces: {{from: All}}}}`"
+            )
+        } else {
+            format!(
+                "the labels of Namespace `{own}` are not known: add it, with its labels, to the input or to \
+                 `spokes/<cluster>`, or select it by `{NAMESPACE_NAME_LABEL}: {own}`"
+            )
+        })
+    } else {
+        finding.help(format!(
+            "write `allowedRoutes: {{namespaces: {{from: All}}}}`; for `{own}` alone, `allowedRoutes: \
+             {{namespaces: {{from: Selector, selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}}}}}`"
+        ))
+    }
+}

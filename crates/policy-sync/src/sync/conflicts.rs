@@ -1,0 +1,290 @@
+//! Findings about policies of one kind on one target: of the hub, or of the hub and a cluster.
+//!
+//! Owns: these findings.
+//! Flows in: attachments, the resolution for one target, the local policies of a cluster. Flows out: findings.
+//! Must not know: works.
+
+use kube_json::Value;
+
+use super::any_order::{commute, holds_in_any_order};
+use super::beside_local::beside_local;
+use super::listener_sets::set_of;
+use super::local_policies::{LocalPolicies, LocalPolicy};
+use super::per_reason::PerReason;
+use super::routes::{SyncedRoute, SyncedRoutes};
+use super::same_target::{Resolution, SyncedSpec, resolve};
+use super::synced_kinds::SyncedKinds;
+use super::undecided::{Meeting, undecided, way_out};
+use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
+use crate::object::well_known::ORIGIN_CREATION;
+use crate::policy::{Attachments, Entry, KindId, PolicyId, Profile, SameTarget, Target, disagree, meet};
+use crate::topology::{Node, Topology};
+
+/// Two policies of one kind on one target: each that is not the first choice, with the winner and the rule. Needs no
+/// effective policies.
+///
+/// `shipped` tells whether the kind is synced with a node. If it is not, the result is decided on the hub, where every
+/// policy has its creation time.
+pub fn report_same_target(
+    attachments: &Attachments<'_>,
+    shipped: impl Fn(KindId, Node) -> bool,
+    findings: &mut Findings,
+) {
+    for (kind, known) in attachments.kinds.iter() {
+        if known.profile.same_target == SameTarget::AddUp {
+            continue;
+        }
+        let mut nodes: Vec<Node> = known
+            .nodes
+            .iter()
+            .filter(|(_, placed)| placed.accepted.len().saturating_add(placed.rejected.len()) > 1)
+            .map(|(node, _)| *node)
+            .collect();
+        nodes.sort_unstable();
+        let mut said = PerReason::new();
+        for node in nodes {
+            let Some(resolution) = resolve(attachments, kind, node) else {
+                continue;
+            };
+            match resolution.undecided {
+                Some(pair) => {
+                    findings.extend(two_of_the_hub(
+                        attachments,
+                        (kind, node),
+                        pair,
+                        shipped(kind, node),
+                    ));
+                }
+                None => one_target(attachments, (&known.profile, node), &resolution, &mut said),
+            }
+        }
+        findings.extend(said.into_findings());
+    }
+}
+
+/// Another policy of the target, and what it does to this one.
+type Reason = (PolicyId, &'static str);
+
+fn two_of_the_hub(
+    attachments: &Attachments<'_>,
+    (kind, node): (KindId, Node),
+    pair: [PolicyId; 2],
+    shipped: bool,
+) -> Option<Finding> {
+    let known = attachments.kinds.get(kind);
+    let entries = attachments.on(kind, node);
+    let meeting = |id: PolicyId| {
+        Some(Meeting {
+            name: attachments.policy(id).object.identity().to_string(),
+            key: attachments.policy(id).object.key(),
+            place: reference_place(attachments, id, node),
+            entry: entries.iter().find(|entry| entry.policy == id)?.clone(),
+        })
+    };
+    let [one, other] = pair.map(meeting);
+    let target = attachments.topology.described(node);
+    let (one, other) = (one?, other?);
+    let mut finding = undecided(&known.profile, &target, &one, &other);
+    if !shipped {
+        finding.code = Code::POLICY_SAME_TARGET;
+        finding.severity = Severity::Warning;
+    }
+    Some(finding.help(way_out(&known.profile, &one, &other)))
+}
+
+/// Whether policies of a kind on a node go to clusters.
+#[must_use]
+pub fn is_synced(
+    topology: &Topology<'_>,
+    (kinds, routes): (&SyncedKinds, &SyncedRoutes<'_>),
+    kind: KindId,
+    node: Node,
+) -> bool {
+    let gateways = match node {
+        Node::Route(route) | Node::Rule(route, _) => {
+            routes.get(route).map(SyncedRoute::gateways).unwrap_or_default()
+        }
+        node if set_of(topology, node).is_some() => {
+            let set = routes.sets().of_node(topology, node);
+            set.map(|set| set.gateway).into_iter().collect()
+        }
+        node => kinds.gateway(node).into_iter().collect(),
+    };
+    gateways.into_iter().any(|gateway| kinds.syncs(gateway, kind))
+}
+
+fn one_target(
+    attachments: &Attachments<'_>,
+    (profile, node): (&Profile, Node),
+    resolution: &Resolution,
+    said: &mut PerReason<Reason>,
+) {
+    let target = attachments.topology.described(node);
+    let place = |id: PolicyId| reference_place(attachments, id, node);
+    let name = |id: PolicyId| attachments.policy(id).object.identity();
+    for displaced in &resolution.displaced {
+        let (loser, by) = (name(displaced.policy), name(displaced.by));
+        said.push(
+            (displaced.by, displaced.rule.name()),
+            Finding::new(
+                Code::POLICY_SAME_TARGET,
+                place(displaced.policy),
+                format!("{loser} and {by} both target {target}"),
+            )
+            .label("this one is overridden")
+            .related(place(displaced.by), "this one takes precedence")
+            .note(format!(
+                "{by} wins because {} ({})",
+                displaced.rule.because(),
+                displaced.rule.name()
+            ))
+            .help("remove one of the two, merge them, or target another section"),
+        );
+    }
+    for synced in &resolution.synced {
+        let SyncedSpec::Rewritten { sources, .. } = &synced.spec else {
+            continue;
+        };
+        let winner = synced.policy;
+        for source in sources.iter().filter(|source| **source != winner) {
+            let (other, winner_name) = (name(*source), name(winner));
+            said.push(
+                (winner, "merged"),
+                Finding::new(
+                    Code::POLICY_SAME_TARGET,
+                    place(*source),
+                    format!("{other} and {winner_name} both target {target}"),
+                )
+                .label("merged into the other one")
+                .related(place(winner), "the merged policy has this name")
+                .note(format!("one policy with the name of {winner_name}"))
+                .help("write one policy, or target another section"),
+            );
+        }
+    }
+    if let (SameTarget::Merge, [defaults, overrides]) = (profile.same_target, resolution.synced.as_slice()) {
+        let (under, over) = (name(defaults.policy), name(overrides.policy));
+        said.push(
+            (defaults.policy, "overrides"),
+            Finding::new(
+                Code::POLICY_SAME_TARGET,
+                place(overrides.policy),
+                format!("{over} and {under} both target {target}"),
+            )
+            .label("its overrides are shipped")
+            .related(place(defaults.policy), "its defaults are shipped")
+            .note("both apply, regardless of which is created first")
+            .help("write one policy, or target another section"),
+        );
+    }
+}
+
+/// What local policies and synced ones, or local ones among themselves, come to, where that depends on which was
+/// created first and nothing says which was.
+pub fn report_local_conflicts(
+    attachments: &Attachments<'_>,
+    locals: &LocalPolicies<'_>,
+    findings: &mut Findings,
+) {
+    for (kind, node) in locals.targets() {
+        let profile = attachments.kinds.get(kind).profile.as_ref();
+        if profile.same_target == SameTarget::AddUp {
+            continue;
+        }
+        let there = locals.on(kind, node);
+        let target = attachments.topology.described(node);
+        let target = format!("{target} on cluster {}", locals.cluster);
+        for (at, one) in there.iter().enumerate() {
+            for other in there.iter().skip(at.saturating_add(1)) {
+                findings.extend(local_pair(profile, &target, one, other));
+            }
+        }
+        if profile.same_target == SameTarget::Merge {
+            findings.extend(beside_locals(attachments, (kind, node), &target, &there));
+        }
+    }
+}
+
+fn local_pair(
+    profile: &Profile,
+    target: &str,
+    one: &LocalPolicy<'_>,
+    other: &LocalPolicy<'_>,
+) -> Option<Finding> {
+    let has_time = |local: &LocalPolicy<'_>| {
+        let created = local.object.value.pointer("/metadata/creationTimestamp");
+        created.is_some_and(Value::is_string) || local.object.annotation(ORIGIN_CREATION).is_some()
+    };
+    if has_time(one) && has_time(other) {
+        return None;
+    }
+    let meeting = |local: &LocalPolicy<'_>| Meeting {
+        name: local.object.identity().to_string(),
+        key: local.object.key(),
+        place: local.object.place("/metadata"),
+        entry: local.entry.clone(),
+    };
+    let (one, other) = if has_time(one) { (one, other) } else { (other, one) };
+    let (own, theirs) = (&one.entry.layers, &other.entry.layers);
+    let add_up = profile.same_target == SameTarget::PerField
+        && !meet(profile, own, theirs)
+        && !disagree(profile, own, theirs);
+    if add_up || commute(profile, &one.entry, &other.entry) {
+        return None;
+    }
+    let finding = undecided(profile, target, &meeting(other), &meeting(one));
+    Some(
+        finding
+            .severity(Severity::Warning)
+            .help("add `metadata.creationTimestamp` as the cluster has it"),
+    )
+}
+
+/// What is left of the synced policies comes to the same beside local ones in any order: [`without_rules_of`] sees to
+/// that. Here it is checked, on the very specs that are shipped.
+///
+/// [`without_rules_of`]: crate::policy::without_rules_of
+fn beside_locals(
+    attachments: &Attachments<'_>,
+    (kind, node): (KindId, Node),
+    target: &str,
+    there: &[&LocalPolicy<'_>],
+) -> Option<Finding> {
+    let profile = attachments.kinds.get(kind).profile.as_ref();
+    let resolution = resolve(attachments, kind, node)?;
+    let synced: Vec<Entry> = resolution
+        .synced
+        .into_iter()
+        .filter_map(|mut synced| {
+            synced.spec = beside_local(attachments, &synced, there)?;
+            synced.entry(attachments)
+        })
+        .collect();
+    let locals: Vec<Entry> = there.iter().map(|local| local.entry.clone()).collect();
+    let (first, local) = (synced.first()?, there.first()?);
+    if holds_in_any_order(profile, &synced, &synced, &locals) {
+        return None;
+    }
+    let synced = Meeting {
+        name: attachments.policy(first.policy).object.identity().to_string(),
+        key: attachments.policy(first.policy).object.key(),
+        place: reference_place(attachments, first.policy, node),
+        entry: first.clone(),
+    };
+    let local = Meeting {
+        name: local.object.identity().to_string(),
+        key: local.object.key(),
+        place: local.object.place("/spec"),
+        entry: local.entry.clone(),
+    };
+    let finding = undecided(profile, target, &synced, &local);
+    Some(finding.help("remove the settings that both have from one of the two"))
+}
+
+fn reference_place(attachments: &Attachments<'_>, id: PolicyId, node: Node) -> Place {
+    let policy = attachments.policy(id);
+    let mut targets = policy.targets.iter();
+    let declared = targets.find(|declared| declared.target == Target::Attached(node));
+    let pointer = declared.map_or("/spec", |declared| declared.pointer.as_str());
+    policy.object.place(pointer)
+}

@@ -1,0 +1,45 @@
+//! A Gateway of ours, and its copy on the clusters.
+//!
+//! Owns: [`PlacedGateway`], and the fields in which a downstream Gateway differs: its namespace, its class.
+//! Flows in: Gateways with the clusters of each. Flows out: the downstream Gateway. Must not know: its Secrets, works.
+
+use std::sync::Arc;
+
+use kube_json::{Value, json};
+
+use super::metadata::{set_metadata, shipped};
+use crate::api::downstream::{MANAGED_LABEL, downstream_namespace};
+use crate::api::gateway::Gateway;
+use crate::api::params::Params;
+use crate::object::Object;
+
+/// A Gateway of ours with the clusters that it goes to.
+#[derive(Debug, Clone)]
+pub struct PlacedGateway<'a> {
+    /// The Gateway.
+    pub gateway: &'a Gateway<'a>,
+    /// Parameters of its class.
+    pub params: &'a Params,
+    /// Cluster names, sorted, each once; none if no cluster receives it. Objects that go wherever it goes share them.
+    pub clusters: Arc<[String]>,
+}
+
+impl PlacedGateway<'_> {
+    /// The Gateway as it is on every cluster that it goes to, before references to Secrets that are copied are
+    /// rewritten; `None` where its namespace would have too long a name.
+    #[must_use]
+    pub fn downstream(&self) -> Option<Object> {
+        let object = self.gateway.object;
+        let namespace = downstream_namespace(object.namespace_or_empty())?;
+        let mut value = shipped(&object.value, &object.name, &namespace);
+        set_metadata(&mut value, "labels", MANAGED_LABEL, "true");
+        if let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) {
+            spec.insert("gatewayClassName".to_owned(), json!(self.params.downstream_class));
+        }
+        Some(Object {
+            namespace: Some(namespace),
+            value,
+            ..object.clone_without_value()
+        })
+    }
+}

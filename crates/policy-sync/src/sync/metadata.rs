@@ -1,0 +1,151 @@
+//! Turns a hub object into its copy for a spoke: metadata without hub state, namespace, class, target references.
+//!
+//! Owns: the lists of labels, annotations and fields that stay on the hub. Flows in: objects as authored. Flows out:
+//! copies for a spoke. Must not know: why an object is synced.
+
+use kube_json::{Map, Value, json};
+
+use crate::object::well_known::{
+    CLUSTER_LABEL_PREFIX, GATEWAY_CLUSTERS, POLICIES_SYNCED, ROUTES_SYNCED, SUPPRESS_ANNOTATION,
+};
+
+/// Fields of `metadata` that only a live object has (docs/systems/kubernetes.md#fields-of-a-live-object).
+const LIVE_METADATA: &[&str] = &[
+    "uid",
+    "resourceVersion",
+    "generation",
+    "managedFields",
+    "ownerReferences",
+    "finalizers",
+    "selfLink",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generateName",
+];
+
+/// Labels and annotations with these prefixes belong to the tools that apply the hub's objects, or to the hub.
+const DROPPED_PREFIXES: &[&str] = &[
+    "kubectl.kubernetes.io/",
+    "argocd.argoproj.io/",
+    "kustomize.toolkit.fluxcd.io/",
+    "helm.toolkit.fluxcd.io/",
+    "meta.helm.sh/",
+    "config.kubernetes.io/",
+    "internal.config.kubernetes.io/",
+    "applyset.kubernetes.io/",
+    CLUSTER_LABEL_PREFIX,
+];
+
+/// Single labels and annotations that are the hub's own state, or for readers of its findings.
+const DROPPED_NAMES: &[&str] = &[
+    GATEWAY_CLUSTERS,
+    POLICIES_SYNCED,
+    ROUTES_SYNCED,
+    SUPPRESS_ANNOTATION,
+];
+
+/// A copy of a whole object without status and hub state, under another name and namespace.
+#[must_use]
+pub fn shipped(content: &Value, name: &str, namespace: &str) -> Value {
+    let mut copy = Map::new();
+    for (key, value) in content.as_object().into_iter().flatten() {
+        match key.as_str() {
+            "status" => {}
+            "metadata" => {
+                copy.insert(key.clone(), metadata(value, name, namespace));
+            }
+            _ => {
+                copy.insert(key.clone(), value.clone());
+            }
+        }
+    }
+    Value::Object(copy)
+}
+
+fn metadata(written: &Value, name: &str, namespace: &str) -> Value {
+    let mut metadata = Map::new();
+    for (key, value) in written.as_object().into_iter().flatten() {
+        match key.as_str() {
+            "labels" | "annotations" => {
+                let kept = kept_entries(value);
+                if !kept.is_empty() {
+                    metadata.insert(key.clone(), Value::Object(kept));
+                }
+            }
+            other if LIVE_METADATA.contains(&other) => {}
+            _ => {
+                metadata.insert(key.clone(), value.clone());
+            }
+        }
+    }
+    metadata.insert("name".to_owned(), json!(name));
+    metadata.insert("namespace".to_owned(), json!(namespace));
+    Value::Object(metadata)
+}
+
+fn kept_entries(entries: &Value) -> Map {
+    let is_dropped = |name: &str| {
+        DROPPED_NAMES.contains(&name) || DROPPED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    };
+    entries
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| !is_dropped(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
+/// Sets a label or an annotation (`section` is `labels` or `annotations`).
+pub fn set_metadata(object: &mut Value, section: &str, name: &str, value: &str) {
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
+        return;
+    };
+    metadata.insert_if_absent(section, || json!({}));
+    if let Some(entries) = metadata.get_mut(section).and_then(Value::as_object_mut) {
+        entries.insert(name.to_owned(), json!(value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    fn object(metadata: Value) -> Value {
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "status": {"x": 1}})
+    }
+
+    #[test]
+    fn nothing_that_only_a_live_object_has_is_shipped() {
+        let mut metadata: Map = LIVE_METADATA
+            .iter()
+            .map(|field| ((*field).to_owned(), json!("x")))
+            .collect();
+        metadata.insert("name".to_owned(), json!("a"));
+        let copy = shipped(&object(Value::Object(metadata)), "a", "kuadrant-infra");
+        assert_eq!(
+            copy,
+            json!({
+                "apiVersion": "v1", "kind": "ConfigMap",
+                "metadata": {"name": "a", "namespace": "kuadrant-infra"},
+            })
+        );
+    }
+
+    #[test]
+    fn hub_state_and_the_appliers_keys_are_dropped_and_all_others_stay() {
+        let mut annotations: Map = DROPPED_PREFIXES
+            .iter()
+            .map(|prefix| (format!("{prefix}x"), json!("y")))
+            .collect();
+        annotations.extend(DROPPED_NAMES.iter().map(|name| ((*name).to_owned(), json!("y"))));
+        annotations.insert("kuadrant.io/other".to_owned(), json!("kept"));
+        let metadata =
+            json!({"name": "a", "annotations": annotations, "labels": {"argocd.argoproj.io/i": "x"}});
+        let copy = shipped(&object(metadata), "a", "n");
+        assert_eq!(
+            copy.get("metadata"),
+            Some(&json!({"name": "a", "namespace": "n", "annotations": {"kuadrant.io/other": "kept"}}))
+        );
+    }
+}

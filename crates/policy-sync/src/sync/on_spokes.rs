@@ -1,0 +1,238 @@
+//! The objects on the clusters once the works are applied.
+//!
+//! Owns: [`OnSpokes`], which knows whether a cluster has an object: shipped, known to live there, or created there from
+//! others. Flows in: our Gateways, the synced objects with their variants, the local objects of each cluster. Flows
+//! out: yes or no.
+//! Must not know: what needs it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::gateway::PlacedGateway;
+use super::reference_fields::{Labels, made_by};
+use super::variants::Variant;
+use crate::api::downstream::{downstream_name, downstream_namespace};
+use crate::api::gateway::{GROUP, Listener, ListenerSet, is_listener_set};
+use crate::api::policy::target_refs;
+use crate::diagnostic::Findings;
+use crate::hub::{Grants, Hub, OurGatewayId, Table};
+use crate::object::Object;
+use apimachinery::Identity;
+
+/// Clusters, sorted.
+type Clusters = Arc<[String]>;
+
+/// Which of some clusters do not have an object.
+#[derive(Debug, Clone)]
+pub(super) enum Without<'c> {
+    /// None of them has it.
+    All(&'c [String]),
+    /// These, sorted.
+    Some(Vec<&'c str>),
+}
+
+/// The objects on the clusters.
+#[derive(Debug)]
+pub struct OnSpokes<'s> {
+    hub: &'s Hub,
+    /// Objects that are shipped, or made from shipped ones, with the clusters that get them.
+    shipped: HashMap<Identity, Vec<Clusters>>,
+    /// The Secrets among them.
+    secrets: Vec<(Identity, Labels, Clusters)>,
+    /// By cluster, the Secrets that live there, or are made from what lives there.
+    local_secrets: HashMap<&'s str, Vec<(Identity, Labels)>>,
+}
+
+impl<'s> OnSpokes<'s> {
+    /// Looks at everything that is shipped. With `copied`, so are the listeners' Secrets of the hub.
+    #[must_use]
+    pub fn new(
+        (hub, grants): (&'s Hub, &Grants<'_>),
+        gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+        variants: &[Vec<Variant>],
+        copied: bool,
+    ) -> Self {
+        let mut there = Self {
+            hub,
+            shipped: HashMap::new(),
+            secrets: Vec::new(),
+            local_secrets: HashMap::new(),
+        };
+        let by_name = by_name(gateways);
+        for placed in gateways.rows() {
+            there.add_gateway(placed, grants, copied);
+        }
+        for variant in variants.iter().flatten() {
+            for copy in &variant.copies {
+                there.add(copy.object.identity(), &variant.clusters);
+                if copied {
+                    there.add_secrets_of_set(&copy.object, grants, &variant.clusters);
+                }
+                for (secret, labels) in secrets_of(&copy.object, &by_name) {
+                    there.add(secret.clone(), &variant.clusters);
+                    there
+                        .secrets
+                        .push((secret, labels, Arc::clone(&variant.clusters)));
+                }
+            }
+        }
+        for (cluster, objects) in &hub.spokes {
+            let secrets = objects.iter().flat_map(|object| secrets_of(object, &by_name));
+            there.local_secrets.insert(cluster, secrets.collect());
+        }
+        there
+    }
+
+    fn add(&mut self, identity: Identity, clusters: &Clusters) {
+        let of_identity = self.shipped.entry(identity).or_default();
+        of_identity.push(Arc::clone(clusters));
+    }
+
+    fn add_gateway(&mut self, placed: &PlacedGateway<'_>, grants: &Grants<'_>, copied: bool) {
+        let object = placed.gateway.object;
+        let own = object.namespace_or_empty();
+        let Some(namespace) = downstream_namespace(own) else {
+            return;
+        };
+        let gateway = Identity::new(GROUP, "Gateway", Some(&namespace), &object.name);
+        self.add(gateway, &placed.clusters);
+        if copied {
+            let listeners = &placed.gateway.listeners;
+            self.add_secrets(object, &namespace, listeners, (grants, &placed.clusters));
+        }
+    }
+
+    /// The Secrets that are copied with a Gateway or a ListenerSet into its namespace on the spokes.
+    fn add_secrets(
+        &mut self,
+        holder: &Object,
+        namespace: &str,
+        listeners: &[Listener<'_>],
+        (grants, clusters): (&Grants<'_>, &Clusters),
+    ) {
+        let own = holder.namespace_or_empty();
+        let (group, kind) = (holder.api_version.group.as_str(), holder.kind.as_str());
+        let references = listeners.iter().flat_map(|listener| &listener.certificate_refs);
+        for secret in references.filter(|secret| (secret.group, secret.kind) == ("", "Secret")) {
+            let from = secret.namespace.unwrap_or(own);
+            let objects = &self.hub.objects;
+            if grants.permit((group, kind, own), from, ("", "Secret", secret.name))
+                && objects.find("", "Secret", Some(from), secret.name).is_some()
+            {
+                let name = downstream_name(from, secret.name, own);
+                self.add(Identity::new("", "Secret", Some(namespace), &name), clusters);
+            }
+        }
+    }
+
+    fn add_secrets_of_set(&mut self, set: &Object, grants: &Grants<'_>, clusters: &Clusters) {
+        if is_listener_set(&set.api_version.group, &set.kind)
+            && let Some(view) = ListenerSet::read(set, &mut Findings::new())
+        {
+            self.add_secrets(set, set.namespace_or_empty(), &view.listeners, (grants, clusters));
+        }
+    }
+
+    /// Whether a cluster has an object.
+    #[must_use]
+    pub fn has(&self, identity: &Identity, cluster: &str) -> bool {
+        let shipped = self.shipped.get(identity).into_iter().flatten();
+        is_among(shipped, cluster) || self.has_local(identity, cluster)
+    }
+
+    /// Those of some sorted clusters that do not have an object.
+    pub(super) fn without<'c>(&self, identity: &Identity, clusters: &'c [String]) -> Without<'c> {
+        let shipped = self.shipped.get(identity).map(Vec::as_slice).unwrap_or_default();
+        // Most objects are shipped together with those that need them, or nowhere.
+        if shipped.iter().any(|list| std::ptr::eq(list.as_ref(), clusters)) {
+            return Without::Some(Vec::new());
+        }
+        if shipped.is_empty() && self.hub.spokes.is_empty() {
+            return Without::All(clusters);
+        }
+        let lacks = |cluster: &&str| !is_among(shipped, cluster) && !self.has_local(identity, cluster);
+        Without::Some(clusters.iter().map(String::as_str).filter(lacks).collect())
+    }
+
+    fn has_local(&self, identity: &Identity, cluster: &str) -> bool {
+        let local = self.hub.spokes.get(cluster);
+        local.is_some_and(|local| local.get(identity).is_some())
+            || self.has_local_secret(cluster, |secret, _| secret == identity)
+    }
+
+    /// The clusters, list by list, that are shipped a Secret that `wanted` accepts.
+    pub(super) fn with_secret(&self, wanted: impl Fn(&Identity, &Labels) -> bool) -> Vec<&Clusters> {
+        let secrets = self.secrets.iter();
+        let secrets = secrets.filter(|(secret, labels, _)| wanted(secret, labels));
+        secrets.map(|(_, _, clusters)| clusters).collect()
+    }
+
+    /// Whether a Secret that `wanted` accepts lives on a cluster, or is made from what lives there.
+    pub(super) fn has_local_secret(
+        &self,
+        cluster: &str,
+        wanted: impl Fn(&Identity, &Labels) -> bool,
+    ) -> bool {
+        let local = self.local_secrets.get(cluster).into_iter().flatten();
+        local.into_iter().any(|(secret, labels)| wanted(secret, labels))
+    }
+}
+
+/// Whether a cluster is in any of these lists.
+pub(super) fn is_among<'c>(lists: impl IntoIterator<Item = &'c Clusters>, cluster: &str) -> bool {
+    let is_in = |clusters: &Clusters| {
+        let found = clusters.binary_search_by(|known| known.as_str().cmp(cluster));
+        found.is_ok()
+    };
+    lists.into_iter().any(is_in)
+}
+
+/// The Secrets that an object is, or makes on its cluster.
+fn secrets_of(object: &Object, gateways: &ByName<'_, '_>) -> Vec<(Identity, Labels)> {
+    let mut secrets: Vec<(Identity, Labels)> = made_by(object).into_iter().collect();
+    let certificates = certificates_of(object, gateways).into_iter();
+    secrets.extend(certificates.map(|secret| (secret, Labels::new())));
+    if object.is("", "Secret") {
+        let labels = object.root().get("metadata").get("labels").entries();
+        let labels = labels.filter_map(|(key, value)| Some((key.to_owned(), value.str()?.to_owned())));
+        secrets.push((object.identity(), labels.collect()));
+    }
+    secrets
+}
+
+/// Our Gateways by namespace and name on the spokes.
+type ByName<'g, 'a> = BTreeMap<(String, &'g str), &'g PlacedGateway<'a>>;
+
+fn by_name<'g, 'a>(gateways: &'g Table<OurGatewayId, PlacedGateway<'a>>) -> ByName<'g, 'a> {
+    let placed = gateways.rows().iter();
+    placed
+        .filter_map(|placed| {
+            let object = placed.gateway.object;
+            let namespace = downstream_namespace(object.namespace_or_empty())?;
+            Some(((namespace, object.name.as_str()), placed))
+        })
+        .collect()
+}
+
+/// The Secrets that a TLSPolicy has cert-manager make for the listeners of its Gateway
+/// (docs/systems/references.md#who-makes-a-secret).
+fn certificates_of(policy: &Object, gateways: &ByName<'_, '_>) -> Vec<Identity> {
+    if !policy.is("kuadrant.io", "TLSPolicy") {
+        return Vec::new();
+    }
+    let namespace = policy.namespace_or_empty();
+    let mut made = Vec::new();
+    for target in target_refs(policy, &mut Findings::new()) {
+        let Some(placed) = gateways.get(&(namespace.to_owned(), target.name)) else {
+            continue;
+        };
+        let listeners = placed.gateway.listeners.iter();
+        let listeners =
+            listeners.filter(|listener| target.section_name.is_none_or(|name| name == listener.name));
+        for secret in listeners.flat_map(|listener| &listener.certificate_refs) {
+            let secret_in = secret.namespace.unwrap_or(namespace);
+            made.push(Identity::new("", "Secret", Some(secret_in), secret.name));
+        }
+    }
+    made
+}

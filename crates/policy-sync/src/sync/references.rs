@@ -1,0 +1,360 @@
+//! Objects that shipped objects need on their clusters, and that nothing ships there.
+//!
+//! Owns: the findings `reference/not-shipped`, one for each missing object, and `reference/not-permitted`. Flows in:
+//! our Gateways, the synced objects with their variants, the objects on the clusters. Flows out: findings. Must not
+//! know: works.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::gateway::PlacedGateway;
+use super::on_spokes::{OnSpokes, Without, is_among};
+use super::reference_fields::{Labels, Needed, needed_by};
+use super::synced_object::SyncedObject;
+use super::variants::Variant;
+use crate::api::downstream::{downstream_name, downstream_namespace};
+use crate::api::gateway::GROUP;
+use crate::diagnostic::{Code, Finding, Findings, fitting_names};
+use crate::hub::{Grants, Hub, OurGatewayId, Table};
+use crate::object::Object;
+use crate::parallel;
+use apimachinery::Identity;
+use rayon::prelude::*;
+
+/// So many places of one finding help; more hide it.
+const MOST_PLACES: usize = 5;
+/// Columns for the names of clusters in a message.
+const CLUSTERS_WIDTH: usize = 40;
+
+/// A reference: the object of the hub, and the pointer of the name.
+type Referrer<'a> = (&'a Object, String);
+
+/// Something that is missing.
+#[derive(Default)]
+struct Missing<'a> {
+    /// The clusters without it, one list for each copy that needs it.
+    clusters: Vec<Without<'a>>,
+    /// In the order of the input's kinds and names.
+    referrers: Vec<Referrer<'a>>,
+    /// Namespaces of the hub where it may be.
+    hub_namespaces: BTreeSet<&'a str>,
+}
+
+impl<'a> Missing<'a> {
+    fn add(&mut self, lacking: Without<'a>) {
+        let is_known = match (&lacking, self.clusters.last()) {
+            (Without::All(these), Some(Without::All(before))) => std::ptr::eq(*these, *before),
+            _ => false,
+        };
+        if !is_known {
+            self.clusters.push(lacking);
+        }
+    }
+
+    /// The clusters that `is_known` accepts, sorted, each once.
+    fn clusters(&self, is_known: impl Fn(&str) -> bool) -> Vec<&'a str> {
+        let mut clusters: Vec<&str> = Vec::new();
+        for lacking in &self.clusters {
+            match lacking {
+                Without::All(all) => clusters.extend(all.iter().map(String::as_str)),
+                Without::Some(some) => clusters.extend(some),
+            }
+        }
+        clusters.sort_unstable();
+        clusters.dedup();
+        clusters.retain(|cluster| is_known(cluster));
+        clusters
+    }
+}
+
+/// Reports everything that a shipped object refers to and that a cluster it goes to will not have.
+pub fn report_references(
+    hub: &Hub,
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+    (synced, variants): (&[SyncedObject<'_>], &[Vec<Variant>]),
+    there: &OnSpokes<'_>,
+    findings: &mut Findings,
+) {
+    let mut all = HashMap::new();
+    let managed = hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster").iter();
+    let managed: HashSet<&str> = managed.map(|cluster| cluster.name.as_str()).collect();
+    // That a cluster is unknown is reported where it is named.
+    let is_known = |cluster: &str| managed.is_empty() || managed.contains(cluster);
+    let of_gateways = parallel::map(gateways.rows(), |placed| needed_by_gateway(placed, there));
+    for (placed, needed) in gateways.rows().iter().zip(of_gateways) {
+        look(
+            needed,
+            &[placed.gateway.object],
+            &placed.clusters,
+            there,
+            &mut all,
+        );
+    }
+    let needed_there = |variant: &Variant| -> Vec<_> {
+        let objects = variant.copies.iter().map(|copy| &copy.object);
+        let needed = objects.flat_map(|object| needed_by(object, object.namespace.as_deref()));
+        needed.collect()
+    };
+    let of_variants: Vec<Vec<_>> =
+        parallel::map(variants, |variants| variants.iter().map(needed_there).collect());
+    for ((synced, variants), of_variants) in synced.iter().zip(variants).zip(of_variants) {
+        for (variant, needed) in variants.iter().zip(of_variants) {
+            look(needed, &synced.sources, &variant.clusters, there, &mut all);
+        }
+    }
+    let mut all: Vec<(Needed, Missing<'_>)> = all.into_iter().collect();
+    all.par_sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    // Most objects are missing wherever a Gateway goes, and thousands of them wherever one does.
+    let mut of_lists: HashMap<*const [String], Vec<&str>> = HashMap::new();
+    for (needed, missing) in all {
+        let some;
+        let clusters = match missing.clusters.as_slice() {
+            [Without::All(all)] => of_lists
+                .entry(std::ptr::from_ref(*all))
+                .or_insert_with(|| missing.clusters(is_known)),
+            _ => {
+                some = missing.clusters(is_known);
+                &some
+            }
+        };
+        if !clusters.is_empty() {
+            findings.extend(not_shipped(hub, (&needed, clusters), &missing));
+        }
+    }
+}
+
+/// Reports what a Gateway that goes anywhere refers to in another namespace without a ReferenceGrant: its controller
+/// takes that for nothing (docs/systems/gateway-api.md#references). Secrets of listeners are looked at where they are
+/// copied.
+pub fn report_not_permitted(
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+    grants: &Grants<'_>,
+    findings: &mut Findings,
+) {
+    for placed in gateways
+        .rows()
+        .iter()
+        .filter(|placed| !placed.clusters.is_empty())
+    {
+        let object = placed.gateway.object;
+        let own = object.namespace_or_empty();
+        for (needed, pointer) in needed_by(object, Some(own)) {
+            let Needed::Object(to) = needed else { continue };
+            let Some(namespace) = to.namespace.as_deref() else {
+                continue;
+            };
+            let kind = &to.group_kind;
+            let from = (GROUP, "Gateway", own);
+            let referred = (kind.group.as_str(), kind.kind.as_str(), to.name.as_str());
+            if grants.permit(from, namespace, referred) {
+                continue;
+            }
+            let reference = pointer.strip_suffix("/name").unwrap_or(&pointer);
+            let finding = Finding::new(
+                Code::REFERENCE_NOT_PERMITTED,
+                object.place(&format!("{reference}/namespace")),
+                format!(
+                    "{} may not refer to {to}, which is in another namespace",
+                    object.identity()
+                ),
+            )
+            .label("another namespace");
+            findings.push(match grants.almost_permit(from, namespace, referred) {
+                Some(place) => finding
+                    .related(place, "this grant is from another namespace")
+                    .help(format!("write `namespace: {own}` in the ReferenceGrant")),
+                None => finding.help(format!(
+                    "add a ReferenceGrant to namespace `{namespace}`, from {GROUP} `Gateway` in namespace `{own}` to {}",
+                    kind.kind
+                )),
+            });
+        }
+    }
+}
+
+/// The objects that a Gateway's copy needs, without those that a reference is redirected to.
+fn needed_by_gateway(placed: &PlacedGateway<'_>, there: &OnSpokes<'_>) -> Vec<(Needed, String)> {
+    let object = placed.gateway.object;
+    let Some(downstream) = downstream_namespace(object.namespace_or_empty()) else {
+        return Vec::new();
+    };
+    let mut needed = needed_by(object, Some(&downstream));
+    let redirected = redirected_to(placed, &downstream, &needed, there);
+    needed.retain(|(_, pointer)| {
+        let reference = pointer.strip_suffix("/name");
+        !redirected
+            .iter()
+            .any(|(known, _)| Some(known.as_str()) == reference)
+    });
+    needed
+}
+
+/// The references of a Gateway to objects of other namespaces that ship with it: the pointer of each, and the name of
+/// the copy, which is in the namespace of the Gateway's copy.
+pub fn redirected(placed: &PlacedGateway<'_>, there: &OnSpokes<'_>) -> Vec<(String, String)> {
+    let object = placed.gateway.object;
+    let Some(downstream) = downstream_namespace(object.namespace_or_empty()) else {
+        return Vec::new();
+    };
+    let needed = needed_by(object, Some(&downstream));
+    redirected_to(placed, &downstream, &needed, there)
+}
+
+fn redirected_to(
+    placed: &PlacedGateway<'_>,
+    downstream: &str,
+    needed: &[(Needed, String)],
+    there: &OnSpokes<'_>,
+) -> Vec<(String, String)> {
+    let own = placed.gateway.object.namespace_or_empty();
+    let listeners = placed.gateway.listeners.iter();
+    let certificates = listeners.flat_map(|listener| &listener.certificate_refs);
+    let certificates = certificates.map(|secret| {
+        let namespace = Some(secret.namespace.unwrap_or(downstream));
+        let secret_there = Identity::new(secret.group, secret.kind, namespace, secret.name);
+        (secret_there, secret.pointer.clone())
+    });
+    let others = needed.iter().filter_map(|(needed, pointer)| match needed {
+        Needed::Object(identity) => Some((identity.clone(), pointer.strip_suffix("/name")?.to_owned())),
+        _ => None,
+    });
+    let redirect = |(needed, pointer): (Identity, String)| {
+        let namespace = needed
+            .namespace
+            .as_deref()
+            .filter(|namespace| *namespace != downstream)?;
+        let name = downstream_name(namespace, &needed.name, own);
+        let copy = Identity {
+            namespace: Some(downstream.to_owned()),
+            name: name.clone(),
+            ..needed
+        };
+        let has_copy = |cluster: &String| there.has(&copy, cluster);
+        (!placed.clusters.is_empty() && placed.clusters.iter().all(has_copy)).then_some((pointer, name))
+    };
+    certificates.chain(others).filter_map(redirect).collect()
+}
+
+/// Adds what of a copy's needs some of its clusters will not have.
+fn look<'a>(
+    needed: Vec<(Needed, String)>,
+    sources: &[&'a Object],
+    clusters: &'a [String],
+    there: &OnSpokes<'_>,
+    all: &mut HashMap<Needed, Missing<'a>>,
+) {
+    for (needed, pointer) in needed {
+        let lacking = lacking(there, &needed, clusters);
+        if let Without::All([]) = lacking {
+            continue;
+        }
+        if let Without::Some(some) = &lacking
+            && some.is_empty()
+        {
+            continue;
+        }
+        let missing = all.entry(needed).or_default();
+        missing.add(lacking);
+        let written = sources
+            .iter()
+            .find(|source| source.value.pointer(&pointer).is_some());
+        if let Some(source) = written.or(sources.first()) {
+            missing.hub_namespaces.insert(source.namespace_or_empty());
+            let referrer = (*source, pointer);
+            if !missing.referrers.iter().any(|known| is_same(known, &referrer)) {
+                missing.referrers.push(referrer);
+            }
+        }
+    }
+}
+
+fn is_same(one: &Referrer<'_>, other: &Referrer<'_>) -> bool {
+    std::ptr::eq(one.0, other.0) && one.1 == other.1
+}
+
+/// The clusters that will not have it.
+fn lacking<'c>(there: &OnSpokes<'_>, needed: &Needed, clusters: &'c [String]) -> Without<'c> {
+    let names = clusters.iter().map(String::as_str);
+    let without = |wanted: &dyn Fn(&Identity, &Labels) -> bool| {
+        let shipped = there.with_secret(wanted);
+        let lacks = |cluster: &&str| {
+            !is_among(shipped.iter().copied(), cluster) && !there.has_local_secret(cluster, wanted)
+        };
+        Without::Some(names.filter(lacks).collect())
+    };
+    match needed {
+        Needed::Object(identity) => there.without(identity, clusters),
+        Needed::SecretNamed(name) => without(&|secret, _| secret.name == *name),
+        Needed::Labelled(wanted, namespace) => without(&|secret, labels| {
+            (namespace.is_none() || *namespace == secret.namespace)
+                && wanted.iter().all(|(key, value)| labels.get(key) == Some(value))
+        }),
+    }
+}
+
+fn not_shipped(hub: &Hub, (needed, clusters): (&Needed, &[&str]), missing: &Missing<'_>) -> Option<Finding> {
+    let (referrer, pointer) = missing.referrers.first()?;
+    let clusters = fitting_names(clusters, CLUSTERS_WIDTH);
+    let what = match needed {
+        Needed::Object(identity) => identity.to_string(),
+        Needed::SecretNamed(name) => format!("Secret {name}"),
+        Needed::Labelled(labels, _) => {
+            let labels: Vec<String> = labels
+                .iter()
+                .map(|(key, value)| format!("{key}={value}"))
+                .collect();
+            format!("a Secret with the label {}", labels.join(","))
+        }
+    };
+    let mut finding = Finding::new(
+        Code::REFERENCE_NOT_SHIPPED,
+        referrer.place(pointer),
+        format!("{what} is needed on {clusters}, but it is neither shipped nor known to live there"),
+    )
+    .label(format!("needed by {}", referrer.identity()))
+    // A kind that is wrong makes another reference of it.
+    .follows_from(referrer.place(&kind_of(pointer)))
+    .follows_from(referrer.place(pointer));
+    let others = missing.referrers.iter().skip(1);
+    for (referrer, pointer) in others.clone().take(MOST_PLACES) {
+        finding = finding.related(referrer.place(pointer), format!("and by {}", referrer.identity()));
+    }
+    let more = others.count().saturating_sub(MOST_PLACES);
+    if more > 0 {
+        finding = finding.note(format!("{more} more need it"));
+    }
+    let lives_there = "if it already lives on a cluster, add it to `spokes/CLUSTER/`";
+    Some(finding.help(match entry(hub, needed, missing) {
+        Some(entry) => format!("to ship it, add `{entry}` to `resourcesToSync`; {lives_there}"),
+        None => lives_there.to_owned(),
+    }))
+}
+
+/// The kind in a reference, whose name is at `pointer`.
+fn kind_of(pointer: &str) -> String {
+    let mapping = pointer.rsplit_once('/').map_or("", |(mapping, _)| mapping);
+    format!("{mapping}/kind")
+}
+
+/// The entry of the parameters that would ship it, if the hub has it.
+fn entry(hub: &Hub, needed: &Needed, missing: &Missing<'_>) -> Option<String> {
+    let Needed::Object(identity) = needed else {
+        return None;
+    };
+    let info = hub
+        .kinds
+        .kind(&identity.group_kind.group, &identity.group_kind.kind)?;
+    let spoke_namespace = identity.namespace.as_deref()?;
+    let mut namespaces = missing.hub_namespaces.iter().copied().chain([spoke_namespace]);
+    let kind = &identity.group_kind;
+    let object = namespaces.find_map(|namespace| {
+        hub.objects
+            .find(&kind.group, &kind.kind, Some(namespace), &identity.name)
+    })?;
+    Some(format!(
+        "{{\"group\": \"{}\", \"version\": \"{}\", \"resource\": \"{}\", \"names\": [\"{}\"]}}",
+        kind.group,
+        object.api_version.version,
+        info.plural,
+        object.key()
+    ))
+}

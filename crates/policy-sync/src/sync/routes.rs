@@ -1,0 +1,397 @@
+//! Which routes go to the spokes, and which of our Gateways they go with.
+//!
+//! Owns: the routes of kinds that a class syncs (`resourcesToSync`), and for each the parentRefs that it keeps: those
+//! to Gateways of ours and to ListenerSets that go with them, of a class that syncs the kind, if some listener accepts
+//! the route by section, port, and hostname.
+//! Flows in: the topology, our Gateways with their parameters. Flows out: [`SyncedRoutes`].
+//! Must not know: clusters beyond those of each Gateway as given; whether a listener allows the route
+//! (`allowed_routes`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::listener_sets::SyncedSets;
+use super::synced_kinds::SyncedKinds;
+use crate::api::route::{ParentRef, Route};
+use crate::diagnostic::{Code, Finding, Findings};
+use crate::hub::{OurGatewayId, Ours, Table};
+use crate::object::Object;
+use crate::placing::Clusters;
+use crate::policy::Attachments;
+use crate::topology::{GatewayId, ListenerId, ListenerNode, ListenerSetId, Node, RouteId, Topology};
+
+/// The routes that go to the spokes.
+#[derive(Debug, Default)]
+pub struct SyncedRoutes<'a> {
+    routes: BTreeMap<RouteId, SyncedRoute<'a>>,
+    /// ParentRefs to Gateways of ours that no listener takes.
+    loose: Vec<Loose<'a>>,
+    sets: SyncedSets<'a>,
+}
+
+/// A route of a synced kind that is attached to a Gateway of ours, or that takes what such a route hands on.
+#[derive(Debug)]
+pub struct SyncedRoute<'a> {
+    /// The object.
+    pub object: &'a Object,
+    /// The parentRefs that go along, in their order; never none.
+    pub parents: Vec<SyncedParent>,
+}
+
+/// A parentRef to a Gateway of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyncedParent {
+    /// Pointer of the reference inside the route: `/spec/parentRefs/0`. Empty where another route hands requests on to
+    /// it.
+    pub pointer: String,
+    /// Which Gateway of ours.
+    pub gateway: OurGatewayId,
+    /// The same in the hierarchy.
+    pub node: GatewayId,
+    /// The ListenerSet that it names.
+    pub set: Option<ListenerSetId>,
+    /// The listeners that are meant and have a hostname in common with the route. None where another route hands
+    /// requests on to it: no listener is asked then.
+    pub listeners: Vec<ListenerId>,
+}
+
+/// A parentRef that goes nowhere.
+#[derive(Debug)]
+struct Loose<'a> {
+    object: &'a Object,
+    pointer: String,
+    gateway: OurGatewayId,
+    /// The ListenerSet that it names.
+    set: Option<&'a Object>,
+    why: Why,
+}
+
+/// Why no listener takes a route through one of its parents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Why {
+    /// None has the port (and, where it is given, the name).
+    Port,
+    /// None has a hostname in common with it.
+    Hostname,
+    /// The parent is a ListenerSet that stays on the hub.
+    ListenerSet,
+    /// The listener that it names gives way to another one.
+    GivesWay,
+}
+
+impl SyncedRoute<'_> {
+    /// The Gateways that bring it, each once.
+    #[must_use]
+    pub(crate) fn gateways(&self) -> BTreeSet<OurGatewayId> {
+        self.parents.iter().map(|parent| parent.gateway).collect()
+    }
+}
+
+impl<'a> SyncedRoutes<'a> {
+    /// Matches the routes of the topology with our Gateways. Linear in parents and the listeners behind them.
+    #[must_use]
+    pub fn new(attachments: &Attachments<'a>, kinds: &SyncedKinds, ours: &Ours<'_>) -> Self {
+        let topology = &attachments.topology;
+        let mut found = Self {
+            sets: SyncedSets::new(topology, kinds, ours),
+            ..Self::default()
+        };
+        let routes: BTreeSet<(&str, &str)> = ours
+            .gateways
+            .rows()
+            .iter()
+            .flat_map(|gateway| &gateway.params.resources_to_sync)
+            .map(|resource| (resource.group.as_str(), resource.kind.as_str()))
+            .collect();
+        for (id, node) in topology.routes.iter() {
+            let object = node.object;
+            let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
+            if !routes.contains(&(group, kind)) {
+                continue;
+            }
+            let mut parents = Vec::new();
+            for parent in topology.parents_of(&node.route).iter() {
+                match found.parent(topology, (kinds, ours), &node.route, parent) {
+                    Parent::Goes(parent) => parents.push(parent),
+                    Parent::Loose(loose) => found.loose.push(loose),
+                    Parent::NotOurs => {}
+                }
+            }
+            if !parents.is_empty() {
+                found.routes.insert(id, SyncedRoute { object, parents });
+            }
+        }
+        found.add_children(topology, ours);
+        found
+    }
+
+    /// Adds the routes that get requests from a route that is synced.
+    fn add_children(&mut self, topology: &Topology<'a>, ours: &Ours<'_>) {
+        // Whatever hands requests on is before what takes them.
+        for delegation in topology.delegations() {
+            let object = topology.routes.get(delegation.child).object;
+            let syncs = |parent: &&SyncedParent| {
+                let (group, kind) = (&object.api_version.group, &object.kind);
+                let params = &ours.gateways.get(parent.gateway).params;
+                params.synced_route(group, kind).is_some()
+            };
+            let Some(from) = self.routes.get(&delegation.from.0) else {
+                continue;
+            };
+            let parents: Vec<SyncedParent> = from
+                .parents
+                .iter()
+                .filter(syncs)
+                .map(|parent| SyncedParent {
+                    pointer: String::new(),
+                    gateway: parent.gateway,
+                    node: parent.node,
+                    set: None,
+                    listeners: Vec::new(),
+                })
+                .collect();
+            if parents.is_empty() {
+                continue;
+            }
+            let known = self.routes.entry(delegation.child);
+            let known = known.or_insert_with(|| SyncedRoute {
+                object,
+                parents: Vec::new(),
+            });
+            for parent in parents {
+                if !known.parents.contains(&parent) {
+                    known.parents.push(parent);
+                }
+            }
+        }
+    }
+
+    fn parent(
+        &self,
+        topology: &Topology<'a>,
+        (kinds, ours): (&SyncedKinds, &Ours<'_>),
+        route: &Route<'a>,
+        parent: &ParentRef<'_>,
+    ) -> Parent<'a> {
+        let object = route.object;
+        let Ok(owner) = topology.parent(object.namespace_or_empty(), parent) else {
+            return Parent::NotOurs;
+        };
+        let (node, set) = owner;
+        let syncs = |gateway: &OurGatewayId| {
+            let (group, kind) = (&object.api_version.group, &object.kind);
+            let params = &ours.gateways.get(*gateway).params;
+            params.synced_route(group, kind).is_some()
+        };
+        let Some(gateway) = kinds.gateway(Node::Gateway(node)).filter(syncs) else {
+            return Parent::NotOurs;
+        };
+        let loose = |why| {
+            Parent::Loose(Loose {
+                object,
+                pointer: parent.pointer.clone(),
+                gateway,
+                set: set.map(|set| topology.listener_sets.get(set).object),
+                why,
+            })
+        };
+        if set.is_some_and(|set| self.sets.get(set).is_none()) {
+            return loose(Why::ListenerSet);
+        }
+        let named = topology.listeners_of(owner, parent.section_name);
+        let meant: Vec<(ListenerId, &ListenerNode<'a>)> = named
+            .iter()
+            .map(|id| (*id, topology.listeners.get(*id)))
+            .filter(|(_, listener)| listener.is_meant(parent))
+            .collect();
+        let serving = meant.iter().filter(|(_, listener)| listener.serves(route));
+        let listeners: Vec<ListenerId> = serving
+            .clone()
+            .filter(|(_, listener)| !surely_gives_way(topology, listener))
+            .map(|(id, _)| *id)
+            .collect();
+        let gives_way = serving.count() > 0;
+        if !listeners.is_empty() {
+            return Parent::Goes(SyncedParent {
+                pointer: parent.pointer.clone(),
+                gateway,
+                node,
+                set,
+                listeners,
+            });
+        }
+        match (
+            meant.is_empty(),
+            !named.is_empty() || parent.section_name.is_none(),
+        ) {
+            (false, _) if gives_way => loose(Why::GivesWay),
+            (false, _) => loose(Why::Hostname),
+            // That the section does not exist is reported about every route.
+            (true, false) => Parent::NotOurs,
+            (true, true) => loose(Why::Port),
+        }
+    }
+
+    /// The ListenerSets that go along.
+    #[must_use]
+    pub const fn sets(&self) -> &SyncedSets<'a> {
+        &self.sets
+    }
+
+    /// The route, if it goes anywhere.
+    #[must_use]
+    pub fn get(&self, route: RouteId) -> Option<&SyncedRoute<'a>> {
+        self.routes.get(&route)
+    }
+
+    /// All of them, by kind, namespace and name.
+    pub fn iter(&self) -> impl Iterator<Item = (RouteId, &SyncedRoute<'a>)> {
+        self.routes.iter().map(|(number, route)| (*number, route))
+    }
+
+    /// The clusters that a route goes to, sorted; `clusters` are those of each Gateway. None for a route that stays.
+    #[must_use]
+    pub fn clusters<'c>(
+        &self,
+        attachments: &Attachments<'_>,
+        clusters: &'c Clusters,
+        route: RouteId,
+    ) -> BTreeSet<&'c str> {
+        let parents = self.get(route).into_iter().flat_map(|route| &route.parents);
+        parents
+            .filter_map(|parent| clusters.get(&attachments.topology.gateways.get(parent.node).object.key()))
+            .flat_map(|clusters| clusters.iter())
+            .map(String::as_str)
+            .collect()
+    }
+
+    /// The clusters where something that targets a node would be.
+    #[must_use]
+    pub fn clusters_of<'c>(
+        &self,
+        attachments: &Attachments<'_>,
+        kinds: &SyncedKinds,
+        clusters: &'c Table<OurGatewayId, Arc<[String]>>,
+        node: Node,
+    ) -> BTreeSet<&'c str> {
+        let route = match node {
+            Node::Route(route) | Node::Rule(route, _) => self.get(route),
+            _ => None,
+        };
+        let gateways: BTreeSet<OurGatewayId> = match route {
+            Some(route) => route.gateways(),
+            None => {
+                let gateways = attachments.topology.gateways_of(node).into_iter();
+                gateways
+                    .filter_map(|gateway| kinds.gateway(Node::Gateway(gateway)))
+                    .collect()
+            }
+        };
+        gateways
+            .into_iter()
+            .flat_map(|gateway| clusters.get(gateway).iter())
+            .map(String::as_str)
+            .collect()
+    }
+
+    /// Whether any Gateway that leads to a node is on a cluster; for a route that is synced, whether it goes there.
+    #[must_use]
+    pub(crate) fn reach(
+        &self,
+        attachments: &Attachments<'_>,
+        clusters: &Clusters,
+        node: Node,
+        cluster: &str,
+    ) -> bool {
+        let route = match node {
+            Node::Route(route) | Node::Rule(route, _) => self.get(route),
+            _ => None,
+        };
+        let gateways = match route {
+            Some(route) => route.parents.iter().map(|parent| parent.node).collect(),
+            None => attachments.topology.gateways_of(node),
+        };
+        gateways
+            .into_iter()
+            .filter_map(|gateway| clusters.get(&attachments.topology.gateways.get(gateway).object.key()))
+            .any(|clusters| clusters.iter().any(|name| name == cluster))
+    }
+
+    /// Reports parentRefs that no listener takes, where the Gateway goes anywhere.
+    pub fn report_loose(
+        &self,
+        ours: &Ours<'_>,
+        clusters: &Table<OurGatewayId, Arc<[String]>>,
+        findings: &mut Findings,
+    ) {
+        for loose in &self.loose {
+            if !clusters.get(loose.gateway).is_empty() {
+                findings.push(loose.finding(ours.gateways.get(loose.gateway).gateway.object));
+            }
+        }
+    }
+}
+
+/// Whether a listener gives way on every cluster. Between two ListenerSets a cluster goes by when each of them came
+/// there, which is unknown: what is attached to either goes there.
+fn surely_gives_way(topology: &Topology<'_>, listener: &ListenerNode<'_>) -> bool {
+    let winner = listener.gives_way_to.map(|winner| topology.listeners.get(winner));
+    winner.is_some_and(|winner| winner.set.is_none())
+}
+
+/// The result for one parentRef.
+enum Parent<'a> {
+    /// It is shipped.
+    Goes(SyncedParent),
+    /// It is a Gateway of ours, and no listener takes the route.
+    Loose(Loose<'a>),
+    /// It is nothing that is synced, or something that was reported elsewhere.
+    NotOurs,
+}
+
+impl Loose<'_> {
+    fn finding(&self, gateway: &Object) -> Finding {
+        let route = self.object.identity();
+        let gateway_name = gateway.identity();
+        let (field, message, label, help) = match self.why {
+            Why::Port => (
+                "/port",
+                format!("{route} is not shipped with {gateway_name}: no listener has this port"),
+                "no such port",
+                "correct `port`, or leave it out".to_owned(),
+            ),
+            Why::Hostname => (
+                "",
+                format!("{route} is not shipped with {gateway_name}: they have no hostname in common"),
+                "no listener serves its hostnames",
+                "correct `hostnames` of the route, or `hostname` of a listener".to_owned(),
+            ),
+            Why::ListenerSet => (
+                "",
+                format!("{route} is not shipped: its ListenerSet stays on the hub"),
+                "a ListenerSet that is not shipped",
+                format!(
+                    "list its kind in `resourcesToSync` of the class of {gateway_name}, or name the Gateway as the parent"
+                ),
+            ),
+            Why::GivesWay => (
+                "",
+                format!(
+                    "{route} is not shipped with {gateway_name}: its listener conflicts with another one"
+                ),
+                "a listener that accepts nothing",
+                "give the listener another `port` or `hostname`".to_owned(),
+            ),
+        };
+        let place = self.object.place(&format!("{}{field}", self.pointer));
+        let owner = self.set.unwrap_or(gateway);
+        let finding = Finding::new(Code::ROUTE_NOT_ATTACHED, place, message)
+            .label(label)
+            .related(owner.place("/spec/listeners"), "the listeners")
+            .help(help);
+        match self.set.filter(|_| self.why == Why::GivesWay) {
+            Some(set) => finding.follows_from(set.place("")),
+            None => finding,
+        }
+    }
+}

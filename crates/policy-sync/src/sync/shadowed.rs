@@ -1,0 +1,380 @@
+//! Routes on one listener of ours that match the same requests: only one of them gets any.
+//!
+//! Owns: when two matches are equal, and which of them wins (docs/systems/gateway-api.md#which-rule-wins). Flows in:
+//! the topology, which Gateways are ours. Flows out: findings.
+//! Must not know: what the rules forward to. Matches that merely overlap do not conflict: the more specific one wins,
+//! as intended. Several backends of one rule share its requests.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+use kube_json::Value;
+
+use crate::api::route::{Route, is_route};
+use crate::diagnostic::{Code, Finding, Findings, Place, first_items};
+use crate::hub::{Ours, RowId as _};
+use crate::object::{Object, Rank};
+use crate::parallel;
+use crate::policy::Attachments;
+use crate::topology::{GatewayNode, ListenerId, RouteId, RouteNode, Topology};
+use apimachinery::Field;
+
+/// Most listeners that one finding names.
+const MOST_LISTENERS: usize = 3;
+
+/// Reports every rule of a route whose match another rule wins on a whole listener of ours.
+pub fn report_shadowed(attachments: &Attachments<'_>, ours: &Ours<'_>, findings: &mut Findings) {
+    let topology = &attachments.topology;
+    let is_ours = |gateway: &&GatewayNode<'_>| {
+        let Object { name, .. } = gateway.object;
+        ours.find(gateway.object.namespace_or_empty(), name).is_some()
+    };
+    let gateways: Vec<&GatewayNode<'_>> = topology.gateways.rows().iter().filter(is_ours).collect();
+    let attached = gateways.iter().flat_map(|gateway| &gateway.attached);
+    let mut attached: Vec<RouteId> = attached.map(|(_, route)| *route).collect();
+    attached.sort_unstable();
+    attached.dedup();
+    // Each route by itself, so in parallel.
+    let asking = parallel::map(&attached, |route| {
+        Some((*route, Asking::read(topology.routes.get(*route))?))
+    });
+    let asking: BTreeMap<RouteId, Asking<'_>> = asking.into_iter().flatten().collect();
+    let mut shadows: BTreeMap<(Rule, Rule), Shadow> = BTreeMap::new();
+    let mut names = Names::default();
+    // Listeners on which the same happens: a route on all listeners of many Gateways is compared once.
+    let mut groups: Vec<BTreeSet<usize>> = Vec::new();
+    let mut group_of: HashMap<Vec<u32>, usize> = HashMap::new();
+    for gateway in gateways {
+        let object = gateway.object;
+        let mut on: BTreeMap<ListenerId, Vec<RouteId>> = BTreeMap::new();
+        for (listener, route) in &gateway.attached {
+            on.entry(*listener).or_default().push(*route);
+        }
+        for (listener, routes) in on {
+            let name = names.number(format!(
+                "`{}` of {}",
+                topology.listeners.get(listener).name,
+                object.identity()
+            ));
+            let alike = served(topology, listener, &routes, &asking);
+            let next = groups.len();
+            let group = *group_of.entry(alike).or_insert(next);
+            if let Some(listeners) = groups.get_mut(group) {
+                listeners.insert(name);
+                continue;
+            }
+            groups.push(BTreeSet::from([name]));
+            for (loser, winner) in shadowed(topology, listener, &routes, &asking) {
+                let shadow = shadows
+                    .entry((loser.rule(), winner.rule()))
+                    .or_insert_with(|| Shadow {
+                        loser: loser.at,
+                        winner: winner.at,
+                        groups: Vec::new(),
+                    });
+                if shadow.groups.last() != Some(&group) {
+                    shadow.groups.push(group);
+                }
+            }
+        }
+    }
+    let mut said: HashMap<&[usize], String> = HashMap::new();
+    for ((loser, winner), shadow) in &shadows {
+        if let (Some(of_loser), Some(of_winner)) = (asking.get(&loser.0), asking.get(&winner.0)) {
+            let listeners = said.entry(&shadow.groups).or_insert_with(|| {
+                let all = shadow.groups.iter().filter_map(|group| groups.get(*group));
+                names.of(&all.flatten().copied().collect())
+            });
+            findings.push(finding(
+                (of_loser, *loser),
+                (of_winner, *winner),
+                (shadow, listeners),
+            ));
+        }
+    }
+}
+
+/// A rule, by its route and its position.
+type Rule = (RouteId, usize);
+
+/// One match of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Match {
+    route: RouteId,
+    rule: usize,
+    /// Position among the matches of its route.
+    at: usize,
+}
+
+impl Match {
+    const fn rule(self) -> Rule {
+        (self.route, self.rule)
+    }
+}
+
+/// Two rules that match the same requests.
+struct Shadow {
+    /// Positions of the first two matches that are equal.
+    loser: usize,
+    winner: usize,
+    /// Of listeners on which that is so, in the order in which they were met.
+    groups: Vec<usize>,
+}
+
+/// Names of listeners, each once: a rule may be shadowed on a thousand of them, and so may a thousand rules.
+#[derive(Default)]
+struct Names {
+    numbers: HashMap<String, usize>,
+    names: Vec<String>,
+}
+
+impl Names {
+    fn number(&mut self, name: String) -> usize {
+        if let Some(known) = self.numbers.get(&name) {
+            return *known;
+        }
+        let number = self.names.len();
+        self.names.push(name.clone());
+        self.numbers.insert(name, number);
+        number
+    }
+
+    /// The first of them, and how many more there are.
+    fn of(&self, numbers: &BTreeSet<usize>) -> String {
+        let names = numbers.iter().filter_map(|number| self.names.get(*number));
+        first_items(names, MOST_LISTENERS)
+    }
+}
+
+/// The matches of a route.
+struct Asking<'a> {
+    route: &'a Route<'a>,
+    rank: &'a Rank,
+    matches: Vec<Asked<'a>>,
+}
+
+/// The requests of one match of a rule.
+struct Asked<'a> {
+    rule: usize,
+    /// Its position in the rule; none if the rule has no matches.
+    one: Option<usize>,
+    /// Equal for matches of the same requests.
+    form: Form<'a>,
+}
+
+impl<'a> Asking<'a> {
+    fn read(node: &'a RouteNode<'a>) -> Option<Self> {
+        let object = node.object;
+        // What routes of other groups match is unknown.
+        if !is_route(&object.api_version.group, &object.kind) {
+            return None;
+        }
+        let everything = Field::new(&Value::Null);
+        let rules = object.root().get("spec").get("rules");
+        let mut matches = Vec::new();
+        for (rule, field) in rules.items().enumerate() {
+            let first = matches.len();
+            for (position, one) in field.get("matches").items().enumerate() {
+                matches.push(Asked {
+                    rule,
+                    one: Some(position),
+                    form: Form::of(&object.kind, &one),
+                });
+            }
+            if matches.len() == first {
+                matches.push(Asked {
+                    rule,
+                    one: None,
+                    form: Form::of(&object.kind, &everything),
+                });
+            }
+        }
+        if !rules.is_present() {
+            matches.push(Asked {
+                rule: 0,
+                one: None,
+                form: Form::of(&object.kind, &everything),
+            });
+        }
+        Some(Self {
+            route: &node.route,
+            rank: &node.rank,
+            matches,
+        })
+    }
+
+    /// Where a match is, or what has none.
+    fn place(&self, at: usize) -> Place {
+        let object = self.route.object;
+        let rules = object.root().get("spec").get("rules");
+        match self.matches.get(at) {
+            Some(Asked { rule, one, .. }) if rules.is_present() => object.place(&match one {
+                Some(one) => format!("/spec/rules/{rule}/matches/{one}"),
+                None => format!("/spec/rules/{rule}"),
+            }),
+            _ => object.place("/spec"),
+        }
+    }
+}
+
+/// The routes of a listener, each with the hostnames that it serves for them by the order in which they first appear:
+/// what loses to what is attached to nothing else.
+fn served(
+    topology: &Topology<'_>,
+    listener: ListenerId,
+    routes: &[RouteId],
+    asking: &BTreeMap<RouteId, Asking<'_>>,
+) -> Vec<u32> {
+    let listener = topology.listeners.get(listener);
+    let mut numbers: HashMap<String, u32> = HashMap::new();
+    let mut served = Vec::with_capacity(routes.len().saturating_mul(3));
+    let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+    for (id, asking) in routes.iter().filter_map(|id| Some((id, asking.get(id)?))) {
+        let hostnames = listener.common_hostnames(asking.route);
+        served.extend([id.row(), count(hostnames.len())]);
+        for hostname in hostnames {
+            let next = count(numbers.len());
+            served.push(*numbers.entry(hostname).or_insert(next));
+        }
+    }
+    served
+}
+
+/// The matches that lose on all hostnames that a listener serves for their route, each with a winner.
+fn shadowed(
+    topology: &Topology<'_>,
+    listener: ListenerId,
+    routes: &[RouteId],
+    asking: &BTreeMap<RouteId, Asking<'_>>,
+) -> Vec<(Match, Match)> {
+    let listener = topology.listeners.get(listener);
+    // By hostname, then by kind and form: what wins comes first.
+    let mut winners: HashMap<Rc<str>, BTreeMap<(&str, &Form<'_>), Match>> = HashMap::new();
+    let mut order: Vec<(&RouteId, &Asking<'_>)> = routes
+        .iter()
+        .filter_map(|route| Some((route, asking.get(route)?)))
+        .collect();
+    order.sort_by(|(_, a), (_, b)| a.rank.cmp(b.rank));
+    let mut lost = Vec::new();
+    for (id, asking) in order {
+        let kind = asking.route.object.kind.as_str();
+        let hostnames = listener.common_hostnames(asking.route).into_iter();
+        let hostnames: Vec<Rc<str>> = hostnames.map(Rc::from).collect();
+        for (at, asked) in asking.matches.iter().enumerate() {
+            let own = Match {
+                route: *id,
+                rule: asked.rule,
+                at,
+            };
+            let before: Vec<Match> = hostnames
+                .iter()
+                .map(|hostname| {
+                    let winners = winners.entry(Rc::clone(hostname)).or_default();
+                    *winners.entry((kind, &asked.form)).or_insert(own)
+                })
+                .collect();
+            // A rule that repeats a match is not a conflict.
+            let is_lost = before.iter().all(|winner| winner.rule() != own.rule());
+            if let Some(winner) = before.first().filter(|_| is_lost) {
+                lost.push((own, *winner));
+            }
+        }
+    }
+    lost
+}
+
+/// A match with its defaults, in one order: two that are equal ask for the same requests.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Form<'a> {
+    Http {
+        path: [&'a str; 2],
+        method: Option<&'a str>,
+        headers: Named<'a>,
+        query: Named<'a>,
+    },
+    Grpc {
+        by: &'a str,
+        service: Option<&'a str>,
+        method: Option<&'a str>,
+        headers: Named<'a>,
+    },
+    /// By hostname or by port alone.
+    Any,
+}
+
+/// Type and value by name.
+type Named<'a> = BTreeMap<Cow<'a, str>, [&'a str; 2]>;
+
+impl<'a> Form<'a> {
+    fn of(kind: &str, one: &Field<'a>) -> Self {
+        let text = |field: &Field<'a>, name: &'static str, default: &'static str| {
+            field.get(name).str().unwrap_or(default)
+        };
+        // Of several entries with one name the first counts.
+        let named = |list: &'static str, name_of: fn(&'a str) -> Cow<'a, str>| {
+            let mut entries = Named::new();
+            for entry in one.get(list).items() {
+                let name = name_of(text(&entry, "name", ""));
+                let value = [text(&entry, "type", "Exact"), text(&entry, "value", "")];
+                entries.entry(name).or_insert(value);
+            }
+            entries
+        };
+        let headers = || named("headers", |name| Cow::Owned(name.to_ascii_lowercase()));
+        match kind {
+            "HTTPRoute" => {
+                let path = one.get("path");
+                let (by, mut value) = (text(&path, "type", "PathPrefix"), text(&path, "value", "/"));
+                if by == "PathPrefix" {
+                    // `/a/` and `/a` are one prefix.
+                    value = value.trim_end_matches('/');
+                }
+                Self::Http {
+                    path: [by, value],
+                    method: one.get("method").str(),
+                    headers: headers(),
+                    query: named("queryParams", Cow::Borrowed),
+                }
+            }
+            "GRPCRoute" => {
+                let method = one.get("method");
+                Self::Grpc {
+                    by: text(&method, "type", "Exact"),
+                    service: method.get("service").str(),
+                    method: method.get("method").str(),
+                    headers: headers(),
+                }
+            }
+            _ => Self::Any,
+        }
+    }
+}
+
+fn finding(
+    (loser, losing): (&Asking<'_>, Rule),
+    (winner, winning): (&Asking<'_>, Rule),
+    (shadow, listeners): (&Shadow, &str),
+) -> Finding {
+    let names = (loser.route.object.identity(), winner.route.object.identity());
+    let (message, because) = if losing.0 == winning.0 {
+        let message = format!("an earlier rule of {} gets all requests of this match", names.0);
+        (message, "the first matching rule of a route wins".to_owned())
+    } else {
+        let because = if winner.rank.is_older(loser.rank) {
+            "is older"
+        } else {
+            "is first by namespace/name, and no creation time decides"
+        };
+        let message = format!("{} gets all requests of this match of {}", names.1, names.0);
+        (message, format!("{} wins because it {because}", names.1))
+    };
+    Finding::new(Code::ROUTE_SHADOWED, loser.place(shadow.loser), message)
+        .label("gets no request")
+        .related(winner.place(shadow.winner), "this one takes precedence")
+        .note(format!(
+            "both match the same requests on the same hostnames of the listener {listeners}"
+        ))
+        .note(because)
+        .help("remove one of the two, or let one match more: another path, a method, a header")
+}

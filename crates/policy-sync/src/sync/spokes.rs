@@ -1,0 +1,653 @@
+//! The spokes: what each cluster receives, together with what lives there.
+//!
+//! Owns: [`Spoke`], one for each class of clusters that receive and have the same objects: the objects exactly as they
+//! will be there (except for references to copied Secrets), each tied to the hub object that it was made from. Flows
+//! in: the synced objects and their variants, our Gateways, the local objects of each cluster. Flows out: [`Spoke`]s,
+//! for `policy` to evaluate. Must not know: works, effective policies.
+//!
+//! If no class syncs the kind of a route or a ListenerSet, the object is assumed to be on every cluster that its
+//! Gateway goes to, delivered by another tool: the hub defines what a Gateway serves (docs/policies.md).
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use super::gateway::PlacedGateway;
+use super::synced_object::SyncedObject;
+use super::touched::{is_gateway_or_route, touched};
+use super::variants::{Copy, Variant, assumed_route};
+use crate::api::gateway::{GROUP, is_listener_set};
+use crate::api::policy::target_refs;
+use crate::diagnostic::Findings;
+use crate::hub::{Hub, Objects, OurGatewayId, Ours, Table};
+use crate::object::Object;
+use crate::parallel;
+use crate::policy::{Attachments, Authored, Copied, PolicyId};
+use crate::topology::{Original, Originals, Sources};
+use apimachinery::Identity;
+
+/// A synced object, and what of it goes somewhere: their positions.
+type ChosenVariant = (u32, u32);
+
+/// The objects on clusters that are alike.
+#[derive(Debug)]
+pub struct Spoke<'a> {
+    /// The clusters, sorted.
+    pub clusters: Vec<String>,
+    received: Arc<Received<'a>>,
+    local: Option<&'a Objects>,
+}
+
+/// The objects that clusters receive: the same for many of them, regardless of what lives there.
+#[derive(Debug)]
+struct Received<'a> {
+    objects: Objects,
+    originals: Originals<'a>,
+    copied: HashMap<Identity, Copied<'a>>,
+}
+
+impl<'a> Spoke<'a> {
+    /// The parts of a cluster of this class.
+    pub fn sources<'s>(&'s self, hub: &'s Objects) -> Sources<'s> {
+        Sources {
+            objects: &self.received.objects,
+            local: self.local,
+            hub: Some(hub),
+            originals: Some(&self.received.originals),
+        }
+    }
+
+    /// The originals of each synced policy, by its identity there.
+    pub fn copied(&self) -> &HashMap<Identity, Copied<'a>> {
+        &self.received.copied
+    }
+}
+
+/// The data that spokes are made from.
+#[derive(Debug, Clone, Copy)]
+pub struct Spokes<'s, 'a> {
+    /// The hub, and what lives on each cluster.
+    pub hub: &'a Hub,
+    /// The policies of the hub.
+    pub attachments: &'a Attachments<'a>,
+    /// Our Gateways.
+    pub ours: &'a Ours<'a>,
+    /// The same, with their clusters.
+    pub gateways: &'s Table<OurGatewayId, PlacedGateway<'a>>,
+    /// The synced objects.
+    pub synced: &'s [SyncedObject<'a>],
+    /// The variants of each with their clusters, in the same order.
+    pub variants: &'s [Vec<Variant>],
+}
+
+/// What makes two clusters alike, or a part of them: which Gateways they have, which variants of which object, and what
+/// lives there.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Class {
+    /// By number of the list of clusters that Gateways share: those Gateways, and what goes wherever they go.
+    together: Vec<u32>,
+    /// Positions of other objects and of their variants.
+    variants: Vec<ChosenVariant>,
+    local: Option<u32>,
+    part: Part,
+}
+
+/// Which Gateways of a cluster a class is about. Those that nothing local touches come to the same on many clusters, so
+/// that a thousand clusters with a policy of their own cost what those policies touch, and no more.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Part {
+    #[default]
+    All,
+    /// Those that are touched, and what lives there.
+    Only(BTreeSet<OurGatewayId>),
+    /// The others.
+    But(BTreeSet<OurGatewayId>),
+}
+
+impl Part {
+    fn has(&self, gateway: OurGatewayId) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(gateways) => gateways.contains(&gateway),
+            Self::But(gateways) => !gateways.contains(&gateway),
+        }
+    }
+}
+
+/// What makes a thing that lives on a cluster touch more Gateways than those that it names.
+struct Ties {
+    /// By Gateway, all that go together with it, as one object is for several of them, and itself.
+    tied: HashMap<OurGatewayId, Arc<BTreeSet<OurGatewayId>>>,
+    /// Whether a policy is synced that targets anything but a Gateway or a route: a Service may be behind any route,
+    /// and a namespace may hold any Gateway.
+    by_other_targets: bool,
+}
+
+impl Ties {
+    /// One for all Gateways that go together.
+    fn first(&self, gateway: OurGatewayId) -> Option<OurGatewayId> {
+        self.tied.get(&gateway)?.first().copied()
+    }
+}
+
+/// A cluster where things live, by what they do not touch.
+struct Untouched<'s> {
+    cluster: &'s str,
+    touched: BTreeSet<OurGatewayId>,
+    /// Positions of the other objects, and of their variants, that not all clusters of its lists get.
+    variants: Vec<ChosenVariant>,
+}
+
+/// What goes to one list of clusters: almost every Gateway and object goes where many others go, so that clusters are
+/// counted by list.
+struct Together<'s> {
+    clusters: &'s [String],
+    gateways: Vec<OurGatewayId>,
+    /// Positions of objects and of their variants.
+    variants: Vec<ChosenVariant>,
+}
+
+impl<'s, 'a> Spokes<'s, 'a> {
+    /// The spokes of all clusters that receive or have anything, by their first cluster; with `only`, that of one
+    /// cluster. A cluster may be in two: no path of one is in the other.
+    #[must_use]
+    pub fn build(self, only: Option<&str>) -> Vec<Spoke<'a>> {
+        let together = self.together();
+        let routes = self.assumed_routes();
+        // One cluster has nothing to share.
+        let ties = (only.is_none() && !self.hub.spokes.is_empty()).then(|| self.ties(&routes));
+        let mut by_class: HashMap<Class, Vec<&'s str>> = HashMap::new();
+        let mut untouched: BTreeMap<Vec<u32>, Vec<Untouched<'s>>> = BTreeMap::new();
+        for (cluster, class) in self.classes(&together, only) {
+            let Some(touched) = ties.as_ref().and_then(|ties| self.touched(cluster, ties)) else {
+                by_class.entry(class).or_default().push(cluster);
+                continue;
+            };
+            let own = self.touched_part(&class, &touched);
+            by_class.entry(own).or_default().push(cluster);
+            if touched.is_empty() {
+                let others = Class { local: None, ..class };
+                by_class.entry(others).or_default().push(cluster);
+                continue;
+            }
+            let others = Part::But(touched.clone());
+            let variants = class.variants.iter().copied();
+            let variants = variants.filter(|(object, variant)| self.is_in(&others, *object, *variant));
+            untouched.entry(class.together).or_default().push(Untouched {
+                cluster,
+                variants: variants.collect(),
+                touched,
+            });
+        }
+        for (lists, clusters) in &untouched {
+            if let Some(ties) = &ties {
+                by_class.extend(self.untouched_parts(lists, clusters, ties));
+            }
+        }
+        let mut classes: Vec<(Vec<&'s str>, Class)> = by_class
+            .into_iter()
+            .map(|(class, clusters)| (clusters, class))
+            .collect();
+        classes.sort_unstable();
+        let mut shared = HashMap::new();
+        classes
+            .into_iter()
+            .map(|(clusters, class)| self.spoke(clusters, &class, &together, &routes, &mut shared))
+            .filter(|spoke| spoke.local.is_some() || !spoke.received.objects.is_empty())
+            .collect()
+    }
+
+    /// What makes a thing that lives on a cluster touch more Gateways than those that it names.
+    fn ties(self, routes: &[AssumedRoute<'a>]) -> Ties {
+        let variants = || self.variants.iter().flatten();
+        let of_routes = routes.iter().map(|route| {
+            let parents = route.parents.iter();
+            parents.map(|(_, gateway)| *gateway).collect()
+        });
+        let groups = variants()
+            .map(|variant| variant.gateways.clone())
+            .chain(of_routes);
+        let copies = variants().flat_map(|variant| &variant.copies);
+        Ties {
+            tied: self.tied(groups),
+            by_other_targets: copies
+                .flat_map(|copy| target_refs(&copy.object, &mut Findings::new()))
+                .any(|target| !is_gateway_or_route(self.attachments, target.group, target.kind)),
+        }
+    }
+
+    /// Which Gateways each goes together with, directly or by way of others.
+    fn tied(
+        self,
+        groups: impl Iterator<Item = Vec<OurGatewayId>>,
+    ) -> HashMap<OurGatewayId, Arc<BTreeSet<OurGatewayId>>> {
+        let mut tied: HashMap<OurGatewayId, Arc<BTreeSet<OurGatewayId>>> = self
+            .gateways
+            .iter()
+            .map(|(id, _)| (id, Arc::new(BTreeSet::from([id]))))
+            .collect();
+        for group in groups.collect::<BTreeSet<_>>() {
+            let known = group.first().and_then(|first| tied.get(first));
+            if known.is_some_and(|known| group.iter().all(|gateway| known.contains(gateway))) {
+                continue;
+            }
+            let parts = group.iter().filter_map(|gateway| tied.get(gateway));
+            let all: BTreeSet<OurGatewayId> = parts.flat_map(|part| part.iter().copied()).collect();
+            let all = Arc::new(all);
+            for gateway in all.iter() {
+                tied.insert(*gateway, Arc::clone(&all));
+            }
+        }
+        tied
+    }
+
+    /// The Gateways that the things touch that live on a cluster, and those that are tied to them; `None`: it may be
+    /// all.
+    fn touched(self, cluster: &str, ties: &Ties) -> Option<BTreeSet<OurGatewayId>> {
+        let local = self.hub.spokes.get(cluster)?;
+        let touched = touched(local, self.attachments, self.ours, ties.by_other_targets)?;
+        let tied = touched.iter().filter_map(|gateway| ties.tied.get(gateway));
+        Some(tied.flat_map(|tied| tied.iter().copied()).collect())
+    }
+
+    /// The class of the Gateways that are touched by what lives on a cluster, with what lives there.
+    fn touched_part(self, class: &Class, touched: &BTreeSet<OurGatewayId>) -> Class {
+        let part = Part::Only(touched.clone());
+        let variants = class.variants.iter().copied();
+        Class {
+            together: class.together.clone(),
+            variants: variants
+                .filter(|(object, variant)| self.is_in(&part, *object, *variant))
+                .collect(),
+            local: class.local,
+            part,
+        }
+    }
+
+    /// The classes of the Gateways that nothing touches, of clusters that go by the same lists and are touched
+    /// somewhere else each. A Gateway is evaluated once for all clusters that get the same of it: were the untouched
+    /// ones of each cluster evaluated as one, a thousand clusters would pay for all Gateways a thousand times.
+    fn untouched_parts(
+        self,
+        together: &[u32],
+        clusters: &[Untouched<'s>],
+        ties: &Ties,
+    ) -> Vec<(Class, Vec<&'s str>)> {
+        let class = |variants, part| Class {
+            together: together.to_vec(),
+            variants,
+            local: None,
+            part,
+        };
+        // By the first of those that are tied: the clusters where it is touched, or gets what not all of them get.
+        let mut special: Vec<(OurGatewayId, u32, Option<ChosenVariant>)> = Vec::new();
+        for (position, of_cluster) in (0_u32..).zip(clusters) {
+            let firsts = of_cluster
+                .touched
+                .iter()
+                .filter_map(|gateway| ties.first(*gateway));
+            let firsts: BTreeSet<OurGatewayId> = firsts.collect();
+            special.extend(firsts.into_iter().map(|first| (first, position, None)));
+            for (object, variant) in &of_cluster.variants {
+                let gateway = self.gateway_of(*object, *variant);
+                if let Some(first) = gateway.and_then(|gateway| ties.first(gateway)) {
+                    special.push((first, position, Some((*object, *variant))));
+                }
+            }
+        }
+        special.sort_unstable();
+        let number = u32::try_from(clusters.len()).unwrap_or(u32::MAX);
+        let mut all_special: BTreeSet<OurGatewayId> = BTreeSet::new();
+        let mut by_clusters: BTreeMap<Vec<u32>, (BTreeSet<OurGatewayId>, Vec<ChosenVariant>)> =
+            BTreeMap::new();
+        for of_gateways in special.chunk_by(|(one, ..), (other, ..)| one == other) {
+            let Some((first, ..)) = of_gateways.first() else {
+                continue;
+            };
+            let Some(gateways) = ties.tied.get(first) else {
+                continue;
+            };
+            all_special.extend(gateways.iter());
+            let mut by_variants: BTreeMap<Vec<ChosenVariant>, Vec<u32>> = BTreeMap::new();
+            let mut next = 0;
+            for of_cluster in of_gateways.chunk_by(|(_, one, _), (_, other, _)| one == other) {
+                let Some((_, position, touched_or)) = of_cluster.first() else {
+                    continue;
+                };
+                if next < *position {
+                    by_variants.entry(Vec::new()).or_default().extend(next..*position);
+                }
+                next = position.saturating_add(1);
+                if touched_or.is_some() {
+                    let variants = of_cluster.iter().filter_map(|(.., variant)| *variant);
+                    by_variants.entry(variants.collect()).or_default().push(*position);
+                }
+            }
+            if next < number {
+                by_variants.entry(Vec::new()).or_default().extend(next..number);
+            }
+            for (variants, positions) in by_variants {
+                let (there, all) = by_clusters.entry(positions).or_default();
+                there.extend(gateways.iter());
+                all.extend(variants);
+            }
+        }
+        let name = |position: &u32| {
+            clusters
+                .get(*position as usize)
+                .map(|of_cluster| of_cluster.cluster)
+        };
+        let mut parts: Vec<(Class, Vec<&'s str>)> = by_clusters
+            .into_iter()
+            .map(|(positions, (gateways, variants))| {
+                let names = positions.iter().filter_map(name).collect();
+                (class(variants, Part::Only(gateways)), names)
+            })
+            .collect();
+        let names = clusters.iter().map(|of_cluster| of_cluster.cluster);
+        parts.push((class(Vec::new(), Part::But(all_special)), names.collect()));
+        parts
+    }
+
+    /// A Gateway of a variant of an object: what holds for it holds for the others, which are tied to it.
+    fn gateway_of(self, object: u32, variant: u32) -> Option<OurGatewayId> {
+        let variants = self.variants.get(object as usize)?;
+        variants.get(variant as usize)?.gateways.first().copied()
+    }
+
+    /// Whether a variant of an object goes with the Gateways of a part: all of its Gateways do, or none.
+    fn is_in(self, part: &Part, object: u32, variant: u32) -> bool {
+        self.gateway_of(object, variant)
+            .is_some_and(|gateway| part.has(gateway))
+    }
+
+    /// The Gateways and variants by their clusters.
+    fn together(self) -> Vec<Together<'s>> {
+        let mut all: Vec<Together<'s>> = Vec::new();
+        let mut by_clusters: HashMap<&'s [String], usize> = HashMap::new();
+        let of_gateway = self.gateways.map(|(id, placed)| {
+            let clusters = placed.clusters.as_ref();
+            let position = *by_clusters.entry(clusters).or_insert_with(|| {
+                all.push(Together {
+                    clusters,
+                    gateways: Vec::new(),
+                    variants: Vec::new(),
+                });
+                all.len().saturating_sub(1)
+            });
+            if let Some(alike) = all.get_mut(position) {
+                alike.gateways.push(id);
+            }
+            position
+        });
+        for (object, variants) in (0_u32..).zip(self.variants) {
+            for (number, variant) in (0_u32..).zip(variants) {
+                let position = variant.gateways.first().map(|first| *of_gateway.get(*first));
+                let alike = position.and_then(|position| all.get_mut(position));
+                if let Some(alike) = alike.filter(|alike| *alike.clusters == *variant.clusters) {
+                    alike.variants.push((object, number));
+                }
+            }
+        }
+        all
+    }
+
+    /// The class of each cluster, by cluster.
+    fn classes(self, together: &[Together<'s>], only: Option<&str>) -> BTreeMap<&'s str, Class> {
+        let asked = |cluster: &str| only.is_none_or(|only| only == cluster);
+        let mut classes: BTreeMap<&'s str, Class> = BTreeMap::new();
+        let mut counted: HashSet<ChosenVariant> = HashSet::new();
+        for (number, alike) in (0_u32..).zip(together) {
+            counted.extend(&alike.variants);
+            for cluster in alike.clusters.iter().filter(|cluster| asked(cluster)) {
+                classes.entry(cluster).or_default().together.push(number);
+            }
+        }
+        for (object, variants) in (0_u32..).zip(self.variants) {
+            for (number, variant) in (0_u32..).zip(variants) {
+                if counted.contains(&(object, number)) {
+                    continue;
+                }
+                for cluster in variant.clusters.iter().filter(|cluster| asked(cluster)) {
+                    classes
+                        .entry(cluster)
+                        .or_default()
+                        .variants
+                        .push((object, number));
+                }
+            }
+        }
+        let mut known: HashMap<String, u32> = HashMap::new();
+        for (cluster, objects) in self.hub.spokes.iter().filter(|(cluster, _)| asked(cluster)) {
+            let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
+            let number = *known.entry(text_of(objects)).or_insert(next);
+            classes.entry(cluster).or_default().local = Some(number);
+        }
+        classes
+    }
+
+    fn spoke(
+        self,
+        clusters: Vec<&str>,
+        class: &Class,
+        together: &[Together<'s>],
+        routes: &[AssumedRoute<'a>],
+        shared: &mut HashMap<Class, Arc<Received<'a>>>,
+    ) -> Spoke<'a> {
+        let local = clusters.first().filter(|_| class.local.is_some());
+        let local = local.and_then(|cluster| self.hub.spokes.get(*cluster));
+        let is_local = |route: &AssumedRoute<'a>| {
+            local.is_some_and(|local| local.get(&route.object.identity()).is_some())
+        };
+        let received = if routes.iter().any(is_local) {
+            let routes: Vec<&AssumedRoute<'a>> = routes.iter().filter(|route| !is_local(route)).collect();
+            Arc::new(self.received(class, together, &routes))
+        } else {
+            // The local objects do not change it.
+            let class = Class {
+                local: None,
+                ..class.clone()
+            };
+            match shared.get(&class) {
+                Some(known) => Arc::clone(known),
+                None => {
+                    let routes: Vec<&AssumedRoute<'a>> = routes.iter().collect();
+                    let received = Arc::new(self.received(&class, together, &routes));
+                    shared.insert(class, Arc::clone(&received));
+                    received
+                }
+            }
+        };
+        Spoke {
+            clusters: clusters.into_iter().map(str::to_owned).collect(),
+            received,
+            local,
+        }
+    }
+
+    /// The objects that the clusters of a class receive.
+    fn received(
+        self,
+        class: &Class,
+        together: &[Together<'s>],
+        routes: &[&AssumedRoute<'a>],
+    ) -> Received<'a> {
+        let mut making = Making::default();
+        let together = || {
+            class
+                .together
+                .iter()
+                .filter_map(|number| together.get(*number as usize))
+        };
+        let gateways: BTreeSet<OurGatewayId> = together()
+            .flat_map(|alike| alike.gateways.iter().copied())
+            .filter(|gateway| class.part.has(*gateway))
+            .collect();
+        for id in &gateways {
+            let placed = self.gateways.get(*id);
+            if let Some(object) = placed.downstream() {
+                making.add(object, placed.gateway.object, false);
+            }
+        }
+        let everywhere = together().flat_map(|alike| &alike.variants);
+        let everywhere = everywhere.filter(|(object, variant)| self.is_in(&class.part, *object, *variant));
+        let variants: BTreeSet<&ChosenVariant> = everywhere.chain(&class.variants).collect();
+        for (object, variant) in variants {
+            let synced = self.synced.get(*object as usize);
+            let variants = self.variants.get(*object as usize);
+            let variant = variants.and_then(|variants| variants.get(*variant as usize));
+            if let (Some(synced), Some(variant)) = (synced, variant) {
+                self.add_variant(synced, variant, &mut making);
+            }
+        }
+        let assumed = parallel::map(routes, |route| {
+            let parents = route.parents.iter();
+            let parents: Vec<(&str, OurGatewayId)> = parents
+                .filter(|(_, gateway)| gateways.contains(gateway))
+                .map(|(pointer, gateway)| (pointer.as_str(), *gateway))
+                .collect();
+            let object = route.object;
+            (!parents.is_empty()).then(|| (assumed_route(object, &parents, self.gateways), object))
+        });
+        for (copy, object) in assumed.into_iter().flatten() {
+            making.add(copy, object, true);
+        }
+        Received {
+            objects: Objects::new(making.objects.into_values().collect()),
+            originals: making.originals,
+            copied: making.copied,
+        }
+    }
+
+    fn add_variant(self, synced: &SyncedObject<'a>, variant: &Variant, making: &mut Making<'a>) {
+        for copy in &variant.copies {
+            if !synced.policies.is_empty() {
+                making
+                    .copied
+                    .insert(copy.object.identity(), self.copied(synced, copy));
+            }
+            making.add(copy.object.clone(), synced.object, false);
+        }
+    }
+
+    /// What a synced policy stands for. Those that gave way to it are told only where it has one target: on another one
+    /// they may never have been.
+    fn copied(self, synced: &SyncedObject<'a>, copy: &Copy) -> Copied<'a> {
+        let displaced = match copy.targets.as_slice() {
+            [only] => synced
+                .targets
+                .get(*only)
+                .map(|target| target.displaced.as_slice()),
+            _ => None,
+        };
+        let all: Vec<PolicyId> = synced
+            .policies
+            .iter()
+            .chain(displaced.into_iter().flatten())
+            .copied()
+            .collect();
+        let position = |id: PolicyId| all.iter().position(|known| *known == id);
+        let settings = synced.settings.iter().filter_map(|(setting, id)| {
+            let position = u32::try_from(position(*id)?).ok()?;
+            Some((Arc::clone(setting), position))
+        });
+        Copied {
+            settings: settings.collect(),
+            authored: all.iter().map(|id| self.authored(*id)).collect(),
+        }
+    }
+
+    fn authored(self, id: PolicyId) -> Authored<'a> {
+        let policy = self.attachments.policy(id);
+        Authored {
+            object: policy.object,
+            locator: policy.locator(),
+            layers: Arc::clone(&policy.layers),
+            rank: policy.rank.clone(),
+        }
+    }
+
+    /// The ListenerSets and routes that another tool is assumed to deliver, each with its references to Gateways of
+    /// ours.
+    fn assumed_routes(self) -> Vec<AssumedRoute<'a>> {
+        let topology = &self.attachments.topology;
+        let sets = topology.listener_sets.rows().iter().filter_map(|set| {
+            let gateway = topology.gateways.get(set.gateway).object;
+            let gateway = self.ours.find(gateway.namespace_or_empty(), &gateway.name)?;
+            let (group, kind) = (&set.object.api_version.group, &set.object.kind);
+            let is_synced = self
+                .gateways
+                .get(gateway)
+                .params
+                .synced_route(group, kind)
+                .is_some();
+            (!is_synced).then(|| AssumedRoute {
+                object: set.object,
+                parents: vec![("/spec/parentRef".to_owned(), gateway)],
+            })
+        });
+        let routes = topology.routes.rows().iter();
+        let routes = routes.filter_map(|node| {
+            let object = node.object;
+            let (group, kind) = (&object.api_version.group, &object.kind);
+            let mut parents = Vec::new();
+            for parent in topology.parents_of(&node.route).iter() {
+                let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
+                let gateway = match (parent.group, parent.kind) {
+                    (GROUP, "Gateway") => self.ours.find(namespace, parent.name),
+                    (group, kind) if is_listener_set(group, kind) => topology
+                        .find_listener_set(kind, namespace, parent.name)
+                        .map(|set| topology.listener_sets.get(set).gateway)
+                        .map(|gateway| topology.gateways.get(gateway).object)
+                        .and_then(|gateway| self.ours.find(gateway.namespace_or_empty(), &gateway.name)),
+                    _ => None,
+                };
+                let Some(gateway) = gateway else {
+                    continue;
+                };
+                if self
+                    .gateways
+                    .get(gateway)
+                    .params
+                    .synced_route(group, kind)
+                    .is_some()
+                {
+                    return None;
+                }
+                parents.push((parent.pointer.clone(), gateway));
+            }
+            (!parents.is_empty()).then_some(AssumedRoute { object, parents })
+        });
+        sets.chain(routes).collect()
+    }
+}
+
+/// A route or ListenerSet of the hub that is not synced.
+struct AssumedRoute<'a> {
+    object: &'a Object,
+    /// Pointers of its references to Gateways of ours.
+    parents: Vec<(String, OurGatewayId)>,
+}
+
+/// A spoke while it grows. Two objects of one identity are an error of their own; the first stays.
+#[derive(Default)]
+struct Making<'a> {
+    objects: BTreeMap<Identity, Object>,
+    originals: Originals<'a>,
+    copied: HashMap<Identity, Copied<'a>>,
+}
+
+impl<'a> Making<'a> {
+    fn add(&mut self, copy: Object, object: &'a Object, assumed: bool) {
+        let identity = copy.identity();
+        self.originals
+            .entry(identity.clone())
+            .or_insert(Original { object, assumed });
+        self.objects.entry(identity).or_insert(copy);
+    }
+}
+
+/// The local objects of a cluster as text: equal for equal objects.
+fn text_of(objects: &Objects) -> String {
+    let values: BTreeSet<String> = objects.iter().map(|object| object.value.to_string()).collect();
+    values.into_iter().collect()
+}

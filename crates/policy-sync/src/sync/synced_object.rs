@@ -1,0 +1,365 @@
+//! The objects that are synced to the spokes, each policy or route with its targets.
+//!
+//! Owns: which objects go to the spokes, one for each route, policy, and merged policy, the Gateways that each goes
+//! with, and the clusters where local policies change it.
+//! Flows in: the objects that go with each of our Gateways, the local policies of each cluster. Flows out:
+//! [`SyncedObjects`].
+//! Must not know: names and namespaces on spokes, works.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kube_json::Value;
+
+use super::beside_local::beside_local;
+use super::listener_sets::set_of;
+use super::local_policies::LocalPolicies;
+use super::routes::{SyncedRoute, SyncedRoutes};
+use super::same_target::{SyncedPolicy, SyncedSpec, resolve};
+use super::synced_kinds::SyncedKinds;
+use crate::api::params::{Role, SyncedResource};
+use crate::diagnostic::broken;
+use crate::hub::{OurGatewayId, Ours};
+use crate::object::Object;
+use crate::placing::Clusters;
+use crate::policy::{Attachments, KindId, PolicyId, Rule};
+use crate::topology::Node;
+
+/// One policy or route for the spokes.
+#[derive(Debug, Clone)]
+pub struct SyncedObject<'a> {
+    /// The object whose name and metadata it has.
+    pub object: &'a Object,
+    /// The whole object, before its references and metadata are rewritten.
+    pub value: Cow<'a, Value>,
+    /// What it is: the targets of a route are its parents, those of a policy its target references.
+    pub role: Role,
+    /// All objects that it was made from, the name-giver first; more than one: a merged policy.
+    pub sources: Vec<&'a Object>,
+    /// Of a policy, the same by number.
+    pub policies: Vec<PolicyId>,
+    /// Of a merged policy, which one each setting comes from.
+    pub settings: BTreeMap<Arc<str>, PolicyId>,
+    /// The entry of the parameters that lists its kind, in those of the first Gateway's class.
+    pub resource: &'a SyncedResource,
+    /// The objects that it is attached to; never empty.
+    pub targets: Vec<SyncedTarget<'a>>,
+}
+
+/// One Gateway or listener, or route or rule, that a synced object is attached to.
+#[derive(Debug, Clone)]
+pub struct SyncedTarget<'a> {
+    /// The Gateways that it goes with, sorted; more than one only behind a route.
+    pub gateways: Vec<OurGatewayId>,
+    /// Pointer of the reference inside the object.
+    pub pointer: String,
+    /// The namespace of the route or ListenerSet that it is or targets, the same on hub and spokes; `None`: its target is
+    /// in the downstream namespace of a Gateway.
+    pub route_namespace: Option<&'a str>,
+    /// The policies of the hub that gave way to it on this target.
+    pub displaced: Vec<PolicyId>,
+    /// Clusters where a local policy wins: nothing is synced there for this target.
+    pub withheld_from: BTreeSet<String>,
+    /// Clusters where a local policy takes a part: the whole object that is synced there instead.
+    pub instead: BTreeMap<String, Value>,
+}
+
+/// A policy that is not synced for a target.
+#[derive(Debug, Clone)]
+pub struct Withheld<'a> {
+    /// The policy.
+    pub policy: PolicyId,
+    /// The target.
+    pub node: Node,
+    /// The cluster, if it is withheld from only one.
+    pub cluster: Option<&'a str>,
+    /// The winner.
+    pub winner: &'a Object,
+    /// The rule that decided.
+    pub rule: Rule,
+}
+
+/// Everything that is synced, and every policy that is withheld although its kind is.
+#[derive(Debug, Clone, Default)]
+pub struct SyncedObjects<'a> {
+    /// The objects chosen by name or label, then the ListenerSets, then the routes, each by kind, namespace, and name;
+    /// then the policies in their order.
+    pub objects: Vec<SyncedObject<'a>>,
+    /// By target.
+    pub withheld: Vec<Withheld<'a>>,
+}
+
+/// The data that decides about it.
+#[derive(Debug, Clone, Copy)]
+pub struct Syncing<'a> {
+    /// The policies of the hub.
+    pub attachments: &'a Attachments<'a>,
+    /// Which of them go with which Gateway.
+    pub kinds: &'a SyncedKinds,
+    /// The routes that go along.
+    pub routes: &'a SyncedRoutes<'a>,
+    /// The objects that live on each cluster.
+    pub locals: &'a BTreeMap<&'a str, LocalPolicies<'a>>,
+    /// Our Gateways.
+    pub ours: &'a Ours<'a>,
+    /// The clusters of each.
+    pub clusters: &'a Clusters,
+}
+
+impl<'a> SyncedObjects<'a> {
+    /// Decides for every target and the kinds that are synced there.
+    #[must_use]
+    pub fn new(syncing: Syncing<'a>) -> Self {
+        let mut disturbed: BTreeMap<(KindId, Node), Vec<&LocalPolicies<'a>>> = BTreeMap::new();
+        for there in syncing.locals.values() {
+            for target in there.targets() {
+                disturbed.entry(target).or_default().push(there);
+            }
+        }
+        let mut grouping = Grouping {
+            syncing,
+            disturbed,
+            policies: BTreeMap::new(),
+            withheld: Vec::new(),
+        };
+        let topology = &syncing.attachments.topology;
+        for (_, with) in syncing.kinds.iter() {
+            grouping.add(&topology.nodes_of_gateway(with.gateway), &with.kinds);
+        }
+        for (id, route) in syncing.routes.iter() {
+            let kinds = route
+                .gateways()
+                .into_iter()
+                .flat_map(|gateway| &syncing.kinds.of(gateway).kinds);
+            grouping.add(&topology.nodes_of_route(id), &kinds.copied().collect());
+        }
+        let sets = syncing.routes.sets().iter();
+        let sets = sets.map(|set| {
+            let parent = (set.gateway, "/spec/parentRef".to_owned());
+            with_parents(set.object, vec![parent], syncing.ours)
+        });
+        let routes = syncing.routes.iter().map(|(_, route)| {
+            let parents = route.parents.iter();
+            let parents = parents.map(|parent| (parent.gateway, parent.pointer.clone()));
+            with_parents(route.object, parents.collect(), syncing.ours)
+        });
+        Self {
+            objects: sets
+                .chain(routes)
+                .chain(grouping.policies.into_values())
+                .collect(),
+            withheld: grouping.withheld,
+        }
+    }
+}
+
+/// A route or a ListenerSet with the parents that go along.
+fn with_parents<'a>(
+    object: &'a Object,
+    parents: Vec<(OurGatewayId, String)>,
+    ours: &'a Ours<'_>,
+) -> SyncedObject<'a> {
+    let first = parents.first().map(|(gateway, _)| *gateway);
+    let parents = parents.into_iter().map(|(gateway, pointer)| SyncedTarget {
+        gateways: vec![gateway],
+        pointer,
+        route_namespace: Some(object.namespace_or_empty()),
+        displaced: Vec::new(),
+        withheld_from: BTreeSet::new(),
+        instead: BTreeMap::new(),
+    });
+    SyncedObject {
+        object,
+        value: Cow::Borrowed(&object.value),
+        role: Role::Route,
+        sources: vec![object],
+        policies: Vec::new(),
+        settings: BTreeMap::new(),
+        resource: asked_for(object, Role::Route, first, ours),
+        targets: parents.collect(),
+    }
+}
+
+/// The entry of the parameters of a Gateway's class that asks for an object: it goes with the Gateway only because of it.
+fn asked_for<'a>(
+    object: &Object,
+    role: Role,
+    gateway: Option<OurGatewayId>,
+    ours: &'a Ours<'_>,
+) -> &'a SyncedResource {
+    let (group, kind) = (&object.api_version.group, &object.kind);
+    let asked = gateway.and_then(|gateway| {
+        let params = &ours.gateways.get(gateway).params;
+        match role {
+            Role::Object => params.synced_object(object),
+            Role::Route => params.synced_route(group, kind),
+            Role::Policy => params.synced_policy(group, kind),
+        }
+    });
+    asked.unwrap_or_else(|| broken(format_args!("no class asks for {}", object.identity())))
+}
+
+struct Grouping<'a> {
+    syncing: Syncing<'a>,
+    /// The clusters with local policies of a kind on a node.
+    disturbed: BTreeMap<(KindId, Node), Vec<&'a LocalPolicies<'a>>>,
+    /// As-written policies once, with all their targets; rewritten ones once for each target, as what they are merged with is
+    /// another policy on each.
+    policies: BTreeMap<(PolicyId, Option<Node>), SyncedObject<'a>>,
+    withheld: Vec<Withheld<'a>>,
+}
+
+impl<'a> Grouping<'a> {
+    fn add(&mut self, nodes: &[Node], kinds: &BTreeSet<KindId>) {
+        for node in nodes {
+            for kind in kinds {
+                self.target(*kind, *node);
+            }
+        }
+    }
+
+    fn target(&mut self, kind: KindId, node: Node) {
+        let Syncing {
+            attachments, routes, ..
+        } = self.syncing;
+        let Some(resolution) = resolve(attachments, kind, node) else {
+            return;
+        };
+        for displaced in &resolution.displaced {
+            self.withheld.push(Withheld {
+                policy: displaced.policy,
+                node,
+                cluster: None,
+                winner: attachments.policy(displaced.by).object,
+                rule: displaced.rule,
+            });
+        }
+        let disturbed = self.disturbed.get(&(kind, node)).into_iter().flatten();
+        let receives = |there: &&&LocalPolicies<'_>| {
+            routes.reach(attachments, self.syncing.clusters, node, there.cluster)
+        };
+        let disturbed: Vec<&LocalPolicies<'a>> = disturbed.filter(receives).copied().collect();
+        let mut changes: Vec<(BTreeSet<String>, BTreeMap<String, Value>)> = Vec::new();
+        changes.resize_with(resolution.synced.len(), Default::default);
+        for there in disturbed {
+            let locals = there.on(kind, node);
+            for (synced, (withheld_from, instead)) in resolution.synced.iter().zip(&mut changes) {
+                match beside_local(attachments, synced, &locals) {
+                    None => {
+                        withheld_from.insert(there.cluster.to_owned());
+                        self.withheld.extend(locals.first().map(|local| Withheld {
+                            policy: synced.policy,
+                            node,
+                            cluster: Some(there.cluster),
+                            winner: local.object,
+                            rule: Rule::SpokeLocal,
+                        }));
+                    }
+                    Some(spec) if spec != synced.spec => {
+                        let value = whole(attachments, synced.policy, &spec);
+                        instead.insert(there.cluster.to_owned(), value.into_owned());
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        // A policy that gave way is reported once, even if two policies override it.
+        let mut displaced: Vec<PolicyId> = resolution
+            .displaced
+            .iter()
+            .map(|displaced| displaced.policy)
+            .collect();
+        for (synced, changes) in resolution.synced.iter().zip(changes) {
+            self.sync(synced, (kind, node), std::mem::take(&mut displaced), changes);
+        }
+    }
+
+    fn sync(
+        &mut self,
+        synced: &SyncedPolicy,
+        (kind, node): (KindId, Node),
+        displaced: Vec<PolicyId>,
+        (withheld_from, instead): (BTreeSet<String>, BTreeMap<String, Value>),
+    ) {
+        let Syncing {
+            attachments,
+            kinds,
+            routes,
+            ours,
+            ..
+        } = self.syncing;
+        let (gateways, route_namespace) = match node {
+            Node::Route(id) | Node::Rule(id, _) => {
+                let route = routes.get(id);
+                let gateways = route.map(SyncedRoute::gateways).unwrap_or_default();
+                let gateways = gateways.into_iter().filter(|gateway| kinds.syncs(*gateway, kind));
+                (
+                    gateways.collect(),
+                    route.map(|route| route.object.namespace_or_empty()),
+                )
+            }
+            node if set_of(&attachments.topology, node).is_some() => {
+                // A policy that targets a ListenerSet that stays on the hub stays there: `not_synced` reports it.
+                let Some(set) = routes.sets().of_node(&attachments.topology, node) else {
+                    return;
+                };
+                if !kinds.syncs(set.gateway, kind) {
+                    return;
+                }
+                (vec![set.gateway], Some(set.object.namespace_or_empty()))
+            }
+            node => (kinds.gateway(node).into_iter().collect::<Vec<_>>(), None),
+        };
+        let policy = |id: PolicyId| attachments.policy(id).object;
+        let object = policy(synced.policy);
+        let (own, others, settings) = match &synced.spec {
+            SyncedSpec::AsWritten => (None, Vec::new(), BTreeMap::new()),
+            SyncedSpec::Rewritten {
+                sources, settings, ..
+            } => {
+                let others = sources.iter().copied().filter(|source| *source != synced.policy);
+                (Some(node), others.collect(), settings.clone())
+            }
+        };
+        let policies: Vec<PolicyId> = std::iter::once(synced.policy).chain(others).collect();
+        let known = self
+            .policies
+            .entry((synced.policy, own))
+            .or_insert_with(|| SyncedObject {
+                object,
+                value: whole(attachments, synced.policy, &synced.spec),
+                role: Role::Policy,
+                sources: policies.iter().copied().map(policy).collect(),
+                policies,
+                settings,
+                resource: asked_for(object, Role::Policy, gateways.first().copied(), ours),
+                targets: Vec::new(),
+            });
+        known
+            .targets
+            .extend(synced.references.iter().map(|pointer| SyncedTarget {
+                gateways: gateways.clone(),
+                pointer: pointer.clone(),
+                route_namespace,
+                displaced: displaced.clone(),
+                withheld_from: withheld_from.clone(),
+                instead: instead.clone(),
+            }));
+    }
+}
+
+/// The whole object with the spec that is synced.
+fn whole<'a>(attachments: &Attachments<'a>, policy: PolicyId, spec: &SyncedSpec) -> Cow<'a, Value> {
+    let object = attachments.policy(policy).object;
+    match spec {
+        SyncedSpec::AsWritten => Cow::Borrowed(&object.value),
+        SyncedSpec::Rewritten { spec, .. } => {
+            let mut value = object.value.clone();
+            if let Some(fields) = value.as_object_mut() {
+                fields.insert("spec".to_owned(), (**spec).clone());
+            }
+            Cow::Owned(value)
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Tests of the objects that go to the spokes.
+
+mod any_order;
+mod chosen;
+mod local;
+mod merged_policy;
+mod reported;
+mod routes;
+mod same_target;
+mod spokes;
+mod undecided;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kube_json::Value;
+
+use super::{
+    LocalPolicies, PlacedGateway, Spoke, Spokes, SyncedKinds, SyncedObjects, SyncedRoutes, Syncing, Variant,
+    chosen_objects,
+};
+use crate::diagnostic::Findings;
+use crate::hub::{Grants, Hub, Ours};
+use crate::outcome::{PolicyReport, PolicyView, SpokeView};
+use crate::placing::Clusters;
+use crate::policy::testing::Seen;
+use crate::policy::{Attachments, EffectivePolicies, Fates, Options};
+
+/// What the clusters of a hub receive, whose classes of this controller are ours.
+struct Received<'r> {
+    hub: &'r Hub,
+    grants: &'r Grants<'r>,
+    attachments: &'r Attachments<'r>,
+    kinds: &'r SyncedKinds,
+    routes: &'r SyncedRoutes<'r>,
+    clusters: &'r Clusters,
+    synced: &'r SyncedObjects<'r>,
+    making: Spokes<'r, 'r>,
+}
+
+/// Looks at what is received, of Gateways by their `namespace/name` with their clusters.
+fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Received<'_>) -> T) -> T {
+    let Seen { attachments, .. } = Seen::hub(hub);
+    let grants = Grants::new(hub, &mut Findings::new());
+    let ours = Ours::new(hub, "example.com/gateway-controller", &mut Findings::new());
+    let kinds = SyncedKinds::new(&attachments, &ours);
+    let routes = SyncedRoutes::new(&attachments, &kinds, &ours);
+    let locals: BTreeMap<&str, LocalPolicies<'_>> = hub
+        .spokes
+        .iter()
+        .map(|(cluster, objects)| {
+            let (options, mut said) = (Options::default(), Findings::new());
+            let there = LocalPolicies::read(&attachments, cluster, objects, &options, &mut said);
+            (cluster.as_str(), there)
+        })
+        .collect();
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let clusters: Clusters = gateways
+        .iter()
+        .map(|(gateway, names)| ((*gateway).to_owned(), owned(names)))
+        .collect();
+    let mut synced = SyncedObjects::new(Syncing {
+        attachments: &attachments,
+        kinds: &kinds,
+        routes: &routes,
+        locals: &locals,
+        ours: &ours,
+        clusters: &clusters,
+    });
+    let chosen = chosen_objects(&hub.objects, &ours, &routes, &grants);
+    synced.objects.splice(0..0, chosen);
+    let placed = ours.gateways.map(|(_, ours)| PlacedGateway {
+        gateway: &ours.gateway,
+        params: &ours.params,
+        clusters: clusters
+            .get(&ours.gateway.object.key())
+            .cloned()
+            .unwrap_or_default(),
+    });
+    let variants: Vec<Vec<Variant>> = synced
+        .objects
+        .iter()
+        .map(|object| super::variants(object, &placed))
+        .collect();
+    look(&Received {
+        hub,
+        grants: &grants,
+        attachments: &attachments,
+        kinds: &kinds,
+        routes: &routes,
+        clusters: &clusters,
+        synced: &synced,
+        making: Spokes {
+            hub,
+            attachments: &attachments,
+            ours: &ours,
+            gateways: &placed,
+            synced: &synced.objects,
+            variants: &variants,
+        },
+    })
+}
+
+impl Received<'_> {
+    /// The policies of a cluster, evaluated as they are there.
+    fn evaluated<'s>(&'s self, spoke: &'s Spoke<'_>) -> Attachments<'s> {
+        let sources = spoke.sources(&self.hub.objects);
+        let (options, mut said) = (Options::default(), Findings::new());
+        Attachments::new(sources, spoke.copied(), self.grants, &options, &mut said)
+    }
+
+    /// What is reported about the policies, of one cluster or of all.
+    fn report(&self, cluster: Option<&str>) -> PolicyReport {
+        let spokes = self.making.build(cluster);
+        let placed = self
+            .making
+            .gateways
+            .map(|(_, placed)| Arc::clone(&placed.clusters));
+        let mut fates = Fates::default();
+        let mut views = Vec::new();
+        for spoke in &spokes {
+            let attachments = self.evaluated(spoke);
+            let effective = EffectivePolicies::new(&attachments, &crate::policy::PathBudget::default());
+            fates.add(&spoke.clusters, &attachments, &effective, |_| true);
+            views.push(SpokeView {
+                clusters: &spoke.clusters,
+                attachments,
+                effective,
+            });
+        }
+        for withheld in &self.synced.withheld {
+            let mut on = match withheld.cluster {
+                Some(cluster) => BTreeSet::from([cluster]),
+                None => self
+                    .routes
+                    .clusters_of(self.attachments, self.kinds, &placed, withheld.node),
+            };
+            on.retain(|on| cluster.is_none_or(|cluster| cluster == *on));
+            let locator = self.attachments.locator(withheld.policy);
+            let winner = (withheld.winner, withheld.cluster.is_some(), withheld.rule);
+            let mut kept = crate::policy::KeptAway::default();
+            kept.add(
+                &std::sync::Arc::new(on.into_iter().map(Into::into).collect()),
+                winner,
+            );
+            fates.keep_away(&locator, kept);
+        }
+        PolicyReport::of(&PolicyView {
+            hub: self.attachments,
+            hub_effective: EffectivePolicies::of(
+                self.attachments,
+                &crate::policy::PathBudget::default(),
+                |_| false,
+            ),
+            spokes: views,
+            fates,
+            clusters: self.clusters,
+            kinds: self.kinds,
+            routes: self.routes,
+            cluster,
+        })
+    }
+}
+
+/// What is reported about the policies on `cluster`, which receives Gateway `infra/gw`.
+fn report_on(hub: &Hub, cluster: &str) -> PolicyReport {
+    received(hub, &[("infra/gw", &[cluster])], |received| {
+        received.report(Some(cluster))
+    })
+}
+
+/// The result at the path whose last locators (less group and kind) are these, as JSON.
+fn spec_on(report: &PolicyReport, path: &[&str]) -> Option<Value> {
+    let found = report.effective.iter().find(|entry| {
+        let names = entry
+            .path
+            .iter()
+            .filter_map(|locator| locator.rsplit(['/', ':']).next());
+        names.skip(1).eq(path.iter().copied())
+    });
+    found?.result.spec.clone()
+}
+
+/// `status/reason: message` of the last condition of a RateLimitPolicy.
+fn state_on(report: &PolicyReport, policy: &str) -> String {
+    let locator = format!("ratelimitpolicy.kuadrant.io:{policy}");
+    let entry = report
+        .policies
+        .iter()
+        .find(|entry| entry.policy == locator)
+        .unwrap();
+    let condition = entry.conditions.last().unwrap();
+    format!("{}/{}: {}", condition.status, condition.reason, condition.message)
+}

@@ -1,0 +1,336 @@
+//! The variants of a synced object: which version of it goes to which clusters.
+//!
+//! Owns: which clusters get the same version, and the policy or route as it is there.
+//! Flows in: a [`SyncedObject`], our Gateways with their clusters. Flows out: [`Variant`]s.
+//! Must not know: works.
+//!
+//! An object may target several Gateways, each with clusters of its own. On one cluster it keeps the references to the
+//! Gateways that are there, and to the routes that go with them.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kube_json::{Map, Value, json};
+
+use super::gateway::PlacedGateway;
+use super::metadata::{set_metadata, shipped};
+use super::synced_object::{SyncedObject, SyncedTarget};
+use crate::api::downstream::{POLICY_SYNCED, downstream_name, downstream_namespace};
+use crate::api::gateway::{GROUP, is_listener_set};
+use crate::api::params::Role;
+use crate::hub::{OurGatewayId, Table};
+use crate::object::Object;
+use crate::object::well_known::ORIGIN_CREATION;
+
+/// The same copies for a set of clusters.
+#[derive(Debug)]
+pub struct Variant {
+    /// The Gateways that they are for, sorted; never none.
+    pub gateways: Vec<OurGatewayId>,
+    /// One copy for each downstream namespace.
+    pub copies: Vec<Copy>,
+    /// The clusters, sorted.
+    pub clusters: Arc<[String]>,
+}
+
+/// An object as it is on a cluster.
+#[derive(Debug)]
+pub struct Copy {
+    /// The object, from the place of the one whose name it has.
+    pub object: Object,
+    /// The targets that exist there, by position.
+    pub(super) targets: Vec<usize>,
+}
+
+/// What makes two clusters get the same variant: the targets that hold there, by position, the Gateways through which
+/// they do, and the cluster's own content.
+type Same = Vec<(usize, OurGatewayId, Option<String>)>;
+
+/// The variants of a synced object.
+#[must_use]
+pub fn variants(
+    synced: &SyncedObject<'_>,
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+) -> Vec<Variant> {
+    let by_content = match alike(synced) {
+        Some((gateway, same)) => BTreeMap::from([(same, Arc::clone(&gateways.get(gateway).clusters))]),
+        None => by_content(synced, gateways),
+    };
+    by_content
+        .into_iter()
+        .filter(|(_, clusters)| !clusters.is_empty())
+        .map(|(same, clusters)| {
+            let positions: BTreeSet<usize> = same.iter().map(|(position, ..)| *position).collect();
+            let targets = synced.targets.iter().enumerate();
+            let targets = targets.filter(|(position, _)| positions.contains(position));
+            let targets: Vec<(usize, &SyncedTarget<'_>)> = targets.collect();
+            let present: BTreeSet<OurGatewayId> = same.iter().map(|(_, gateway, _)| *gateway).collect();
+            // A cluster where a local policy takes a part is alone with what it gets: the RFC gives local policies
+            // precedence there, and nobody on the cluster enforces it (docs/systems/policy-sync.md#local-policies-win).
+            let own = same.iter().find_map(|(_, _, cluster)| cluster.as_deref());
+            Variant {
+                copies: copies(synced, gateways, &targets, own),
+                gateways: present.into_iter().collect(),
+                clusters,
+            }
+        })
+        .collect()
+}
+
+/// Almost every object goes with one Gateway, and to all of its clusters alike.
+fn alike(synced: &SyncedObject<'_>) -> Option<(OurGatewayId, Same)> {
+    let gateway = *synced.targets.first()?.gateways.first()?;
+    let mut same = Same::new();
+    for (position, target) in synced.targets.iter().enumerate() {
+        if target.gateways != [gateway] || !target.withheld_from.is_empty() || !target.instead.is_empty() {
+            return None;
+        }
+        same.push((position, gateway, None));
+    }
+    Some((gateway, same))
+}
+
+/// The versions of the object, each with the clusters that get it.
+fn by_content(
+    synced: &SyncedObject<'_>,
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+) -> BTreeMap<Same, Arc<[String]>> {
+    let mut clusters: BTreeMap<&str, Same> = BTreeMap::new();
+    for (position, target) in synced.targets.iter().enumerate() {
+        for gateway in &target.gateways {
+            for cluster in gateways.get(*gateway).clusters.iter() {
+                if !target.withheld_from.contains(cluster) {
+                    let own = target.instead.contains_key(cluster).then(|| cluster.clone());
+                    let same = clusters.entry(cluster).or_default();
+                    same.push((position, *gateway, own));
+                }
+            }
+        }
+    }
+    let mut by_content: BTreeMap<Same, Vec<String>> = BTreeMap::new();
+    for (cluster, same) in clusters {
+        by_content.entry(same).or_default().push(cluster.to_owned());
+    }
+    let by_content = by_content.into_iter();
+    by_content
+        .map(|(same, clusters)| (same, clusters.into()))
+        .collect()
+}
+
+/// The namespace on the hub of what a target is, and the one on the spokes of the object that is for it; none where
+/// that would be too long, which is reported about the Gateway.
+fn namespaces<'g>(
+    target: &SyncedTarget<'g>,
+    gateways: &Table<OurGatewayId, PlacedGateway<'g>>,
+) -> Option<(&'g str, Cow<'g, str>)> {
+    if let Some(namespace) = target.route_namespace {
+        return Some((namespace, Cow::Borrowed(namespace)));
+    }
+    let gateway = target.gateways.first()?;
+    let namespace = gateways.get(*gateway).gateway.object.namespace_or_empty();
+    Some((namespace, Cow::Owned(downstream_namespace(namespace)?)))
+}
+
+/// The namespace of a copy, and its content if that is specific to one cluster.
+type Place<'s> = ((String, String), Option<&'s Value>);
+
+/// One copy for each downstream namespace and name of the targets; `cluster` is the one that gets content of its own.
+/// Where a local policy takes from one target and not from another, there are two copies of one name, which whoever
+/// ships refuses.
+fn copies(
+    synced: &SyncedObject<'_>,
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+    targets: &[(usize, &SyncedTarget<'_>)],
+    cluster: Option<&str>,
+) -> Vec<Copy> {
+    let object = synced.object;
+    let mut by_place: Vec<(Place<'_>, Vec<(usize, &SyncedTarget<'_>)>)> = Vec::new();
+    for (position, target) in targets {
+        if let Some((on_hub, downstream)) = namespaces(target, gateways) {
+            let name = downstream_name(object.namespace_or_empty(), &object.name, on_hub);
+            let own = cluster.and_then(|cluster| target.instead.get(cluster));
+            let place = ((downstream.into_owned(), name), own);
+            match by_place.iter_mut().find(|(known, _)| *known == place) {
+                Some((_, there)) => there.push((*position, target)),
+                None => by_place.push((place, vec![(*position, target)])),
+            }
+        }
+    }
+    by_place.sort_by(|((one, _), _), ((other, _), _)| one.cmp(other));
+    by_place
+        .into_iter()
+        .map(|(((downstream, name), own), targets)| {
+            let (positions, targets): (Vec<usize>, Vec<&SyncedTarget<'_>>) = targets.into_iter().unzip();
+            let content = own.unwrap_or(&synced.value);
+            let value = match synced.role {
+                Role::Object => shipped(content, &name, &downstream),
+                Role::Policy => downstream_policy(synced, content, &name, &downstream, &targets),
+                Role::Route => {
+                    let parents = targets
+                        .iter()
+                        .filter_map(|target| Some((target.pointer.as_str(), *target.gateways.first()?)));
+                    downstream_route(
+                        content,
+                        (&name, &downstream),
+                        &parents.collect::<Vec<_>>(),
+                        gateways,
+                    )
+                }
+            };
+            Copy {
+                object: Object {
+                    namespace: Some(downstream),
+                    name,
+                    value,
+                    ..object.clone_without_value()
+                },
+                targets: positions,
+            }
+        })
+        .collect()
+}
+
+/// The route or ListenerSet as it is on the spoke: in its own namespace, with the Gateways of this copy as its parents.
+/// Parents that are no Gateways (a Service, for a mesh; another route) mean the same there and stay.
+///
+/// `parents` are the pointers of its references to Gateways that are there.
+fn downstream_route(
+    content: &Value,
+    (name, namespace): (&str, &str),
+    parents: &[(&str, OurGatewayId)],
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+) -> Value {
+    let mut route = shipped(content, name, namespace);
+    move_parents(&mut route, parents, gateways);
+    route
+}
+
+/// The object of the hub as it is on a spoke to which another tool delivers it, in the same namespace.
+pub(super) fn assumed_route(
+    object: &Object,
+    parents: &[(&str, OurGatewayId)],
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+) -> Object {
+    let place = (object.name.as_str(), object.namespace_or_empty());
+    Object {
+        value: downstream_route(&object.value, place, parents, gateways),
+        ..object.clone_without_value()
+    }
+}
+
+/// Makes the references to Gateways those of the spoke.
+fn move_parents(
+    route: &mut Value,
+    parents: &[(&str, OurGatewayId)],
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+) {
+    let downstream = |pointer: &str| {
+        let (_, gateway) = parents.iter().find(|(parent, _)| *parent == pointer)?;
+        let gateway = gateways.get(*gateway).gateway.object;
+        Some(downstream_namespace(gateway.namespace_or_empty()))
+    };
+    if let Some(reference) = route
+        .pointer_mut("/spec/parentRef")
+        .and_then(Value::as_object_mut)
+        && let Some(Some(namespace)) = downstream("/spec/parentRef")
+    {
+        reference.insert("namespace".to_owned(), json!(namespace));
+    }
+    let references = route
+        .pointer_mut("/spec/parentRefs")
+        .and_then(Value::as_array_mut);
+    let Some(references) = references else { return };
+    // A Gateway that is not on this cluster is no parent there, lest one of its name that somebody made there takes the
+    // route.
+    let mut index = 0_usize;
+    references.retain_mut(|reference| {
+        let pointer = format!("/spec/parentRefs/{index}");
+        index = index.saturating_add(1);
+        let text = |name: &str| reference.get(name).and_then(Value::as_str);
+        let owner = (text("group").unwrap_or(GROUP), text("kind").unwrap_or("Gateway"));
+        let is_set = is_listener_set(owner.0, owner.1);
+        if owner != (GROUP, "Gateway") && !is_set {
+            return true;
+        }
+        let Some(namespace) = downstream(&pointer) else {
+            return false;
+        };
+        // A ListenerSet stays in its own namespace.
+        if let (Some(reference), Some(namespace), false) = (reference.as_object_mut(), namespace, is_set) {
+            reference.insert("namespace".to_owned(), json!(namespace));
+        }
+        true
+    });
+}
+
+/// The policy as it is on the spoke.
+fn downstream_policy(
+    synced: &SyncedObject<'_>,
+    content: &Value,
+    name: &str,
+    namespace: &str,
+    targets: &[&SyncedTarget<'_>],
+) -> Value {
+    let mut policy = shipped(content, name, namespace);
+    if let Some(spec) = policy.get_mut("spec").and_then(Value::as_object_mut) {
+        let is_at_home = synced.object.namespace.as_deref() == Some(namespace);
+        keep_targets(spec, targets, is_at_home);
+    }
+    set_metadata(&mut policy, "annotations", POLICY_SYNCED, "true");
+    // The spoke gives the policy a new creation time, by which it would lose against whatever is older there.
+    // docs/systems/policy-sync.md#annotations
+    if let Some(created) = synced
+        .object
+        .root()
+        .get("metadata")
+        .get("creationTimestamp")
+        .str()
+    {
+        set_metadata(&mut policy, "annotations", ORIGIN_CREATION, created);
+    }
+    if synced.sources.len() > 1 {
+        let sources: Vec<String> = synced
+            .sources
+            .iter()
+            .map(|source| source.identity().locator())
+            .collect();
+        set_metadata(
+            &mut policy,
+            "annotations",
+            "spokewright.dev/sources",
+            &json!(sources).to_string(),
+        );
+    }
+    policy
+}
+
+/// Keeps the references to the Gateways and routes that this variant is for, and the selectors that select them.
+///
+/// The others go, as a target that is not on the cluster would make the whole policy not accepted there
+/// (docs/systems/kuadrant.md#accepted), and a selector of its own namespace would select in another one what it was not
+/// meant for. The namespaces go too: the policy is put into its target's, a reference with one is refused by kinds that
+/// have no such field, and a selector with some would select what the copy beside it selects.
+fn keep_targets(spec: &mut Map, targets: &[&SyncedTarget<'_>], is_at_home: bool) {
+    if let Some(reference) = spec.get_mut("targetRef").and_then(Value::as_object_mut) {
+        reference.remove("namespace");
+    }
+    // At home a selector may well select what lives on the cluster alone.
+    for (field, scope, keeps_all) in [
+        ("targetRefs", "namespace", false),
+        ("targetSelectors", "namespaces", is_at_home),
+    ] {
+        let Some(Value::Array(references)) = spec.get_mut(field) else {
+            continue;
+        };
+        let mut index = 0_usize;
+        references.retain(|_| {
+            let pointer = format!("/spec/{field}/{index}");
+            index = index.saturating_add(1);
+            keeps_all || targets.iter().any(|target| target.pointer == pointer)
+        });
+        for reference in references.iter_mut().filter_map(Value::as_object_mut) {
+            reference.remove(scope);
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! The hierarchy: GatewayClass > Namespace > Gateway > listener > Namespace > route > rule > backend > port.
+//!
+//! Owns: [`Topology`], the tables of each level, and finding their rows by name. Flows in: the links from `build`.
+//! Flows out: rows by number, numbers by name.
+//! Must not know: how it is linked; policies.
+
+use std::collections::HashMap;
+
+use super::backend_index::{BackendIndex, BackendKey, key_of};
+use super::delegation::Delegations;
+use super::ids::{
+    BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, PortId, RouteId, RuleId,
+};
+use super::listener::ListenerNode;
+use super::node::Node;
+use crate::api::gateway::{GROUP, is_listener_set};
+use crate::api::route::{Route, is_route};
+use crate::hub::Table;
+use crate::object::{Object, Rank};
+use apimachinery::{GroupKind, Identity};
+
+/// The label by which any Namespace can be selected by its name.
+pub(crate) const NAMESPACE_NAME_LABEL: &str = "kubernetes.io/metadata.name";
+
+/// A GatewayClass that some Gateway or policy names.
+#[derive(Debug, Clone)]
+pub struct ClassNode<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The object, when it is in the input.
+    pub object: Option<&'a Object>,
+    /// Its Gateways, sorted.
+    pub gateways: Vec<GatewayId>,
+}
+
+/// A namespace that some object lives in.
+#[derive(Debug, Clone)]
+pub struct NamespaceNode<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The Namespace, when it is in the input: of a cluster, the hub's, then the cluster's own.
+    pub objects: Vec<&'a Object>,
+    /// Gateways that live in it or that routes of it are attached to, sorted.
+    pub gateways: Vec<GatewayId>,
+    /// Services of a mesh that live in it or that routes of it have as parents, sorted.
+    pub services: Vec<BackendId>,
+}
+
+/// A ListenerSet that is attached to a Gateway.
+#[derive(Debug, Clone, Copy)]
+pub struct ListenerSetNode<'a> {
+    /// The object.
+    pub object: &'a Object,
+    /// Its Gateway.
+    pub gateway: GatewayId,
+    /// Whether it is a set of the hub that is not synced, and that another tool is assumed to deliver.
+    pub assumed: bool,
+    /// Whether it lives on the cluster that is looked at, and does not come from the hub.
+    pub local: bool,
+}
+
+/// Why a ListenerSet is attached to no Gateway.
+#[derive(Debug, Clone)]
+pub(crate) enum Detached<'a> {
+    /// Its parent is something else.
+    NoGateway,
+    /// Its Gateway is there and cannot be read, which is reported there.
+    Unread(&'a Object),
+    /// Its Gateway, `namespace/name`, is not in the input.
+    NotFound(String),
+    /// Its Gateway takes no ListenerSet of its namespace.
+    NotAllowed(GatewayId),
+}
+
+/// A Gateway.
+#[derive(Debug, Clone)]
+pub struct GatewayNode<'a> {
+    /// The object.
+    pub object: &'a Object,
+    /// Its class.
+    pub class: ClassId,
+    /// Its namespace.
+    pub namespace: NamespaceId,
+    /// Its listeners in the order of the spec, then those of its ListenerSets, the first set first.
+    pub listeners: Vec<ListenerId>,
+    /// Whether routes that request default Gateways are attached to it.
+    pub is_default: bool,
+    /// Which listener takes which route, sorted.
+    pub attached: Vec<(ListenerId, RouteId)>,
+    /// The Gateway of the hub that it was made from, where a cluster is looked at.
+    pub original: Option<&'a Object>,
+    /// Whether it lives on the cluster that is looked at, and does not come from the hub.
+    pub local: bool,
+}
+
+impl<'a> GatewayNode<'a> {
+    /// The class of the Gateway on the hub, where a cluster is looked at and the Gateway was synced.
+    pub fn original_class(&self) -> Option<&'a str> {
+        let class = self.original?.value.get("spec")?.get("gatewayClassName")?;
+        class.as_str()
+    }
+
+    /// The object whose name it is known by: the hub's, if it comes from there.
+    pub fn known_as(&self) -> &'a Object {
+        self.original.unwrap_or(self.object)
+    }
+}
+
+/// An object, and the part of it whose findings explain something else.
+pub(super) type Said<'a> = (&'a Object, &'static str);
+
+/// A route.
+#[derive(Debug, Clone)]
+pub struct RouteNode<'a> {
+    /// The object.
+    pub object: &'a Object,
+    /// Its parents and hostnames.
+    pub route: Route<'a>,
+    /// Its namespace.
+    pub namespace: NamespaceId,
+    /// Its rules, in their order.
+    pub rules: Vec<RuleId>,
+    /// Gateways that it is attached to, or that what hands requests on to it is attached to, sorted.
+    pub gateways: Vec<GatewayId>,
+    /// Services of a mesh that are its parents, sorted.
+    pub services: Vec<BackendId>,
+    /// Where it is attached to nothing: the places at which it may be said why.
+    pub(super) refused_at: Vec<Said<'a>>,
+    /// Whether it is a route of the hub that is not synced, and that another tool is assumed to deliver.
+    pub assumed: bool,
+    /// Which of two routes that match the same requests wins.
+    pub(crate) rank: Rank,
+}
+
+/// A rule of a route.
+#[derive(Debug, Clone)]
+pub struct RuleNode {
+    /// Its own name, or `rule-<1-based index>`.
+    pub name: String,
+    /// Backends, each once, in their order.
+    pub backends: Vec<BackendId>,
+}
+
+/// A backend.
+#[derive(Debug, Clone)]
+pub struct BackendNode<'a> {
+    /// Its name.
+    pub identity: Identity,
+    /// The object, when it is in the input.
+    pub object: Option<&'a Object>,
+    /// Its ports.
+    pub ports: Vec<PortId>,
+    /// Routes that forward to it, sorted.
+    pub routes: Vec<RouteId>,
+    /// Routes whose parent it is, sorted.
+    pub meshed: Vec<RouteId>,
+}
+
+/// Whose listeners: a Gateway's own, or those of one of its ListenerSets.
+pub(super) type Owner = (GatewayId, Option<ListenerSetId>);
+
+/// Listeners of one owner: in their order, and by name.
+#[derive(Debug, Default)]
+pub(super) struct Owned<'a> {
+    pub(super) all: Vec<ListenerId>,
+    pub(super) named: HashMap<&'a str, ListenerId>,
+}
+
+/// Group, kind, namespace and name of a route.
+pub(super) type RouteKey<'a> = (&'a str, &'a str, &'a str, &'a str);
+
+/// The hierarchy, with indexes.
+#[derive(Debug, Default)]
+pub struct Topology<'a> {
+    /// GatewayClasses.
+    pub classes: Table<ClassId, ClassNode<'a>>,
+    /// Namespaces.
+    pub namespaces: Table<NamespaceId, NamespaceNode<'a>>,
+    /// Gateways, by namespace and name.
+    pub gateways: Table<GatewayId, GatewayNode<'a>>,
+    /// ListenerSets.
+    pub listener_sets: Table<ListenerSetId, ListenerSetNode<'a>>,
+    /// Listeners of all Gateways.
+    pub listeners: Table<ListenerId, ListenerNode<'a>>,
+    /// Routes of all kinds, by kind, namespace and name.
+    pub routes: Table<RouteId, RouteNode<'a>>,
+    /// Rules of all routes.
+    pub rules: Table<RuleId, RuleNode>,
+    /// Backends that a route or a policy names.
+    pub backends: Table<BackendId, BackendNode<'a>>,
+    /// Names of the ports of all backends.
+    pub ports: Table<PortId, String>,
+    pub(super) class_ids: HashMap<&'a str, ClassId>,
+    pub(super) namespace_ids: HashMap<&'a str, NamespaceId>,
+    pub(super) gateway_ids: HashMap<(&'a str, &'a str), GatewayId>,
+    /// By kind, namespace and name.
+    pub(super) set_ids: HashMap<(&'a str, &'a str, &'a str), ListenerSetId>,
+    /// The ListenerSets that are attached to no Gateway, and why.
+    pub(super) detached: HashMap<Identity, (&'a Object, Detached<'a>)>,
+    pub(super) route_ids: HashMap<RouteKey<'a>, RouteId>,
+    /// Route kinds besides those of Gateway API.
+    pub(super) more_routes: Vec<GroupKind>,
+    /// The delegations from rules to other routes.
+    pub(super) delegations: Delegations,
+    /// The listeners of each Gateway's own and of each of its ListenerSets.
+    pub(super) owned: HashMap<Owner, Owned<'a>>,
+    /// Whether routes name more listeners than are looked at: then none has parents.
+    pub(super) is_too_wide: bool,
+    pub(super) backend_ids: BackendIndex,
+}
+
+impl<'a> Topology<'a> {
+    /// The Gateway of this namespace and name.
+    #[must_use]
+    pub(crate) fn find_gateway(&self, namespace: &str, name: &str) -> Option<GatewayId> {
+        self.gateway_ids.get(&(namespace, name)).copied()
+    }
+
+    /// Whether this group and kind is a route: one of Gateway API's, or one of the parameters'.
+    #[must_use]
+    pub fn is_route(&self, group: &str, kind: &str) -> bool {
+        let is_more = |more: &GroupKind| more.group == group && more.kind == kind;
+        is_route(group, kind) || self.more_routes.iter().any(is_more)
+    }
+
+    /// The route of this group and kind, namespace and name.
+    #[must_use]
+    pub(crate) fn find_route(
+        &self,
+        (group, kind): (&str, &str),
+        namespace: &str,
+        name: &str,
+    ) -> Option<RouteId> {
+        self.route_ids.get(&(group, kind, namespace, name)).copied()
+    }
+
+    /// The GatewayClass of this name.
+    #[must_use]
+    pub(crate) fn find_class(&self, name: &str) -> Option<ClassId> {
+        self.class_ids.get(name).copied()
+    }
+
+    /// The namespace of this name.
+    #[must_use]
+    pub(crate) fn find_namespace(&self, name: &str) -> Option<NamespaceId> {
+        self.namespace_ids.get(name).copied()
+    }
+
+    /// The namespace of a backend, if anything is known of it.
+    #[must_use]
+    pub fn namespace_of(&self, backend: BackendId) -> Option<NamespaceId> {
+        let namespace = self.backends.get(backend).identity.namespace.as_deref()?;
+        self.find_namespace(namespace)
+    }
+
+    /// The ListenerSet of this kind, namespace and name, if it is attached to a Gateway.
+    #[must_use]
+    pub(crate) fn find_listener_set(&self, kind: &str, namespace: &str, name: &str) -> Option<ListenerSetId> {
+        self.set_ids.get(&(kind, namespace, name)).copied()
+    }
+
+    /// The backend of this identity, if a route or a policy named it.
+    #[must_use]
+    pub(crate) fn find_backend(&self, identity: &Identity) -> Option<BackendId> {
+        self.find_backend_of(key_of(identity))
+    }
+
+    /// The same by the parts of an identity.
+    pub(super) fn find_backend_of(&self, key: BackendKey<'_>) -> Option<BackendId> {
+        self.backend_ids.find(key, |id| &self.backends.get(id).identity)
+    }
+
+    /// The things that an object of the hub or of the cluster is, by group, kind, namespace (`None` for cluster-scoped
+    /// kinds) and name, or a backend of this name that a route or policy refers to: where an explanation starts. A
+    /// GatewayClass of the hub is its Gateways, as they have another class on a cluster.
+    #[must_use]
+    pub fn find(&self, identity: &Identity) -> Vec<Node> {
+        let namespace = identity.namespace.as_deref().unwrap_or_default();
+        let name = identity.name.as_str();
+        let kind = &identity.group_kind;
+        let found = match (kind.group.as_str(), kind.kind.as_str()) {
+            (GROUP, "GatewayClass") => {
+                let of_class = self
+                    .gateways
+                    .iter()
+                    .filter(|(_, gateway)| gateway.original_class() == Some(name));
+                let of_class: Vec<Node> = of_class.map(|(id, _)| Node::Gateway(id)).collect();
+                if !of_class.is_empty() {
+                    return of_class;
+                }
+                self.find_class(name).map(Node::Class)
+            }
+            ("", "Namespace") => self.find_namespace(name).map(Node::Namespace),
+            (GROUP, "Gateway") => {
+                let is_it = |gateway: &GatewayNode<'_>| {
+                    let known = gateway.known_as();
+                    known.name == name && known.namespace_or_empty() == namespace
+                };
+                let mut gateways = self.gateways.iter();
+                gateways
+                    .find(|(_, gateway)| is_it(gateway))
+                    .map(|(id, _)| Node::Gateway(id))
+            }
+            (group, kind) if is_listener_set(group, kind) => self
+                .find_listener_set(kind, namespace, name)
+                .map(Node::ListenerSet),
+            (group, kind) if self.is_route(group, kind) => {
+                self.find_route((group, kind), namespace, name).map(Node::Route)
+            }
+            _ => self.find_backend(identity).map(Node::Backend),
+        };
+        found.into_iter().collect()
+    }
+
+    /// A label of a Namespace of the input, or its name under the key that every Namespace has.
+    pub(crate) fn namespace_label(&self, namespace: &str, key: &str) -> Option<&'a str> {
+        let node = self.namespaces.get(self.find_namespace(namespace)?);
+        let mut labels = node.objects.iter().filter_map(|object| object.label(key));
+        labels
+            .next()
+            .or_else(|| (key == NAMESPACE_NAME_LABEL).then_some(node.name))
+    }
+}

@@ -1,0 +1,121 @@
+//! The names of the things that a policy can be attached to, and of the ways that lead to them.
+//!
+//! Owns: [`Node`] and [`Path`], both small and cheap to copy.
+//! Flows in: numbers assigned by the hierarchy. Flows out: the same. Must not know: what a number stands for.
+
+use super::ids::{
+    BackendId, ClassId, DelegationId, GatewayId, ListenerId, ListenerSetId, NamespaceId, PortId, RouteId,
+    RuleId,
+};
+use super::level::Level;
+
+/// Where traffic begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Start {
+    /// At a Gateway, where it comes in.
+    Gateway(GatewayId),
+    /// At a Service that clients inside a mesh ask for, and that routes have as their parent
+    /// (docs/systems/gateway-api.md#meshes).
+    Service(BackendId),
+}
+
+impl Start {
+    /// The same as a node.
+    #[must_use]
+    pub const fn node(self) -> Node {
+        match self {
+            Self::Gateway(gateway) => Node::Gateway(gateway),
+            Self::Service(service) => Node::Backend(service),
+        }
+    }
+}
+
+/// One thing of the hierarchy. A section carries its owner, so that nodes sort by owner first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Node {
+    /// The mesh whose root namespace this is (Istio).
+    Mesh(NamespaceId),
+    /// A GatewayClass.
+    Class(ClassId),
+    /// A Namespace.
+    Namespace(NamespaceId),
+    /// A Gateway.
+    Gateway(GatewayId),
+    /// A ListenerSet.
+    ListenerSet(ListenerSetId),
+    /// A listener of a Gateway, or of one of its ListenerSets.
+    Listener(GatewayId, ListenerId),
+    /// A route.
+    Route(RouteId),
+    /// A rule of a route.
+    Rule(RouteId, RuleId),
+    /// A backend.
+    Backend(BackendId),
+    /// A port of a backend.
+    Port(BackendId, PortId),
+}
+
+/// A way from where traffic begins down to where an effective policy holds. Levels that do not matter are left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Path {
+    /// The Gateway, from which its class and Namespace follow, or the Service of a mesh.
+    pub start: Start,
+    /// The listener.
+    pub listener: Option<ListenerId>,
+    /// How the route comes by its requests, if rules of other routes hand them on to it.
+    pub via: Option<DelegationId>,
+    /// The route.
+    pub route: Option<RouteId>,
+    /// The rule of the route.
+    pub rule: Option<RuleId>,
+    /// The backend.
+    pub backend: Option<BackendId>,
+    /// The port of the backend.
+    pub port: Option<PortId>,
+}
+
+impl Path {
+    /// The path that ends where it begins.
+    #[must_use]
+    pub const fn from(start: Start) -> Self {
+        Self {
+            start,
+            listener: None,
+            via: None,
+            route: None,
+            rule: None,
+            backend: None,
+            port: None,
+        }
+    }
+
+    /// The level where the path ends.
+    #[must_use]
+    pub const fn end(&self) -> Level {
+        if self.port.is_some() {
+            Level::Port
+        } else if self.backend.is_some() {
+            Level::Backend
+        } else if self.rule.is_some() {
+            Level::Rule
+        } else if self.route.is_some() {
+            Level::Route
+        } else if self.listener.is_some() {
+            Level::Listener
+        } else {
+            match self.start {
+                Start::Gateway(_) => Level::Gateway,
+                Start::Service(_) => Level::Service,
+            }
+        }
+    }
+
+    /// The Gateway that it begins at.
+    #[must_use]
+    pub const fn gateway(&self) -> Option<GatewayId> {
+        match self.start {
+            Start::Gateway(gateway) => Some(gateway),
+            Start::Service(_) => None,
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Which listeners accept a route through one of its parentRefs.
+//!
+//! Owns: the four conditions of Gateway API together (section and port, kind, namespace, hostname), default Gateways,
+//! and the reason why no listener accepts a route.
+//! Flows in: routes as read, Gateways with their listeners. Flows out: listeners, or a [`Refusal`].
+//! Must not know: policies, and what the routes forward to.
+
+use std::borrow::Cow;
+
+use super::hierarchy::{GatewayNode, Owner, Said, Topology};
+use super::ids::{BackendId, GatewayId, ListenerId, RouteId};
+use super::listener::ListenerNode;
+use super::node::Node;
+use super::sources::Sources;
+use crate::api::gateway::{GROUP, is_listener_set};
+use crate::api::route::{ParentRef, Route};
+use crate::diagnostic::Place;
+use apimachinery::Identity;
+
+/// So many parents a route may have (`maxItems` of `parentRefs` in the CRDs of Gateway API): of so many is asked why a
+/// route is attached to none.
+pub(super) const MOST_PARENTS: usize = 32;
+
+/// Why no listener takes a route through one of its parents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Refusal {
+    /// The parent is neither a Gateway nor a ListenerSet.
+    OtherKind,
+    /// The parent is not there, or is a ListenerSet that is attached to nothing.
+    NotFound,
+    /// No listener has the name.
+    Section,
+    /// No listener has the port (and, where it is given, the name).
+    Port,
+    /// The listener gives way to another one.
+    GivesWay,
+    /// No listener takes routes of the kind.
+    Kind,
+    /// No listener takes routes of the namespace.
+    Namespace,
+    /// No listener has a hostname in common with the route.
+    Hostname,
+}
+
+impl Refusal {
+    /// The reason, after the name of the parent.
+    #[must_use]
+    pub(crate) const fn said(self) -> &'static str {
+        match self {
+            Self::OtherKind => "is not a Gateway",
+            Self::NotFound => "is not in the input",
+            Self::Section => "has no listener of this name",
+            Self::Port => "has no listener with this port",
+            Self::GivesWay => "has only a listener that conflicts with another one",
+            Self::Kind => "has no listener that accepts routes of this kind",
+            Self::Namespace => "has no listener that accepts routes of this namespace",
+            Self::Hostname => "has no listener with a hostname of the route",
+        }
+    }
+}
+
+impl<'a> Topology<'a> {
+    /// The parents of a route: those that it names, and the default Gateways, if it requests them
+    /// (docs/systems/gateway-api.md#default-gateways).
+    pub(crate) fn parents_of<'r>(&self, route: &'r Route<'a>) -> Cow<'r, [ParentRef<'a>]> {
+        if self.is_too_wide {
+            return Cow::Borrowed(&[]);
+        }
+        if !route.uses_default_gateways {
+            return Cow::Borrowed(&route.parents);
+        }
+        let defaults = self.gateways.rows().iter().filter(|gateway| gateway.is_default);
+        let defaults = defaults.map(|gateway| ParentRef::to_default(gateway.object));
+        Cow::Owned(route.parents.iter().cloned().chain(defaults).collect())
+    }
+
+    /// The owner of the listeners that a parentRef means, for a route in namespace `own`.
+    pub(crate) fn parent(&self, own: &str, parent: &ParentRef<'_>) -> Result<Owner, Refusal> {
+        let namespace = parent.namespace.unwrap_or(own);
+        match (parent.group, parent.kind) {
+            (GROUP, "Gateway") => {
+                let gateway = self.find_gateway(namespace, parent.name);
+                Ok((gateway.ok_or(Refusal::NotFound)?, None))
+            }
+            (group, kind) if is_listener_set(group, kind) => {
+                let set = self.find_listener_set(kind, namespace, parent.name);
+                let set = set.ok_or(Refusal::NotFound)?;
+                Ok((self.listener_sets.get(set).gateway, Some(set)))
+            }
+            _ => Err(Refusal::OtherKind),
+        }
+    }
+
+    /// The listeners that take a route through one of its parents, never none, and their Gateway.
+    pub(crate) fn listeners_for(
+        &self,
+        route: &Route<'a>,
+        parent: &ParentRef<'a>,
+        assumed: bool,
+    ) -> Result<(GatewayId, Vec<ListenerId>), Refusal> {
+        let own = route.object.namespace_or_empty();
+        let owner = self.parent(own, parent)?;
+        let (gateway, set) = owner;
+        let home = match set {
+            Some(set) => self.listener_sets.get(set).object.namespace_or_empty(),
+            None => gateway_home(self.gateways.get(gateway), assumed),
+        };
+        let listeners = self.listeners_of(owner, parent.section_name).iter().copied();
+        let mut left: Vec<(ListenerId, &ListenerNode<'a>)> =
+            listeners.map(|id| (id, self.listeners.get(id))).collect();
+        let mut keep = |takes: &dyn Fn(&ListenerNode<'a>) -> bool, why: Refusal| {
+            left.retain(|(_, listener)| takes(listener));
+            if left.is_empty() { Err(why) } else { Ok(()) }
+        };
+        keep(&|_| true, Refusal::Section)?;
+        keep(&|listener| listener.is_meant(parent), Refusal::Port)?;
+        keep(&|listener| listener.gives_way_to.is_none(), Refusal::GivesWay)?;
+        keep(&|listener| listener.admits_kind(route.object), Refusal::Kind)?;
+        // `Same` is the namespace of whoever declares the listener: of the ListenerSet, not of its Gateway.
+        let label = |key: &str| self.namespace_label(own, key);
+        keep(
+            &|listener| listener.namespaces().admits(home, own, label),
+            Refusal::Namespace,
+        )?;
+        keep(&|listener| listener.serves(route), Refusal::Hostname)?;
+        Ok((gateway, left.into_iter().map(|(id, _)| id).collect()))
+    }
+
+    /// Where it is said why a parent takes no route, if that is reported about the parent.
+    pub(super) fn said_of_refusal(
+        &self,
+        own: &str,
+        parent: &ParentRef<'_>,
+        why: Refusal,
+        sources: Sources<'a>,
+    ) -> Option<Said<'a>> {
+        let namespace = parent.namespace.unwrap_or(own);
+        let named = Identity::new(parent.group, parent.kind, Some(namespace), parent.name);
+        match why {
+            Refusal::GivesWay => Some((sources.get(&named)?, "/spec/listeners")),
+            Refusal::NotFound => match self.said_of_detached(&named) {
+                Some(said) => Some(said),
+                None => Some((sources.get(&named)?, "")),
+            },
+            _ => None,
+        }
+    }
+
+    /// The places at which it may be said why no Gateway leads to a node.
+    #[must_use]
+    pub(crate) fn unreachable_at(&self, node: Node) -> Vec<Place> {
+        let of_route = |route: RouteId| self.routes.get(route).refused_at.iter().copied();
+        let of_routes = |backend: BackendId| self.backends.get(backend).routes.iter().copied();
+        let said: Vec<Said<'a>> = match node {
+            Node::Listener(_, listener) => {
+                let node = self.listeners.get(listener);
+                let set = node.set.map(|set| self.listener_sets.get(set).object);
+                return set.into_iter().map(|set| set.place(&node.pointer)).collect();
+            }
+            Node::ListenerSet(set) => vec![(self.listener_sets.get(set).object, "/spec/listeners")],
+            Node::Route(route) | Node::Rule(route, _) => {
+                let parents = (self.routes.get(route).object, "/spec/parentRefs");
+                of_route(route).chain([parents]).collect()
+            }
+            Node::Backend(backend) | Node::Port(backend, _) => {
+                of_routes(backend).flat_map(of_route).take(MOST_PARENTS).collect()
+            }
+            Node::Mesh(_) | Node::Class(_) | Node::Namespace(_) | Node::Gateway(_) => Vec::new(),
+        };
+        said.into_iter()
+            .map(|(object, pointer)| object.place(pointer))
+            .collect()
+    }
+
+    /// The reasons why an object is not attached, one for each parent that does not accept it; none if it is neither a
+    /// ListenerSet nor a route, or does not exist.
+    #[must_use]
+    pub fn why_not_attached(&self, identity: &Identity, route: Option<&Route<'a>>) -> Vec<String> {
+        if let Some(why) = self.why_detached(identity) {
+            return vec![why];
+        }
+        let Some(route) = route else {
+            return Vec::new();
+        };
+        let own = route.object.namespace_or_empty();
+        let refused = self
+            .parents_of(route)
+            .into_owned()
+            .into_iter()
+            .filter_map(|parent| {
+                let why = self.listeners_for(route, &parent, false).err()?;
+                let namespace = parent.namespace.unwrap_or(own);
+                let named = Identity::new(parent.group, parent.kind, Some(namespace), parent.name);
+                match (why, self.why_detached(&named)) {
+                    (Refusal::OtherKind, _) => None,
+                    (_, Some(detached)) => Some(format!("{named} is not attached: {detached}")),
+                    (why, None) => Some(format!("{named} {}", why.said())),
+                }
+            });
+        refused.collect()
+    }
+}
+
+/// The namespace of a Gateway as a route sees it. It is unknown how a route that is not synced reaches the clusters: it
+/// hangs there on what it is attached to here.
+fn gateway_home<'a>(gateway: &GatewayNode<'a>, assumed: bool) -> &'a str {
+    let original = gateway.original.filter(|_| assumed);
+    original.unwrap_or(gateway.object).namespace_or_empty()
+}
