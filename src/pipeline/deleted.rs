@@ -346,7 +346,10 @@ fn narrowed(analysis: &Analysis<'_>, view: &PolicyView<'_>, part: &Part) -> Hub 
     });
     let objects = Objects::new(copied.collect());
     // Schemas are those of the whole.
-    Hub::of(objects, inhabited(analysis, view, part), hub.kinds.clone())
+    let mut of_part = Hub::of(objects);
+    of_part.spokes = inhabited(analysis, view, part);
+    of_part.kinds = hub.kinds.clone();
+    of_part
 }
 
 /// Whether it defines a kind of policies.

@@ -7,7 +7,6 @@ use kube_json::{Value, json};
 use super::instance::{Fault, Instance, PlacedWork, judged};
 use super::planned::PlannedWork;
 use super::rules::{addresses, gateway_status, listeners, policy_condition};
-use crate::api::fixture::object;
 use crate::api::gateway::{Gateway, GatewayClass};
 use crate::diagnostic::{Findings, Place};
 use crate::hub::{OurClass, Table};
@@ -19,7 +18,7 @@ use crate::report::exported::{ExportedWork, Shared, SpecDigest};
 
 fn gateway_object(listeners: &[&str]) -> Object {
     let listeners: Vec<Value> = listeners.iter().map(|name| json!({"name": name})).collect();
-    object(json!({
+    Object::alone(json!({
         "apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
         "metadata": {"name": "web", "namespace": "infra"},
         "spec": {"gatewayClassName": "ours", "listeners": listeners},
@@ -28,7 +27,7 @@ fn gateway_object(listeners: &[&str]) -> Object {
 
 /// A work for `infra/web` whose condition Applied is `applied`, with feedback about the Gateway.
 fn work(cluster: &str, applied: &Value, values: &Value) -> Object {
-    object(json!({
+    Object::alone(json!({
         "apiVersion": "work.open-cluster-management.io/v1", "kind": "ManifestWork",
         "metadata": {"name": "gateway-infra-web", "namespace": cluster},
         "status": {
@@ -184,7 +183,7 @@ fn addresses_that_cannot_be_read_are_a_finding_at_the_value_and_no_reason_to_sto
         assert_eq!(addresses.len(), 1, "{bad}");
         let places: Vec<&Place> = wrong.iter().map(|finding| &finding.place).collect();
         let pointer = "/status/resourceStatus/manifests/0/statusFeedback/values/1/fieldValue";
-        assert_eq!(places, [&object(json!({})).place(pointer)], "{bad}");
+        assert_eq!(places, [&Object::alone(json!({})).place(pointer)], "{bad}");
     }
 }
 
@@ -255,7 +254,7 @@ fn attached_routes_that_are_no_number_are_a_finding() {
 /// Accepted and Programmed of the Gateway, as `status reason message`.
 fn conditions(listeners: &[&str], works: &[(&str, Option<Object>)]) -> [String; 2] {
     let object = gateway_object(listeners);
-    let class = self::object(json!({
+    let class = Object::alone(json!({
         "apiVersion": "gateway.networking.k8s.io/v1", "kind": "GatewayClass", "metadata": {"name": "ours"},
         "spec": {"controllerName": "kuadrant.io/mgc-gw-controller"},
     }));

@@ -14,7 +14,6 @@ mod generate;
 mod tests;
 
 use crd_schema::Packed;
-#[cfg(test)]
 use kube_json::Value;
 
 use super::crd::{Crd, Scope};
@@ -113,8 +112,7 @@ impl Entry {
     }
 
     /// The schema of the spec of each version.
-    #[cfg(test)]
-    pub(crate) fn specs(self) -> impl Iterator<Item = Value> {
+    pub fn specs(self) -> impl Iterator<Item = Value> {
         self.versions().filter_map(|version| {
             let schema = version.get("schema")?.get("openAPIV3Schema")?;
             schema.get("properties")?.get("spec")?.value()

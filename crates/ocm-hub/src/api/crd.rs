@@ -52,7 +52,7 @@ impl PolicyLabel {
 /// `None` if not even group, kind, plural, and scope are there: the findings explain why. Broken versions and
 /// schemas are left out, with findings.
 #[must_use]
-pub(crate) fn read(object: &Object) -> (Option<Crd>, Vec<Finding>) {
+pub fn read(object: &Object) -> (Option<Crd>, Vec<Finding>) {
     let (crd, wrong) = match Crd::read(&object.value) {
         Ok(crd) => {
             let wrong = findings(object, &crd.problems);
@@ -95,7 +95,7 @@ pub fn is_one(object: &Object) -> bool {
 /// object's metadata must be: that is checked for all kinds alike, in `hub`. Where `work` is spent afterwards, no
 /// answer that it was for counts.
 #[must_use]
-pub(crate) fn check(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
+pub fn check(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
     let Some(version) = crd
         .version(&object.api_version.version)
         .filter(|version| version.served)

@@ -40,7 +40,7 @@ pub struct GatewayClass<'a> {
 
 impl<'a> GatewayClass<'a> {
     /// Reads a GatewayClass; `None` when its essentials are wrong, which is then a finding.
-    pub(crate) fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
+    pub fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
         let controller_name = reading.required_string(&spec.get("controllerName"))?;

@@ -27,33 +27,26 @@ pub mod violation;
 
 pub use fields::Reading;
 
-#[cfg(test)]
-pub(crate) mod fixture {
+#[cfg(any(test, feature = "real-crds"))]
+#[allow(clippy::expect_used)]
+pub mod fixture {
     //! Objects for tests.
 
+    #[cfg(test)]
     use kube_json::Value;
 
-    use crate::diagnostic::{DocumentId, SourceId};
-    use crate::object::{Object, Origin};
+    use crate::object::Object;
 
-    /// The object that a value is, as if it was alone in the first file.
+    /// [`Object::alone`].
+    #[cfg(test)]
     pub(crate) fn object(value: Value) -> Object {
-        let document = DocumentId {
-            source: SourceId(0),
-            index: 0,
-        };
-        Object::from_value(
-            value,
-            Origin {
-                document,
-                pointer: String::new(),
-            },
-        )
+        Object::alone(value)
     }
 
     /// Every CRD below the directory that `SPOKEWRIGHT_CRDS` names, by path.
     #[cfg(feature = "real-crds")]
-    pub(crate) fn real_crds() -> Vec<(std::path::PathBuf, Object)> {
+    #[must_use]
+    pub fn real_crds() -> Vec<(std::path::PathBuf, Object)> {
         let root = std::env::var_os("SPOKEWRIGHT_CRDS")
             .expect("set SPOKEWRIGHT_CRDS to a directory of CustomResourceDefinitions, one a file");
         let mut found = Vec::new();
@@ -66,7 +59,7 @@ pub(crate) mod fixture {
                 } else if path.extension().is_some_and(|extension| extension == "yaml") {
                     let text = std::fs::read_to_string(&path).expect("text");
                     let documents = super::reading::read(&text).expect("YAML");
-                    found.push((path, object(documents)));
+                    found.push((path, Object::alone(documents)));
                 }
             }
         }

@@ -108,7 +108,7 @@ pub struct Taken {
 
 /// Kinds that policies of some product target: what every definition is asked about, in the order in which they are
 /// told.
-pub(crate) const KNOWN: [(&str, &str); 23] = [
+pub const KNOWN: [(&str, &str); 23] = [
     (GROUP, "Gateway"),
     (GROUP, "GatewayClass"),
     (GROUP, "ListenerSet"),

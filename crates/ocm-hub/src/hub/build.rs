@@ -570,13 +570,32 @@ fn not_a_string(origin: &Origin, kind: &str, field: &str, value: &Value) -> Find
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::testing::{SMALL, documents};
+    use crate::diagnostic::{DocumentId, SourceId};
+
+    /// The documents of a text, as if it was a file of the hub.
+    fn documents(text: &str) -> Vec<Document> {
+        let values = kube_yaml::read_all(text, &kube_yaml::Limits::default()).unwrap();
+        let document = |(index, value)| Document {
+            id: DocumentId {
+                source: SourceId(0),
+                index,
+            },
+            room: Room::Hub,
+            value,
+        };
+        (0..).zip(values).map(document).collect()
+    }
 
     #[test]
     fn the_catalog_is_remembered_to_say_nothing_of_objects_that_are_used_and_as_it_wants_them() {
         let route = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\n";
         let text = [
-            SMALL,
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: gc}\n",
+            "spec: {controllerName: example.com/gateway-controller}\n",
+            "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: gw, namespace: infra}\n",
+            "spec: {gatewayClassName: gc, listeners: [{name: http, port: 80, protocol: HTTP}]}\n",
+            route,
+            "metadata: {name: right, namespace: infra}\nspec: {parentRefs: [{name: gw}]}\n",
             route,
             "metadata: {name: foreign, namespace: infra}\nspec: {parentRefs: [{name: other}], hostnames: a}\n",
             route,
@@ -589,7 +608,7 @@ mod tests {
             by_catalog: by_catalog.clone(),
             ..Options::default()
         };
-        let read = documents(&[(Room::Hub, &text)]);
+        let read = documents(&text);
         let hub = build(read, &options, &mut Findings::new());
         let objects = hub.objects.iter().chain(&hub.refused);
         let mut judged: Vec<&str> = Vec::new();

@@ -39,13 +39,11 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// A hub of these objects and kinds, without schemas and findings.
+    /// A hub of these objects and nothing else.
     #[must_use]
-    pub fn of(objects: Objects, spokes: BTreeMap<String, Objects>, kinds: KindTable) -> Self {
+    pub fn of(objects: Objects) -> Self {
         Self {
             objects,
-            spokes,
-            kinds,
             ..Self::default()
         }
     }

@@ -18,7 +18,7 @@ use apimachinery::{ApiVersion, Field, GroupKind, Identity};
 
 use kube_json::{Text, Value};
 
-use crate::diagnostic::{DocumentId, Part, Place, nearest};
+use crate::diagnostic::{DocumentId, Part, Place, SourceId, nearest};
 
 /// Where an object came from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -102,6 +102,17 @@ impl Object {
             origin,
             value,
         }
+    }
+
+    /// The object that a value is, as if it was alone in the first file of the input.
+    #[must_use]
+    pub fn alone(value: Value) -> Self {
+        let document = DocumentId {
+            source: SourceId(0),
+            index: 0,
+        };
+        let pointer = String::new();
+        Self::from_value(value, Origin { document, pointer })
     }
 
     /// An empty object of this group, version, kind, and name, from this place.

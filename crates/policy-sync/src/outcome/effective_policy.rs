@@ -18,13 +18,13 @@ use crate::topology::{Node, Path};
 use apimachinery::{GroupKind, Identity};
 
 /// The version of the earlier text.
-pub(super) const API_VERSION: &str = "gateway.networking.k8s.io/v1alpha2";
+pub const API_VERSION: &str = "gateway.networking.k8s.io/v1alpha2";
 
 /// The effective policies of one target.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub(super) struct EffectivePolicy {
+pub struct EffectivePolicy {
     api_version: &'static str,
     kind: &'static str,
     metadata: Metadata,
@@ -34,7 +34,7 @@ pub(super) struct EffectivePolicy {
 }
 
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Metadata {
     name: String,
     /// Null for a target without a namespace.
@@ -42,7 +42,7 @@ struct Metadata {
 }
 
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct TargetRef {
     group: String,
@@ -54,7 +54,7 @@ struct TargetRef {
 }
 
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct Resultant {
     /// The controller of the Gateway; empty if it is not known.

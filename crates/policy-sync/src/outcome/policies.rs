@@ -257,7 +257,7 @@ pub struct OnCluster {
 /// The status of a policy on one cluster.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "OnCluster"))]
+#[cfg_attr(feature = "schema", schemars(rename = "OnCluster"))]
 struct OnClusterEntry<'o> {
     /// The cluster.
     cluster: &'o str,
@@ -453,7 +453,7 @@ impl Serialize for OnCluster {
     }
 }
 
-#[cfg(test)]
+#[cfg(feature = "schema")]
 impl schemars::JsonSchema for OnCluster {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         OnClusterEntry::schema_name()

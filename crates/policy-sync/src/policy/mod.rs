@@ -120,7 +120,9 @@ pub use precedence::Rule;
 pub(crate) use profile::Dictates;
 pub use profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers};
 #[cfg(test)]
-pub(crate) use profiles::{ProfileEntry, entry_schema};
+pub(crate) use profiles::ProfileEntry;
+#[cfg(feature = "schema")]
+pub use profiles::entry_schema;
 pub use profiles::{Profiles, configure};
 pub use reach::Reach;
 pub(crate) use reading::read_policy;

@@ -6,15 +6,20 @@
 use std::collections::{BTreeSet, HashMap};
 
 use kube_json::Value;
+use ocm_hub::source::{Document, Room};
 
-pub(crate) use crate::api::fixture::object;
 use crate::diagnostic::{DocumentId, Findings, SourceId, Warnings};
 use crate::hub::{self, Hub};
+use crate::object::Object;
 use crate::outcome::{ObjectStatus, PolicyEntry, PolicyReport, PolicyView, Prediction};
 use crate::placing::Clusters;
-use crate::source::{Document, Room};
 use crate::sync::{SyncedKinds, SyncedRoutes};
 use crate::topology::Sources;
+
+/// [`Object::alone`].
+pub(crate) fn object(value: Value) -> Object {
+    Object::alone(value)
+}
 
 /// A hub of YAML documents, and of what lives on clusters.
 pub(crate) fn hub(text: &str, spokes: &[(&str, &str)]) -> Hub {
@@ -130,8 +135,8 @@ pub(crate) fn color(name: &str, target: &str, settings: &str) -> String {
 
 /// Everything about a hub whose Gateways all stay on it, for a test to look at: it is evaluated as a cluster of its own.
 pub(crate) struct Seen<'a> {
-    pub attachments: super::Attachments<'a>,
-    pub effective: super::EffectivePolicies,
+    pub(crate) attachments: super::Attachments<'a>,
+    pub(crate) effective: super::EffectivePolicies,
     pub(crate) fates: super::Fates<'a>,
     pub(crate) findings: Findings,
 }

@@ -326,7 +326,8 @@ mod tests {
     use kube_json::{Value, json};
 
     use super::*;
-    use crate::api::{catalog, fixture};
+    use crate::api::catalog;
+    use crate::policy::testing::object;
 
     /// Fields that the releases of the catalog do not have: of older ones, and of one to come.
     const ELSEWHERE: [&str; 3] = [
@@ -385,7 +386,7 @@ mod tests {
 
     #[test]
     fn a_reference_is_read_with_its_defaults_wherever_it_stands() {
-        let object = fixture::object(json!({
+        let object = object(json!({
             "apiVersion": "gateway.envoyproxy.io/v1alpha1", "kind": "SecurityPolicy",
             "metadata": {"name": "p", "namespace": "n"},
             "spec": {
@@ -414,7 +415,7 @@ mod tests {
     #[test]
     fn the_fields_of_a_kind_are_those_of_its_group_and_of_no_other() {
         let needed = |api: &str, kind: &str| {
-            let object = fixture::object(json!({
+            let object = object(json!({
                 "apiVersion": api, "kind": kind, "metadata": {"name": "p", "namespace": "n"},
                 "spec": {"providerRefs": [{"name": "aws"}]},
             }));

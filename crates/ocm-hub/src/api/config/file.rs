@@ -181,7 +181,7 @@ fn output() -> String {
 
 /// The JSON Schema of the configuration file.
 #[must_use]
-pub(crate) fn json_schema() -> serde_json::Value {
+pub fn json_schema() -> serde_json::Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     settings
         .into_generator()

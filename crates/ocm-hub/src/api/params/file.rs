@@ -325,7 +325,7 @@ const fn max_work_bytes() -> u64 {
 
 /// The JSON Schema of the parameters.
 #[must_use]
-pub(crate) fn json_schema() -> serde_json::Value {
+pub fn json_schema() -> serde_json::Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     settings
         .into_generator()

@@ -7,8 +7,8 @@ use crate::diagnostic::{DocumentId, Findings, SourceId};
 use crate::hub::{self, Hub};
 use crate::policy::testing::Seen;
 use crate::policy::{Options, ProfileEntry, Profiles, affecting};
-use crate::source::{Document, Room};
 use kube_json::{Value, json};
+use ocm_hub::source::{Document, Room};
 
 use super::OnCluster;
 

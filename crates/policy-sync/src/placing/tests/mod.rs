@@ -73,10 +73,7 @@ fn hub_of(values: Vec<Value>) -> Hub {
         let pointer = String::new();
         Object::from_value(value, Origin { document, pointer })
     });
-    Hub {
-        objects: Objects::new(objects.collect()),
-        ..Hub::default()
-    }
+    Hub::of(Objects::new(objects.collect()))
 }
 
 fn hub(yaml: &str) -> Hub {

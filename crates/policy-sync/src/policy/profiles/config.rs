@@ -172,8 +172,8 @@ impl Profiles {
 }
 
 /// The JSON Schema of an entry.
-#[cfg(test)]
-pub(crate) fn entry_schema() -> serde_json::Value {
+#[cfg(feature = "schema")]
+pub fn entry_schema() -> serde_json::Value {
     let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;

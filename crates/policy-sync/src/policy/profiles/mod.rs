@@ -20,7 +20,7 @@ mod config;
 #[cfg(test)]
 pub(crate) use config::ProfileEntry;
 pub use config::configure;
-#[cfg(test)]
-pub(crate) use config::entry_schema;
+#[cfg(feature = "schema")]
+pub use config::entry_schema;
 pub use registry::Profiles;
 pub(crate) use registry::Written;

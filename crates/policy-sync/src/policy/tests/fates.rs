@@ -89,10 +89,7 @@ fn clusters_where_other_policies_win_are_exceptions_though_the_outcome_is_the_sa
 fn where_a_policy_is_on_no_path_is_never_what_is_common_while_it_is_on_one_anywhere() {
     let (alone, nowhere) = (with(""), with("").objects);
     let without_routes = nowhere.iter().filter(|object| object.kind != "HTTPRoute");
-    let without_routes = Hub {
-        objects: crate::hub::Objects::new(without_routes.cloned().collect()),
-        ..Hub::default()
-    };
+    let without_routes = Hub::of(crate::hub::Objects::new(without_routes.cloned().collect()));
     let (alone, nowhere) = (Seen::hub(&alone), Seen::hub(&without_routes));
     let mut fates = Fates::default();
     add(&mut fates, &nowhere, &["c1", "c2"]);

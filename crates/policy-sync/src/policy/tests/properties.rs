@@ -119,10 +119,7 @@ fn hub_of(drafts: &[Draft], order: &[usize]) -> Hub {
     objects.push(crd("colors.example.com", "ColorPolicy", "Inherited"));
     objects.push(crd("tones.example.com", "TonePolicy", "Direct"));
     objects.extend(order.iter().map(|number| policy(*number, &drafts[*number])));
-    Hub {
-        objects: Objects::new(objects),
-        ..Hub::default()
-    }
+    Hub::of(Objects::new(objects))
 }
 
 fn report(seen: &Seen<'_>) -> Value {
@@ -369,7 +366,7 @@ proptest! {
             objects.push(object(json!({"apiVersion": version, "kind": kind,
                 "metadata": {"name": format!("x{number}"), "namespace": "infra", "creationTimestamp": spec["name"]}, "spec": spec})));
         }
-        let hub = Hub { objects: Objects::new(objects), ..Hub::default() };
+        let hub = Hub::of(Objects::new(objects));
         let seen = Seen::hub(&hub);
         report(&seen);
         seen.view(|view| view.effective_policy_documents().count());

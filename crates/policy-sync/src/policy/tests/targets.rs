@@ -218,7 +218,7 @@ fn a_selector_of_a_kind_that_may_not_be_targeted_is_refused_before_it_selects() 
 
 #[test]
 fn the_page_about_other_products_lists_the_targets_that_their_kinds_take() {
-    let page = include_str!("../../../docs/systems/other-policies.md");
+    let page = include_str!("../../../../../docs/systems/other-policies.md");
     let rows: Vec<(&str, &str)> = page
         .lines()
         .filter_map(|line| line.strip_prefix("| ")?.split_once(" |"))
@@ -278,7 +278,7 @@ fn a_definition_of_the_input_counts_before_the_catalog_whether_it_is_newer_or_ol
             + &definition(kinds, "required: [targetRef]")
             + &policy(EG, "SecurityPolicy", &spec);
         let mut findings = crate::diagnostic::Findings::new();
-        let documents = super::super::testing::documents(&[(crate::source::Room::Hub, &text)]);
+        let documents = super::super::testing::documents(&[(ocm_hub::source::Room::Hub, &text)]);
         let hub = crate::hub::build(documents, &crate::hub::Options::default(), &mut findings);
         said(&hub)
     };
@@ -350,10 +350,11 @@ mod by_the_projects {
     use kube_json::{Value, json};
 
     use crate::api::crd;
-    use crate::api::fixture::{object, real_crds};
+    use crate::api::fixture::real_crds;
     use crate::api::targeting::{KNOWN, Taken, TargetField, Targeting};
     use crate::policy::profiles::Profiles;
     use crate::policy::targeting::Verdict;
+    use crate::policy::testing::object;
     use crate::policy::told::told;
     use apimachinery::{GroupKind, Work};
 

@@ -196,11 +196,9 @@ fn hub_of(kind: usize, drafts: &[Draft], locals: &[Draft]) -> Hub {
     let locals = locals.iter().enumerate();
     let locals =
         locals.map(|(at, draft)| policy(kind, &format!("l{at}"), "kuadrant-infra", 10 + at, draft, false));
-    Hub {
-        objects: Objects::new(objects),
-        spokes: BTreeMap::from([("c1".to_owned(), Objects::new(locals.collect()))]),
-        ..Hub::default()
-    }
+    let mut hub = Hub::of(Objects::new(objects));
+    hub.spokes = BTreeMap::from([("c1".to_owned(), Objects::new(locals.collect()))]);
+    hub
 }
 
 /// What is shipped to `c1` for the Gateway, and what lives there.

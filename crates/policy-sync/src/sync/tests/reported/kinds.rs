@@ -6,8 +6,8 @@ use crate::diagnostic::Findings;
 use crate::hub;
 use crate::policy::Profiles;
 use crate::policy::testing::{SMALL, documents, limit, small_with_params};
-use crate::source::Room;
 use crate::sync::{report_misspelled_backends, report_other_versions, report_unknown_kinds};
+use ocm_hub::source::Room;
 
 fn other_versions(received: &Received<'_>, findings: &mut Findings) {
     report_other_versions(
