@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! git worktree add --detach ../mutated
-//! cargo mutants --workspace --list --json -f 'src/policy/**' > mutants.json
+//! cargo mutants --workspace --list --json -f 'crates/policy-sync/src/policy/**' > mutants.json
 //! cargo run --example mutants -- ../mutated mutants.json state
 //! ```
 //!

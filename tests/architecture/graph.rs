@@ -84,6 +84,7 @@ impl Graph {
                 ((*name).to_owned(), module)
             })
             .collect();
+        reader.exports();
         let names = Names {
             modules: &reader.modules,
             // A binary has the name of its library, and is nobody's import: the library comes first.
@@ -106,6 +107,8 @@ struct Module {
     parent: Option<usize>,
     file: PathBuf,
     names: BTreeMap<String, Vec<Name>>,
+    /// The macros that it defines for other crates.
+    exported: Vec<String>,
     globs: Vec<Vec<String>>,
     mentions: Vec<Mention>,
     foreign: Vec<(usize, Foreign)>,
@@ -165,6 +168,7 @@ impl Reader<'_> {
             parent,
             file: file.to_owned(),
             names: BTreeMap::new(),
+            exported: Vec::new(),
             globs: Vec::new(),
             mentions: Vec::new(),
             foreign: Vec::new(),
@@ -202,10 +206,29 @@ impl Reader<'_> {
         }
         let module = &mut self.modules[id];
         module.names = visitor.names;
+        module.exported = visitor.exported;
         module.globs = visitor.globs;
         module.mentions = visitor.mentions;
         module.foreign = visitor.foreign;
         id
+    }
+
+    /// Other crates name a macro with `#[macro_export]` by the root of its crate: it is defined where it is written.
+    fn exports(&mut self) {
+        for id in 0..self.modules.len() {
+            let module = &self.modules[id];
+            let root = module.root;
+            let path = |name: &String| [&["crate".to_owned()], &*module.path, &[name.clone()]].concat();
+            let exported: Vec<_> = module
+                .exported
+                .iter()
+                .map(|name| (name.clone(), path(name)))
+                .collect();
+            for (name, path) in exported {
+                let names = &mut self.modules[root].names;
+                names.entry(name).or_default().push(Name::Import(path));
+            }
+        }
     }
 }
 
@@ -225,6 +248,7 @@ fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
 #[derive(Default)]
 struct Visitor {
     names: BTreeMap<String, Vec<Name>>,
+    exported: Vec<String>,
     globs: Vec<Vec<String>>,
     mentions: Vec<Mention>,
     foreign: Vec<(usize, Foreign)>,
@@ -245,8 +269,18 @@ impl Visitor {
             Item::Type(item) => &item.ident,
             Item::Union(item) => &item.ident,
             Item::Macro(syn::ItemMacro {
-                ident: Some(ident), ..
-            }) => ident,
+                ident: Some(ident),
+                attrs,
+                ..
+            }) => {
+                if attrs
+                    .iter()
+                    .any(|attribute| attribute.path().is_ident("macro_export"))
+                {
+                    self.exported.push(ident.to_string());
+                }
+                ident
+            }
             _ => return,
         };
         self.names.entry(name.to_string()).or_default().push(Name::Item);

@@ -130,19 +130,27 @@ pub(crate) struct FalseFriend {
     pub(crate) method: &'static str,
 }
 
-/// The room of a file: a folder or a file of src/, `lib`, `main`, or the name of a member of the workspace.
+/// The members of the workspace that hold rooms, as src/ does.
+pub(crate) const CRATES_OF_ROOMS: [&str; 2] = ["ocm-hub", "policy-sync"];
+
+/// The room of a file: a folder or a file of src/ or of a crate of rooms, `lib`, `main`, or the name of another member of
+/// the workspace.
 pub(crate) fn room(file: &Path) -> String {
     let mut parts = file.iter().map(|part| part.to_string_lossy());
     let place = parts.next();
     let name = parts.next().unwrap_or_default();
-    match place.as_deref() {
-        Some("src") => name.trim_end_matches(".rs").to_owned(),
-        _ => name.into_owned(),
+    let of_rooms = CRATES_OF_ROOMS.contains(&&*name).then(|| parts.nth(1)).flatten();
+    match (place.as_deref(), of_rooms) {
+        (Some("src"), _) => name.trim_end_matches(".rs").to_owned(),
+        (_, Some(room)) => room.trim_end_matches(".rs").to_owned(),
+        (_, None) => name.into_owned(),
     }
 }
 
+/// Whether it belongs to a member that holds no rooms.
 fn is_member(file: &Path) -> bool {
-    file.starts_with("crates")
+    let is_of_rooms = |name: &&str| file.starts_with(Path::new("crates").join(name));
+    file.starts_with("crates") && !CRATES_OF_ROOMS.iter().any(is_of_rooms)
 }
 
 /// No room imports one below it; main knows the command line only; members of the workspace know nothing of src/.

@@ -33,8 +33,8 @@ impl Brief {
     /// The findings as text. Warnings are included only if there is no error, because errors have to be read first.
     ///
     /// ```
-    /// use spokewright::diagnostic::{Brief, Code, Finding, Findings, Place};
-    /// use spokewright::source::Sources;
+    /// use ocm_hub::diagnostic::{Brief, Code, Finding, Findings, Place};
+    /// use ocm_hub::source::Sources;
     ///
     /// let mut findings = Findings::new();
     /// findings.push(Finding::new(Code::EMPTY_NOTHING_RENDERED, Place::Run, "no cluster receives anything"));

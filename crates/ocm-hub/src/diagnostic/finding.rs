@@ -26,7 +26,7 @@ pub struct Lacks {
 /// One thing that spokewright reports about its input.
 ///
 /// ```
-/// use spokewright::diagnostic::{Code, Finding, Place};
+/// use ocm_hub::diagnostic::{Code, Finding, Place};
 ///
 /// let finding = Finding::new(Code::EMPTY_NOTHING_RENDERED, Place::Run, "no cluster receives anything")
 ///     .help("pass --allow-empty if that is what you mean");

@@ -49,8 +49,8 @@ impl CodeQuality {
     /// The report of findings that are not accepted.
     ///
     /// ```
-    /// use spokewright::diagnostic::{CodeQuality, Findings, json_text};
-    /// use spokewright::source::Sources;
+    /// use ocm_hub::diagnostic::{CodeQuality, Findings, json_text};
+    /// use ocm_hub::source::Sources;
     ///
     /// let report = CodeQuality::new(&Findings::new(), &Sources::default());
     /// assert_eq!(json_text(&report).unwrap(), "[]\n");

@@ -18,8 +18,8 @@ use super::{CODES, Code, Finding, Findings, Locate, Severity};
 /// The findings as a JUnit document.
 ///
 /// ```
-/// use spokewright::diagnostic::{Findings, junit};
-/// use spokewright::source::Sources;
+/// use ocm_hub::diagnostic::{Findings, junit};
+/// use ocm_hub::source::Sources;
 ///
 /// let text = junit::render(&Findings::new(), &Sources::default());
 /// assert!(text.contains("failures=\"0\""));

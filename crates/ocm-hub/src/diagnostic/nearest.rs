@@ -21,7 +21,7 @@ const ENDINGS: [&str; 4] = ["policies", "policy", "routes", "route"];
 /// `known` does not matter. A candidate that is known itself is its own nearest name.
 ///
 /// ```
-/// use spokewright::diagnostic::nearest;
+/// use ocm_hub::diagnostic::nearest;
 ///
 /// assert_eq!(nearest("gatewayclassname", ["gatewayClassName", "listeners"]), Some("gatewayClassName"));
 /// assert_eq!(nearest("lisetners", ["gatewayClassName", "listeners"]), Some("listeners"));

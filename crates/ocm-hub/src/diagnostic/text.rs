@@ -14,7 +14,7 @@ pub const GAP: &str = "  ";
 /// A number and its noun: `1 file`, `3 files`, `2 policies`. `noun` is singular, and may have an adjective before it.
 ///
 /// ```
-/// use spokewright::diagnostic::counted;
+/// use ocm_hub::diagnostic::counted;
 ///
 /// assert_eq!(counted(1, "more error"), "1 more error");
 /// assert_eq!(counted(0, "policy"), "0 policies");
@@ -179,7 +179,7 @@ pub fn row(cells: &[&str], widths: &[usize]) -> String {
 /// A word that a POSIX shell reads as exactly this text, so that a command that is shown can be pasted.
 ///
 /// ```
-/// use spokewright::diagnostic::shell_word;
+/// use ocm_hub::diagnostic::shell_word;
 ///
 /// assert_eq!(shell_word("HEAD~1"), "HEAD~1");
 /// assert_eq!(shell_word("my hub"), "'my hub'");
@@ -249,7 +249,7 @@ pub fn shell_name(name: &str) -> String {
 /// whole, and so does text between two backticks, because users copy it.
 ///
 /// ```
-/// use spokewright::diagnostic::wrapped;
+/// use ocm_hub::diagnostic::wrapped;
 ///
 /// assert_eq!(wrapped("run `git fetch origin` first", 12), ["run", "`git fetch origin`", "first"]);
 /// ```
@@ -273,7 +273,7 @@ pub fn wrapped(text: &str, room: usize) -> Vec<&str> {
 /// The same where the first line has another room than those after it, which are indented.
 ///
 /// ```
-/// use spokewright::diagnostic::wrapped_hanging;
+/// use ocm_hub::diagnostic::wrapped_hanging;
 ///
 /// assert_eq!(wrapped_hanging("one two three", 8, 6), ["one two", "three"]);
 /// ```

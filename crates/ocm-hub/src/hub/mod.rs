@@ -28,6 +28,5 @@ pub use grants::Grants;
 pub use index::{Hub, Objects};
 pub use ours::{OurClass, OurGateway, OurGatewayId, Ours};
 pub use passed_over::PassedOver;
-pub use table::row_ids;
 pub use table::{RowId, Table};
 pub use versions::unknown_version;

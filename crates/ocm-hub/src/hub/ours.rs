@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Hub;
-use super::table::{Table, row_ids};
+use super::table::Table;
 use crate::api::gateway::{GROUP, Gateway, GatewayClass};
 use crate::api::params::{InvalidParameters, Params};
 use crate::diagnostic::{Code, Finding, Findings, Severity, first_items, nearest};
 
-row_ids! {
+crate::row_ids! {
     /// A Gateway of ours, in [`Ours::gateways`] and in every table with a row for each of them.
     pub OurGatewayId,
 }

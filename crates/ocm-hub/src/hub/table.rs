@@ -36,7 +36,6 @@ macro_rules! row_ids {
         }
     )*};
 }
-pub use crate::row_ids;
 
 /// Rows that only grow in number. [`Table::push`] alone gives out numbers, and no row is ever taken out: so a row is
 /// found by any number of its table, so it never has to be checked.

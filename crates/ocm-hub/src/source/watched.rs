@@ -208,7 +208,7 @@ fn identity(_: &fs::Metadata) -> u64 {
 ///
 /// ```
 /// use std::time::Duration;
-/// use spokewright::source::Debounce;
+/// use ocm_hub::source::Debounce;
 ///
 /// let at = Duration::from_millis;
 /// let mut burst = Debounce::default();

@@ -87,6 +87,10 @@ mod fates;
 mod affected;
 mod findings;
 
+// A crate's tests are no part of it for the next.
+#[cfg(test)]
+#[path = "../../../ocm-hub/src/api/fixture.rs"]
+mod fixture;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]

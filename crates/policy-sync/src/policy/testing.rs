@@ -8,18 +8,15 @@ use std::collections::{BTreeSet, HashMap};
 use kube_json::Value;
 use ocm_hub::source::{Document, Room};
 
+pub(crate) use super::fixture::object;
+#[cfg(feature = "real-crds")]
+pub(crate) use super::fixture::real_crds;
 use crate::diagnostic::{DocumentId, Findings, SourceId, Warnings};
 use crate::hub::{self, Hub};
-use crate::object::Object;
 use crate::outcome::{ObjectStatus, PolicyEntry, PolicyReport, PolicyView, Prediction};
 use crate::placing::Clusters;
 use crate::sync::{SyncedKinds, SyncedRoutes};
 use crate::topology::Sources;
-
-/// [`Object::alone`].
-pub(crate) fn object(value: Value) -> Object {
-    Object::alone(value)
-}
 
 /// A hub of YAML documents, and of what lives on clusters.
 pub(crate) fn hub(text: &str, spokes: &[(&str, &str)]) -> Hub {

@@ -31,7 +31,7 @@ struct Expected {
 }
 
 fn expected() -> Vec<Expected> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/works/expected.txt");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/works/expected.txt");
     let text = std::fs::read_to_string(path).expect("expected.txt");
     let mut all: Vec<Expected> = Vec::new();
     for line in text.lines() {
@@ -71,7 +71,7 @@ fn every_fixture_gets_ocms_verdict_size_and_reasons() {
     assert_eq!(all.len(), 24);
     for case in all {
         let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("fixtures/works")
+            .join("../../fixtures/works")
             .join(&case.file);
         let text = std::fs::read_to_string(path).expect("a work");
         let work = read_all(&text, &Limits::default()).expect("YAML").remove(0);

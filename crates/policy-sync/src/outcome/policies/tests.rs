@@ -18,7 +18,7 @@ fn documents(text: &str) -> Vec<Value> {
 
 fn case(name: &str) -> (Hub, Value) {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("fixtures/policy")
+        .join("../../fixtures/policy")
         .join(name);
     let read = |file: &str| std::fs::read_to_string(directory.join(file)).expect("the fixture is there");
     let documents_of = |text: &str| {
@@ -381,7 +381,7 @@ fn case_44() {
 /// Every directory of fixtures has a test here.
 #[test]
 fn no_case_is_left_out() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/policy");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/policy");
     let source = include_str!("tests.rs");
     for entry in std::fs::read_dir(directory).expect("fixtures") {
         let entry = entry.expect("an entry");

@@ -350,11 +350,10 @@ mod by_the_projects {
     use kube_json::{Value, json};
 
     use crate::api::crd;
-    use crate::api::fixture::real_crds;
     use crate::api::targeting::{KNOWN, Taken, TargetField, Targeting};
     use crate::policy::profiles::Profiles;
     use crate::policy::targeting::Verdict;
-    use crate::policy::testing::object;
+    use crate::policy::testing::{object, real_crds};
     use crate::policy::told::told;
     use apimachinery::{GroupKind, Work};
 
