@@ -218,7 +218,8 @@ impl Reader<'_> {
         for id in 0..self.modules.len() {
             let module = &self.modules[id];
             let root = module.root;
-            let path = |name: &String| [&["crate".to_owned()], &*module.path, &[name.clone()]].concat();
+            let path =
+                |name: &String| [&["crate".to_owned()], &*module.path, std::slice::from_ref(name)].concat();
             let exported: Vec<_> = module
                 .exported
                 .iter()

@@ -75,6 +75,7 @@ pub enum Obstruction {
 
 impl Obstruction {
     /// As an error of the system.
+    #[must_use]
     pub fn into_error(self) -> io::Error {
         match self {
             Self::Nothing => io::Error::from(io::ErrorKind::NotFound),
@@ -91,11 +92,19 @@ pub struct Directory(Dir);
 
 impl Directory {
     /// The directory that a path leads to, through any links in it, because the user named it.
+    ///
+    /// # Errors
+    ///
+    /// The directory cannot be opened.
     pub fn named(path: &Path) -> io::Result<Self> {
         open_dir(path).map(Self)
     }
 
     /// The directory at a path beneath this one, `/` between names; `""` is this one.
+    ///
+    /// # Errors
+    ///
+    /// One of the directories cannot be opened, or is a link: [`Blocked`] has its path.
     pub fn enter<'p>(&self, path: &'p str) -> Result<Self, Blocked<'p>> {
         let blocked = |at, by| Blocked { at, by };
         let mut here: Option<Dir> = None;
@@ -122,22 +131,38 @@ impl Directory {
     }
 
     /// The entries directly in it.
+    ///
+    /// # Errors
+    ///
+    /// The directory cannot be listed.
     pub fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<(OsString, Entry)>> + use<>> {
         entries(&self.0)
     }
 
     /// The kind of entry that has a name in it; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// The system cannot tell.
     pub fn entry(&self, name: &str) -> io::Result<Option<Entry>> {
         entry(&self.0, one_name(name)?)
     }
 
     /// Opens a file to read it. Anything else is an error.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be opened.
     pub fn open(&self, name: &str) -> io::Result<File> {
         open_file(&self.0, one_name(name)?, FollowSymlinks::No)
     }
 
     /// Creates a new file for writing; it is an error if the name is already taken. Its mode is the usual one: 0666
     /// less the umask.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be created, or is there already.
     pub fn create(&self, name: &str) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).follow(FollowSymlinks::No);
@@ -146,26 +171,46 @@ impl Directory {
     }
 
     /// Makes one directory.
+    ///
+    /// # Errors
+    ///
+    /// The directory cannot be created.
     pub fn make(&self, name: &str) -> io::Result<()> {
         self.0.create_dir(one_name(name)?)
     }
 
     /// Replaces `to` by `from`, atomically.
+    ///
+    /// # Errors
+    ///
+    /// The system refuses.
     pub fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         self.0.rename(one_name(from)?, &self.0, one_name(to)?)
     }
 
     /// Removes a file or a link.
+    ///
+    /// # Errors
+    ///
+    /// The system refuses.
     pub fn remove_file(&self, name: &str) -> io::Result<()> {
         self.0.remove_file_or_symlink(one_name(name)?)
     }
 
     /// Removes an empty directory.
+    ///
+    /// # Errors
+    ///
+    /// The system refuses, as for a directory that is not empty.
     pub fn remove_directory(&self, name: &str) -> io::Result<()> {
         self.0.remove_dir(one_name(name)?)
     }
 
     /// The directory as a file, to lock it or to wait until it is on the medium.
+    ///
+    /// # Errors
+    ///
+    /// The system has no more descriptors.
     pub fn as_file(&self) -> io::Result<File> {
         let mut options = OpenOptions::new();
         Ok(self.0.open_with(".", options.read(true))?.into_std())

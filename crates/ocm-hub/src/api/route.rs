@@ -25,11 +25,13 @@ const LABEL_GROUPS: [&str; 2] = ["delegation.kgateway.dev", "delegation.gateway.
 
 /// Whether a reference of this kind means other routes instead of a backend: one by name, all of a namespace (`*`), or
 /// those with a label. Requests are handed on to them (docs/systems/other-policies.md#route-delegation).
+#[must_use]
 pub fn stands_for_routes(group: &str, kind: &str) -> bool {
     is_route(group, kind) || (kind == "label" && LABEL_GROUPS.contains(&group))
 }
 
 /// Whether a route inherits the matches of the routes that hand requests on to it, as one of its annotations requests.
+#[must_use]
 pub fn inherits_matches(route: &Object) -> bool {
     LABEL_GROUPS.iter().any(|group| {
         let annotation = route.annotation(&format!("{group}/inherit-parent-matcher"));

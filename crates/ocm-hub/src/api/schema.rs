@@ -29,6 +29,7 @@ pub(super) fn params() -> Schema {
 }
 
 /// The schema of one of the configuration's profiles.
+#[must_use]
 pub fn profile() -> Schema {
     compiled(value(CONFIG).pointer(PROFILE).unwrap_or(&Value::Null))
 }

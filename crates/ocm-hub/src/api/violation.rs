@@ -14,6 +14,7 @@ use crate::object::Object;
 const LISTED_MAX: usize = 16;
 
 /// Whether the place of a violation is the key of a field, not its value.
+#[must_use]
 pub const fn is_unknown_field(violation: &Violation) -> bool {
     matches!(violation.kind, ViolationKind::UnknownField { .. })
 }

@@ -7,6 +7,10 @@ use std::fmt::Display;
 
 /// Ends the run because of a bug of ours, which no input can reach: the message has the place in the code, and the
 /// command line turns it into exit status 70. Continuing would silently leave something out.
+///
+/// # Panics
+///
+/// Always: that is what it is for.
 #[cold]
 #[track_caller]
 #[allow(

@@ -237,6 +237,7 @@ impl Code {
     }
 
     /// Whether it says that an object of a name is not in the input, at the place of the name.
+    #[must_use]
     pub fn is_about_a_name(self) -> bool {
         [
             Self::GATEWAY_CLASS_NOT_FOUND,

@@ -127,6 +127,7 @@ impl Finding {
 
     /// Whether it reports that the input lacks something, or a consequence of that. It may be wrong if a part of the
     /// input could not be read.
+    #[must_use]
     pub fn is_about_absence(&self) -> bool {
         self.code.is_about_absence() || self.is_about_parameters()
     }
@@ -138,6 +139,7 @@ impl Finding {
     }
 
     /// Whether the place is a name, of an object that is not in the input.
+    #[must_use]
     pub fn is_about_a_name(&self) -> bool {
         self.code.is_about_a_name() || self.is_about_parameters()
     }

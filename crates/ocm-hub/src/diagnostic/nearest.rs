@@ -46,6 +46,7 @@ impl<'k> KnownNames<'k> {
     }
 
     /// The result of [`nearest()`].
+    #[must_use]
     pub fn nearest(&self, candidate: &str) -> Option<&'k str> {
         let candidate = Spelled::of(candidate)?;
         let mut likely: Vec<(usize, &Spelled<'k>)> = Vec::new();

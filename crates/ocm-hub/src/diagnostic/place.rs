@@ -84,6 +84,7 @@ impl Place {
     }
 
     /// The document and the pointer in it; `None` for what has no document.
+    #[must_use]
     pub fn field(&self) -> Option<(DocumentId, &str)> {
         match self {
             Self::Field {
@@ -97,6 +98,7 @@ impl Place {
     }
 
     /// The object that it is in: a document or, in a `List`, one item of it.
+    #[must_use]
     pub fn object(&self) -> Option<(DocumentId, Option<&str>)> {
         let (document, pointer) = self.field()?;
         let item = pointer

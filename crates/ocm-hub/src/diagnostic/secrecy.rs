@@ -43,6 +43,7 @@ impl<'t> Secrecy<'t> {
 }
 
 /// Whether a value of an object is a text that contains a Secret with values, in any format for objects.
+#[must_use]
 pub fn holds_secret(text: &str) -> bool {
     mentions(text) && has_values(text)
 }

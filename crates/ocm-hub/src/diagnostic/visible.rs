@@ -88,6 +88,7 @@ pub fn whole_line(text: &str) -> String {
 }
 
 /// `line` as a log shows it and does not obey it; as wide as before.
+#[must_use]
 pub fn not_a_command(line: String) -> String {
     let mut line = without_marker(line);
     let start = line.len().saturating_sub(line.trim_start().len());
@@ -121,6 +122,7 @@ impl Lines {
     }
 
     /// The text, with its last line end.
+    #[must_use]
     pub fn into_text(self) -> String {
         self.0
     }

@@ -51,6 +51,7 @@ impl<'p, T: Copy + Ord> Within<'p, T> {
     }
 
     /// The least that was noted of the same field of the same document, or below it.
+    #[must_use]
     pub fn least(&self, place: &Place) -> Option<T> {
         let (document, pointer) = place.field()?;
         let noted = self.by_value.get(&document)?.get(pointer)?;
@@ -58,6 +59,7 @@ impl<'p, T: Copy + Ord> Within<'p, T> {
     }
 
     /// Whether anything was noted of the same field of the same document, or of a value around it.
+    #[must_use]
     pub fn is_around(&self, place: &Place) -> bool {
         let Some((document, pointer)) = place.field() else {
             return false;

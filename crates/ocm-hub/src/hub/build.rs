@@ -177,6 +177,7 @@ pub struct Exported {
 }
 
 /// Takes an exported document, or an item of its list, apart.
+#[must_use]
 pub fn exported(value: Value, origin: Origin, kinds: &KindTable) -> Exported {
     let mut drafts = Drafts::default();
     drafts.flatten(value, origin, &Room::Hub);

@@ -153,6 +153,7 @@ pub fn soften_unreadable(
 }
 
 /// The objects of the hub that rendering does not use, in their order.
+#[must_use]
 pub fn unused<'h>(hub: &'h Hub, controller_name: &'h str) -> Vec<&'h Object> {
     let chain = Chain::new(hub, controller_name);
     let unused = parallel::map(hub.objects.iter().as_slice(), |object| !chain.uses(object));

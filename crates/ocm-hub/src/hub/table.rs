@@ -67,6 +67,7 @@ impl<I: RowId, T> Table<I, T> {
     }
 
     /// The number that the next row gets.
+    #[must_use]
     pub fn next(&self) -> I {
         match u32::try_from(self.rows.len()) {
             Ok(row) => I::of_row(row),

@@ -42,6 +42,7 @@ impl Origin {
     }
 
     /// The document and the JSON pointer in it of a field of the object here.
+    #[must_use]
     pub fn field(&self, pointer: &str) -> (DocumentId, String) {
         (self.document, format!("{}{pointer}", self.pointer))
     }

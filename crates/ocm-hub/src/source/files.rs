@@ -191,12 +191,14 @@ fn by_name(tree: &dyn FileTree, path: &Path) -> Option<PathBuf> {
 }
 
 /// The repository around a directory, its real path; without one, the directory.
+#[must_use]
 pub fn repository_or(directory: &Path) -> Option<PathBuf> {
     let real = real_directory(directory)?;
     Some(Disk::default().repository(&real).unwrap_or(real))
 }
 
 /// The same; `None` without one.
+#[must_use]
 pub fn repository_around(directory: &Path) -> Option<PathBuf> {
     Disk::default().repository(&real_directory(directory)?)
 }

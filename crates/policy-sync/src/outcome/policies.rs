@@ -434,6 +434,7 @@ impl DecisionEntry {
 
 impl OnCluster {
     /// The condition there.
+    #[must_use]
     pub fn condition(&self) -> Option<&Condition> {
         self.condition.as_deref()
     }
@@ -466,6 +467,7 @@ impl schemars::JsonSchema for OnCluster {
 
 /// The condition of a policy on a cluster that is an exception. Kuadrant's message does not name who took a part, and a
 /// policy that lives there is what a reader looks for.
+#[must_use]
 pub fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Option<Condition> {
     let (outcome, by) = (tally.outcome(), tally.keys());
     let mut condition = effect_of(kind, shape, outcome, &by)?;

@@ -152,6 +152,7 @@ impl PolicyView<'_> {
 
     /// On how many clusters a path may be: those of its Gateway, or all that were looked at, where it begins at a
     /// Service of a mesh, as no Gateway says where that goes.
+    #[must_use]
     pub fn clusters_of_path(&self, topology: &Topology<'_>, path: &Path) -> usize {
         match path.start {
             Start::Gateway(gateway) => {
@@ -182,6 +183,7 @@ fn too_much(lines: usize) -> Option<Finding> {
 
 impl Seen<'_> {
     /// The policies there that stand for the one of this locator, each with what it is in them.
+    #[must_use]
     pub fn standing_for(self, locator: &str) -> Vec<(PolicyId, AuthoredId)> {
         let policies = self.attachments.policies.iter();
         policies
@@ -196,6 +198,7 @@ impl Seen<'_> {
     }
 
     /// Whether a policy is there: on the hub, whether it is on any path that is evaluated there.
+    #[must_use]
     pub fn goes_there(self, policy: PolicyId) -> bool {
         let topology = &self.attachments.topology;
         let nodes = self.attachments.policy(policy).nodes().into_iter();

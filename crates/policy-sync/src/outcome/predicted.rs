@@ -68,6 +68,10 @@ fn too_many_affect() -> Finding {
 impl Prediction<'_, '_> {
     /// The statuses: GatewayClasses, Gateways with their listeners, routes with their rules, other targets, policies;
     /// in each group by locator. Not if they would name too many policies.
+    ///
+    /// # Errors
+    ///
+    /// The finding that says so.
     pub fn statuses(&self) -> Result<Vec<ObjectStatus>, Box<Finding>> {
         let mut targets: BTreeMap<(StatusGroup, String), ObjectStatus> = BTreeMap::new();
         let classes = self.ours.classes.values().map(|class| {
@@ -85,6 +89,7 @@ impl Prediction<'_, '_> {
 
     /// Our Gateways, those of a class with unusable parameters included
     /// (docs/systems/mgc.md#gateway-conditions).
+    #[must_use]
     pub fn gateways(&self) -> Vec<ObjectStatus> {
         let ours = self.ours.gateways.iter();
         let mut statuses: Vec<ObjectStatus> = ours
@@ -240,6 +245,7 @@ fn group(seen: Seen<'_>, node: Node) -> StatusGroup {
 }
 
 /// An entry of `status.effectivePolicy` (docs/systems/gep-713.md#what-the-earlier-text-had).
+#[must_use]
 pub fn reference(object: &Object) -> Value {
     json!({
         "name": object.name,
@@ -261,6 +267,7 @@ fn extension_kinds(class: &OurClass<'_>) -> Vec<String> {
 }
 
 /// A condition.
+#[must_use]
 pub fn condition(kind: &str, status: &'static str, reason: &str, message: String) -> Condition {
     Condition {
         kind: kind.to_owned(),
@@ -271,6 +278,7 @@ pub fn condition(kind: &str, status: &'static str, reason: &str, message: String
 }
 
 /// The condition Accepted of a GatewayClass (docs/systems/mgc.md#gatewayclass-status).
+#[must_use]
 pub fn class_status(class: &OurClass<'_>) -> ObjectStatus {
     let accepted = match &class.params {
         Ok(_) => handled(class),
@@ -288,6 +296,7 @@ pub fn class_status(class: &OurClass<'_>) -> ObjectStatus {
 }
 
 /// What MGC says of a class and a Gateway that it takes care of.
+#[must_use]
 pub fn handled(class: &OurClass<'_>) -> Condition {
     let message = InvalidParameters::accepted_message(class.class.controller_name);
     condition("Accepted", "True", "Accepted", message)
@@ -317,12 +326,14 @@ fn gateway_status(
 }
 
 /// Programmed, everywhere.
+#[must_use]
 pub fn programmed_on(clusters: &[String]) -> Condition {
     let message = format!("gateway placed on clusters [{}]", clusters.join(" "));
     condition("Programmed", "True", "Programmed", message)
 }
 
 /// A Gateway without listeners cannot be placed.
+#[must_use]
 pub fn no_listeners() -> Condition {
     let message = "gateway failed to be placed on all clusters []".to_owned();
     condition("Programmed", "False", "Invalid", message)

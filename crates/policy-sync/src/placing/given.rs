@@ -85,6 +85,7 @@ pub struct Decided<'a> {
 
 impl<'a> Decided<'a> {
     /// Mistakes in the decisions were reported where Gateways were placed.
+    #[must_use]
     pub fn new(hub: &'a Hub, source: PlacementSource) -> Self {
         Self {
             given: GivenDecisions::new(hub, &mut Findings::new()),

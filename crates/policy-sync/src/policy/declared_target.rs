@@ -117,6 +117,7 @@ impl Declared {
     }
 
     /// For people, of one that is nowhere: what it is, and why. `own` is the namespace of the policy.
+    #[must_use]
     pub fn unattached(&self, own: &str) -> String {
         let namespace = self.namespace.as_deref().unwrap_or(own);
         let what = self.described_with_group(namespace);

@@ -158,6 +158,7 @@ impl<'a> Everywhere<'a> {
     }
 
     /// The fates that differ from the common one, with their clusters.
+    #[must_use]
     pub fn exceptions(&self) -> Vec<(Arc<BTreeSet<Arc<str>>>, Tally<'a>)> {
         let Some((outcome, common)) = self.common() else {
             return Vec::new();

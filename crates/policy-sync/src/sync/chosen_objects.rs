@@ -19,6 +19,7 @@ use crate::hub::{Grants, Objects, OurGatewayId, Ours};
 use crate::object::Object;
 
 /// The chosen objects that go anywhere, by kind, namespace and name.
+#[must_use]
 pub fn chosen_objects<'a>(
     objects: &'a Objects,
     ours: &'a Ours<'a>,

@@ -47,6 +47,7 @@ struct Received<'a> {
 
 impl<'a> Spoke<'a> {
     /// The parts of a cluster of this class.
+    #[must_use]
     pub fn sources<'s>(&'s self, hub: &'s Objects) -> Sources<'s> {
         Sources {
             objects: &self.received.objects,
@@ -57,6 +58,7 @@ impl<'a> Spoke<'a> {
     }
 
     /// The originals of each synced policy, by its identity there.
+    #[must_use]
     pub fn copied(&self) -> &HashMap<Identity, Copied<'a>> {
         &self.received.copied
     }

@@ -81,6 +81,7 @@ enum PathKind {
 
 impl Candidate {
     /// Why it comes before another one: what decides first.
+    #[must_use]
     pub fn because(&self, other: &Self) -> &'static str {
         let (one, two) = (&self.rank, &other.rank);
         let reasons = [

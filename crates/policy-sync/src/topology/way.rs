@@ -65,6 +65,7 @@ impl Topology<'_> {
     }
 
     /// The delegations that lead to one, the outermost first.
+    #[must_use]
     pub fn chain(&self, via: Option<DelegationId>) -> Vec<&Delegation> {
         let step = |delegation: &&Delegation| delegation.above.map(|above| self.delegations.get(above));
         let innermost = via.map(|via| self.delegations.get(via));

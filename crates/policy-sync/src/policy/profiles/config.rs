@@ -173,6 +173,7 @@ impl Profiles {
 
 /// The JSON Schema of an entry.
 #[cfg(feature = "schema")]
+#[must_use]
 pub fn entry_schema() -> serde_json::Value {
     let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
