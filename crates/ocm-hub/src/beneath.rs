@@ -10,7 +10,7 @@
 //!
 //! | type | a link beneath it | for |
 //! |---|---|---|
-//! | [`Enclosure`] | is followed as long as it stays beneath | input: a hub may contain links to its own files |
+//! | `Enclosure` | is followed as long as it stays beneath | input: a hub may contain links to its own files |
 //! | [`Directory`] | is never followed | output: nothing that we write is a link |
 
 use std::collections::HashMap;

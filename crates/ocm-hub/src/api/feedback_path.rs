@@ -1,7 +1,7 @@
 //! Feedback paths: client-go's JSONPath dialect, in which OCM's work agent reads status values.
 //!
 //! Owns: checking a path ([`FeedbackPath::parse`]), and what it finds in an object. Flows in: paths from GatewayClass parameters and from our own feedback rules. Flows out: checked paths, values,
-//! [`PathError`]s with an offset. Must not know: what a value means.
+//! `PathError`s with an offset. Must not know: what a value means.
 //!
 //! The dialect (docs/systems/ocm-work.md#feedback): the agent wraps a path in `{...}`, a missing key is not an error,
 //! and only the first result counts. Names escape with `\`; a quoted name in brackets is read like a
@@ -33,7 +33,7 @@ impl FeedbackPath {
     /// Checks a path. Braces around the whole of it are taken off: OCM adds its own.
     ///
     /// # Errors
-    /// [`PathError`] with the offset of the first thing that the agent would refuse.
+    /// `PathError` with the offset of the first thing that the agent would refuse.
     pub fn parse(text: &str) -> Result<Self, PathError> {
         let steps = parse::parse(text)?;
         let (start, end) = parse::inside_braces(text);

@@ -134,7 +134,7 @@ impl Profiles {
     /// Adds a configuration entry.
     ///
     /// # Errors
-    /// [`ProfileError`] when the entry makes no sense; the registry is then as before.
+    /// `ProfileError` when the entry makes no sense; the registry is then as before.
     pub fn configure(&mut self, entry: &ProfileEntry) -> Result<(), ProfileError> {
         if entry.group.is_empty() || entry.kind.is_empty() {
             return Err(ProfileError::Nameless);
