@@ -38,6 +38,8 @@ pub(crate) struct Options<'a> {
     pub controller_name: Option<String>,
     /// The objects of which the built-in catalog was known to say nothing.
     pub by_catalog: Faultless,
+    /// The objects whose metadata was known to be right.
+    pub by_metadata: Faultless,
     /// The observer of progress.
     pub progress: Progress,
 }
@@ -456,7 +458,7 @@ struct Checked {
 /// Names and namespace of one object.
 fn check_alone(mut object: Object, kinds: &KindTable, options: &Options<'_>) -> (Object, Vec<Finding>) {
     let mut wrong = Vec::from_iter(correct_kind(&mut object, kinds, &options.taught));
-    wrong.extend(metadata_findings(&object));
+    wrong.extend(options.by_metadata.judge(&object, || metadata_findings(&object)));
     wrong.extend(settle_namespace(&mut object, kinds, options.namespace.as_deref()));
     wrong.extend(plain_secret(&object));
     (object, wrong)
@@ -600,5 +602,24 @@ mod tests {
         }
         judged.sort_unstable();
         assert_eq!(judged, ["foreign", "typo"]);
+    }
+    #[test]
+    fn the_metadata_is_remembered_to_be_right_where_it_is() {
+        let wrong = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: wrong, namespace: infra, labels: {a: 1}}\n";
+        let text = [SMALL, wrong].concat();
+        let by_metadata = Faultless::remembering();
+        let options = Options {
+            by_metadata: by_metadata.clone(),
+            ..Options::default()
+        };
+        let hub = build(documents(&[(Room::Hub, &text)]), &options, &mut Findings::new());
+        let mut judged: Vec<&str> = Vec::new();
+        for object in hub.objects.iter().chain(&hub.refused) {
+            by_metadata.judge(object, || {
+                judged.push(&object.name);
+                Vec::new()
+            });
+        }
+        assert_eq!(judged, ["wrong"]);
     }
 }
