@@ -86,6 +86,7 @@ pub struct Request {
 #[derive(Debug, Clone, Default)]
 pub struct Examined {
     by_catalog: Faultless,
+    by_metadata: Faultless,
     /// By the rules of their kind.
     pub(super) by_rules: Faultless,
 }
@@ -96,6 +97,7 @@ impl Examined {
     pub fn shared() -> Self {
         Self {
             by_catalog: Faultless::remembering(),
+            by_metadata: Faultless::remembering(),
             by_rules: Faultless::remembering(),
         }
     }
@@ -395,6 +397,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         taught: config.profiles.iter().filter_map(kind_of_profile).collect(),
         controller_name: Some(config.controller_name.clone()),
         by_catalog: request.examined.by_catalog.clone(),
+        by_metadata: request.examined.by_metadata.clone(),
         progress: request.progress.clone(),
     };
     let mut hub = hub::build(documents, &options, &mut findings);

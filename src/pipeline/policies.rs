@@ -329,7 +329,7 @@ pub(super) fn evaluate<'a>(
         }
         // Mistakes in existing objects were reported where they were read.
         let mut said = Findings::new();
-        let sources = spoke.sources(&of_hub.objects);
+        let sources = spoke.sources(&of_hub.objects).after(&attachments.topology);
         let attachments = teaching.options(|options| {
             Attachments::new(sources, spoke.copied(), grants, &on_clusters(options), &mut said)
         });

@@ -4,37 +4,42 @@
 //! Owns: the settings of one side by path ([`EffectiveSettings`]), and the differences between two sides. Flows in:
 //! evaluated policies. Flows out: [`EffectiveChange`]s. Must not know: works.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use kube_json::{Value, json};
 
-use super::node_names::NodeNames;
+use super::node_names::{Elsewhere, NameId, NodeNames};
 use super::report::{EffectiveChange, SettingChange};
 use super::ways::{Steps, Ways};
 use crate::outcome::{PolicyView, Seen};
 use crate::parallel;
-use crate::policy::{Attachments, Effective, KindId, Leaf, MergeUnit, Profile};
+use crate::policy::{Attachments, Effective, Leaf, MergeUnit, Profile};
 use crate::topology::{Level, Path};
 
-/// Kind and group of the policies, and the locators of a path.
-type PathKey = (Arc<str>, Arc<str>, Vec<Arc<str>>);
+/// Kind and group of policies.
+type KindName = (String, String);
 
 /// What holds on every path, and where: as many entries for a path as classes of clusters have other settings there.
 /// Hashed, because ten thousand paths begin alike, and each is looked up for each class.
-type ByPath = HashMap<PathKey, Vec<Held>>;
+type ByPath = HashMap<Box<[NameId]>, Vec<Held>>;
+
+/// Each result once, by its policies: two that are equal are one.
+type Results = BTreeMap<Vec<String>, Vec<Arc<Settings>>>;
 
 /// The settings that apply on every path of one side.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct EffectiveSettings {
-    by_path: ByPath,
+    /// The names of what paths lead through.
+    names: NodeNames,
+    by_kind: BTreeMap<KindName, ByPath>,
     /// The classes of clusters that are alike, each sorted.
     classes: Vec<Vec<String>>,
     /// The ways that traffic takes, policies or none, by class.
     ways: Vec<Ways>,
-    /// Each result once, by its policies: two that are equal are one.
-    results: BTreeMap<Vec<String>, Vec<Arc<Settings>>>,
+    results: Results,
 }
 
 /// The position of a class.
@@ -43,10 +48,8 @@ type Class = usize;
 /// The settings that apply on one path.
 #[derive(Debug)]
 struct Held {
-    /// The parts of the path for people.
-    label: Vec<Arc<str>>,
-    /// The kinds of the last locators of the path.
-    levels: Vec<Level>,
+    /// What stands at the end of the path for people, after its nodes.
+    last: Option<&'static str>,
     /// Shared by all paths with one result.
     settings: Arc<Settings>,
     /// Where it applies: a thousand clusters on each of ten thousand paths would be ten million names.
@@ -104,11 +107,7 @@ impl EffectiveSettings {
             if clusters.is_empty() {
                 continue;
             }
-            let mut names = NodeNames::new(&seen.attachments.topology);
-            if with_ways {
-                settings.ways.push(Ways::new(&mut names, is_asked));
-            }
-            settings.add(seen, clusters, &mut names, is_asked);
+            settings.add(seen, clusters, with_ways, is_asked);
         }
         settings
     }
@@ -123,17 +122,16 @@ impl EffectiveSettings {
             } else {
                 seen.clusters.to_vec()
             };
-            let mut names = NodeNames::new(&seen.attachments.topology);
-            settings.add(seen, clusters, &mut names, |_| true);
+            settings.add(seen, clusters, false, |_| true);
         }
         settings
     }
 
-    /// Of some groups of clusters that are alike, on which policies held on a path: those where traffic still takes it
-    /// and none of the kind holds any more. A class of clusters is asked once.
-    fn lost(&self, key: &PathKey, levels: &[Level], groups: &[usize], alike: &Alike<'_>) -> Vec<usize> {
+    /// Of some groups of clusters that are alike, on which policies of a kind held on a path: those where traffic still
+    /// takes it and none of the kind holds any more. A class of clusters is asked once.
+    fn lost(&self, kind: &KindName, steps: &Steps, groups: &[usize], alike: &Alike<'_>) -> Vec<usize> {
         let mut lost = BTreeSet::new();
-        let steps = Steps::new(levels, &key.2);
+        let by_path = self.by_kind.get(kind);
         let [_, of_class] = &alike.of_class;
         for (ways, of_class_here) in self.ways.iter().zip(of_class) {
             let mut here = groups
@@ -145,28 +143,17 @@ impl EffectiveSettings {
                 let there = of_class.get(*class);
                 there.is_some_and(|there| there.binary_search(one).is_ok())
             };
-            let holds = |path: &[Arc<str>]| {
-                let key = (Arc::clone(&key.0), Arc::clone(&key.1), path.to_vec());
-                let held = self.by_path.get(&key).into_iter().flatten();
+            let holds = |path: &[NameId]| {
+                let held = by_path.and_then(|by_path| by_path.get(path));
+                let held = held.into_iter().flatten();
                 held.filter(|held| !held.settings.values.is_empty())
                     .any(|held| held.classes.iter().any(is_there))
             };
-            if ways.is_lost(&steps, holds) {
+            if ways.is_lost(steps, holds) {
                 lost.extend(here.copied());
             }
         }
         lost.into_iter().collect()
-    }
-
-    /// The one result that is equal.
-    fn result(&mut self, settings: Settings) -> Arc<Settings> {
-        let alike = self.results.entry(settings.policies.clone()).or_default();
-        if let Some(known) = alike.iter().find(|known| ***known == settings) {
-            return Arc::clone(known);
-        }
-        let settings = Arc::new(settings);
-        alike.push(Arc::clone(&settings));
-        settings
     }
 
     /// Adds one place where policies were evaluated. Settings that are the same there as elsewhere are kept once.
@@ -174,46 +161,40 @@ impl EffectiveSettings {
         &mut self,
         seen: Seen<'_>,
         clusters: Vec<String>,
-        names: &mut NodeNames<'_, '_>,
+        with_ways: bool,
         is_asked: impl Fn(&Path) -> bool,
     ) {
         let class = self.classes.len();
         self.classes.push(clusters);
         let attachments = seen.attachments;
-        if self.by_path.is_empty() {
-            // Growing would hash all locators again.
-            self.by_path.reserve(seen.effective.iter().count());
+        let mut names = self.names.within(&attachments.topology);
+        if with_ways {
+            self.ways.push(Ways::new(&mut names, &is_asked));
         }
+        let results = &mut self.results;
         let mut known: HashMap<*const Effective, Arc<Settings>> = HashMap::new();
-        let mut kinds: HashMap<KindId, [Arc<str>; 2]> = HashMap::new();
-        for (kind, path) in seen.effective.iter().filter(|(_, path)| is_asked(&path.path)) {
-            let profile = attachments.kinds.get(kind).profile.as_ref();
-            let settings = known
-                .entry(Arc::as_ptr(&path.effective))
-                .or_insert_with(|| self.result(Settings::new(attachments, profile, &path.effective)));
-            let [kind_name, group] = kinds
-                .entry(kind)
-                .or_insert_with(|| [&profile.kind, &profile.group].map(|name| name.as_str().into()))
-                .clone();
-            let key = (kind_name, group, names.path_locators(&path.path));
-            let all = self.by_path.entry(key).or_default();
-            match all.iter_mut().find(|held| Arc::ptr_eq(&held.settings, settings)) {
-                Some(held) => held.classes.push(class),
-                None => all.push(Held {
-                    label: {
-                        let last = attachments.last_step_label(kind, &path.path);
-                        let label = names.path_label(&path.path).into_iter();
-                        label.chain(last.map(Arc::from)).collect()
-                    },
-                    levels: attachments
-                        .topology
-                        .levels(&path.path)
-                        .into_iter()
-                        .map(|(level, _)| level)
-                        .collect(),
-                    settings: Arc::clone(settings),
-                    classes: vec![class],
-                }),
+        for (id, kind) in attachments.kinds.iter() {
+            let profile = kind.profile.as_ref();
+            let name = (profile.kind.clone(), profile.group.clone());
+            let by_path = self.by_kind.entry(name).or_default();
+            if by_path.is_empty() {
+                // Growing would hash all names again.
+                by_path.reserve(seen.effective.of_kind(id).count());
+            }
+            let paths = seen.effective.of_kind(id);
+            for path in paths.filter(|path| is_asked(&path.path)) {
+                let settings = known
+                    .entry(Arc::as_ptr(&path.effective))
+                    .or_insert_with(|| one(results, Settings::new(attachments, profile, &path.effective)));
+                let all = by_path.entry(names.path(&path.path)).or_default();
+                match all.iter_mut().find(|held| Arc::ptr_eq(&held.settings, settings)) {
+                    Some(held) => held.classes.push(class),
+                    None => all.push(Held {
+                        last: attachments.last_step_label(id, &path.path),
+                        settings: Arc::clone(settings),
+                        classes: vec![class],
+                    }),
+                }
             }
         }
     }
@@ -224,38 +205,103 @@ impl EffectiveSettings {
         let mut comparing = Comparing::default();
         let mut alike = Alike::new([&old.classes, &new.classes]);
         let equal = equal_results(old, new);
+        let (on_new, on_old) = (old.names.on(&new.names), new.names.on(&old.names));
         // On most paths nothing changes: one result before, the same after, on the same clusters.
-        let is_unchanged =
-            |key: &PathKey, before: &[Held]| match (before, new.by_path.get(key).map(Vec::as_slice)) {
-                ([before], Some([after])) => {
-                    let results = [before, after].map(|held| Arc::as_ptr(&held.settings).addr());
-                    equal.contains(&results) && alike.groups(0, before) == alike.groups(1, after)
-                }
-                _ => false,
+        let is_unchanged = |before: &[Held], after: &[Held]| match (before, after) {
+            ([before], [after]) => {
+                let results = [before, after].map(|held| Arc::as_ptr(&held.settings).addr());
+                equal.contains(&results) && alike.groups(0, before) == alike.groups(1, after)
+            }
+            _ => false,
+        };
+        let mut changed: Vec<Changed<'_>> = Vec::new();
+        let kinds: BTreeSet<&KindName> = old.by_kind.keys().chain(new.by_kind.keys()).collect();
+        let nothing = ByPath::new();
+        for kind in kinds {
+            let [of_old, of_new] = [old, new].map(|side| side.by_kind.get(kind).unwrap_or(&nothing));
+            let before: Vec<_> = of_old.iter().collect();
+            let of_before = parallel::map(&before, |(path, before)| {
+                let after = elsewhere(path, &on_new, of_new).unwrap_or_default();
+                (!is_unchanged(before, after)).then(|| Changed::new(kind, &old.names, path, [before, after]))
+            });
+            let after: Vec<_> = of_new.iter().collect();
+            let added = parallel::map(&after, |(path, after)| {
+                let is_new = elsewhere(path, &on_old, of_old).is_none();
+                is_new.then(|| Changed::new(kind, &new.names, path, [&[], after]))
+            });
+            changed.extend(of_before.into_iter().chain(added).flatten());
+        }
+        changed.sort_by(|one, other| one.key().cmp(&other.key()));
+        let mut changes = Vec::new();
+        for path in &changed {
+            let steps = || {
+                // Only what held before can be lost, so these are names of the old side.
+                let names = path
+                    .path
+                    .iter()
+                    .map(|id| (old.names.level(*id), *on_new.get(*id)));
+                Steps::new(names)
             };
-        let before: Vec<_> = old.by_path.iter().collect();
-        let changed = parallel::map(&before, |(key, before)| {
-            (!is_unchanged(key, before)).then_some(*key)
-        });
-        let after: Vec<_> = new.by_path.keys().collect();
-        let added = parallel::map(&after, |key| (!old.by_path.contains_key(*key)).then_some(*key));
-        let mut keys: Vec<&PathKey> = changed.into_iter().chain(added).flatten().collect();
-        keys.sort_unstable();
-        for key in keys {
-            let [before, after] = [old, new]
-                .map(|side| -> Vec<&Held> { side.by_path.get(key).into_iter().flatten().collect() });
-            for (pair, groups) in alike.pairs([&before, &after]) {
+            let mut of_path = Vec::new();
+            for (pair, groups) in alike.pairs(path.held) {
                 let lost = match pair {
-                    [Some(before), after] if before.is_more_than(after) => {
-                        new.lost(key, &before.levels, &groups, &alike)
-                    }
+                    [Some(before), after] if before.is_more_than(after) => steps()
+                        .map(|steps| new.lost(path.kind, &steps, &groups, &alike))
+                        .unwrap_or_default(),
                     _ => Vec::new(),
                 };
                 let [clusters, lost] = [groups, lost].map(|groups| alike.names(groups));
-                comparing.add(key, pair, clusters, lost);
+                comparing.add(&mut of_path, path, pair, clusters, lost);
             }
+            changes.extend(of_path);
         }
-        comparing.changes.into_values().flatten().collect()
+        changes
+    }
+}
+
+/// The one result that is equal.
+fn one(results: &mut Results, settings: Settings) -> Arc<Settings> {
+    let alike = results.entry(settings.policies.clone()).or_default();
+    if let Some(known) = alike.iter().find(|known| ***known == settings) {
+        return Arc::clone(known);
+    }
+    let settings = Arc::new(settings);
+    alike.push(Arc::clone(&settings));
+    settings
+}
+
+/// What holds on a path of one side on the other one.
+fn elsewhere<'s>(path: &[NameId], names: &Elsewhere, there: &'s ByPath) -> Option<&'s [Held]> {
+    let path: Option<Vec<NameId>> = path.iter().map(|id| *names.get(*id)).collect();
+    there.get(path?.as_slice()).map(Vec::as_slice)
+}
+
+/// A path on which something may have changed.
+struct Changed<'s> {
+    kind: &'s KindName,
+    /// By its names on the old side, or on the new one if it is only there.
+    path: &'s [NameId],
+    locators: Vec<Cow<'s, str>>,
+    /// For people.
+    labels: Vec<&'s str>,
+    /// What held there on the old side, and what holds on the new one.
+    held: [&'s [Held]; 2],
+}
+
+impl<'s> Changed<'s> {
+    fn new(kind: &'s KindName, names: &'s NodeNames, path: &'s [NameId], held: [&'s [Held]; 2]) -> Self {
+        let in_label = path.iter().filter(|id| names.level(**id) != Level::GatewayClass);
+        Self {
+            kind,
+            path,
+            locators: path.iter().map(|id| names.locator(*id)).collect(),
+            labels: in_label.map(|id| names.label(*id)).collect(),
+            held,
+        }
+    }
+
+    fn key(&self) -> (&KindName, &[Cow<'s, str>]) {
+        (self.kind, &self.locators)
     }
 }
 
@@ -328,7 +374,7 @@ impl<'s> Alike<'s> {
     }
 
     /// The pairs of both sides that some clusters have.
-    fn pairs<'h>(&self, sides: [&[&'h Held]; 2]) -> Vec<Pair<'h>> {
+    fn pairs<'h>(&self, sides: [&'h [Held]; 2]) -> Vec<Pair<'h>> {
         let mut by_group: BTreeMap<usize, [Option<usize>; 2]> = BTreeMap::new();
         for (side, (held, of_class)) in sides.into_iter().zip(&self.of_class).enumerate() {
             for (position, held) in held.iter().enumerate() {
@@ -345,7 +391,7 @@ impl<'s> Alike<'s> {
             by_pair.entry(pair).or_default().push(group);
         }
         let [before, after] = sides;
-        let of = |side: &[&'h Held], position: Option<usize>| position.and_then(|at| side.get(at).copied());
+        let of = |side: &'h [Held], position: Option<usize>| position.and_then(|at| side.get(at));
         let by_pair = by_pair.into_iter();
         by_pair
             .map(|([old, new], groups)| ([of(before, old), of(after, new)], groups))
@@ -368,18 +414,18 @@ impl<'s> Alike<'s> {
 
 /// Changes as they are found.
 #[derive(Default)]
-struct Comparing<'s> {
+struct Comparing {
     /// The differences between two results, compared once.
     compared: HashMap<[*const Settings; 2], Arc<Vec<SettingChange>>>,
-    /// By path; several where clusters differ in what changes.
-    changes: BTreeMap<&'s PathKey, Vec<EffectiveChange>>,
 }
 
-impl<'s> Comparing<'s> {
-    /// Adds a path on some clusters.
+impl Comparing {
+    /// Adds the change of a path on some clusters to the others of the path: several where clusters differ in what
+    /// changes.
     fn add(
         &mut self,
-        key: &'s PathKey,
+        changes: &mut Vec<EffectiveChange>,
+        path: &Changed<'_>,
         [before, after]: [Option<&Held>; 2],
         clusters: Arc<Vec<String>>,
         lost: Arc<Vec<String>>,
@@ -407,10 +453,13 @@ impl<'s> Comparing<'s> {
             settings.map(of).cloned().unwrap_or_default()
         };
         let change = EffectiveChange {
-            kind: key.0.to_string(),
-            group: key.1.to_string(),
-            path: key.2.iter().map(|locator| locator.to_string()).collect(),
-            label: held.label.join(" > "),
+            kind: path.kind.0.clone(),
+            group: path.kind.1.clone(),
+            path: path.locators.iter().map(|locator| locator.to_string()).collect(),
+            label: {
+                let labels: Vec<&str> = path.labels.iter().copied().chain(held.last).collect();
+                labels.join(" > ")
+            },
             clusters,
             old: old.map(|settings| settings.whole.clone()),
             new: new.map(|settings| settings.whole.clone()),
@@ -422,7 +471,6 @@ impl<'s> Comparing<'s> {
             is_lost: !lost.is_empty(),
             lost_on: lost.iter().filter(|cluster| *cluster != HUB).cloned().collect(),
         };
-        let changes = self.changes.entry(key).or_default();
         let same = |known: &&mut EffectiveChange| {
             known.settings == change.settings
                 && known.old_policies == change.old_policies

@@ -38,6 +38,8 @@ pub struct Options<'a> {
     pub controller_name: Option<String>,
     /// The objects of which the built-in catalog was known to say nothing.
     pub by_catalog: Faultless,
+    /// The objects whose metadata was known to be right.
+    pub by_metadata: Faultless,
     /// The observer of progress.
     pub progress: Progress,
 }
@@ -458,7 +460,7 @@ struct Checked {
 /// Names and namespace of one object.
 fn check_alone(mut object: Object, kinds: &KindTable, options: &Options<'_>) -> (Object, Vec<Finding>) {
     let mut wrong = Vec::from_iter(correct_kind(&mut object, kinds, &options.taught));
-    wrong.extend(metadata_findings(&object));
+    wrong.extend(options.by_metadata.judge(&object, || metadata_findings(&object)));
     wrong.extend(settle_namespace(&mut object, kinds, options.namespace.as_deref()));
     wrong.extend(plain_secret(&object));
     (object, wrong)
@@ -573,6 +575,16 @@ mod tests {
     use super::*;
     use crate::diagnostic::{DocumentId, SourceId};
 
+    /// A GatewayClass of ours, a Gateway, and a route of it.
+    const SMALL: &str = concat!(
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: gc}\n",
+        "spec: {controllerName: example.com/gateway-controller}\n",
+        "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: gw, namespace: infra}\n",
+        "spec: {gatewayClassName: gc, listeners: [{name: http, port: 80, protocol: HTTP}]}\n",
+        "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\n",
+        "metadata: {name: right, namespace: infra}\nspec: {parentRefs: [{name: gw}]}\n",
+    );
+
     /// The documents of a text, as if it was a file of the hub.
     fn documents(text: &str) -> Vec<Document> {
         let values = kube_yaml::read_all(text, &kube_yaml::Limits::default()).unwrap();
@@ -591,12 +603,7 @@ mod tests {
     fn the_catalog_is_remembered_to_say_nothing_of_objects_that_are_used_and_as_it_wants_them() {
         let route = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\n";
         let text = [
-            "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: gc}\n",
-            "spec: {controllerName: example.com/gateway-controller}\n",
-            "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: gw, namespace: infra}\n",
-            "spec: {gatewayClassName: gc, listeners: [{name: http, port: 80, protocol: HTTP}]}\n",
-            route,
-            "metadata: {name: right, namespace: infra}\nspec: {parentRefs: [{name: gw}]}\n",
+            SMALL,
             route,
             "metadata: {name: foreign, namespace: infra}\nspec: {parentRefs: [{name: other}], hostnames: a}\n",
             route,
@@ -621,5 +628,25 @@ mod tests {
         }
         judged.sort_unstable();
         assert_eq!(judged, ["foreign", "typo"]);
+    }
+
+    #[test]
+    fn the_metadata_is_remembered_to_be_right_where_it_is() {
+        let wrong = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: wrong, namespace: infra, labels: {a: 1}}\n";
+        let text = [SMALL, wrong].concat();
+        let by_metadata = Faultless::remembering();
+        let options = Options {
+            by_metadata: by_metadata.clone(),
+            ..Options::default()
+        };
+        let hub = build(documents(&text), &options, &mut Findings::new());
+        let mut judged: Vec<&str> = Vec::new();
+        for object in hub.objects.iter().chain(&hub.refused) {
+            by_metadata.judge(object, || {
+                judged.push(&object.name);
+                Vec::new()
+            });
+        }
+        assert_eq!(judged, ["wrong"]);
     }
 }

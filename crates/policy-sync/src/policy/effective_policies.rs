@@ -76,12 +76,14 @@ impl EffectivePolicies {
 
     /// Every path with its kind: by kind, then Gateways, then Services of a mesh, then the order of the topology.
     pub fn iter(&self) -> impl Iterator<Item = (KindId, &PathEffective)> {
-        self.kinds.iter().flat_map(move |kind| {
-            self.by_start
-                .values()
-                .flat_map(move |kinds| kinds.get(*kind))
-                .map(move |path| (*kind, path))
-        })
+        self.kinds
+            .iter()
+            .flat_map(move |kind| self.of_kind(*kind).map(move |path| (*kind, path)))
+    }
+
+    /// The same of one kind.
+    pub fn of_kind(&self, kind: KindId) -> impl Iterator<Item = &PathEffective> {
+        self.by_start.values().flat_map(move |kinds| kinds.get(kind))
     }
 
     /// The paths that lead through a node or end there, with their kinds: what an explanation of an object starts from.

@@ -54,6 +54,7 @@ impl<'a> Spoke<'a> {
             local: self.local,
             hub: Some(hub),
             originals: Some(&self.received.originals),
+            linked: None,
         }
     }
 

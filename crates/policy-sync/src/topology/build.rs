@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::backend_index::BackendKey;
+use super::backend_index::{BackendKey, key_of};
 use super::controllers::Controllers;
 use super::hierarchy::{
     BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology,
@@ -17,7 +17,7 @@ use super::near::NearObjects;
 use super::parents::{missing_parents, parent_cycles};
 use super::route_attachment::MOST_PARENTS;
 use super::sections::rule_name;
-use super::sources::{Seniority, Sources};
+use super::sources::{Original, Seniority, Sources};
 use crate::api::gateway::{GROUP, Gateway, is_listener_set};
 use crate::api::route::{ROUTE_KINDS, Route, RouteRule, is_route, service_ports};
 use crate::diagnostic::{Code, Finding, Findings};
@@ -28,6 +28,64 @@ use apimachinery::{GroupKind, Identity};
 /// The maximum number of listeners of the parents of all routes together: ten Gateways of 64 listeners with 1,500
 /// routes have a million, and fit into a file of half a megabyte.
 pub(super) const MOST_ATTACHED: usize = 1_000_000;
+
+/// A route before it is linked.
+struct Unlinked<'a> {
+    route: Route<'a>,
+    rules: Rules<'a>,
+    original: Option<&'a Original<'a>>,
+}
+
+/// Its rules.
+enum Rules<'a> {
+    Read(Vec<RouteRule<'a>>),
+    /// Those of a route of the hub.
+    OfHub(&'a Topology<'a>, RouteId),
+}
+
+impl<'a> Unlinked<'a> {
+    fn read(object: &'a Object, sources: Sources<'a>, findings: &mut Findings) -> Option<Self> {
+        let original = sources.original(object);
+        let of_hub = original.and_then(|original| sources.route_with_rules_of(object, original.object));
+        let (route, rules) = match of_hub {
+            Some((hub, of_hub)) => {
+                let route = Route::read_without_rules(object, findings)?;
+                (route, Rules::OfHub(hub, of_hub))
+            }
+            None => {
+                let (route, rules) = Route::read(object, findings)?;
+                (route, Rules::Read(rules))
+            }
+        };
+        Some(Self {
+            route,
+            rules,
+            original,
+        })
+    }
+
+    fn hands_on(&self) -> bool {
+        match &self.rules {
+            Rules::Read(rules) => rules.iter().any(|rule| !rule.delegates.is_empty()),
+            Rules::OfHub(..) => false,
+        }
+    }
+}
+
+/// How many rules routes have, and how many backends these name at most.
+fn room(routes: &[Unlinked<'_>]) -> [usize; 2] {
+    routes.iter().fold([0, 0], |[all, named], read| {
+        let named_by: Vec<usize> = match &read.rules {
+            Rules::Read(rules) => rules.iter().map(|rule| rule.backends.len()).collect(),
+            Rules::OfHub(hub, route) => {
+                let rules = hub.routes.get(*route).rules.iter();
+                rules.map(|rule| hub.rules.get(*rule).backends.len()).collect()
+            }
+        };
+        let sum = named_by.iter().fold(named, |sum, more| sum.saturating_add(*more));
+        [all.saturating_add(named_by.len()), sum]
+    })
+}
 
 impl<'a> Topology<'a> {
     /// Links everything, in linear time. `more_routes` are kinds of routes besides those of Gateway API.
@@ -62,37 +120,45 @@ impl<'a> Topology<'a> {
             }
         }
         topology.attach_listener_sets((sources, seniority), findings);
-        let mut routes: Table<RouteId, (Route<'a>, Vec<RouteRule<'a>>)> = Table::default();
+        let mut routes: Table<RouteId, Unlinked<'a>> = Table::default();
         let mut near = NearObjects::new(sources);
         let known = ROUTE_KINDS.iter().map(|kind| GroupKind::new(GROUP, *kind));
         let kinds: Vec<GroupKind> = known.chain(topology.more_routes.iter().cloned()).collect();
         for kind in kinds {
             let objects: Vec<(&Object, bool)> = sources.of_kind(&kind.group, &kind.kind).collect();
             let read = findings.of_each(&objects, |(object, local), found| {
-                Route::read(object, found).map(|read| (read, *local))
+                Unlinked::read(object, sources, found).map(|route| (route, *local))
             });
-            for ((route, rules), local) in read.into_iter().flatten() {
+            for (route, local) in read.into_iter().flatten() {
                 if !local {
-                    missing_parents(&topology, sources, &route, &mut near, findings);
+                    missing_parents(&topology, sources, &route.route, &mut near, findings);
                 }
-                routes.push((route, rules));
+                routes.push(route);
             }
         }
-        topology.bound(routes.rows().iter().map(|(route, _)| route), findings);
-        // What rules ask for is only read again where some route hands requests on.
-        let hands_on = |rules: &[RouteRule<'_>]| rules.iter().any(|rule| !rule.delegates.is_empty());
-        let hands_on = routes.rows().iter().any(|(_, rules)| hands_on(rules));
+        topology.bound(routes.rows().iter().map(|read| &read.route), findings);
         topology.routes.reserve(routes.rows().len());
-        let rules = || routes.rows().iter().flat_map(|(_, rules)| rules);
-        topology.rules.reserve(rules().count());
-        let named = rules().map(|rule| rule.backends.len()).sum();
+        let [rules, named] = room(routes.rows());
+        topology.rules.reserve(rules);
         let backends = &topology.backends;
         topology
             .backend_ids
             .reserve(named, |id| &backends.get(id).identity);
-        let rules = routes.into_map(|(route, rules)| {
-            topology.add_route(route, &rules, (sources, seniority), grants);
-            if hands_on { rules } else { Vec::new() }
+        // What rules ask for is only read again where some route hands requests on.
+        topology.hands_on = routes.rows().iter().any(Unlinked::hands_on);
+        let mut of_hub = HashMap::new();
+        let rules = routes.into_map(|read| {
+            let object = read.route.object;
+            let id = topology.add_route(read.route, read.original, (sources, seniority));
+            topology.add_rules(id, &read.rules, (sources, grants), &mut of_hub);
+            match read.rules {
+                _ if !topology.hands_on => Vec::new(),
+                Rules::Read(rules) => rules,
+                Rules::OfHub(..) => {
+                    let read = Route::read(object, &mut Findings::new());
+                    read.map(|(_, rules)| rules).unwrap_or_default()
+                }
+            }
         });
         topology.follow_delegations(&rules, (sources, controllers), grants, findings);
         topology.index_gateways();
@@ -221,16 +287,15 @@ impl<'a> Topology<'a> {
     fn add_route(
         &mut self,
         route: Route<'a>,
-        read: &[RouteRule<'a>],
+        original: Option<&Original<'a>>,
         (sources, seniority): (Sources<'a>, Seniority),
-        grants: &Grants<'a>,
-    ) {
+    ) -> RouteId {
         let object = route.object;
         let own = object.namespace_or_empty();
         let namespace = self.namespace(own);
         let id = self.routes.next();
         self.route_ids.entry(route_key(object)).or_insert(id);
-        let assumed = sources.original(object).is_some_and(|original| original.assumed);
+        let assumed = original.is_some_and(|original| original.assumed);
         let mut gateways = BTreeSet::new();
         let mut services = BTreeSet::new();
         let mut refused_at = Vec::new();
@@ -257,42 +322,89 @@ impl<'a> Topology<'a> {
         if !gateways.is_empty() {
             refused_at = Vec::new();
         }
-        let mut rules = Vec::with_capacity(read.len());
-        for (position, rule) in read.iter().enumerate() {
-            let mut backends = Vec::new();
-            for backend in &rule.backends {
-                let namespace = backend.namespace.unwrap_or(own);
-                let from = (object.api_version.group.as_str(), object.kind.as_str(), own);
-                if !grants.permit(from, namespace, (backend.group, backend.kind, backend.name)) {
-                    continue;
-                }
-                let key = (backend.group, backend.kind, Some(namespace), backend.name);
-                let backend = self.backend(key, sources);
-                let node = self.backends.get_mut(backend);
-                // Routes come one after the other: a backend that this one has named has it last.
-                if node.routes.last() != Some(&id) {
-                    node.routes.push(id);
-                }
-                if !backends.contains(&backend) {
-                    backends.push(backend);
-                }
-            }
-            rules.push(self.rules.push(RuleNode {
-                name: rule_name(rule.name, position),
-                backends,
-            }));
-        }
         self.routes.push(RouteNode {
             object,
             route,
             namespace,
-            rules,
+            rules: Vec::new(),
             gateways: gateways.into_iter().collect(),
             services: services.into_iter().collect(),
             refused_at,
             assumed,
-            rank: sources.rank(object, seniority),
-        });
+            rank: seniority.rank(object, original),
+        })
+    }
+
+    /// Adds the rules of a route, and the backends that it may forward to. `of_hub` are the backends of the hub that were
+    /// added so far.
+    fn add_rules(
+        &mut self,
+        id: RouteId,
+        rules: &Rules<'a>,
+        (sources, grants): (Sources<'a>, &Grants<'a>),
+        of_hub: &mut HashMap<BackendId, BackendId>,
+    ) {
+        let object = self.routes.get(id).object;
+        let rules: Vec<RuleNode> = match rules {
+            Rules::OfHub(hub, route) => {
+                let rules = hub.routes.get(*route).rules.iter();
+                let rules = rules.map(|rule| hub.rules.get(*rule)).map(|rule| {
+                    let backends = rule.backends.iter().map(|of| {
+                        let key = key_of(&hub.backends.get(*of).identity);
+                        let known = of_hub.entry(*of);
+                        *known.or_insert_with(|| self.backend(key, sources))
+                    });
+                    RuleNode {
+                        name: rule.name.clone(),
+                        backends: backends.collect(),
+                    }
+                });
+                rules.collect()
+            }
+            Rules::Read(rules) => {
+                let rules = rules.iter().enumerate();
+                let rules = rules.map(|(position, rule)| RuleNode {
+                    name: rule_name(rule.name, position),
+                    backends: self.permitted(object, rule, (sources, grants)),
+                });
+                rules.collect()
+            }
+        };
+        self.routes.get_mut(id).rules.reserve_exact(rules.len());
+        for rule in rules {
+            for backend in &rule.backends {
+                let routes = &mut self.backends.get_mut(*backend).routes;
+                // Routes come one after the other: a backend that this one has named has it last.
+                if routes.last() != Some(&id) {
+                    routes.push(id);
+                }
+            }
+            let rule = self.rules.push(rule);
+            self.routes.get_mut(id).rules.push(rule);
+        }
+    }
+
+    /// The backends of a rule that its route may forward to, each once.
+    fn permitted(
+        &mut self,
+        route: &Object,
+        rule: &RouteRule<'a>,
+        (sources, grants): (Sources<'a>, &Grants<'a>),
+    ) -> Vec<BackendId> {
+        let own = route.namespace_or_empty();
+        let from = (route.api_version.group.as_str(), route.kind.as_str(), own);
+        let mut backends = Vec::new();
+        for backend in &rule.backends {
+            let namespace = backend.namespace.unwrap_or(own);
+            if grants.permit(from, namespace, (backend.group, backend.kind, backend.name)) {
+                let key = (backend.group, backend.kind, Some(namespace), backend.name);
+                let backend = self.backend(key, sources);
+                if !backends.contains(&backend) {
+                    backends.push(backend);
+                }
+            }
+        }
+        backends
     }
 
     /// A backend, new or known.

@@ -206,6 +206,8 @@ pub struct Topology<'a> {
     pub(super) owned: HashMap<Owner, Owned<'a>>,
     /// Whether routes name more listeners than are looked at: then none has parents.
     pub(super) is_too_wide: bool,
+    /// Whether a rule hands requests on to other routes.
+    pub(super) hands_on: bool,
     pub(super) backend_ids: BackendIndex,
 }
 

@@ -47,7 +47,7 @@ impl<'a> Topology<'a> {
                 let assumed = sources.original(object).is_some_and(|original| original.assumed);
                 match self.gateway_of_set(&set, assumed, sources) {
                     Ok(gateway) => waiting.push(Waiting {
-                        rank: sources.rank(object, seniority),
+                        rank: seniority.rank(object, sources.original(object)),
                         set,
                         gateway,
                         assumed,

@@ -5,10 +5,13 @@
 
 use std::collections::HashMap;
 
+use super::hierarchy::Topology;
+use super::ids::RouteId;
 use crate::api::downstream::is_synced_copy;
 use crate::hub::Objects;
 use crate::object::{Ages, Object, Rank, rank_of};
 use apimachinery::Identity;
+use kube_json::Map;
 
 /// The objects that a topology is made of.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +24,8 @@ pub struct Sources<'a> {
     pub hub: Option<&'a Objects>,
     /// Of a cluster, what the synced objects were made from, by their identity there.
     pub originals: Option<&'a Originals<'a>>,
+    /// Of a cluster, the hierarchy of the hub, if it is known: linked with the same grants.
+    pub linked: Option<&'a Topology<'a>>,
 }
 
 /// The original of an object on a cluster.
@@ -45,6 +50,16 @@ pub struct Seniority {
     pub of_originals: Ages,
 }
 
+impl Seniority {
+    /// The rank of a route or a ListenerSet, or a copy of one, among its like.
+    pub(super) fn rank(self, object: &Object, original: Option<&Original<'_>>) -> Rank {
+        match original {
+            Some(original) => rank_of(original.object, self.of_originals),
+            None => rank_of(object, self.ages),
+        }
+    }
+}
+
 impl<'a> Sources<'a> {
     /// The hub as a cluster of its own.
     #[must_use]
@@ -54,6 +69,16 @@ impl<'a> Sources<'a> {
             local: None,
             hub: None,
             originals: None,
+            linked: None,
+        }
+    }
+
+    /// The same of a cluster, where the hierarchy of the hub is known.
+    #[must_use]
+    pub fn after(self, hub: &'a Topology<'a>) -> Self {
+        Self {
+            linked: Some(hub),
+            ..self
         }
     }
 
@@ -83,16 +108,40 @@ impl<'a> Sources<'a> {
         self.objects.get(identity).or_else(local).or_else(hub)
     }
 
-    /// The rank of a route or a ListenerSet among its like.
-    pub(super) fn rank(self, object: &Object, seniority: Seniority) -> Rank {
-        match self.original(object) {
-            Some(original) => rank_of(original.object, seniority.of_originals),
-            None => rank_of(object, seniority.ages),
-        }
+    /// The route of the hub that a copy has the rules of: the same ones, in the same namespace, forward to backends of the
+    /// same names. None where rules hand requests on, as they may do that to routes that only a cluster has.
+    pub(super) fn route_with_rules_of(
+        self,
+        copy: &Object,
+        original: &Object,
+    ) -> Option<(&'a Topology<'a>, RouteId)> {
+        let hub = self.linked.filter(|hub| !hub.hands_on)?;
+        let kind = (original.api_version.group.as_str(), original.kind.as_str());
+        let namespace = original.namespace_or_empty();
+        let route = hub.find_route(kind, namespace, &original.name)?;
+        let is_it = std::ptr::eq(hub.routes.get(route).object, original)
+            && copy.is(kind.0, kind.1)
+            && copy.namespace_or_empty() == namespace
+            && share_rules(copy, original);
+        is_it.then_some((hub, route))
     }
 
     /// The original of an object.
     pub(crate) fn original(self, object: &Object) -> Option<&'a Original<'a>> {
         self.originals?.get(&object.identity())
     }
+}
+
+/// Whether two routes have the same rules, clones of each other.
+fn share_rules(one: &Object, other: &Object) -> bool {
+    let rules = |object: &Object| -> Option<Vec<Option<usize>>> {
+        let rules = object.value.get("spec")?.get("rules")?.as_array()?.iter();
+        Some(
+            rules
+                .map(|rule| rule.as_object().and_then(Map::address))
+                .collect(),
+        )
+    };
+    let rules = rules(one).zip(rules(other));
+    rules.is_some_and(|(one, other)| one == other && one.iter().all(Option::is_some))
 }

@@ -104,7 +104,8 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
 impl Received<'_> {
     /// The policies of a cluster, evaluated as they are there.
     fn evaluated<'s>(&'s self, spoke: &'s Spoke<'_>) -> Attachments<'s> {
-        let sources = spoke.sources(&self.hub.objects);
+        let linked = &self.making.attachments.topology;
+        let sources = spoke.sources(&self.hub.objects).after(linked);
         let (options, mut said) = (Options::default(), Findings::new());
         Attachments::new(sources, spoke.copied(), self.grants, &options, &mut said)
     }
