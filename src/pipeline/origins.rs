@@ -76,7 +76,7 @@ pub(super) fn explain(unfound: &Unfound, findings: &mut Findings) {
         if let Some(path) = document.and_then(|document| unfound.get(&document)) {
             Arc::make_mut(finding).notes.push(format!(
                 "kustomize built this from {path}; no file of that name in the input contains it"
-            ));
+            ).into());
         }
         true
     });
