@@ -586,10 +586,7 @@ mod tests {
             told.collect::<Vec<_>>()
         };
         let inside = Finding::new(Code::GATEWAY_INVALID, at("/items/0/spec/listeners/1"), "this one");
-        assert_eq!(
-            told(inside),
-            [("this one".into(), vec![Text::from("the rule")])]
-        );
+        assert_eq!(told(inside), [("this one".into(), vec![Text::from("the rule")])]);
         let unknown = |item: &str| Finding::new(Code::OBJECT_UNKNOWN_FIELD, at(item), "no field");
         assert_eq!(told(unknown("/items/0/spec/x")).len(), 1);
         assert_eq!(

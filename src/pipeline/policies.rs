@@ -139,7 +139,12 @@ fn objects_around(pointer: &str) -> impl Iterator<Item = &str> {
     let ends = std::iter::successors(Some(0_usize), |end| {
         let rest = pointer.get(*end..)?.strip_prefix("/items/")?;
         let item = rest.split('/').next()?;
-        Some(pointer.len().saturating_sub(rest.len()).saturating_add(item.len()))
+        Some(
+            pointer
+                .len()
+                .saturating_sub(rest.len())
+                .saturating_add(item.len()),
+        )
     });
     ends.filter_map(|end| pointer.get(..end))
 }

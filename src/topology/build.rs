@@ -87,9 +87,7 @@ impl<'a> Topology<'a> {
         topology.rules.reserve(rules().count());
         let named = rules().map(|rule| rule.backends.len()).sum();
         let backends = &topology.backends;
-        topology
-            .backend_ids
-            .reserve(named, |id| &backends.get(id).name);
+        topology.backend_ids.reserve(named, |id| &backends.get(id).name);
         let rules = routes.into_map(|(route, rules)| {
             topology.add_route(route, &rules, (sources, seniority), grants);
             if hands_on { rules } else { Vec::new() }

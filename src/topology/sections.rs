@@ -13,7 +13,10 @@ use kube_json::Text;
 /// The section name of a rule: its own, or its position, counted from 1, as policy-machinery counts
 /// (docs/systems/gep-713.md#sections).
 pub(super) fn rule_name(name: Option<&str>, position: usize) -> Text {
-    name.map_or_else(|| format!("rule-{}", position.saturating_add(1)).into(), Text::from)
+    name.map_or_else(
+        || format!("rule-{}", position.saturating_add(1)).into(),
+        Text::from,
+    )
 }
 
 impl Topology<'_> {

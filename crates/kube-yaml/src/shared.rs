@@ -3,15 +3,14 @@
 //! Owns: the mappings that were complete last. Flows in: a complete mapping. Flows out: the same, or one that is equal.
 //! Must not know: events, positions.
 
-use std::hash::{Hash as _, Hasher};
-
 use kube_json::{Map, Value};
 
 /// How many mappings are remembered, at most: what is equal stands near in most documents, and a document of a million
 /// mappings must not take twice their memory while it is read.
 const REMEMBERED: usize = 64;
 
-/// Mappings by a number that equal ones have in common; a later one takes the place of another with its number.
+/// Mappings by a number that equal ones have in common; a later one takes the place of another with its number. The number
+/// decides only what is shared, never what is read.
 #[derive(Default)]
 pub(super) struct Shared(Vec<Map>);
 
@@ -37,47 +36,39 @@ impl Shared {
     }
 }
 
-/// Where a mapping is remembered. Mappings inside it count by their address: equal ones were shared.
+/// Where a mapping is remembered. Its names do not matter: few mappings differ in them alone. Mappings inside it count by
+/// their address: equal ones were shared.
 fn number(map: &Map) -> usize {
-    let mut mixed = Mixed(0);
-    for (name, value) in map {
-        mixed.write(name.as_bytes());
-        mix(value, &mut mixed);
-    }
+    let mixed = map.values().fold(0, mix);
     // The multiplication mixes upward.
-    usize::try_from(mixed.0 >> 48).unwrap_or_default()
+    usize::try_from(mixed >> 48).unwrap_or_default()
 }
 
-fn mix(value: &Value, mixed: &mut Mixed) {
+fn mix(mixed: u64, value: &Value) -> u64 {
     match value {
-        Value::Null => {}
-        Value::Bool(bool) => bool.hash(mixed),
-        Value::Number(number) => number.hash(mixed),
-        Value::String(text) => mixed.write(text.as_bytes()),
-        Value::Array(items) => items.iter().for_each(|item| mix(item, mixed)),
-        Value::Object(map) => map.address().hash(mixed),
+        Value::Null => step(mixed, 0),
+        Value::Bool(bool) => step(mixed, u64::from(*bool)),
+        Value::Number(number) => step(mixed, number.as_u64().unwrap_or_default()),
+        Value::String(text) => mix_text(mixed, text.as_bytes()),
+        Value::Array(items) => items.iter().fold(mixed, mix),
+        Value::Object(map) => step(
+            mixed,
+            u64::try_from(map.address().unwrap_or_default()).unwrap_or_default(),
+        ),
     }
 }
 
-/// A fast mixture of bytes: who finds two mappings of one number only keeps one of them from being shared.
-struct Mixed(u64);
-
-impl Hasher for Mixed {
-    fn write(&mut self, bytes: &[u8]) {
-        for part in bytes.chunks(8) {
-            let mut word = [0; 8];
-            for (to, from) in word.iter_mut().zip(part) {
-                *to = *from;
-            }
-            self.write_u64(u64::from_le_bytes(word));
-        }
+/// The ends of a text are enough to tell most from each other.
+fn mix_text(mixed: u64, text: &[u8]) -> u64 {
+    match (text.first_chunk(), text.last_chunk()) {
+        (Some(first), Some(last)) => step(step(mixed, u64::from_le_bytes(*first)), u64::from_le_bytes(*last)),
+        _ => step(
+            mixed,
+            text.iter().fold(1, |word, byte| word << 8 | u64::from(*byte)),
+        ),
     }
+}
 
-    fn write_u64(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
+const fn step(mixed: u64, word: u64) -> u64 {
+    (mixed.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)
 }

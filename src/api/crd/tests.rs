@@ -10,7 +10,10 @@ use crate::api::fixture::object;
 use crate::diagnostic::Place;
 
 fn messages(findings: &[Finding]) -> Vec<String> {
-    findings.iter().map(|finding| finding.message.to_string()).collect()
+    findings
+        .iter()
+        .map(|finding| finding.message.to_string())
+        .collect()
 }
 
 fn crd_value(spec: Value) -> Object {
