@@ -25,7 +25,7 @@ pub(crate) fn take_known(findings: &mut Findings, loaded: &Loaded, request: &Req
     // Lines move; a file and a message say what it is.
     fn identity(finding: &Finding, sources: &Sources) -> (&'static str, String, Option<String>) {
         let file = sources.locate(&finding.place).map(|span| span.path.to_owned());
-        (finding.code.name(), finding.message.clone(), file)
+        (finding.code.name(), finding.message.to_string(), file)
     }
     let is_warning = |finding: &Finding| finding.severity == Severity::Warning;
     if !findings.iter().any(is_warning) {

@@ -74,9 +74,10 @@ pub(super) fn explain(unfound: &Unfound, findings: &mut Findings) {
     findings.revise(|finding| {
         let document = finding.place.field().map(|(document, _)| document);
         if let Some(path) = document.and_then(|document| unfound.get(&document)) {
-            Arc::make_mut(finding).notes.push(format!(
-                "kustomize built this from {path}; no file of that name in the input contains it"
-            ));
+            Arc::make_mut(finding).notes.push(
+                format!("kustomize built this from {path}; no file of that name in the input contains it")
+                    .into(),
+            );
         }
         true
     });

@@ -13,7 +13,7 @@ use super::placed::Placed;
 use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};
 use crate::api::rules;
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId, Within};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::{Ages, Object};
 use crate::outcome::SpokeView;
@@ -44,8 +44,8 @@ struct Teaching<'a> {
     controllers: Controllers,
     root_namespace: Option<String>,
     loaded: &'a Loaded,
-    /// Where the input breaks its CRDs: the position of the first such finding of its reading.
-    broken: Arc<Within<'a, usize>>,
+    /// The objects that break their CRDs: the position of the first such finding of the reading.
+    broken: Arc<HashMap<(DocumentId, &'a str), usize>>,
     without: Option<Identity>,
 }
 
@@ -72,10 +72,14 @@ impl<'a> Teaching<'a> {
         let Placed {
             loaded, hub, ours, ..
         } = placed;
-        let mut broken = Within::default();
+        let mut broken = HashMap::new();
         for (position, finding) in loaded.findings.iter().enumerate() {
-            if finding.code == Code::OBJECT_SCHEMA {
-                broken.add(&finding.place, position);
+            if finding.code == Code::OBJECT_SCHEMA
+                && let Some((document, pointer)) = finding.place.field()
+            {
+                for object in objects_around(pointer) {
+                    broken.entry((document, object)).or_insert(position);
+                }
             }
         }
         Self {
@@ -101,16 +105,17 @@ impl<'a> Teaching<'a> {
     /// Why an API server refuses a policy: because of its CRD, or, if that is not in the input, the rules of its kind.
     fn refused(&self, object: &Object) -> Option<String> {
         if self.hub.crds.contains_key(&object.group_kind()) {
-            let position = self.broken.least(&object.place(""))?;
-            let finding = self.loaded.findings.iter().nth(position)?;
-            return Some(finding.message.clone());
+            let origin = &object.origin;
+            let position = self.broken.get(&(origin.document, origin.pointer.as_str()))?;
+            let finding = self.loaded.findings.iter().nth(*position)?;
+            return Some(finding.message.to_string());
         }
         let by_rules = &self.loaded.examined.by_rules;
         let broken = by_rules.judge(object, || rules::broken(object));
         let mut errors = broken
             .into_iter()
             .filter(|finding| finding.severity == Severity::Error);
-        errors.next().map(|finding| finding.message)
+        errors.next().map(|finding| finding.message.into())
     }
 
     /// The same without a policy.
@@ -128,6 +133,21 @@ impl<'a> Teaching<'a> {
             without,
         }
     }
+}
+
+/// The pointers of the objects that a pointer may be inside: the document, and items of lists.
+fn objects_around(pointer: &str) -> impl Iterator<Item = &str> {
+    let ends = std::iter::successors(Some(0_usize), |end| {
+        let rest = pointer.get(*end..)?.strip_prefix("/items/")?;
+        let item = rest.split('/').next()?;
+        Some(
+            pointer
+                .len()
+                .saturating_sub(rest.len())
+                .saturating_add(item.len()),
+        )
+    });
+    ends.filter_map(|end| pointer.get(..end))
 }
 
 /// The same on a cluster: controllers there go by creation times, whatever counts on the hub.

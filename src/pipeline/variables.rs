@@ -43,7 +43,7 @@ pub(super) fn explain(sources: &Sources, findings: &mut Findings) {
             {
                 Arc::make_mut(before).related.push(crate::diagnostic::Label {
                     place: finding.place.clone(),
-                    text: "and here".to_owned(),
+                    text: "and here".into(),
                 });
             }
             continue;
@@ -63,7 +63,7 @@ pub(super) fn explain(sources: &Sources, findings: &mut Findings) {
         {
             Arc::make_mut(finding)
                 .notes
-                .push(format!("it is in {}", counted(more, "more place")));
+                .push(format!("it is in {}", counted(more, "more place")).into());
         }
     }
     // That the work contains it follows.
@@ -78,7 +78,7 @@ pub(super) fn explain(sources: &Sources, findings: &mut Findings) {
 
 fn explained(finding: Finding, variable: &str) -> Finding {
     let mut finding = finding;
-    finding.message = format!("the variable `{variable}` has no value yet: {}", finding.message);
+    finding.message = format!("the variable `{variable}` has no value yet: {}", finding.message).into();
     finding
         .note(
             "Flux substitutes such values before it applies (`postBuild`); the input is the text before that",

@@ -242,9 +242,10 @@ impl<V: Clone + fmt::Debug> fmt::Debug for Map<V> {
     }
 }
 
-impl<V: Clone + PartialEq> PartialEq for Map<V> {
+/// What shares its members is equal. No value differs from itself: JSON has no NaN.
+impl<V: Clone + Eq> PartialEq for Map<V> {
     fn eq(&self, other: &Self) -> bool {
-        self.len() == other.len() && self.iter().eq(other)
+        self.len() == other.len() && (self.address() == other.address() || self.iter().eq(other))
     }
 }
 

@@ -14,6 +14,7 @@ use super::error::{Error, ErrorKind, Outcome};
 use super::fields::{Complete, Merged, insert, merge};
 use super::limits::Limits;
 use super::position::Record;
+use super::shared::Shared;
 use super::value::Scalar;
 
 /// Bytes of text that weigh as much as one value, when aliases are counted.
@@ -86,6 +87,7 @@ pub(super) struct Composer<'t, 'l, R: Record> {
     pub(super) weight: usize,
     /// The weight of everything that was copied, for an alias or to have it ready for one.
     pub(super) copied: usize,
+    pub(super) shared: Shared,
 }
 
 impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
@@ -103,6 +105,7 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
             alias_steps: 0,
             weight: 0,
             copied: 0,
+            shared: Shared::default(),
         }
     }
 

@@ -50,6 +50,7 @@ mod scan_plain;
 mod scan_property;
 mod scan_quoted;
 mod scanner;
+mod shared;
 mod split;
 mod style;
 mod token;

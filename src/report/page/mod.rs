@@ -321,9 +321,9 @@ impl Page<'_> {
             .map(|finding| FindingRow {
                 code: finding.code.name(),
                 severity: finding.severity.as_str(),
-                message: finding.message.clone(),
+                message: finding.message.to_string(),
                 at: tables.at(finding.place.clone()),
-                help: finding.help.clone(),
+                help: finding.help.as_ref().map(ToString::to_string),
             })
             .collect()
     }

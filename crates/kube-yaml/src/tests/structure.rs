@@ -434,3 +434,39 @@ fn json_has_its_own_escapes_and_the_same_strictness() {
         assert_eq!(split_json(text).unwrap_err().kind, ErrorKind::Syntax, "{text}");
     }
 }
+
+#[test]
+fn equal_mappings_of_a_document_share_their_members() {
+    let text = concat!(
+        "selector: &s {matchLabels: {app: shop, tier: 1}}\n",
+        "template: {labels: {tier: 1, app: shop}}\n",
+        "other: {labels: {app: shop, tier: \"1\"}}\n",
+        "none: {}\nalias: *s\n",
+    );
+    let read = value(text);
+    let at = |pointer: &str| read.pointer(pointer).and_then(kube_json::Value::as_object);
+    let address = |pointer| at(pointer).and_then(kube_json::Map::address);
+    assert_eq!(address("/selector/matchLabels"), address("/template/labels"));
+    assert_eq!(address("/selector"), address("/alias"));
+    assert_ne!(address("/other/labels"), address("/template/labels"));
+    assert_eq!(
+        read,
+        json!({
+            "selector": {"matchLabels": {"app": "shop", "tier": 1}},
+            "template": {"labels": {"app": "shop", "tier": 1}},
+            "other": {"labels": {"app": "shop", "tier": "1"}},
+            "none": {},
+            "alias": {"matchLabels": {"app": "shop", "tier": 1}},
+        })
+    );
+}
+
+/// Rust's comparison of floats says that they are equal; only one of them is a float here.
+#[test]
+fn a_negative_zero_is_not_shared_with_a_zero() {
+    let read = value("[{a: 0.0}, {a: -0.0}, {a: 0}, {a: [-0.0]}, {a: [0.0]}]\n");
+    assert_eq!(
+        read.to_string(),
+        r#"[{"a":0},{"a":-0.0},{"a":0},{"a":[-0.0]},{"a":[0]}]"#
+    );
+}

@@ -130,7 +130,7 @@ pub fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
             (Code::CONFIG_INVALID, Place::value(document, &*violation.pointer))
         };
         let mut finding = Finding::new(code, place, message);
-        finding.help = violation::help(violation);
+        finding.help = violation::help(violation).map(Into::into);
         findings.push(finding);
     }
     let config = interpret(&value, document, &mut findings);

@@ -4,6 +4,7 @@
 //! Flows out: the view of `crd_schema`, findings. Must not know: built-in kinds; those are in the kind table of `hub`.
 
 use crd_schema::SchemaProblem;
+use kube_json::Text;
 
 use super::{catalog, violation};
 use crate::diagnostic::{Code, Finding, Severity};
@@ -131,10 +132,11 @@ pub(crate) fn check_by_catalog(crd: &Crd, object: &Object, only: Option<&[&str]>
         return Vec::new();
     }
     let product = catalog::find(&crd.group, &crd.kind).and_then(|entry| entry.product(version));
-    let note = format!(
+    // All findings about the object share it.
+    let note = Text::from(format!(
         "as of {}; add your own CRD to the input to check against it",
         product.unwrap_or_default()
-    );
+    ));
     let found = violation::findings(&violations, object).into_iter();
     found.map(|finding| finding.note(note.clone())).collect()
 }

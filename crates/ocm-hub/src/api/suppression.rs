@@ -10,6 +10,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use kube_json::Text;
 
 use crate::diagnostic::{
     CODES, Code, DocumentId, Finding, Place, Severity, Suppressed, SuppressedBy, nearest,
@@ -223,6 +224,6 @@ fn no_reason(place: Place) -> Finding {
 
 /// The finding about a suppression that does not apply.
 #[must_use]
-pub fn invalid(place: Place, message: impl Into<String>, help: impl Into<String>) -> Finding {
+pub fn invalid(place: Place, message: impl Into<Text>, help: impl Into<Text>) -> Finding {
     Finding::new(Code::SUPPRESSION_INVALID, place, message).help(help)
 }

@@ -94,7 +94,7 @@ fn told(violations: &[&Violation], object: &Object) -> Vec<Finding> {
             other.pointer == violation.pointer && is_about_value(other) && is_about_value(violation)
         };
         if let Some((_, first)) = findings.iter_mut().find(same) {
-            first.notes.push(violation.to_string());
+            first.notes.push(violation.to_string().into());
             continue;
         }
         let mut found = finding(violation, object);

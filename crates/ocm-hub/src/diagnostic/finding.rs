@@ -3,6 +3,8 @@
 //! Owns: its parts. Flows in: the texts and places of a stage. Flows out: a [`Finding`]. Must not know: how it is
 //! shown.
 
+use kube_json::Text;
+
 use super::{Code, DocumentId, Place, Severity, Suppressed};
 
 /// A place with a few words about it: the other side of a conflict, the first of two duplicates.
@@ -11,7 +13,7 @@ pub struct Label {
     /// Where.
     pub place: Place,
     /// What is there, a few words without a full stop.
-    pub text: String,
+    pub text: Text,
 }
 
 /// A name that something refers to and nothing has, and the definition of a near one.
@@ -40,17 +42,17 @@ pub struct Finding {
     /// Starts as the code's default; configuration may change it when findings are collected.
     pub severity: Severity,
     /// One sentence without a full stop: what is wrong.
-    pub message: String,
+    pub message: Text,
     /// The place it is about.
     pub place: Place,
     /// What is under the caret at `place`; may be empty.
-    pub label: String,
+    pub label: Text,
     /// Further places that explain it.
     pub related: Vec<Label>,
     /// Why: rules, candidates, limits; each one sentence.
-    pub notes: Vec<String>,
+    pub notes: Vec<Text>,
     /// What to type or change next.
-    pub help: Option<String>,
+    pub help: Option<Text>,
     /// A rule of a schema over everything inside the place: a finding about the wrong part explains it better.
     pub is_rule: bool,
     /// Objects whose own findings explain this one ([`Finding::follows_from`]).
@@ -59,7 +61,7 @@ pub struct Finding {
     pub suppressed: Option<Suppressed>,
     /// The fields of which, key and value, no more need be reported about the shape: the same mistake, found again by the
     /// reader of the value. By their JSON pointers.
-    pub(crate) settles: Vec<(DocumentId, String)>,
+    pub settles: Vec<(DocumentId, Text)>,
     /// The field that is missing because its key is misspelled here.
     pub misspells: Option<Box<Place>>,
     /// The name that nothing has, if a definition is near it: all findings about it have one cause.
@@ -69,13 +71,13 @@ pub struct Finding {
 impl Finding {
     /// A finding with the default severity of its code.
     #[must_use]
-    pub fn new(code: Code, place: Place, message: impl Into<String>) -> Self {
+    pub fn new(code: Code, place: Place, message: impl Into<Text>) -> Self {
         Self {
             code,
             severity: code.default_severity(),
             message: message.into(),
             place,
-            label: String::new(),
+            label: Text::new(),
             related: Vec::new(),
             notes: Vec::new(),
             help: None,
@@ -90,14 +92,14 @@ impl Finding {
 
     /// Sets the words under the caret.
     #[must_use]
-    pub fn label(mut self, text: impl Into<String>) -> Self {
+    pub fn label(mut self, text: impl Into<Text>) -> Self {
         self.label = text.into();
         self
     }
 
     /// Adds a further place.
     #[must_use]
-    pub fn related(mut self, place: Place, text: impl Into<String>) -> Self {
+    pub fn related(mut self, place: Place, text: impl Into<Text>) -> Self {
         let text = text.into();
         self.related = with(self.related, Label { place, text });
         self
@@ -105,14 +107,14 @@ impl Finding {
 
     /// Adds a sentence of explanation.
     #[must_use]
-    pub fn note(mut self, text: impl Into<String>) -> Self {
+    pub fn note(mut self, text: impl Into<Text>) -> Self {
         self.notes = with(self.notes, text.into());
         self
     }
 
     /// Sets the help line.
     #[must_use]
-    pub fn help(mut self, text: impl Into<String>) -> Self {
+    pub fn help(mut self, text: impl Into<Text>) -> Self {
         self.help = Some(text.into());
         self
     }
@@ -152,7 +154,7 @@ impl Finding {
 
     /// Says that this finding explains whatever is wrong with the shape of a field, by its document and JSON pointer.
     #[must_use]
-    pub fn settles(mut self, field: (DocumentId, String)) -> Self {
+    pub fn settles(mut self, field: (DocumentId, Text)) -> Self {
         self.settles = with(self.settles, field);
         self
     }

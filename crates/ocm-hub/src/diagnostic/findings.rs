@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use kube_json::Text;
+
 use super::within::Within;
 use super::{Code, DocumentId, Finding, Locate, Place, Severity, Suppressed};
 use crate::parallel;
@@ -314,7 +316,7 @@ impl Findings {
             .filter(|finding| finding.code == Code::OBJECT_SCHEMA)
             .map(|finding| &finding.place)
             .collect();
-        let settled: BTreeSet<&(DocumentId, String)> =
+        let settled: BTreeSet<&(DocumentId, Text)> =
             of_schemas().flat_map(|finding| &finding.settles).collect();
         let is_settled = |place: &Place| match place {
             Place::Field {
@@ -368,7 +370,7 @@ impl Findings {
     pub fn note_first(&mut self, is_meant: impl Fn(&Finding) -> bool, note: &str) {
         let first = self.found.iter_mut().find(|finding| is_meant(finding));
         if let Some(first) = first.filter(|first| !first.notes.iter().any(|known| known == note)) {
-            Arc::make_mut(first).notes.push(note.to_owned());
+            Arc::make_mut(first).notes.push(note.into());
         }
     }
 
@@ -492,7 +494,7 @@ mod tests {
             source: SourceId(0),
             index: 0,
         };
-        let field = |pointer: &str| (document, pointer.to_owned());
+        let field = |pointer: &str| (document, Text::from(pointer));
         let at = |code: Code, pointer: &str| Finding::new(code, Place::value(document, pointer), code.name());
         let codes = |findings: &[Finding]| -> Vec<&'static str> {
             let mut all = Findings::new();
@@ -584,10 +586,7 @@ mod tests {
             told.collect::<Vec<_>>()
         };
         let inside = Finding::new(Code::GATEWAY_INVALID, at("/items/0/spec/listeners/1"), "this one");
-        assert_eq!(
-            told(inside),
-            [("this one".to_owned(), vec!["the rule".to_owned()])]
-        );
+        assert_eq!(told(inside), [("this one".into(), vec![Text::from("the rule")])]);
         let unknown = |item: &str| Finding::new(Code::OBJECT_UNKNOWN_FIELD, at(item), "no field");
         assert_eq!(told(unknown("/items/0/spec/x")).len(), 1);
         assert_eq!(

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use kube_json::Text;
+
 use super::{Code, DocumentId, Finding, Findings, Locate, Part, Place, SourceId, Span};
 
 /// Files in memory. Fields are found by a table: pointer to the text that is there.
 #[derive(Default)]
 pub(super) struct Texts {
     files: Vec<(String, String)>,
-    fields: BTreeMap<(DocumentId, String), (usize, usize)>,
+    fields: BTreeMap<(DocumentId, Text), (usize, usize)>,
 }
 
 impl Texts {
@@ -36,10 +38,10 @@ impl Texts {
             unreachable!()
         };
         let document = DocumentId { source, index };
-        self.fields.insert((document, pointer.to_owned()), (start, end));
+        self.fields.insert((document, pointer.into()), (start, end));
         Place::Field {
             document,
-            pointer: pointer.to_owned(),
+            pointer: pointer.into(),
             part: Part::Value,
         }
     }

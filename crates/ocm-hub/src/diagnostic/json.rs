@@ -3,6 +3,7 @@
 //! Owns: the shape. Flows in: findings. Flows out: `serde::Serialize` values that borrow from them.
 //! Must not know: who finds what.
 
+use kube_json::Text;
 use serde::Serialize;
 
 use super::position::{Location, resolve};
@@ -59,7 +60,8 @@ pub struct FindingEntry<'a> {
     /// Further places.
     pub related: Vec<RelatedEntry<'a>>,
     /// Why.
-    pub notes: &'a [String],
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    pub notes: &'a [Text],
     /// What to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<&'a str>,

@@ -3,6 +3,8 @@
 //! Owns: [`Place`], and what resolves it ([`Locate`]). Flows in: nothing. Flows out: these types. Must not know:
 //! files.
 
+use kube_json::Text;
+
 /// Index of an input file in the order of its path (the `source` module hands them out).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceId(pub u32);
@@ -33,7 +35,7 @@ pub enum Place {
         /// The document.
         document: DocumentId,
         /// RFC 6901 pointer. When the field does not exist, the nearest existing parent is shown.
-        pointer: String,
+        pointer: Text,
         /// The key or the value.
         part: Part,
     },
@@ -42,9 +44,9 @@ pub enum Place {
         /// The document.
         document: DocumentId,
         /// Pointer of the string.
-        pointer: String,
+        pointer: Text,
         /// Pointer inside its text.
-        inner: String,
+        inner: Text,
         /// The key or the value.
         part: Part,
     },
@@ -66,7 +68,7 @@ pub enum Place {
 impl Place {
     /// The value at `pointer` of `document`.
     #[must_use]
-    pub fn value(document: DocumentId, pointer: impl Into<String>) -> Self {
+    pub fn value(document: DocumentId, pointer: impl Into<Text>) -> Self {
         Self::Field {
             document,
             pointer: pointer.into(),
@@ -109,7 +111,7 @@ impl Place {
 
     /// The key at `pointer` of `document`.
     #[must_use]
-    pub fn key(document: DocumentId, pointer: impl Into<String>) -> Self {
+    pub fn key(document: DocumentId, pointer: impl Into<Text>) -> Self {
         Self::Field {
             document,
             pointer: pointer.into(),

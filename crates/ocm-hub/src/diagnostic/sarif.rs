@@ -309,7 +309,7 @@ fn result(
         .iter()
         .filter_map(|related| {
             let found = resolve(&related.place, locate)?;
-            Some((found, related.text.clone()))
+            Some((found, related.text.to_string()))
         })
         .enumerate()
         .map(|(index, (found, text))| location(&found, Some(index + 1), text))
@@ -319,7 +319,7 @@ fn result(
         rule_index: rule_index(finding.code),
         level: level(finding.severity),
         message: message(finding, locate),
-        locations: [location(found, None, finding.label.clone())],
+        locations: [location(found, None, finding.label.to_string())],
         related_locations,
         partial_fingerprints: BTreeMap::from([(FINGERPRINT, fingerprint(finding, found, seen))]),
         suppressions: None,
@@ -356,7 +356,7 @@ fn location(found: &Found<'_>, id: Option<usize>, text: String) -> Location {
 /// The sentence, then what explains it: viewers show one text only. Related places that have no location of
 /// their own are reported here.
 fn message(finding: &Finding, locate: &dyn Locate) -> Message {
-    let mut text = finding.message.clone();
+    let mut text = finding.message.to_string();
     for related in &finding.related {
         match origin(&related.place, locate) {
             Some(origin) => {

@@ -116,7 +116,8 @@ pub fn soften(hub: &Hub, controller_name: &str, sources: &Sources, findings: &mu
                 } else {
                     format!("are {more} more objects")
                 }
-            );
+            )
+            .into();
         }
         findings.push(finding);
     }
@@ -166,7 +167,7 @@ pub fn unused<'h>(hub: &'h Hub, controller_name: &'h str) -> Vec<&'h Object> {
 fn make_bystander(finding: &mut Finding) {
     finding.severity = Severity::Warning;
     let why = "this does not stop the run, because rendering does not use this object";
-    finding.notes.push(why.to_owned());
+    finding.notes.push(why.into());
 }
 
 /// The two files of a duplicate.

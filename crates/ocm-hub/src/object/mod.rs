@@ -43,8 +43,13 @@ impl Origin {
 
     /// The document and the JSON pointer in it of a field of the object here.
     #[must_use]
-    pub fn field(&self, pointer: &str) -> (DocumentId, String) {
-        (self.document, format!("{}{pointer}", self.pointer))
+    pub fn field(&self, pointer: &str) -> (DocumentId, Text) {
+        let whole = if self.pointer.is_empty() {
+            Text::from(pointer)
+        } else {
+            format!("{}{pointer}", self.pointer).into()
+        };
+        (self.document, whole)
     }
 
     /// The place of a field that `value`, the object here, lacks, and the help: its misspelled key if there is one,

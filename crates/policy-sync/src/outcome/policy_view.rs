@@ -126,18 +126,18 @@ impl PolicyView<'_> {
     pub fn without_objects(&self) -> Vec<Object> {
         let seen = self.seen();
         let backends = seen.flat_map(|seen| seen.attachments.topology.backends.rows());
-        let named: BTreeSet<&Identity> = backends
+        let named: BTreeSet<Identity> = backends
             .filter(|backend| backend.object.is_none())
-            .map(|backend| &backend.identity)
+            .map(|backend| backend.name.identity())
             .collect();
         let objects = named.into_iter().map(|identity| Object {
             api_version: ApiVersion {
-                group: identity.group_kind.group.clone(),
+                group: identity.group_kind.group,
                 version: String::new(),
             },
-            kind: identity.group_kind.kind.clone(),
-            namespace: identity.namespace.clone(),
-            name: identity.name.clone(),
+            kind: identity.group_kind.kind,
+            namespace: identity.namespace,
+            name: identity.name,
             value: Value::Null,
             origin: Origin {
                 document: DocumentId {

@@ -128,7 +128,7 @@ fn read_targets(policy: &mut Policy<'_>, profile: &Profile, findings: &mut Findi
     policy.invalid = wrong
         .iter()
         .find(|finding| finding.severity == Severity::Error)
-        .map(|finding| finding.message.clone());
+        .map(|finding| finding.message.to_string());
     findings.extend(wrong.iter().cloned());
 }
 

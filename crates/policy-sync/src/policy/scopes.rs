@@ -233,7 +233,7 @@ impl Parents {
 fn parents_of(topology: &Topology<'_>, node: &RouteNode<'_>, taken: &BTreeSet<ListenerId>) -> Vec<Parent> {
     let own = node.object.namespace_or_empty();
     let named = topology.parents_of(&node.route);
-    let parents = named.iter().filter_map(|parent| {
+    let found = named.iter().filter_map(|parent| {
         let owner = topology.parent(own, parent).ok()?;
         let (gateway, set) = owner;
         let listeners = topology.listeners_of(owner, parent.section_name).iter().copied();
@@ -247,7 +247,10 @@ fn parents_of(topology: &Topology<'_>, node: &RouteNode<'_>, taken: &BTreeSet<Li
             listeners: listeners.collect(),
         })
     });
-    parents.collect()
+    // Most routes have one, and a list that grows would begin with room for four.
+    let mut parents = Vec::with_capacity(named.len());
+    parents.extend(found);
+    parents
 }
 
 /// With whom a policy on a route or a rule merges, by the parent and the listener that the traffic takes.

@@ -59,9 +59,9 @@ impl Unserved {
 /// (`istio/istio pilot/pkg/serviceregistry/kube/controller/ambient/waypoints.go@1.30.3`).
 pub(super) fn waypoint_of(topology: &Topology<'_>, backend: BackendId) -> Result<Waypoint, Unserved> {
     let known = topology.backends.get(backend);
-    let kind = known.identity.group_kind.kind.as_str();
-    let namespace = known.identity.namespace.as_deref().unwrap_or_default();
-    let service = format!("{kind} {namespace}/{}", known.identity.name);
+    let kind = known.name.kind.as_str();
+    let namespace = known.name.namespace.as_deref().unwrap_or_default();
+    let service = format!("{kind} {namespace}/{}", known.name.name);
     let label_it =
         format!("label {service} `{USE_WAYPOINT}: NAME`, the name of a Gateway of class {WAYPOINT_CLASS}");
     let Some(object) = known.object else {

@@ -2,7 +2,8 @@
 //!
 //! Owns: the index. Flows in: numbers of rows, names. Flows out: numbers. Must not know: what a backend is for.
 //!
-//! It keeps no names: it compares those of the rows. Routes name two backends each, and a fleet has many routes.
+//! It keeps no names: it compares those of the rows. Routes name two backends each, and a fleet has many routes: their
+//! names take as little memory as they can.
 
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -10,9 +11,40 @@ use hashbrown::HashTable;
 
 use super::ids::BackendId;
 use apimachinery::Identity;
+use kube_json::Text;
 
 /// Group, kind, namespace, and name of a backend.
 pub(super) type BackendKey<'k> = (&'k str, &'k str, Option<&'k str>, &'k str);
+
+/// The name of a backend as it is kept.
+#[derive(Debug, Clone)]
+pub(crate) struct BackendName {
+    group: Text,
+    pub(crate) kind: Text,
+    pub(crate) namespace: Option<Text>,
+    pub(crate) name: Text,
+}
+
+impl BackendName {
+    pub(super) fn of((group, kind, namespace, name): BackendKey<'_>) -> Self {
+        Self {
+            group: group.into(),
+            kind: kind.into(),
+            namespace: namespace.map(Text::from),
+            name: name.into(),
+        }
+    }
+
+    pub(super) fn key(&self) -> BackendKey<'_> {
+        (&self.group, &self.kind, self.namespace.as_deref(), &self.name)
+    }
+
+    /// The same for everybody else.
+    pub(crate) fn identity(&self) -> Identity {
+        let (group, kind, namespace, name) = self.key();
+        Identity::new(group, kind, namespace, name)
+    }
+}
 
 /// The numbers of backends by their names.
 #[derive(Debug, Default)]
@@ -22,36 +54,25 @@ pub(super) struct BackendIndex {
 }
 
 impl BackendIndex {
-    /// The backend of this name, if a route or a policy named it. `identity` gives the names of a row.
+    /// The backend of this name, if a route or a policy named it. `name` gives that of a row.
     pub(super) fn find<'b>(
         &self,
         key: BackendKey<'_>,
-        identity: impl Fn(BackendId) -> &'b Identity,
+        name: impl Fn(BackendId) -> &'b BackendName,
     ) -> Option<BackendId> {
-        let is_it = |id: &BackendId| key_of(identity(*id)) == key;
+        let is_it = |id: &BackendId| name(*id).key() == key;
         self.numbers.find(self.hashing.hash_one(key), is_it).copied()
     }
 
     /// Makes room for so many more rows, so that none is hashed again.
-    pub(super) fn reserve<'b>(&mut self, more: usize, identity: impl Fn(BackendId) -> &'b Identity) {
-        let hash = |id: &BackendId| self.hashing.hash_one(key_of(identity(*id)));
+    pub(super) fn reserve<'b>(&mut self, more: usize, name: impl Fn(BackendId) -> &'b BackendName) {
+        let hash = |id: &BackendId| self.hashing.hash_one(name(*id).key());
         self.numbers.reserve(more, hash);
     }
 
     /// Adds a row that no other one has the name of.
-    pub(super) fn insert<'b>(&mut self, id: BackendId, identity: impl Fn(BackendId) -> &'b Identity) {
-        let hash = |id: &BackendId| self.hashing.hash_one(key_of(identity(*id)));
+    pub(super) fn insert<'b>(&mut self, id: BackendId, name: impl Fn(BackendId) -> &'b BackendName) {
+        let hash = |id: &BackendId| self.hashing.hash_one(name(*id).key());
         self.numbers.insert_unique(hash(&id), id, hash);
     }
-}
-
-/// An identity as a key.
-pub(super) fn key_of(identity: &Identity) -> BackendKey<'_> {
-    let kind = &identity.group_kind;
-    (
-        &kind.group,
-        &kind.kind,
-        identity.namespace.as_deref(),
-        &identity.name,
-    )
 }

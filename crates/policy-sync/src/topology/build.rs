@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::backend_index::{BackendKey, key_of};
+use super::backend_index::{BackendKey, BackendName};
 use super::controllers::Controllers;
 use super::hierarchy::{
     BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology,
@@ -23,7 +23,7 @@ use crate::api::route::{ROUTE_KINDS, Route, RouteRule, is_route, service_ports};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Table};
 use crate::object::Object;
-use apimachinery::{GroupKind, Identity};
+use apimachinery::GroupKind;
 
 /// The maximum number of listeners of the parents of all routes together: ten Gateways of 64 listeners with 1,500
 /// routes have a million, and fit into a file of half a megabyte.
@@ -141,9 +141,7 @@ impl<'a> Topology<'a> {
         let [rules, named] = room(routes.rows());
         topology.rules.reserve(rules);
         let backends = &topology.backends;
-        topology
-            .backend_ids
-            .reserve(named, |id| &backends.get(id).identity);
+        topology.backend_ids.reserve(named, |id| &backends.get(id).name);
         // What rules ask for is only read again where some route hands requests on.
         topology.hands_on = routes.rows().iter().any(Unlinked::hands_on);
         let mut of_hub = HashMap::new();
@@ -183,7 +181,7 @@ impl<'a> Topology<'a> {
             namespace.services.extend(&route.services);
         }
         for (id, service) in self.backends.iter().filter(|(_, known)| !known.meshed.is_empty()) {
-            let home = service.identity.namespace.as_deref().unwrap_or_default();
+            let home = service.name.namespace.as_deref().unwrap_or_default();
             if let Some(namespace) = self.namespace_ids.get(home) {
                 self.namespaces.get_mut(*namespace).services.push(id);
             }
@@ -350,7 +348,7 @@ impl<'a> Topology<'a> {
                 let rules = hub.routes.get(*route).rules.iter();
                 let rules = rules.map(|rule| hub.rules.get(*rule)).map(|rule| {
                     let backends = rule.backends.iter().map(|of| {
-                        let key = key_of(&hub.backends.get(*of).identity);
+                        let key = hub.backends.get(*of).name.key();
                         let known = of_hub.entry(*of);
                         *known.or_insert_with(|| self.backend(key, sources))
                     });
@@ -412,16 +410,15 @@ impl<'a> Topology<'a> {
         if let Some(found) = self.find_backend_of(key) {
             return found;
         }
-        let (group, kind, namespace, name) = key;
-        let identity = Identity::new(group, kind, namespace, name);
-        let object = sources.get(&identity);
+        let name = BackendName::of(key);
+        let object = sources.get(&name.identity());
         let ports = match object {
             Some(object) if has_service_ports(object) => service_ports(object),
             _ => Vec::new(),
         };
         let ports = ports.into_iter().map(|name| self.ports.push(name));
         let node = BackendNode {
-            identity,
+            name,
             object,
             ports: ports.collect(),
             routes: Vec::new(),
@@ -429,7 +426,7 @@ impl<'a> Topology<'a> {
         };
         let backend = self.backends.push(node);
         let backends = &self.backends;
-        self.backend_ids.insert(backend, |id| &backends.get(id).identity);
+        self.backend_ids.insert(backend, |id| &backends.get(id).name);
         backend
     }
 }

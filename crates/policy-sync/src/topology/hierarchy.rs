@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::backend_index::{BackendIndex, BackendKey, key_of};
+use super::backend_index::{BackendIndex, BackendKey, BackendName};
 use super::delegation::Delegations;
 use super::ids::{
     BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, PortId, RouteId, RuleId,
@@ -18,6 +18,7 @@ use crate::api::route::{Route, is_route};
 use crate::hub::Table;
 use crate::object::{Object, Rank};
 use apimachinery::{GroupKind, Identity};
+use kube_json::Text;
 
 /// The label by which any Namespace can be selected by its name.
 pub(crate) const NAMESPACE_NAME_LABEL: &str = "kubernetes.io/metadata.name";
@@ -136,7 +137,7 @@ pub struct RouteNode<'a> {
 #[derive(Debug, Clone)]
 pub struct RuleNode {
     /// Its own name, or `rule-<1-based index>`.
-    pub name: String,
+    pub name: Text,
     /// Backends, each once, in their order.
     pub backends: Vec<BackendId>,
 }
@@ -145,11 +146,11 @@ pub struct RuleNode {
 #[derive(Debug, Clone)]
 pub struct BackendNode<'a> {
     /// Its name.
-    pub identity: Identity,
+    pub(crate) name: BackendName,
     /// The object, when it is in the input.
     pub object: Option<&'a Object>,
     /// Its ports.
-    pub ports: Vec<PortId>,
+    pub ports: Box<[PortId]>,
     /// Routes that forward to it, sorted.
     pub routes: Vec<RouteId>,
     /// Routes whose parent it is, sorted.
@@ -251,7 +252,7 @@ impl<'a> Topology<'a> {
     /// The namespace of a backend, if anything is known of it.
     #[must_use]
     pub fn namespace_of(&self, backend: BackendId) -> Option<NamespaceId> {
-        let namespace = self.backends.get(backend).identity.namespace.as_deref()?;
+        let namespace = self.backends.get(backend).name.namespace.as_deref()?;
         self.find_namespace(namespace)
     }
 
@@ -264,12 +265,14 @@ impl<'a> Topology<'a> {
     /// The backend of this identity, if a route or a policy named it.
     #[must_use]
     pub(crate) fn find_backend(&self, identity: &Identity) -> Option<BackendId> {
-        self.find_backend_of(key_of(identity))
+        let kind = &identity.group_kind;
+        let namespace = identity.namespace.as_deref();
+        self.find_backend_of((&kind.group, &kind.kind, namespace, &identity.name))
     }
 
     /// The same by the parts of an identity.
     pub(super) fn find_backend_of(&self, key: BackendKey<'_>) -> Option<BackendId> {
-        self.backend_ids.find(key, |id| &self.backends.get(id).identity)
+        self.backend_ids.find(key, |id| &self.backends.get(id).name)
     }
 
     /// The things that an object of the hub or of the cluster is, by group, kind, namespace (`None` for cluster-scoped

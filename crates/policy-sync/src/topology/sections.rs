@@ -8,11 +8,15 @@ use std::collections::BTreeSet;
 use super::hierarchy::{Owner, Topology};
 use super::ids::{GatewayId, ListenerId, ListenerSetId, RouteId};
 use super::node::Node;
+use kube_json::Text;
 
 /// The section name of a rule: its own, or its position, counted from 1, as policy-machinery counts
 /// (docs/systems/gep-713.md#sections).
-pub(super) fn rule_name(name: Option<&str>, position: usize) -> String {
-    name.map_or_else(|| format!("rule-{}", position.saturating_add(1)), str::to_owned)
+pub(super) fn rule_name(name: Option<&str>, position: usize) -> Text {
+    name.map_or_else(
+        || format!("rule-{}", position.saturating_add(1)).into(),
+        Text::from,
+    )
 }
 
 impl Topology<'_> {

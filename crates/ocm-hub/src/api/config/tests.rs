@@ -28,9 +28,9 @@ fn only(body: &str) -> (Code, String, Part, String) {
     assert_eq!(document, DOCUMENT);
     (
         findings[0].code,
-        pointer,
+        pointer.into(),
         part,
-        findings[0].help.clone().unwrap_or_default(),
+        findings[0].help.clone().unwrap_or_default().into(),
     )
 }
 

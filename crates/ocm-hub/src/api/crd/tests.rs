@@ -10,7 +10,10 @@ use crate::api::fixture::object;
 use crate::diagnostic::Place;
 
 fn messages(findings: &[Finding]) -> Vec<String> {
-    findings.iter().map(|finding| finding.message.clone()).collect()
+    findings
+        .iter()
+        .map(|finding| finding.message.to_string())
+        .collect()
 }
 
 fn crd_value(spec: Value) -> Object {
@@ -65,7 +68,7 @@ fn a_pattern_or_rule_that_does_not_compile_is_found_at_its_place_and_never_blame
     let mut pointers: Vec<String> = verify(&crd, &definition, &Work::default())
         .into_iter()
         .filter_map(|finding| match finding.place {
-            Place::Field { pointer, .. } => Some(pointer),
+            Place::Field { pointer, .. } => Some(pointer.into()),
             _ => None,
         })
         .collect();

@@ -25,8 +25,8 @@ pub(super) fn place(config_map: &Object, inner: &str, at_key: bool) -> Place {
     let origin = &config_map.origin;
     Place::Embedded {
         document: origin.document,
-        pointer: format!("{}/data/{PARAMS_KEY}", origin.pointer),
-        inner: inner.to_owned(),
+        pointer: format!("{}/data/{PARAMS_KEY}", origin.pointer).into(),
+        inner: inner.into(),
         part: if at_key { Part::Key } else { Part::Value },
     }
 }
@@ -60,7 +60,7 @@ impl Check<'_> {
             place(self.config_map, fault.pointer, fault.at_key),
             message,
         );
-        finding.help = fault.help;
+        finding.help = fault.help.map(Into::into);
         self.findings.push(finding);
         let failure = if fault.code == Code::PARAMS_RESOURCE {
             InvalidParameters::Resource(fault.message)

@@ -64,8 +64,8 @@ fn only(text: &str) -> (Code, String, String) {
     assert!(matches!(&finding.place, Place::Embedded { pointer, .. } if pointer == "/data/params"));
     (
         finding.code,
-        finding.message.clone(),
-        finding.help.clone().unwrap_or_default(),
+        finding.message.to_string(),
+        finding.help.clone().unwrap_or_default().into(),
     )
 }
 

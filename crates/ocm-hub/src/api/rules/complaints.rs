@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use kube_json::Text;
+
 use crate::diagnostic::{Code, Finding, Severity};
 use crate::object::Object;
 use apimachinery::Field;
@@ -38,21 +40,21 @@ impl<'a> Complaints<'a> {
     }
 
     /// The value of a field is wrong or missing.
-    pub(super) fn value(&mut self, field: &Field<'_>, message: impl AsRef<str>, help: impl Into<String>) {
+    pub(super) fn value(&mut self, field: &Field<'_>, message: impl AsRef<str>, help: impl Into<Text>) {
         let finding = self.finding(message.as_ref());
         let place = self.object.place(&field.pointer());
         self.found.push(Finding { place, ..finding }.help(help));
     }
 
     /// A field should not be there.
-    pub(super) fn key(&mut self, field: &Field<'_>, message: impl AsRef<str>, help: impl Into<String>) {
+    pub(super) fn key(&mut self, field: &Field<'_>, message: impl AsRef<str>, help: impl Into<Text>) {
         let finding = self.finding(message.as_ref());
         let place = self.object.key_place(&field.pointer());
         self.found.push(Finding { place, ..finding }.help(help));
     }
 
     /// An API server takes it, and what comes of it depends on the controller.
-    pub(super) fn doubtful(&mut self, field: &Field<'_>, message: impl AsRef<str>, help: impl Into<String>) {
+    pub(super) fn doubtful(&mut self, field: &Field<'_>, message: impl AsRef<str>, help: impl Into<Text>) {
         self.value(field, message, help);
         if let Some(last) = self.found.last_mut() {
             last.severity = Severity::Warning;
@@ -64,7 +66,7 @@ impl<'a> Complaints<'a> {
         &mut self,
         (again, first): (&Field<'_>, &Field<'_>),
         message: impl AsRef<str>,
-        help: impl Into<String>,
+        help: impl Into<Text>,
     ) {
         let finding = self.finding(message.as_ref());
         let place = self.object.place(&again.pointer());

@@ -48,8 +48,8 @@ fn a_document_is_read_again_once_however_many_findings_are_in_it() {
     for field in 0..500 {
         let span = sources.locate(&Place::Embedded {
             document: document(2),
-            pointer: "/a".to_owned(),
-            inner: format!("/x{field}"),
+            pointer: "/a".into(),
+            inner: format!("/x{field}").into(),
             part: Part::Value,
         });
         assert_eq!(span.map(|span| span.line), Some(1004 + field));

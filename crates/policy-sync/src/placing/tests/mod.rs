@@ -170,7 +170,11 @@ fn decisions_for_unknown_clusters_are_listed_when_clusters_are_known_at_all() {
 fn texts(findings: Vec<Finding>) -> Vec<[String; 3]> {
     let texts = findings.into_iter().map(|finding| {
         let help = finding.help.unwrap_or_default();
-        [finding.code.name().to_owned(), finding.message, help]
+        [
+            finding.code.name().to_owned(),
+            finding.message.into(),
+            help.into(),
+        ]
     });
     texts.collect()
 }

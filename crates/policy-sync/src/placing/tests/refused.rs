@@ -23,7 +23,7 @@ fn refused(yaml: &str) -> (String, String) {
     let Place::Field { pointer, .. } = &finding.place else {
         panic!("a field, not {finding:?}");
     };
-    (pointer.clone(), finding.message.clone())
+    (pointer.to_string(), finding.message.to_string())
 }
 
 fn refused_spec(spec: &str) -> (String, String) {

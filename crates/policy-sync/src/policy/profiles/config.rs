@@ -372,22 +372,22 @@ mod tests {
                 (
                     Code::CONFIG_UNKNOWN_FIELD,
                     Place::key(document, "/profiles/0/target"),
-                    "did you mean `targets`?".to_owned()
+                    "did you mean `targets`?".into()
                 ),
                 (
                     Code::CONFIG_INVALID,
                     Place::value(document, "/profiles/2/class"),
-                    "did you mean `Direct`?".to_owned()
+                    "did you mean `Direct`?".into()
                 ),
                 (
                     Code::CONFIG_INVALID,
                     Place::value(document, "/profiles/3"),
-                    HELP.to_owned()
+                    HELP.into()
                 ),
                 (
                     Code::CONFIG_INVALID,
                     Place::value(document, "/profiles/5"),
-                    HELP.to_owned()
+                    HELP.into()
                 ),
             ]
         );

@@ -161,7 +161,7 @@ fn nonconforming(crd: &str) -> Vec<String> {
     let ours = Ours::new(&hub, "example.com/gateway-controller", &mut findings);
     assert!(findings.is_empty(), "{findings:?}");
     report_nonconforming_kinds(&hub, &ours, &Profiles::built_in(), &mut findings);
-    let said = findings.iter().map(|finding| finding.message.clone());
+    let said = findings.iter().map(|finding| finding.message.to_string());
     said.collect()
 }
 

@@ -220,11 +220,11 @@ fn only_labels_that_a_selector_asks_for_go_along() {
     let there = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {env: dev}}\n";
     let with_spoke = hub(&text, &[("c2", there)]);
     decided(&with_spoke, |_, _, findings, _| {
-        let notes: Vec<String> = findings
+        let notes: Vec<_> = findings
             .iter()
             .flat_map(|finding| finding.notes.clone())
             .collect();
-        assert!(notes.contains(&"on c2".to_owned()), "{notes:?}");
+        assert!(notes.contains(&"on c2".into()), "{notes:?}");
     });
 }
 

@@ -32,7 +32,8 @@ fn meeting(profile: &Profile, number: u32, spec: &Value) -> Meeting {
 fn said(profile: &Profile, one: &Value, other: &Value) -> (Vec<String>, String) {
     let (one, other) = (meeting(profile, 0, one), meeting(profile, 1, other));
     let finding = undecided(profile, "Gateway infra/gw", &one, &other);
-    (finding.notes, way_out(profile, &one, &other))
+    let notes = finding.notes.into_iter().map(String::from);
+    (notes.collect(), way_out(profile, &one, &other))
 }
 
 fn built_in(group: &str, kind: &str) -> Profile {

@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 
-use kube_json::{Map, Value, json};
+use kube_json::{Map, Text, Value, json};
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
 use proptest::test_runner::{Config, TestRunner};
@@ -54,12 +54,12 @@ pub(super) fn compare(file: &str, api_version: &'static str, kind: &'static str,
         .run(spec, |spec| {
             let object = object(json!({"apiVersion": api_version, "kind": kind,
                 "metadata": {"name": "x", "namespace": "a"}, "spec": spec}));
-            let theirs: Vec<String> = crd::check(&crd, &object, &apimachinery::Work::unlimited())
+            let theirs: Vec<Text> = crd::check(&crd, &object, &apimachinery::Work::unlimited())
                 .into_iter()
                 .map(|finding| finding.message)
                 .collect();
             let found = broken(&object);
-            let ours: Vec<&String> = found
+            let ours: Vec<&Text> = found
                 .iter()
                 .filter(|finding| finding.severity == Severity::Error)
                 .map(|finding| &finding.message)

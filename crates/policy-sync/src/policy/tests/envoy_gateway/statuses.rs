@@ -368,7 +368,7 @@ fn selectors_reach_other_namespaces_that_have_agreed() {
         let help: Vec<String> = seen
             .findings
             .iter()
-            .filter_map(|finding| finding.help.clone())
+            .filter_map(|finding| Some(finding.help.as_ref()?.to_string()))
             .collect();
         (names, help)
     };

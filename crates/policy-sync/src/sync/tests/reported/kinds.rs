@@ -186,7 +186,7 @@ fn an_object_of_an_unknown_kind_that_targets_something_of_ours_is_reported() {
             let target = target.and_then(|target| {
                 target.strip_suffix(", but its kind is unknown, so no cluster receives it")
             });
-            [target.unwrap().to_owned(), finding.help.clone().unwrap()]
+            [target.unwrap().to_owned(), finding.help.clone().unwrap().into()]
         });
         said.collect::<Vec<_>>()
     };

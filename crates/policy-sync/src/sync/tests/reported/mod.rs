@@ -28,7 +28,7 @@ fn said_with_help(
     findings.finish(&std::collections::BTreeMap::default(), Warnings::Reported);
     let said = findings.iter().map(|finding| {
         let message = format!("{} {}", finding.code.name(), finding.message);
-        [message, finding.help.clone().unwrap_or_default()]
+        [message, finding.help.clone().unwrap_or_default().into()]
     });
     said.collect()
 }

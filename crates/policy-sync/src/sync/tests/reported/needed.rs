@@ -200,7 +200,7 @@ fn a_finding_names_six_objects_that_need_something_and_counts_the_others() {
     };
     assert_eq!(needing(1), (0, Vec::new()));
     assert_eq!(needing(6), (5, Vec::new()));
-    assert_eq!(needing(8), (5, vec!["2 more need it".to_owned()]));
+    assert_eq!(needing(8), (5, vec!["2 more need it".into()]));
 }
 
 #[test]
