@@ -1,9 +1,10 @@
 //! Renders Gateway API hub objects into per-cluster OCM ManifestWorks, offline, and explains every decision.
 //!
 //! The pipeline, one module for each stage. A module imports only from those before it in this list:
-//! `beneath`, `parallel`, [`diagnostic`], [`progress`], `object`, [`source`], `api`, `hub`, `placing`, `topology`, `policy`, `sync`,
-//! [`output`], [`render`], [`report`]; [`pipeline`] runs them in order, and the command line is made of nothing else.
-//! An embedder begins at [`pipeline`]; the modules without a link are private.
+//! `beneath`, `parallel`, [`diagnostic`], [`progress`], `object`, [`source`], `api`, `hub` (in the crate `ocm-hub`);
+//! `placing`, `topology`, `policy`, `sync`, `outcome` (in the crate `policy-sync`); [`output`], [`render`], [`report`].
+//! [`pipeline`] runs them in order, and the command line is made of nothing else.
+//! An embedder begins at [`pipeline`]. Modules without a link are of no use to embedders.
 
 // Input never causes a panic, and only `cli` speaks; tests may do both.
 #![cfg_attr(

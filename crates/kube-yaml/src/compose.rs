@@ -155,10 +155,14 @@ impl<'t, R: Record> Composer<'t, '_, R> {
                 items.shrink_to_fit();
                 (Value::Array(items), R::sequence(entries, &range))
             }
-            Content::Mapping { map, fields, .. } => (
-                Value::Object(self.shared.mapping(map)),
-                R::mapping(fields, &range),
-            ),
+            Content::Mapping { mut map, fields, .. } => {
+                if self.limits.shares {
+                    map = self.shared.mapping(map);
+                } else {
+                    map.shrink_to_fit();
+                }
+                (Value::Object(map), R::mapping(fields, &range))
+            }
         };
         let height = frame.height + 1;
         if let Some(opened) = frame.anchor {

@@ -461,6 +461,20 @@ fn equal_mappings_of_a_document_share_their_members() {
     );
 }
 
+#[test]
+fn mappings_share_nothing_where_the_value_is_dropped_at_once() {
+    let text = "a: {labels: {app: shop}}\nb: {labels: {app: shop}}\n";
+    let limits = Limits {
+        shares: false,
+        ..Limits::default()
+    };
+    let chunk = split(text).unwrap().remove(0);
+    let alone = read(&chunk, &limits).unwrap();
+    let address = |pointer| alone.pointer(pointer)?.as_object()?.address();
+    assert_ne!(address("/a/labels"), address("/b/labels"));
+    assert_eq!(alone, value(text));
+}
+
 /// Rust's comparison of floats says that they are equal; only one of them is a float here.
 #[test]
 fn a_negative_zero_is_not_shared_with_a_zero() {
