@@ -12,7 +12,6 @@ mod funnel;
 mod placement;
 
 // Policies: one object in words, all of them as a picture.
-
 mod explain;
 mod explain_text;
 mod graph;
