@@ -37,6 +37,7 @@ mod fetch;
 mod fields;
 mod json;
 mod limits;
+mod lines;
 mod number;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]

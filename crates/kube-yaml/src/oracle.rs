@@ -1,4 +1,5 @@
-//! Our parser against libyaml-safer's, event by event: for tests and for fuzzing, never for reading.
+//! Our parser against libyaml-safer's, and against itself by tokens alone, event by event: for tests and for fuzzing,
+//! never for reading.
 //!
 //! Owns: what the two are known to treat differently. Flows in: texts. Flows out: agreement, or the result of each.
 //! Must not know: where texts come from.
@@ -180,6 +181,34 @@ fn is_known_to_differ(text: &str) -> bool {
         // Tags of Kubernetes' parser take flow indicators in block context, too.
         || (text.contains('!') && text.contains([',', ']', '[']))
         || text.contains('\u{feff}')
+}
+
+/// Whether a text gives the same events, places, and error with lines read as a whole as by tokens alone.
+///
+/// # Errors
+/// What each of them finds.
+pub fn lines_agree_with_tokens(text: &str) -> Result<(), String> {
+    let run = |by_tokens_alone| -> (Vec<String>, Option<String>) {
+        let mut events = Vec::new();
+        let mut parser = match Scanner::new(text, false) {
+            Ok(scanner) => Parser::new(scanner),
+            Err(error) => return (events, Some(format!("{error:?}"))),
+        };
+        parser.by_tokens_alone = by_tokens_alone;
+        loop {
+            match parser.next() {
+                Ok(Event::DocumentEnd) => return (events, None),
+                Ok(event) => events.push(format!("{event:?}")),
+                Err(error) => return (events, Some(format!("{error:?}"))),
+            }
+        }
+    };
+    let (lines, tokens) = (run(false), run(true));
+    if lines == tokens {
+        Ok(())
+    } else {
+        Err(format!("{text:?}\n lines {lines:?}\n tokens {tokens:?}"))
+    }
 }
 
 /// Whether both find the same in a text, but for what is known.

@@ -27,6 +27,8 @@ pub(super) enum State {
     IndentlessEntry,
     BlockKey,
     BlockValue,
+    /// What follows the `:` of a block mapping.
+    BlockContent,
     FlowEntry {
         first: bool,
     },
@@ -57,13 +59,16 @@ pub(super) enum Allowed {
 #[derive(Debug)]
 pub(super) struct Parser<'t> {
     pub(super) scanner: Scanner<'t>,
-    state: State,
-    outer: Vec<State>,
+    pub(super) state: State,
+    pub(super) outer: Vec<State>,
     /// Where the open flow collections begin, for the message that one is never closed.
     pub(super) open_flow: Vec<usize>,
     pub(super) tag_directives: Vec<TagText<'t>>,
     /// The end of the last token that was text, where an absent node is said to stand.
-    last_end: usize,
+    pub(super) last_end: usize,
+    /// Leaves every line to the tokens.
+    #[cfg(any(test, fuzzing))]
+    pub(super) by_tokens_alone: bool,
 }
 
 impl<'t> Parser<'t> {
@@ -76,6 +81,8 @@ impl<'t> Parser<'t> {
             open_flow: Vec::new(),
             tag_directives: Vec::new(),
             last_end: 0,
+            #[cfg(any(test, fuzzing))]
+            by_tokens_alone: false,
         }
     }
 
@@ -97,7 +104,7 @@ impl<'t> Parser<'t> {
         Ok(token.start..token.end)
     }
 
-    fn pop(&mut self) {
+    pub(super) fn pop(&mut self) {
         self.state = self.outer.pop().unwrap_or(State::DocumentEnd);
     }
 
@@ -281,6 +288,10 @@ impl<'t> Parser<'t> {
             return Ok(self.absent_then(State::BlockKey));
         }
         self.skip()?;
+        self.block_content()
+    }
+
+    fn block_content(&mut self) -> Outcome<Event<'t>> {
         match self.peek()? {
             TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => Ok(self.absent_then(State::BlockKey)),
             _ => self.node_then(State::BlockKey, Allowed::BlockOrIndentless),
@@ -378,6 +389,9 @@ impl<'t> Parser<'t> {
 
 impl<'t> Events<'t> for Parser<'t> {
     fn next(&mut self) -> Outcome<Event<'t>> {
+        if let Some(event) = self.next_of_line()? {
+            return Ok(event);
+        }
         match self.state {
             State::DocumentStart => self.document_start(),
             State::DocumentEnd => self.document_end(),
@@ -385,6 +399,7 @@ impl<'t> Events<'t> for Parser<'t> {
             State::IndentlessEntry => self.indentless_entry(),
             State::BlockKey => self.block_key(),
             State::BlockValue => self.block_value(),
+            State::BlockContent => self.block_content(),
             State::FlowEntry { first } => self.flow_entry(first),
             State::FlowKey { first } => self.flow_key(first),
             State::FlowValue { empty } => self.flow_value(empty),

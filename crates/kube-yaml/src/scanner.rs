@@ -10,6 +10,7 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::character::{Charset, break_length, check, count_work};
 use super::error::{Error, ErrorKind, Outcome};
@@ -47,6 +48,8 @@ pub(super) struct Scanner<'t> {
     charset: Charset,
     /// A position and the number of characters in front of it.
     counted: (usize, usize),
+    /// The word that was looked at last (`lines`).
+    pub(super) seen_word: Range<usize>,
 }
 
 /// A place where a key without `?` may have begun.
@@ -90,6 +93,7 @@ impl<'t> Scanner<'t> {
             ended: false,
             charset,
             counted: (0, 0),
+            seen_word: 0..0,
         })
     }
 
@@ -122,6 +126,12 @@ impl<'t> Scanner<'t> {
         self.queue
             .pop_front()
             .ok_or_else(|| Error::syntax(0..0, "the text ends", "this is a bug: please report it"))
+    }
+
+    /// Whether every token so far is taken, in block context.
+    #[inline]
+    pub(super) fn is_between_tokens(&self) -> bool {
+        self.queue.is_empty() && !self.in_flow() && !self.ended
     }
 
     // ---- looking at the text
@@ -282,6 +292,20 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
+    /// Goes behind the `:` of a key of the block mapping at this column.
+    pub(super) fn pass_key(&mut self, start: usize, end: usize) {
+        if let Some(place) = self.keys.last_mut() {
+            *place = PossibleKey {
+                pos: start,
+                line_start: self.line_start,
+                ..PossibleKey::default()
+            };
+        }
+        // A key cannot follow a key on the same line.
+        self.key_allowed = false;
+        self.pos = end.saturating_add(1);
+    }
+
     /// Forgets the possible key of this level.
     pub(super) fn remove_key(&mut self) -> Outcome<()> {
         if let Some(place) = self.keys.last_mut() {
@@ -324,8 +348,7 @@ impl<'t> Scanner<'t> {
         if self.in_flow() || self.indent >= column {
             return;
         }
-        self.outer_indents.push(self.indent);
-        self.indent = column;
+        self.open_indent(column);
         let start = Token {
             kind,
             start: pos,
@@ -335,6 +358,19 @@ impl<'t> Scanner<'t> {
             Some(number) => self.insert(number, start),
             None => self.queue.push_back(start),
         }
+    }
+
+    /// Deeper indentation begins, if `column` is deeper.
+    pub(super) fn open_indent(&mut self, column: isize) {
+        if column > self.indent {
+            self.outer_indents.push(self.indent);
+            self.indent = column;
+        }
+    }
+
+    /// The innermost indentation ends.
+    pub(super) fn close_indent(&mut self) {
+        self.indent = self.outer_indents.pop().unwrap_or(-1);
     }
 
     pub(super) fn insert(&mut self, number: usize, token: Token<'t>) {
@@ -355,7 +391,7 @@ impl<'t> Scanner<'t> {
                 start: self.pos,
                 end: self.pos,
             });
-            self.indent = self.outer_indents.pop().unwrap_or(-1);
+            self.close_indent();
         }
     }
 

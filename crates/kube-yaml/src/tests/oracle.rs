@@ -2,10 +2,14 @@
 
 use proptest::prelude::*;
 
-use crate::oracle::agrees;
+use crate::oracle::{agrees, lines_agree_with_tokens};
 
 fn compare(text: &str) -> Result<(), TestCaseError> {
     agrees(text).map_err(TestCaseError::fail)
+}
+
+fn compare_with_tokens(text: &str) -> Result<(), TestCaseError> {
+    lines_agree_with_tokens(text).map_err(TestCaseError::fail)
 }
 
 const FRAGMENTS: &[&str] = &[
@@ -149,10 +153,21 @@ proptest! {
     }
 
     #[test]
+    fn random_pieces_read_as_lines_give_what_tokens_give(text in texts()) {
+        compare_with_tokens(&text)?;
+    }
+
+    #[test]
+    fn random_lines_read_as_lines_give_what_tokens_give(text in lines()) {
+        compare_with_tokens(&text)?;
+    }
+
+    #[test]
     fn what_we_write_gives_the_same_events(value in super::writing::values()) {
         // A text whose first byte is 0xEF is a broken byte order mark to libyaml-safer.
         let text = format!("# c\n{}", crate::write_document(&value));
         compare(&text)?;
+        compare_with_tokens(&text)?;
         prop_assert!(crate::read_document(&text, &crate::Limits::default()).is_ok(), "{}", text);
     }
 }
@@ -163,5 +178,6 @@ fn the_observed_texts_give_the_same_events() {
         let case: kube_json::Value = serde_json::from_str(line).unwrap();
         let text = case["text"].as_str().unwrap();
         agrees(text).unwrap_or_else(|error| panic!("{error}"));
+        lines_agree_with_tokens(text).unwrap_or_else(|error| panic!("{error}"));
     }
 }
