@@ -270,7 +270,12 @@ impl<K: Into<Text>, V: Clone> Extend<(K, V)> for Map<V> {
 
 impl<K: Into<Text>, V: Clone> FromIterator<(K, V)> for Map<V> {
     fn from_iter<T: IntoIterator<Item = (K, V)>>(members: T) -> Self {
-        let mut map = Self::new();
+        let members = members.into_iter();
+        let expected = members.size_hint().0.min(LONGEST_LIST);
+        let mut map = match expected {
+            0 => Self::new(),
+            _ => Self(Members::Few(EcoVec::with_capacity(expected))),
+        };
         map.extend(members);
         map
     }

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use kube_json::{Map, Value};
+use kube_json::Value;
 
 use super::composer::{
     Anchored, BYTES_PER_VALUE, Composer, Content, Frame, Opened, Pending, collection_as_key,
@@ -96,14 +96,14 @@ impl<'t, R: Record> Composer<'t, '_, R> {
             Event::Alias { name, range } => self.take_alias(name, range),
             Event::SequenceStart { properties, range } => {
                 let content = Content::Sequence {
-                    items: Vec::new(),
+                    start: self.waiting.open_list(),
                     entries: R::Entries::default(),
                 };
                 self.open(content, properties, range)
             }
             Event::MappingStart { properties, range } => {
                 let content = Content::Mapping {
-                    map: Map::new(),
+                    own: self.waiting.open_mapping(),
                     fields: R::Fields::default(),
                     pending: Pending::Nothing,
                     merged: None,
@@ -151,16 +151,13 @@ impl<'t, R: Record> Composer<'t, '_, R> {
         };
         let range = frame.start..at.max(frame.start);
         let (value, node) = match frame.content {
-            Content::Sequence { mut items, entries } => {
-                items.shrink_to_fit();
+            Content::Sequence { start, entries } => {
+                let items = self.waiting.close_list(start);
                 (Value::Array(items), R::sequence(entries, &range))
             }
-            Content::Mapping { mut map, fields, .. } => {
-                if self.limits.shares {
-                    map = self.shared.mapping(map);
-                } else {
-                    map.shrink_to_fit();
-                }
+            Content::Mapping { own, fields, .. } => {
+                let shared = self.limits.shares.then_some(&mut self.shared);
+                let map = self.waiting.close_mapping(own, shared);
                 (Value::Object(map), R::mapping(fields, &range))
             }
         };

@@ -8,11 +8,12 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use kube_json::{Map, Text, Value};
+use kube_json::{Text, Value};
 
 use super::error::{Error, ErrorKind, Outcome};
 use super::fields::{Complete, Merged, insert, merge};
 use super::limits::Limits;
+use super::members::{Own, Waiting};
 use super::position::Record;
 use super::shared::Shared;
 use super::value::Scalar;
@@ -52,11 +53,12 @@ pub(super) struct Opened {
 
 pub(super) enum Content<R: Record> {
     Sequence {
-        items: Vec<Value>,
+        /// Where its items begin.
+        start: usize,
         entries: R::Entries,
     },
     Mapping {
-        map: Map,
+        own: Own,
         fields: R::Fields,
         pending: Pending,
         merged: Merged,
@@ -76,6 +78,7 @@ pub(super) struct Composer<'t, 'l, R: Record> {
     pub(super) limits: &'l Limits,
     pub(super) depth: usize,
     pub(super) frames: Vec<Frame<R>>,
+    pub(super) waiting: Waiting,
     root: Option<(Value, R::Node)>,
     pub(super) names: HashMap<&'t str, usize>,
     pub(super) anchors: Vec<Anchored<R::Node>>,
@@ -97,6 +100,7 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
             limits,
             depth: limits.depth.min(Limits::GREATEST_DEPTH),
             frames: Vec::new(),
+            waiting: Waiting::default(),
             root: None,
             names: HashMap::new(),
             anchors: Vec::new(),
@@ -147,8 +151,8 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
         let is_zero = matches!(scalar, Scalar::Float(float) if float == 0.0);
         let key = scalar.into_key(&range)?;
         if is_zero
-            && let Some(Content::Mapping { map, .. }) = self.frames.last().map(|frame| &frame.content)
-            && map.contains_key(if key == "0" { "-0" } else { "0" })
+            && let Some(Content::Mapping { own, .. }) = self.frames.last_mut().map(|frame| &mut frame.content)
+            && self.waiting.members(own).contains(if key == "0" { "-0" } else { "0" })
         {
             return Err(Error::new(
                 ErrorKind::DuplicateKey,
@@ -198,23 +202,26 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
         };
         frame.height = frame.height.max(complete.height);
         match &mut frame.content {
-            Content::Sequence { items, entries } => {
-                items.push(complete.value);
+            Content::Sequence { entries, .. } => {
+                self.waiting.push(complete.value);
                 R::push(entries, complete.node);
                 Ok(())
             }
             Content::Mapping {
-                map,
+                own,
                 fields,
                 pending,
                 merged,
-            } => match std::mem::replace(pending, Pending::Nothing) {
-                Pending::Key(key, range) => {
-                    insert::<R>(map, fields, merged, key, &range, complete.value, complete.node)
+            } => {
+                let members = self.waiting.members(own);
+                match std::mem::replace(pending, Pending::Nothing) {
+                    Pending::Key(key, range) => {
+                        insert::<R>(members, fields, merged, key, &range, complete.value, complete.node)
+                    }
+                    Pending::Merge(range) => merge::<R>(members, fields, merged, &range, complete),
+                    Pending::Nothing => Err(collection_as_key(complete.range)),
                 }
-                Pending::Merge(range) => merge::<R>(map, fields, merged, &range, complete),
-                Pending::Nothing => Err(collection_as_key(complete.range)),
-            },
+            }
         }
     }
 }

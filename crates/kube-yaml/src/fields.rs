@@ -7,9 +7,10 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use kube_json::{Map, Text, Value};
+use kube_json::{Text, Value};
 
 use super::error::{Error, ErrorKind, Outcome};
+use super::members::Members;
 use super::position::Record;
 
 /// A complete value on its way into the collection around it.
@@ -27,7 +28,7 @@ pub(super) type Merged = Option<Box<BTreeMap<Text, Range<usize>>>>;
 
 /// Puts a written field into a mapping. It may replace a merged one, never a written one.
 pub(super) fn insert<R: Record>(
-    map: &mut Map,
+    mut members: Members<'_>,
     fields: &mut R::Fields,
     merged: &mut Merged,
     key: Text,
@@ -38,9 +39,10 @@ pub(super) fn insert<R: Record>(
     let overrides = merged
         .as_mut()
         .is_some_and(|merged| merged.remove(&key).is_some());
-    if overrides || !map.contains_key(&key) {
+    let position = members.position(&key);
+    if overrides || position.is_err() {
         R::insert(fields, &key, range, node);
-        map.insert(key, value);
+        members.set(position, key, value);
         return Ok(());
     }
     let help = if key == "apiVersion" {
@@ -62,7 +64,7 @@ pub(super) fn insert<R: Record>(
 
 /// Merges a mapping, or each mapping of a list, into the one around `<<`. No key may be there already.
 pub(super) fn merge<R: Record>(
-    map: &mut Map,
+    mut members: Members<'_>,
     fields: &mut R::Fields,
     merged: &mut Merged,
     key_range: &Range<usize>,
@@ -94,9 +96,10 @@ pub(super) fn merge<R: Record>(
     let merged = merged.get_or_insert_default();
     for (source, node) in sources {
         for (key, value) in source {
-            if !map.contains_key(&key) {
+            let position = members.position(&key);
+            if position.is_err() {
                 merged.insert(key.clone(), key_range.clone());
-                map.insert(key, value);
+                members.set(position, key, value);
                 continue;
             }
             let message = if merged.contains_key(&key) {

@@ -38,6 +38,7 @@ mod fields;
 mod json;
 mod limits;
 mod lines;
+mod members;
 mod number;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]

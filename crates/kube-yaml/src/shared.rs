@@ -1,9 +1,10 @@
 //! Equal mappings of one document, kept once: the same labels, references, and filters stand in many places of it.
 //!
-//! Owns: the mappings that were complete last. Flows in: a complete mapping. Flows out: the same, or one that is equal.
+//! Owns: the mappings that were complete last. Flows in: the members of a complete mapping. Flows out: the place where one that may be
+//! equal is kept.
 //! Must not know: events, positions.
 
-use kube_json::{Map, Value};
+use kube_json::{Map, Text, Value};
 
 /// How many mappings are remembered, at most: what is equal stands near in most documents, and a document of a million
 /// mappings must not take twice their memory while it is read.
@@ -15,31 +16,19 @@ const REMEMBERED: usize = 64;
 pub(super) struct Shared(Vec<Map>);
 
 impl Shared {
-    /// The mapping without unused room, or a clone of one that is equal.
-    pub(super) fn mapping(&mut self, mut map: Map) -> Map {
-        if map.is_empty() {
-            return map;
-        }
+    /// Where a mapping with these members is remembered.
+    pub(super) fn slot(&mut self, members: &[(Text, Value)]) -> Option<&mut Map> {
         if self.0.is_empty() {
             self.0.resize(REMEMBERED, Map::new());
         }
-        match self.0.get_mut(number(&map) % REMEMBERED) {
-            Some(known) if *known == map => known.clone(),
-            slot => {
-                map.shrink_to_fit();
-                if let Some(slot) = slot {
-                    slot.clone_from(&map);
-                }
-                map
-            }
-        }
+        self.0.get_mut(number(members) % REMEMBERED)
     }
 }
 
 /// Where a mapping is remembered. Its names do not matter: few mappings differ in them alone. Mappings inside it count by
 /// their address: equal ones were shared.
-fn number(map: &Map) -> usize {
-    let mixed = map.values().fold(0, mix);
+fn number(members: &[(Text, Value)]) -> usize {
+    let mixed = members.iter().fold(0, |mixed, (_, value)| mix(mixed, value));
     // The multiplication mixes upward.
     usize::try_from(mixed >> 48).unwrap_or_default()
 }

@@ -484,3 +484,45 @@ fn a_negative_zero_is_not_shared_with_a_zero() {
         r#"[{"a":0},{"a":-0.0},{"a":0},{"a":[-0.0]},{"a":[0]}]"#
     );
 }
+
+#[test]
+fn members_are_sorted_in_mappings_of_every_size_and_in_every_order() {
+    for count in [0usize, 1, 2, 9, 511, 512, 513, 700] {
+        // 11 has no factor in common with the larger of these: each number comes once.
+        let text: String = (0..count)
+            .map(|number| (number * 11) % count.max(1))
+            .map(|number| format!("k{number:03}:\n  in: {{b: {number}, a: [x]}}\n"))
+            .collect();
+        let expected: kube_json::Map = (0..count)
+            .map(|number| (format!("k{number:03}"), json!({"in": {"a": ["x"], "b": number}})))
+            .collect();
+        let text = format!("map:\n{}after: [1, [2, {{}}], {{}}]\n", indented(&text));
+        let map = if count == 0 { json!(null) } else { json!(expected) };
+        assert_eq!(value(&text), json!({"map": map, "after": [1, [2, {}], {}]}), "{count}");
+    }
+}
+
+#[test]
+fn a_key_that_is_already_there_is_found_in_mappings_of_every_size() {
+    for count in [1usize, 2, 9, 511, 512, 513, 700] {
+        for again in [0, count / 2, count - 1] {
+            let text: String = (0..count)
+                .chain([again])
+                .map(|number| format!("k{number:03}: {number}\n"))
+                .collect();
+            let error = error(&text);
+            assert_eq!(error.kind, ErrorKind::DuplicateKey, "{count}");
+            assert_eq!(error.message, format!("the key `k{again:03}` is already in this mapping"));
+            assert_eq!(error.range.start, count * 5 + digits(count), "{count}, {again}");
+        }
+    }
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+/// How many digits the numbers below `count` have together, and a line break for each.
+fn digits(count: usize) -> usize {
+    (0..count).map(|number| number.to_string().len() + 2).sum()
+}

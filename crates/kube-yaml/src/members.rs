@@ -1,0 +1,138 @@
+//! The members of the mappings that are open, and the items of the lists, on one stack each.
+//!
+//! Owns: where they wait until their collection is complete. Flows in: complete members and items. Flows out: maps and
+//! lists that take exactly the memory that they need. Must not know: events, positions.
+
+use kube_json::{Map, Text, Value};
+
+use super::shared::Shared;
+
+/// Inserting into the middle of a sorted list moves what follows: a mapping with more members than this is a map of its
+/// own, which becomes a tree.
+const LONGEST_LIST: usize = 512;
+
+/// What is inside the collections that are open; the innermost collection's is last.
+#[derive(Default)]
+pub(super) struct Waiting {
+    members: Vec<(Text, Value)>,
+    items: Vec<Value>,
+}
+
+/// The members of one open mapping.
+pub(super) enum Own {
+    /// From here on the stack, sorted by name.
+    From(usize),
+    Many(Map),
+}
+
+/// The innermost mapping that is open.
+pub(super) struct Members<'m> {
+    stack: &'m mut Vec<(Text, Value)>,
+    own: &'m mut Own,
+}
+
+impl Waiting {
+    pub(super) const fn open_mapping(&self) -> Own {
+        Own::From(self.members.len())
+    }
+
+    pub(super) const fn members<'m>(&'m mut self, own: &'m mut Own) -> Members<'m> {
+        Members {
+            stack: &mut self.members,
+            own,
+        }
+    }
+
+    /// The mapping, complete; it shares its members with an equal one that `shared` knows.
+    pub(super) fn close_mapping(&mut self, own: Own, shared: Option<&mut Shared>) -> Map {
+        let start = match own {
+            Own::From(start) => start.min(self.members.len()),
+            Own::Many(map) => return map,
+        };
+        let members = self.members.get(start..).unwrap_or_default();
+        let Some(shared) = shared.filter(|_| !members.is_empty()) else {
+            return self.members.drain(start..).collect();
+        };
+        let slot = shared.slot(members);
+        if let Some(known) = slot.as_deref().filter(|known| is_equal(known, members)) {
+            let known = known.clone();
+            self.members.truncate(start);
+            return known;
+        }
+        let map: Map = self.members.drain(start..).collect();
+        if let Some(slot) = slot {
+            slot.clone_from(&map);
+        }
+        map
+    }
+
+    /// Where the items of a list begin that is open from now on.
+    pub(super) const fn open_list(&self) -> usize {
+        self.items.len()
+    }
+
+    pub(super) fn push(&mut self, item: Value) {
+        self.items.push(item);
+    }
+
+    /// The list, complete.
+    pub(super) fn close_list(&mut self, start: usize) -> Vec<Value> {
+        self.items.drain(start.min(self.items.len())..).collect()
+    }
+}
+
+impl Members<'_> {
+    /// Where the member of this name is, or where it belongs.
+    pub(super) fn position(&self, name: &str) -> Result<usize, usize> {
+        let start = match &*self.own {
+            Own::From(start) => *start,
+            // A map finds the place itself.
+            Own::Many(map) => return if map.contains_key(name) { Ok(0) } else { Err(0) },
+        };
+        let members = self.stack.get(start..).unwrap_or_default();
+        match members.last() {
+            // Most mappings are written in the order of their names.
+            Some((last, _)) if last.as_str() >= name => members
+                .binary_search_by(|(there, _)| there.as_str().cmp(name))
+                .map(|position| start + position)
+                .map_err(|position| start + position),
+            _ => Err(start + members.len()),
+        }
+    }
+
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.position(name).is_ok()
+    }
+
+    /// Sets the value of a name at the place that [`Members::position`] said.
+    pub(super) fn set(&mut self, position: Result<usize, usize>, name: Text, value: Value) {
+        let start = match self.own {
+            Own::From(start) => *start,
+            Own::Many(map) => {
+                map.insert(name, value);
+                return;
+            }
+        };
+        match position {
+            Ok(position) => {
+                if let Some(member) = self.stack.get_mut(position) {
+                    member.1 = value;
+                }
+            }
+            Err(_) if self.stack.len().saturating_sub(start) >= LONGEST_LIST => {
+                let mut map: Map = self.stack.drain(start..).collect();
+                map.insert(name, value);
+                *self.own = Own::Many(map);
+            }
+            Err(position) => self.stack.insert(position.min(self.stack.len()), (name, value)),
+        }
+    }
+}
+
+fn is_equal(map: &Map, members: &[(Text, Value)]) -> bool {
+    map.len() == members.len()
+        && map
+            .iter()
+            .zip(members)
+            .all(|((name, value), (other_name, other))| name == other_name && value == other)
+}
