@@ -64,7 +64,7 @@ impl<V: Clone> Map<V> {
         match &self.0 {
             // Most names differ in length, which is compared first.
             Members::Few(list) if list.len() <= 8 => {
-                let member = list.iter().find(|(there, _)| there == name);
+                let member = list.iter().find(|(there, _)| is_same(there, name));
                 member.map(|(_, value)| value)
             }
             Members::Few(list) => {
@@ -219,6 +219,23 @@ impl<V: Clone> Map<V> {
             *list = fitting;
         }
     }
+}
+
+/// Whether two names are equal. Most are short: up to 16 bytes are compared as two words that may overlap, because a call
+/// takes longer than that.
+fn is_same(name: &str, other: &str) -> bool {
+    let (name, other) = (name.as_bytes(), other.as_bytes());
+    name.len() == other.len()
+        && match name.len() {
+            0..4 => name.iter().eq(other),
+            4..8 => {
+                name.first_chunk::<4>() == other.first_chunk() && name.last_chunk::<4>() == other.last_chunk()
+            }
+            8..=16 => {
+                name.first_chunk::<8>() == other.first_chunk() && name.last_chunk::<8>() == other.last_chunk()
+            }
+            _ => name == other,
+        }
 }
 
 /// Where a name is in a sorted list, or where it belongs.

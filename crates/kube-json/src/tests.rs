@@ -226,3 +226,18 @@ fn maps_at_one_address_are_clones_of_each_other() {
     }
     assert_eq!(Map::new().address(), None);
 }
+
+#[test]
+fn a_name_is_found_by_all_of_its_bytes_whatever_its_length() {
+    for length in 0..40 {
+        let name = "n".repeat(length);
+        let map = Map::from_iter([(name.as_str(), json!(length))]);
+        assert_eq!(map.get(&name), Some(&json!(length)), "{length}");
+        assert!(!map.contains_key(&"n".repeat(length + 1)), "{length}");
+        for position in 0..length {
+            let mut other = name.clone();
+            other.replace_range(position..=position, "o");
+            assert!(!map.contains_key(&other), "{other}");
+        }
+    }
+}

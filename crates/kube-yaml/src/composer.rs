@@ -152,7 +152,10 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
         let key = scalar.into_key(&range)?;
         if is_zero
             && let Some(Content::Mapping { own, .. }) = self.frames.last_mut().map(|frame| &mut frame.content)
-            && self.waiting.members(own).contains(if key == "0" { "-0" } else { "0" })
+            && self
+                .waiting
+                .members(own)
+                .contains(if key == "0" { "-0" } else { "0" })
         {
             return Err(Error::new(
                 ErrorKind::DuplicateKey,
@@ -215,9 +218,15 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
             } => {
                 let members = self.waiting.members(own);
                 match std::mem::replace(pending, Pending::Nothing) {
-                    Pending::Key(key, range) => {
-                        insert::<R>(members, fields, merged, key, &range, complete.value, complete.node)
-                    }
+                    Pending::Key(key, range) => insert::<R>(
+                        members,
+                        fields,
+                        merged,
+                        key,
+                        &range,
+                        complete.value,
+                        complete.node,
+                    ),
                     Pending::Merge(range) => merge::<R>(members, fields, merged, &range, complete),
                     Pending::Nothing => Err(collection_as_key(complete.range)),
                 }

@@ -498,7 +498,11 @@ fn members_are_sorted_in_mappings_of_every_size_and_in_every_order() {
             .collect();
         let text = format!("map:\n{}after: [1, [2, {{}}], {{}}]\n", indented(&text));
         let map = if count == 0 { json!(null) } else { json!(expected) };
-        assert_eq!(value(&text), json!({"map": map, "after": [1, [2, {}], {}]}), "{count}");
+        assert_eq!(
+            value(&text),
+            json!({"map": map, "after": [1, [2, {}], {}]}),
+            "{count}"
+        );
     }
 }
 
@@ -512,7 +516,10 @@ fn a_key_that_is_already_there_is_found_in_mappings_of_every_size() {
                 .collect();
             let error = error(&text);
             assert_eq!(error.kind, ErrorKind::DuplicateKey, "{count}");
-            assert_eq!(error.message, format!("the key `k{again:03}` is already in this mapping"));
+            assert_eq!(
+                error.message,
+                format!("the key `k{again:03}` is already in this mapping")
+            );
             assert_eq!(error.range.start, count * 5 + digits(count), "{count}, {again}");
         }
     }
