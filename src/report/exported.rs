@@ -66,7 +66,7 @@ impl ExportedWorks {
             match object {
                 ExportedObject::Work(work) => exported.works.push(work),
                 ExportedObject::Applied(applied) => exported.applied.push(*applied),
-                ExportedObject::Other(object) => exported.others.push(object),
+                ExportedObject::Other(object) => exported.others.push(*object),
             }
         }
         let key = |object: &Object| (object.namespace.clone(), object.name.clone());
@@ -99,7 +99,7 @@ impl ExportedWorks {
     }
 }
 
-/// The parts of an exported object that reports need.
+/// The parts of an exported object that reports need. Lists of a hundred thousand are moved, so it is small.
 #[derive(Debug)]
 pub(crate) enum ExportedObject {
     /// A ManifestWork.
@@ -107,7 +107,7 @@ pub(crate) enum ExportedObject {
     /// An AppliedManifestWork.
     Applied(Box<AppliedWork>),
     /// Any other object, and a work of a cluster that was not requested.
-    Other(Object),
+    Other(Box<Object>),
 }
 
 impl AsRef<Object> for ExportedObject {
@@ -139,7 +139,7 @@ impl ExportedObject {
         {
             return (Self::Applied(Box::new(applied)), false);
         }
-        (Self::Other(object.clone_without_value()), false)
+        (Self::Other(Box::new(object.clone_without_value())), false)
     }
 }
 

@@ -197,6 +197,7 @@ impl<'a> Asking<'a> {
                 form: Form::of(&object.kind, &everything),
             });
         }
+        matches.shrink_to_fit();
         Some(Self {
             route: &node.route,
             rank: &node.rank,
@@ -303,8 +304,8 @@ enum Form<'a> {
     Any,
 }
 
-/// Type and value by name.
-type Named<'a> = BTreeMap<Cow<'a, str>, [&'a str; 2]>;
+/// Names with type and value, sorted, each name once. Most matches have none or one.
+type Named<'a> = Box<[(Cow<'a, str>, [&'a str; 2])]>;
 
 impl<'a> Form<'a> {
     fn of(kind: &str, one: &Field<'a>) -> Self {
@@ -313,15 +314,19 @@ impl<'a> Form<'a> {
         };
         // Of several entries with one name the first counts.
         let named = |list: &'static str, name_of: fn(&'a str) -> Cow<'a, str>| {
-            let mut entries = Named::new();
-            for entry in one.get(list).items() {
-                let name = name_of(text(&entry, "name", ""));
-                let value = [text(&entry, "type", "Exact"), text(&entry, "value", "")];
-                entries.entry(name).or_insert(value);
-            }
-            entries
+            let mut entries: Vec<_> = one
+                .get(list)
+                .items()
+                .map(|entry| {
+                    let name = name_of(text(&entry, "name", ""));
+                    (name, [text(&entry, "type", "Exact"), text(&entry, "value", "")])
+                })
+                .collect();
+            entries.sort_by(|(name, _), (other, _)| name.cmp(other));
+            entries.dedup_by(|(name, _), (first, _)| name == first);
+            Named::from(entries)
         };
-        let headers = || named("headers", |name| Cow::Owned(name.to_ascii_lowercase()));
+        let headers = || named("headers", in_lower_case);
         match kind {
             "HTTPRoute" => {
                 let path = one.get("path");
@@ -348,6 +353,14 @@ impl<'a> Form<'a> {
             }
             _ => Self::Any,
         }
+    }
+}
+
+fn in_lower_case(name: &str) -> Cow<'_, str> {
+    if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        Cow::Owned(name.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(name)
     }
 }
 
