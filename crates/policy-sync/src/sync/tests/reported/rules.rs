@@ -136,6 +136,12 @@ fn routes_that_match_the_same_requests_on_a_listener_are_shadowed() {
             "{headers: [{name: A, value: x}]}",
             "{headers: [{name: a, value: x, type: Exact}]}",
         ),
+        // Of several entries with one name, the first counts.
+        (
+            "HTTPRoute",
+            "{headers: [{name: b, value: z}, {name: A, value: x}, {name: a, value: y}]}",
+            "{headers: [{name: a, value: x}, {name: b, value: z}]}",
+        ),
         (
             "HTTPRoute",
             "{queryParams: [{name: q, value: x}]}",
@@ -166,6 +172,11 @@ fn routes_that_match_the_same_requests_on_a_listener_are_shadowed() {
         (
             "HTTPRoute",
             "{headers: [{name: a, value: x}]}",
+            "{headers: [{name: a, value: y}]}",
+        ),
+        (
+            "HTTPRoute",
+            "{headers: [{name: a, value: x}, {name: A, value: y}]}",
             "{headers: [{name: a, value: y}]}",
         ),
         (
