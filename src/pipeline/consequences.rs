@@ -68,7 +68,7 @@ fn leave_out_of_misdefined(wrong: &[(&Object, Severity)], findings: &mut Finding
         .iter()
         .map(|definition| {
             let spec = definition.root().get("spec");
-            (spec.get("group").str(), spec.get("names").get("kind").str())
+            (spec.text("group"), spec.get("names").text("kind"))
         })
         .collect();
     let is_near = |text: Option<&str>, own: &str| text.is_none_or(|text| nearest(text, [own]).is_some());

@@ -314,7 +314,7 @@ fn narrowed(analysis: &Analysis<'_>, view: &PolicyView<'_>, part: &Part) -> Hub 
     let parameters: BTreeSet<(&str, &str, &str)> = classes
         .map(|class| {
             let named = class.root().get("spec").get("parametersRef");
-            let text = |field: &'static str| named.get(field).str().unwrap_or_default();
+            let text = |field: &'static str| named.text(field).unwrap_or_default();
             (text("kind"), text("namespace"), text("name"))
         })
         .collect();

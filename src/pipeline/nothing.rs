@@ -128,7 +128,7 @@ fn no_class(loaded: &Loaded) -> String {
         .objects
         .of_kind(GROUP, "GatewayClass")
         .iter()
-        .filter_map(|class| class.root().get("spec").get("controllerName").str())
+        .filter_map(|class| class.root().get("spec").text("controllerName"))
         .collect();
     if controllers.is_empty() {
         return format!("the input has no GatewayClass: add one with `controllerName: {ours}`");

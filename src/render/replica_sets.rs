@@ -140,7 +140,7 @@ fn no_group(hub: &Hub, (namespace, name): PlacementKey<'_>, group: &str) -> Opti
         .get("decisionGroups");
     let known: Vec<&str> = groups
         .items()
-        .filter_map(|group| group.get("groupName").str())
+        .filter_map(|group| group.text("groupName"))
         .collect();
     if known.contains(&group) {
         return None;

@@ -266,7 +266,7 @@ impl ExportedWork {
         let statuses = status.get("resourceStatus").get("manifests");
         for (position, manifest) in items(object, &statuses, findings).into_iter().enumerate() {
             let meta = manifest.get("resourceMeta");
-            let text = |name: &'static str| meta.get(name).str().unwrap_or_default();
+            let text = |name: &'static str| meta.text(name).unwrap_or_default();
             let conditions = items(object, &manifest.get("conditions"), findings);
             let values = items(object, &manifest.get("statusFeedback").get("values"), findings);
             let of_manifest = condition(&conditions, "Applied");
@@ -454,7 +454,7 @@ impl ManifestStatus {
 
 impl Feedback {
     fn read(value: &Field<'_>, at: (usize, usize), shared: &Shared) -> Option<Self> {
-        let name = shared.text(value.get("name").str()?);
+        let name = shared.text(value.text("name")?);
         let value = value.get("fieldValue").value()?;
         let plain = ["string", "integer", "boolean"]
             .iter()
@@ -522,7 +522,7 @@ fn items<'w>(object: &Object, field: &Field<'w>, findings: &mut Findings) -> Vec
 
 fn condition<'c, 'w>(conditions: &'c [Field<'w>], kind: &str) -> Option<&'c Field<'w>> {
     let mut conditions = conditions.iter();
-    conditions.find(|condition| condition.get("type").str() == Some(kind))
+    conditions.find(|condition| condition.text("type") == Some(kind))
 }
 
 fn integer(field: &Field<'_>) -> Option<i64> {
@@ -560,8 +560,8 @@ fn unavailable(condition: &Field<'_>, generation: Option<i64>, shared: &Shared) 
 
 impl Verdict {
     fn of(condition: &Field<'_>, shared: &Shared) -> Self {
-        let words = |name: &'static str| condition.get(name).str().filter(|text| !text.is_empty());
-        if condition.get("status").str() == Some("True") {
+        let words = |name: &'static str| condition.text(name).filter(|text| !text.is_empty());
+        if condition.text("status") == Some("True") {
             return Self::Yes;
         }
         let reason = words("reason").unwrap_or_default();

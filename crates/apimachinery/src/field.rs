@@ -171,6 +171,13 @@ impl<'a> Field<'a> {
         self.value.and_then(Value::as_str)
     }
 
+    /// The string of the member `key`; `None` when absent or of another type. Without a cursor on it, which would be copied
+    /// for nothing.
+    #[must_use]
+    pub fn text(&self, key: &str) -> Option<&'a str> {
+        self.value?.as_object()?.get(key)?.as_str()
+    }
+
     /// The string here, or what is in its way; `Ok(None)` when absent.
     ///
     /// # Errors
@@ -281,6 +288,10 @@ mod tests {
         let root = Field::new(&value);
         assert_eq!(root.get("s").string(), Ok(Some("text")));
         assert_eq!(root.get("s").str(), Some("text"));
+        assert_eq!(
+            [root.text("s"), root.text("i"), root.text("nowhere")],
+            [Some("text"), None, None]
+        );
         assert_eq!(root.get("b").boolean(), Ok(Some(true)));
         assert_eq!(root.get("l").list(), Ok(Some(&[json!(1)][..])));
         assert_eq!(root.get("m").mapping().map(|map| map.map(Map::len)), Ok(Some(2)));

@@ -183,7 +183,7 @@ impl Reader {
         let versions = self.versions(&spec);
         let (group, kind, plural, scope) = (group?, kind?, plural?, scope?);
         let metadata = root.get("metadata");
-        self.check_name(metadata.get("name").str().unwrap_or_default(), &group, &plural);
+        self.check_name(metadata.text("name").unwrap_or_default(), &group, &plural);
         Some(Crd {
             singular: singular.unwrap_or_else(|| kind.to_lowercase()),
             short_names: names

@@ -200,7 +200,7 @@ fn owners(owners: &Field<'_>) -> Vec<MetadataProblem> {
     let mut found = Vec::new();
     let mut controller = None;
     for owner in owners.items() {
-        let text = |name: &'static str| owner.get(name).str().unwrap_or_default();
+        let text = |name: &'static str| owner.text(name).unwrap_or_default();
         let version = version_of(text("apiVersion"));
         let checks = [
             ("apiVersion", version.is_some(), "version must not be empty"),

@@ -435,10 +435,10 @@ fn decision_object(namespace: &str, object: &DecisionObject) -> Value {
 }
 
 fn kept(condition: &Field<'_>) -> Condition {
-    let text = |name| condition.get(name).str().unwrap_or_default().to_owned();
+    let text = |name| condition.text(name).unwrap_or_default().to_owned();
     Condition {
         kind: text("type"),
-        status: match condition.get("status").str() {
+        status: match condition.text("status") {
             Some("True") => ConditionStatus::True,
             Some("False") => ConditionStatus::False,
             _ => ConditionStatus::Unknown,

@@ -28,10 +28,10 @@ impl AppliedWork {
         let resources = root.get("status").get("appliedResources");
         let resources = resources.items().map(|resource| {
             ["group", "resource", "namespace", "name"]
-                .map(|name| text(resource.get(name).str().unwrap_or_default()))
+                .map(|name| text(resource.text(name).unwrap_or_default()))
         });
         Some(Self {
-            work: root.get("spec").get("manifestWorkName").str()?.to_owned(),
+            work: root.get("spec").text("manifestWorkName")?.to_owned(),
             is_managed: object.label(MANAGED_WORK_LABEL) == Some(MANAGED),
             resources: resources.collect(),
             object: object.clone_without_value(),

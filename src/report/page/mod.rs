@@ -382,7 +382,7 @@ fn taints(cluster: &Object) -> Vec<String> {
     taints
         .items()
         .map(|taint| {
-            let text = |field: &str| taint.get(field).str().unwrap_or_default().to_owned();
+            let text = |field: &str| taint.text(field).unwrap_or_default().to_owned();
             let value = match text("value").as_str() {
                 "" => String::new(),
                 value => format!("={value}"),

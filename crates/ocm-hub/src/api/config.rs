@@ -152,7 +152,7 @@ fn with_off(mut value: Value) -> Value {
 fn interpret(value: &Value, document: DocumentId, findings: &mut Vec<Finding>) -> RenderConfig {
     let root = Field::new(value);
     let defaults = RenderConfig::default();
-    let text = |field: &str, default: String| root.get(field).str().map_or(default, str::to_owned);
+    let text = |field: &str, default: String| root.text(field).map_or(default, str::to_owned);
     let strings = |field: &str| -> Vec<String> {
         root.get(field)
             .items()
@@ -174,7 +174,7 @@ fn interpret(value: &Value, document: DocumentId, findings: &mut Vec<Finding>) -
         exclude: strings("exclude"),
         placement_source: choices::parse(&placement.get("source")),
         placement_mode: choices::parse(&placement.get("mode")),
-        istio_root_namespace: root.get("istio").get("rootNamespace").str().map(str::to_owned),
+        istio_root_namespace: root.get("istio").text("rootNamespace").map(str::to_owned),
         creation_timestamp: choices::parse(&root.get("precedence").get("creationTimestamp")),
         secrets: choices::parse(&root.get("secrets")),
         hub_objects: choices::parse(&root.get("hubObjects")),

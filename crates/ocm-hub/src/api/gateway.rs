@@ -124,7 +124,7 @@ impl<'a> Gateway<'a> {
             object,
             class_name,
             listeners,
-            is_default: spec.get("defaultScope").str() == Some("All"),
+            is_default: spec.text("defaultScope") == Some("All"),
             placement,
         })
     }

@@ -47,8 +47,8 @@ pub(crate) const WEBHOOK_LIMIT: u64 = 500 * 1024;
 pub(crate) fn is_owned_by_work(object: &Object) -> bool {
     let owners = object.root().get("metadata").get("ownerReferences");
     owners.items().any(|owner| {
-        let version = owner.get("apiVersion").str().unwrap_or_default();
-        owner.get("kind").str() == Some(APPLIED_MANIFEST_WORK)
+        let version = owner.text("apiVersion").unwrap_or_default();
+        owner.text("kind") == Some(APPLIED_MANIFEST_WORK)
             && version.split_once('/').is_some_and(|(group, _)| group == GROUP)
     })
 }
@@ -122,7 +122,7 @@ impl WorkValidation {
     #[must_use]
     pub fn check(&self, work: &Value) -> Vec<Refusal> {
         let root = Field::new(work);
-        let (definition, template) = match root.get("kind").str() {
+        let (definition, template) = match root.text("kind") {
             Some(MANIFEST_WORK) => (&self.manifest_work, root.get("spec")),
             Some(MANIFEST_WORK_REPLICA_SET) => {
                 (&self.replica_set, root.get("spec").get("manifestWorkTemplate"))
@@ -149,7 +149,7 @@ impl WorkValidation {
         check_identity(&root, &mut refusals);
         check_condition_rules(&template, &mut refusals);
         check_manifests(&template.get("workload").get("manifests"), &mut refusals);
-        if root.get("kind").str() == Some(MANIFEST_WORK) {
+        if root.text("kind") == Some(MANIFEST_WORK) {
             check_executor(&template, &mut refusals);
         }
         refusals
@@ -177,7 +177,7 @@ fn check_identity(root: &Field<'_>, refusals: &mut Vec<Refusal>) {
             help,
         });
     };
-    let kind = root.get("kind").str().unwrap_or_default();
+    let kind = root.text("kind").unwrap_or_default();
     let served = if kind == MANIFEST_WORK { "v1" } else { "v1alpha1" };
     let api_version = root.get("apiVersion");
     let written = api_version.str().unwrap_or_default();
@@ -197,7 +197,7 @@ fn check_identity(root: &Field<'_>, refusals: &mut Vec<Refusal>) {
 fn check_condition_rules(template: &Field<'_>, refusals: &mut Vec<Refusal>) {
     for (config_index, config) in template.get("manifestConfigs").items().enumerate() {
         for (index, rule) in config.get("conditionRules").items().enumerate() {
-            if rule.get("type").str() == Some("CEL") && rule.get("condition").str() == Some("") {
+            if rule.text("type") == Some("CEL") && rule.text("condition") == Some("") {
                 refusals.push(Refusal {
                     stage: Stage::Crd,
                     code: Code::WORK_INVALID,
@@ -239,7 +239,7 @@ fn check_manifests(manifests: &Field<'_>, refusals: &mut Vec<Refusal>) {
     let mut seen: HashMap<[&str; 4], usize> = HashMap::with_capacity(values.len());
     for (index, manifest) in manifests.items().enumerate() {
         let text = |field: Field<'_>| field.str().map(str::to_owned);
-        let Some(kind) = manifest.get("kind").str().filter(|kind| !kind.is_empty()) else {
+        let Some(kind) = manifest.text("kind").filter(|kind| !kind.is_empty()) else {
             let shown = manifest.value().map(Value::to_string).unwrap_or_default();
             refusals.push(webhook(
                 &manifest,
@@ -248,7 +248,7 @@ fn check_manifests(manifests: &Field<'_>, refusals: &mut Vec<Refusal>) {
             continue;
         };
         let metadata = manifest.get("metadata");
-        let Some(name) = metadata.get("name").str().filter(|name| !name.is_empty()) else {
+        let Some(name) = metadata.text("name").filter(|name| !name.is_empty()) else {
             refusals.push(webhook(&metadata, "name must be set in manifest"));
             continue;
         };
@@ -258,8 +258,8 @@ fn check_manifests(manifests: &Field<'_>, refusals: &mut Vec<Refusal>) {
                 "generateName must not be set in manifest",
             ));
         }
-        let api_version = manifest.get("apiVersion").str().unwrap_or_default();
-        let namespace = metadata.get("namespace").str().unwrap_or_default();
+        let api_version = manifest.text("apiVersion").unwrap_or_default();
+        let namespace = metadata.text("namespace").unwrap_or_default();
         match seen.entry([api_version, kind, namespace, name]) {
             std::collections::hash_map::Entry::Vacant(entry) => {
                 entry.insert(index);
@@ -280,7 +280,7 @@ fn check_manifests(manifests: &Field<'_>, refusals: &mut Vec<Refusal>) {
 
 fn check_executor(template: &Field<'_>, refusals: &mut Vec<Refusal>) {
     let subject = template.get("executor").get("subject");
-    if subject.get("type").str() == Some("ServiceAccount") && !subject.get("serviceAccount").is_present() {
+    if subject.text("type") == Some("ServiceAccount") && !subject.get("serviceAccount").is_present() {
         let mut refusal = webhook(
             &subject.get("serviceAccount"),
             "executor service account can not be nil",

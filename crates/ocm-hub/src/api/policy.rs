@@ -105,8 +105,8 @@ pub fn target_kinds(object: &Object) -> Vec<(String, String)> {
     std::iter::once(single)
         .chain(listed)
         .filter_map(|target| {
-            let group = target.get("group").str().unwrap_or_default().to_owned();
-            Some((group, target.get("kind").str()?.to_owned()))
+            let group = target.text("group").unwrap_or_default().to_owned();
+            Some((group, target.text("kind")?.to_owned()))
         })
         .collect()
 }

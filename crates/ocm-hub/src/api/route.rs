@@ -172,7 +172,7 @@ impl<'a> Route<'a> {
         let route = Self {
             object,
             parents,
-            uses_default_gateways: is_known && spec.get("useDefaultGateways").str() == Some("All"),
+            uses_default_gateways: is_known && spec.text("useDefaultGateways") == Some("All"),
             hostnames,
         };
         (!is_known || !reading.is_wrong()).then_some((route, rules))
@@ -243,17 +243,15 @@ pub fn service_ports(object: &Object) -> Vec<String> {
     let ports = object.root().get("spec").get("ports");
     ports
         .items()
-        .filter_map(
-            |port| match port.get("name").str().filter(|name| !name.is_empty()) {
-                Some(name) => Some(name.to_owned()),
-                None => port
-                    .get("port")
-                    .integer()
-                    .ok()
-                    .flatten()
-                    .map(|number| number.to_string()),
-            },
-        )
+        .filter_map(|port| match port.text("name").filter(|name| !name.is_empty()) {
+            Some(name) => Some(name.to_owned()),
+            None => port
+                .get("port")
+                .integer()
+                .ok()
+                .flatten()
+                .map(|number| number.to_string()),
+        })
         .collect()
 }
 
@@ -284,7 +282,7 @@ impl AdmittedNamespaces {
     /// Reads a `namespaces` field whose `from` defaults to `default`.
     #[must_use]
     pub fn read(field: &Field<'_>, default: &str) -> Self {
-        match field.get("from").str().unwrap_or(default) {
+        match field.text("from").unwrap_or(default) {
             "All" => Self::All,
             "Selector" => {
                 // Gateway API: a selector must be there; controllers select nothing without one.
@@ -317,8 +315,8 @@ impl Admission {
             .get("kinds")
             .items()
             .filter_map(|kind| {
-                let group = kind.get("group").str().unwrap_or(GROUP);
-                Some((group.to_owned(), kind.get("kind").str()?.to_owned()))
+                let group = kind.text("group").unwrap_or(GROUP);
+                Some((group.to_owned(), kind.text("kind")?.to_owned()))
             })
             .collect();
         let lists_kinds = !listed.is_empty();

@@ -81,10 +81,10 @@ pub(crate) fn of_configuration(
 ) -> Vec<Suppression> {
     let mut found = Vec::new();
     for entry in entries.items() {
-        let text = |field: &'static str| entry.get(field).str().filter(|text| !text.trim().is_empty());
+        let text = |field: &'static str| entry.text(field).filter(|text| !text.trim().is_empty());
         let place = |field: &str| Place::value(document, entry.get(field).pointer());
         let (Some(name), Some(reason)) = (text("code"), text("reason")) else {
-            if entry.get("reason").str().is_some_and(|reason| !reason.is_empty()) {
+            if entry.text("reason").is_some_and(|reason| !reason.is_empty()) {
                 findings.push(no_reason(place("reason")));
             }
             continue;

@@ -117,7 +117,7 @@ impl<'a> OursByName<'a> {
         } else {
             Some(default)
         };
-        let (Some(kind), Some(name)) = (kind, reference.get("name").str()) else {
+        let (Some(kind), Some(name)) = (kind, reference.text("name")) else {
             return true;
         };
         match kind {

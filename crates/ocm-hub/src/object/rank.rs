@@ -27,7 +27,7 @@ fn age(object: &Object, ages: Ages) -> Option<Timestamp> {
     if ages == Ages::Ignore {
         return None;
     }
-    let written = object.root().get("metadata").get("creationTimestamp").str();
+    let written = object.root().get("metadata").text("creationTimestamp");
     written.and_then(|text| text.parse().ok()).or_else(|| {
         let origin = object.annotation(ORIGIN_CREATION);
         origin.and_then(|text| text.parse().ok())

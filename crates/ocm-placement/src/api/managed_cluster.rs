@@ -146,8 +146,8 @@ fn taints<'a>(field: &Field<'a>, reading: &mut Reading<'_, 'a>) -> Vec<Taint<'a>
 fn availability(conditions: &Field<'_>) -> Availability {
     let status = conditions
         .items()
-        .find(|condition| condition.get("type").str() == Some("ManagedClusterConditionAvailable"))
-        .and_then(|condition| condition.get("status").str());
+        .find(|condition| condition.text("type") == Some("ManagedClusterConditionAvailable"))
+        .and_then(|condition| condition.text("status"));
     match status {
         Some("True") => Availability::Available,
         Some("False") => Availability::Unavailable,

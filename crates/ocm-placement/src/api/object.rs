@@ -39,7 +39,7 @@ impl<'a> Object<'a> {
         Self {
             id,
             value,
-            namespace: Field::new(value).get("metadata").get("namespace").str(),
+            namespace: Field::new(value).get("metadata").text("namespace"),
         }
     }
 

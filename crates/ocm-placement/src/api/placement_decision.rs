@@ -43,8 +43,7 @@ impl<'a> PlacementDecision<'a> {
             group_index: object.label(GROUP_INDEX_LABEL),
             clusters: clusters.collect(),
             plain: decisions.iter().all(|decision| {
-                decision.get("reason").str().unwrap_or_default().is_empty()
-                    && !decision.get("score").is_present()
+                decision.text("reason").unwrap_or_default().is_empty() && !decision.get("score").is_present()
             }),
         }
     }

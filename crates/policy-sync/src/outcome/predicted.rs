@@ -104,7 +104,7 @@ impl Prediction<'_, '_> {
             })
             .collect();
         for object in self.objects.of_kind(GROUP, "Gateway") {
-            let class = object.root().get("spec").get("gatewayClassName").str();
+            let class = object.root().get("spec").text("gatewayClassName");
             let refused = class
                 .and_then(|name| self.ours.classes.get(name))
                 .and_then(|class| class.params.as_ref().err());

@@ -106,7 +106,7 @@ impl<'a> Decided<'a> {
 pub fn decided_clusters(objects: &Objects) -> impl Iterator<Item = &str> {
     let decisions = objects.of_kind(GROUP, "PlacementDecision").iter();
     let decisions = decisions.flat_map(|object| object.root().get("status").get("decisions").items());
-    decisions.filter_map(|decision| decision.get("clusterName").str())
+    decisions.filter_map(|decision| decision.text("clusterName"))
 }
 
 /// The usable names in one object; a name that is not a valid namespace would become a path, and is an error.

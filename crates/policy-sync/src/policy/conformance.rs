@@ -31,7 +31,7 @@ pub fn report_nonconforming_kinds(hub: &Hub, ours: &Ours<'_>, profiles: &Profile
         .collect();
     for object in hub.objects.of_kind(GROUP, KIND) {
         let spec = object.root().get("spec");
-        let (group, kind) = (spec.get("group").str(), spec.get("names").get("kind").str());
+        let (group, kind) = (spec.text("group"), spec.get("names").text("kind"));
         for (_, kind, version) in synced
             .iter()
             .filter(|(of, named, _)| (Some(*of), Some(*named)) == (group, kind))
@@ -100,7 +100,7 @@ impl<'d> Definition<'d> {
         let versions = self.object.root().get("spec").get("versions");
         let known = versions
             .items()
-            .find(|known| known.get("name").str() == Some(version))?;
+            .find(|known| known.text("name") == Some(version))?;
         let schema = known.get("schema").get("openAPIV3Schema");
         (schema.is_present() && !takes_anything(&schema)).then_some(schema)
     }

@@ -100,10 +100,10 @@ fn by_filter(route: &Object, findings: &mut Findings) {
         let lists = std::iter::once(rule.get("filters")).chain(backends.items().map(|to| to.get("filters")));
         for filter in lists.flat_map(|filters| filters.items()) {
             let named = filter.get("extensionRef");
-            let Some(kind) = named.get("kind").str().filter(|kind| kind.ends_with("Policy")) else {
+            let Some(kind) = named.text("kind").filter(|kind| kind.ends_with("Policy")) else {
                 continue;
             };
-            let name = named.get("name").str().unwrap_or_default();
+            let name = named.text("name").unwrap_or_default();
             findings.push(
                 Finding::new(
                     Code::POLICY_NOT_EVALUATED,

@@ -58,7 +58,7 @@ pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<A
     let mut labelled: BTreeMap<GroupKind, String> = BTreeMap::new();
     for (object, _) in sources.with_hub("apiextensions.k8s.io", "CustomResourceDefinition") {
         let spec = object.root().get("spec");
-        let (group, kind) = (spec.get("group").str(), spec.get("names").get("kind").str());
+        let (group, kind) = (spec.text("group"), spec.get("names").text("kind"));
         if let (Some(class), Some(group), Some(kind)) = (object.label(POLICY_LABEL), group, kind) {
             labelled.insert(GroupKind::new(group, kind), class.to_owned());
         }

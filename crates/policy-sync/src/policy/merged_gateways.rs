@@ -17,15 +17,14 @@ const GROUP: &str = "gateway.envoyproxy.io";
 pub(super) fn merging_classes(topology: &Topology<'_>, sources: Sources<'_>) -> BTreeSet<ClassId> {
     let merges = |class: &Object| {
         let reference = class.root().get("spec").get("parametersRef");
-        let is_proxy =
-            reference.get("group").str() == Some(GROUP) && reference.get("kind").str() == Some("EnvoyProxy");
-        let (Some(name), true) = (reference.get("name").str(), is_proxy) else {
+        let is_proxy = reference.text("group") == Some(GROUP) && reference.text("kind") == Some("EnvoyProxy");
+        let (Some(name), true) = (reference.text("name"), is_proxy) else {
             return false;
         };
         let proxy = sources.get(&Identity::new(
             GROUP,
             "EnvoyProxy",
-            reference.get("namespace").str(),
+            reference.text("namespace"),
             name,
         ));
         proxy

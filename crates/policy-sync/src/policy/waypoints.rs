@@ -129,7 +129,7 @@ fn serves(
     let waypoint = format!("Gateway {}", known.object.key());
     let controller = class
         .object
-        .and_then(|class| class.root().get("spec").get("controllerName").str());
+        .and_then(|class| class.root().get("spec").text("controllerName"));
     if class.name != WAYPOINT_CLASS && controller != Some(MESH_CONTROLLER) {
         return Err(Unserved::certainly(
             format!("{waypoint}, the waypoint of {service}, has class {}", class.name),
@@ -151,7 +151,7 @@ fn serves(
     // Without a listener of HBONE on its port a waypoint takes its own namespace alone.
     let mut listeners = known.object.root().get("spec").get("listeners").items();
     let is_hbone = |listener: &Field<'_>| {
-        listener.get("protocol").str() == Some("HBONE") && listener.get("port").integer() == Ok(Some(15008))
+        listener.text("protocol") == Some("HBONE") && listener.get("port").integer() == Ok(Some(15008))
     };
     let hbone = listeners.find(is_hbone);
     let admitted = hbone.map_or(AdmittedNamespaces::Same, |listener| {

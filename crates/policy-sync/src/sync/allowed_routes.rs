@@ -326,7 +326,7 @@ fn finding(
         message = format!("{message} {more}");
     }
     let namespaces = allowed.get("namespaces");
-    let label = match (cause, namespaces.get("from").str()) {
+    let label = match (cause, namespaces.text("from")) {
         (Cause::Kind, _) => format!("accepts no {}", first.kind),
         (Cause::Namespace, None) => "accepts only routes of its own namespace, by default".to_owned(),
         (Cause::Namespace, Some("Same")) => "accepts only routes of its own namespace".to_owned(),
@@ -354,7 +354,7 @@ fn finding(
         "there the Gateway lives in `{NAMESPACE_PREFIX}{home}`, and routes stay in their own namespace, here `{own}`"
     ));
     }
-    if namespaces.get("from").str() == Some("Selector") {
+    if namespaces.text("from") == Some("Selector") {
         let is_known = hub.objects.find("", "Namespace", None, own).is_some();
         let selected = AdmittedNamespaces::read(&namespaces, "Same");
         finding.help(if matches!(selected, AdmittedNamespaces::Selector(None)) {

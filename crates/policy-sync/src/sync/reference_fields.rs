@@ -231,7 +231,7 @@ fn walk(field: &Field<'_>, path: &str, found: &mut dyn FnMut(&Field<'_>)) {
 }
 
 fn needed(own: Option<&str>, field: &Field<'_>, holds: Holds) -> Option<Needed> {
-    let text = |name: &'static str| field.get(name).str().filter(|text| !text.is_empty());
+    let text = |name: &'static str| field.text(name).filter(|text| !text.is_empty());
     let own = own.map(str::to_owned);
     let named = |group: &str, kind: &str, namespace: Option<String>| {
         Some(Needed::Object(Identity {

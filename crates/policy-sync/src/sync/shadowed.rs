@@ -310,7 +310,7 @@ type Named<'a> = Box<[(Cow<'a, str>, [&'a str; 2])]>;
 impl<'a> Form<'a> {
     fn of(kind: &str, one: &Field<'a>) -> Self {
         let text = |field: &Field<'a>, name: &'static str, default: &'static str| {
-            field.get(name).str().unwrap_or(default)
+            field.text(name).unwrap_or(default)
         };
         // Of several entries with one name the first counts.
         let named = |list: &'static str, name_of: fn(&'a str) -> Cow<'a, str>| {
@@ -337,7 +337,7 @@ impl<'a> Form<'a> {
                 }
                 Self::Http {
                     path: [by, value],
-                    method: one.get("method").str(),
+                    method: one.text("method"),
                     headers: headers(),
                     query: named("queryParams", Cow::Borrowed),
                 }
@@ -346,8 +346,8 @@ impl<'a> Form<'a> {
                 let method = one.get("method");
                 Self::Grpc {
                     by: text(&method, "type", "Exact"),
-                    service: method.get("service").str(),
-                    method: method.get("method").str(),
+                    service: method.text("service"),
+                    method: method.text("method"),
                     headers: headers(),
                 }
             }

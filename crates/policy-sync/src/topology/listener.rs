@@ -40,7 +40,7 @@ impl<'a> ListenerNode<'a> {
             hostname: listener.hostname,
             port: listener.port,
             protocol: listener.protocol,
-            passes_through: listener.field.get("tls").get("mode").str() == Some("Passthrough"),
+            passes_through: listener.field.get("tls").text("mode") == Some("Passthrough"),
             admission: Admission::read(listener),
         }
     }

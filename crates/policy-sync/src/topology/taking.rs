@@ -308,8 +308,8 @@ fn http_match(listed: &Field<'_>, request: &Request, work: &Work) -> Result<Opti
         return Ok(None);
     }
     let path = listed.get("path");
-    let wanted = path.get("value").str().unwrap_or("/");
-    let (kind, fits) = match path.get("type").str().unwrap_or("PathPrefix") {
+    let wanted = path.text("value").unwrap_or("/");
+    let (kind, fits) = match path.text("type").unwrap_or("PathPrefix") {
         "Exact" => (PathKind::Exact, Ok(wanted == request.path)),
         "PathPrefix" => (PathKind::Prefix, Ok(is_below(&request.path, wanted))),
         "RegularExpression" => (PathKind::RegularExpression, is_match(wanted, &request.path, work)),
@@ -341,14 +341,14 @@ fn grpc_match(listed: &Field<'_>, request: &Request, work: &Work) -> Result<Opti
         return Ok(None);
     };
     let method = listed.get("method");
-    let kind = method.get("type").str().unwrap_or("Exact");
+    let kind = method.text("type").unwrap_or("Exact");
     let fits = |wanted: Option<&str>, there: &str| match (wanted, kind) {
         (None, _) => Ok(true),
         (Some(wanted), "Exact") => Ok(wanted == there),
         (Some(wanted), "RegularExpression") => is_match(wanted, there, work),
         (Some(_), other) => Err(unknown_type(other)),
     };
-    let (wanted_service, wanted_call) = (method.get("service").str(), method.get("method").str());
+    let (wanted_service, wanted_call) = (method.text("service"), method.text("method"));
     let (service, call) = (fits(wanted_service, service), fits(wanted_call, call));
     let headers = all_match(&listed.get("headers"), |name| request.header(name), work);
     if matches!(service, Ok(false)) || matches!(call, Ok(false)) || matches!(headers, Ok(None)) {
@@ -374,12 +374,12 @@ fn all_match<'r>(
     let mut names: BTreeSet<String> = BTreeSet::new();
     let mut unknown = None;
     for wanted in listed.items() {
-        let name = wanted.get("name").str().unwrap_or_default();
+        let name = wanted.text("name").unwrap_or_default();
         if !names.insert(name.to_ascii_lowercase()) {
             continue;
         }
-        let text = wanted.get("value").str().unwrap_or_default();
-        let fits = match (value(name), wanted.get("type").str().unwrap_or("Exact")) {
+        let text = wanted.text("value").unwrap_or_default();
+        let fits = match (value(name), wanted.text("type").unwrap_or("Exact")) {
             (None, _) => Ok(false),
             (Some(there), "Exact") => Ok(text == there),
             (Some(there), "RegularExpression") => is_match(text, there, work),

@@ -49,7 +49,7 @@ pub fn read_class<'o>(
             findings: Vec::new(),
         };
     }
-    let text = |name: &'static str| reference.get(name).str().unwrap_or_default();
+    let text = |name: &'static str| reference.text(name).unwrap_or_default();
     let refuse = |pointer: &str, failure: InvalidParameters, help: &str| {
         let message = format!("GatewayClass {}: {failure}", class.name);
         let finding = Finding::new(Code::PARAMS_INVALID, class.place(pointer), message).help(help);
@@ -115,8 +115,8 @@ pub fn written<'o>(
     config_map: impl FnOnce(&str, &str) -> Option<&'o Object>,
 ) -> Option<ParamsPlace> {
     let reference = class.root().get("spec").get("parametersRef");
-    let config_map = config_map(reference.get("namespace").str()?, reference.get("name").str()?)?;
-    let text = config_map.root().get("data").get(PARAMS_KEY).str()?;
+    let config_map = config_map(reference.text("namespace")?, reference.text("name")?)?;
+    let text = config_map.root().get("data").text(PARAMS_KEY)?;
     Some(ParamsPlace {
         place: place(config_map, "", false),
         is_json: text.trim_start().starts_with('{'),

@@ -67,7 +67,7 @@ impl Check<'_> {
         params: &mut Params,
     ) {
         for entry in Field::new(value).get(field).items() {
-            let text = |name: &'static str| entry.get(name).str();
+            let text = |name: &'static str| entry.text(name);
             let (Some(group), Some(version), Some(plural)) =
                 (text("group"), text("version"), text("resource"))
             else {
@@ -120,7 +120,7 @@ impl Check<'_> {
     /// nobody knows is taken, unless it is one typo away from one that somebody does.
     pub(super) fn retained(&mut self, value: &Value, catalog: &dyn ResourceCatalog, params: &mut Params) {
         for entry in Field::new(value).get("retainedResources").items() {
-            let text = |name: &'static str| entry.get(name).str();
+            let text = |name: &'static str| entry.text(name);
             let (Some(group), Some(plural)) = (text("group"), text("resource")) else {
                 // The schema has said so.
                 continue;
@@ -328,7 +328,7 @@ impl Check<'_> {
         let mut names = BTreeSet::new();
         let mut feedback = Vec::new();
         for value in entry.get("feedback").items() {
-            let (Some(name), Some(path)) = (value.get("name").str(), value.get("path").str()) else {
+            let (Some(name), Some(path)) = (value.text("name"), value.text("path")) else {
                 continue;
             };
             if !names.insert(name) {

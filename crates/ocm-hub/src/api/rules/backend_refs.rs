@@ -8,10 +8,10 @@ use apimachinery::Field;
 
 /// A Service has several ports, so one must be named; other kinds of backends need none.
 pub(super) fn backend_ref(complaints: &mut Complaints<'_>, reference: &Field<'_>) {
-    let group = reference.get("group").str().unwrap_or_default();
-    let kind = reference.get("kind").str().unwrap_or("Service");
+    let group = reference.text("group").unwrap_or_default();
+    let kind = reference.text("kind").unwrap_or("Service");
     if reference.is_present() && (group, kind) == ("", "Service") && !reference.get("port").is_present() {
-        let name = reference.get("name").str().unwrap_or_default();
+        let name = reference.text("name").unwrap_or_default();
         complaints.value(
             reference,
             format!("the backend Service {name} has no port"),

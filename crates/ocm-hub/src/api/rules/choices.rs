@@ -17,7 +17,7 @@ pub(super) fn of_its_type<'a>(
     types: Types<'a>,
     given: fn(&Field<'a>) -> bool,
 ) {
-    let Some(own) = mapping.get(by).str() else {
+    let Some(own) = mapping.text(by) else {
         return;
     };
     for (name, field) in types {

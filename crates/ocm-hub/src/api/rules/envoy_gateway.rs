@@ -96,7 +96,7 @@ fn load_balancer(complaints: &mut Complaints<'_>, balancer: &Field<'_>) {
     let hash = balancer.get("consistentHash");
     of_its_type(complaints, ("a hash", "type"), &hash, HASHES, Field::is_present);
     let starts_slowly = balancer.get("slowStart");
-    let kind = balancer.get("type").str().unwrap_or_default();
+    let kind = balancer.text("type").unwrap_or_default();
     if starts_slowly.is_present() && ["Random", "ConsistentHash", "DynamicModule"].contains(&kind) {
         let message = format!("a load balancer of type {kind} cannot have `slowStart`");
         complaints.key(&starts_slowly, message, "remove it");
@@ -181,10 +181,10 @@ fn security(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
 
 /// The kinds that a policy targets, by name or by label.
 fn target_kinds<'a>(spec: &Field<'a>) -> impl Iterator<Item = &'a str> {
-    let single = spec.get("targetRef").get("kind").str();
+    let single = spec.get("targetRef").text("kind");
     let lists = ["targetRefs", "targetSelectors"].map(|list| spec.get(list));
     let listed = lists.into_iter().flat_map(|list| list.items());
     single
         .into_iter()
-        .chain(listed.filter_map(|target| target.get("kind").str()))
+        .chain(listed.filter_map(|target| target.text("kind")))
 }

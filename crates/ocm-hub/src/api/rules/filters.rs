@@ -56,7 +56,7 @@ pub(super) fn filters(complaints: &mut Complaints<'_>, list: &Field<'_>, whose: 
             .filter(move |known| known.grpc || whose == Filters::Http)
     };
     let named = |filter: &Field<'_>| {
-        let name = filter.get("type").str()?;
+        let name = filter.text("type")?;
         known().find(|known| known.name == name)
     };
     let types: Vec<(&str, &str)> = known().map(|known| (known.name, known.field)).collect();
@@ -75,7 +75,7 @@ pub(super) fn filters(complaints: &mut Complaints<'_>, list: &Field<'_>, whose: 
         let message = format!("two filters have type {}", once(&again).unwrap_or_default());
         complaints.again((&again.get("type"), &first.get("type")), message, "merge the two");
     }
-    let find = |name: &str| list.items().find(|filter| filter.get("type").str() == Some(name));
+    let find = |name: &str| list.items().find(|filter| filter.text("type") == Some(name));
     if let (Some(_), Some(rewrite)) = (find("RequestRedirect"), find("URLRewrite")) {
         let message = "a redirected request cannot be rewritten";
         let help = "remove the filter URLRewrite, or RequestRedirect";
@@ -142,7 +142,7 @@ const MODIFIERS: [(&str, &str); 2] = [
 pub(super) fn replaces_prefix<'a>(filter: &Field<'a>) -> Option<Field<'a>> {
     ["requestRedirect", "urlRewrite"].into_iter().find_map(|field| {
         let path = filter.get(field).get("path");
-        let replaces = path.get("type").str() == Some("ReplacePrefixMatch");
+        let replaces = path.text("type") == Some("ReplacePrefixMatch");
         Some(path.get("replacePrefixMatch")).filter(|prefix| replaces && prefix.is_present())
     })
 }

@@ -29,7 +29,7 @@ pub(super) fn backend_traffic(complaints: &mut Complaints<'_>) {
 /// A BackendTLSPolicy.
 pub(super) fn backend_tls(complaints: &mut Complaints<'_>) {
     let spec = complaints.spec();
-    let text = |target: &Field<'_>, field: &str| target.get(field).str().unwrap_or_default().to_owned();
+    let text = |target: &Field<'_>, field: &str| target.text(field).unwrap_or_default().to_owned();
     let whole =
         |target: &Field<'_>| Some([text(target, "group"), text(target, "kind"), text(target, "name")]);
     let targets = spec.get("targetRefs");

@@ -14,7 +14,7 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
             let mut pods = 0_usize;
             for target in targets.items() {
                 let (name, selector) = (target.get("name"), target.get("selector"));
-                match target.get("kind").str() {
+                match target.text("kind") {
                     Some("Gateway") if selector.is_present() => {
                         complaints.key(
                             &selector,
@@ -47,7 +47,7 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
         "GCPClientTLSPolicy" => {
             for target in targets.items() {
                 let section = target.get("sectionName");
-                if target.get("kind").str() == Some("Namespace") && says(&section) {
+                if target.text("kind") == Some("Namespace") && says(&section) {
                     complaints.key(&section, "a Namespace has no sections", "remove `sectionName`");
                 }
             }

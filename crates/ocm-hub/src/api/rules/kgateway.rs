@@ -23,7 +23,7 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
     for (field, kinds) in only_for {
         let setting = spec.get(field);
         let other = targets.iter().find_map(|target| {
-            let kind = target.get("kind").str()?;
+            let kind = target.text("kind")?;
             (!kinds.contains(&kind)).then_some(kind)
         });
         if let (true, Some(other)) = (setting.is_present(), other) {
@@ -32,9 +32,9 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
             complaints.key(&setting, message, help);
         }
     }
-    let whole_gateway = targets.iter().find(|target| {
-        target.get("kind").str() == Some("Gateway") && !target.get("sectionName").is_present()
-    });
+    let whole_gateway = targets
+        .iter()
+        .find(|target| target.text("kind") == Some("Gateway") && !target.get("sectionName").is_present());
     if let (true, Some(gateway)) = (spec.get("retry").is_present(), whole_gateway) {
         let message = "retries on a Gateway need a listener, but the target is the whole Gateway";
         complaints.value(gateway, message, "add `sectionName`, or target routes");

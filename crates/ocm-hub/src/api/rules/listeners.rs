@@ -60,11 +60,11 @@ fn listeners(complaints: &mut Complaints<'_>) {
         }
     }
     let key = |listener: &Field<'_>| {
-        let hostname = listener.get("hostname").str().map(str::to_owned);
+        let hostname = listener.text("hostname").map(str::to_owned);
         Some((number(listener)?, protocol(listener).to_owned(), hostname))
     };
     for (again, first) in repeated(listeners.items(), key) {
-        let name = |listener: &Field<'_>| listener.get("name").str().unwrap_or_default().to_owned();
+        let name = |listener: &Field<'_>| listener.text("name").unwrap_or_default().to_owned();
         complaints.again(
             (&again, &first),
             format!(
@@ -178,7 +178,7 @@ pub(super) fn protocols_on_one_port(complaints: &mut Complaints<'_>) {
 
 fn addresses(complaints: &mut Complaints<'_>) {
     let addresses = complaints.spec().get("addresses");
-    let kind = |address: &Field<'_>| address.get("type").str().unwrap_or("IPAddress").to_owned();
+    let kind = |address: &Field<'_>| address.text("type").unwrap_or("IPAddress").to_owned();
     for address in addresses.items() {
         let value = address.get("value");
         let Some(text) = value.str().filter(|text| !text.is_empty()) else {
@@ -206,7 +206,7 @@ fn addresses(complaints: &mut Complaints<'_>) {
     let key = |address: &Field<'_>| {
         let kind = kind(address);
         let known = ["IPAddress", "Hostname"].contains(&kind.as_str());
-        known.then_some((kind, address.get("value").str()?.to_owned()))
+        known.then_some((kind, address.text("value")?.to_owned()))
     };
     for (again, first) in repeated(addresses.items(), key) {
         complaints.again(
@@ -218,7 +218,7 @@ fn addresses(complaints: &mut Complaints<'_>) {
 }
 
 fn protocol<'a>(listener: &Field<'a>) -> &'a str {
-    listener.get("protocol").str().unwrap_or_default()
+    listener.text("protocol").unwrap_or_default()
 }
 
 fn number(holder: &Field<'_>) -> Option<i64> {

@@ -9,7 +9,7 @@ use apimachinery::Field;
 /// A match of an HTTPRoute.
 pub(super) fn http_match(complaints: &mut Complaints<'_>, one: &Field<'_>) {
     let path = one.get("path");
-    let is_regex = path.get("type").str() == Some("RegularExpression");
+    let is_regex = path.text("type") == Some("RegularExpression");
     let value = path.get("value");
     if let Some(text) = value.str().filter(|_| !is_regex)
         && let Some((message, help)) = path_problem(text)
@@ -52,7 +52,7 @@ fn path_problem(text: &str) -> Option<(String, String)> {
 
 /// Whether a match goes by the prefix of the path, as one without a path does, too.
 pub(super) fn is_prefix(one: &Field<'_>) -> bool {
-    matches!(one.get("path").get("type").str(), None | Some("PathPrefix"))
+    matches!(one.get("path").text("type"), None | Some("PathPrefix"))
 }
 
 /// A match of a GRPCRoute.
@@ -66,7 +66,7 @@ pub(super) fn grpc_match(complaints: &mut Complaints<'_>, one: &Field<'_>) {
             "add `service` or `method`, or remove `method` to match every call",
         );
     }
-    let is_exact = matches!(field.get("type").str(), None | Some("Exact"));
+    let is_exact = matches!(field.text("type"), None | Some("Exact"));
     let is_name = |text: &str| {
         let mut letters = text.bytes();
         letters
@@ -97,7 +97,7 @@ pub(super) fn grpc_match(complaints: &mut Complaints<'_>, one: &Field<'_>) {
 }
 
 fn unique_names(complaints: &mut Complaints<'_>, list: &Field<'_>, what: &str) {
-    let name = |entry: &Field<'_>| entry.get("name").str().map(str::to_owned);
+    let name = |entry: &Field<'_>| entry.text("name").map(str::to_owned);
     for (again, first) in repeated(list.items(), name) {
         let message = format!(
             "a match lists the {what} `{}` twice",

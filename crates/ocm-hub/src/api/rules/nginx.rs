@@ -48,7 +48,7 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
         "SnippetsPolicy" => {
             unique_names(complaints, &spec);
             for (again, first) in repeated(spec.get("snippets").items(), |snippet| {
-                snippet.get("context").str().map(str::to_owned)
+                snippet.text("context").map(str::to_owned)
             }) {
                 let message = "two snippets have the same context";
                 complaints.again((&again, &first), message, "merge the two");
@@ -73,8 +73,8 @@ pub(super) fn policy(complaints: &mut Complaints<'_>) {
 
 /// A target as its kind and name.
 fn kind_and_name(target: &Field<'_>) -> Option<(String, String)> {
-    let kind = target.get("kind").str()?.to_owned();
-    Some((kind, target.get("name").str()?.to_owned()))
+    let kind = target.text("kind")?.to_owned();
+    Some((kind, target.text("name")?.to_owned()))
 }
 
 /// Nothing is named twice.
@@ -90,7 +90,7 @@ fn unique(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
 
 /// No name is there twice, regardless of its kind.
 fn unique_names(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
-    let name = |target: &Field<'_>| target.get("name").str().map(str::to_owned);
+    let name = |target: &Field<'_>| target.text("name").map(str::to_owned);
     for (again, first) in repeated(spec.get("targetRefs").items(), name) {
         let message = "two targets have the same name, and a policy of this kind cannot distinguish them";
         complaints.again((&again, &first), message, "write a policy for each");
@@ -101,7 +101,7 @@ fn unique_names(complaints: &mut Complaints<'_>, spec: &Field<'_>) {
 fn mixed<'a>(spec: &Field<'a>, alike: impl Fn(&str, &str) -> bool) -> Option<(Field<'a>, Field<'a>)> {
     let targets: Vec<Field<'a>> = spec.get("targetRefs").items().collect();
     let (first, rest) = targets.split_first()?;
-    let kind = |target: &Field<'a>| target.get("kind").str().unwrap_or_default().to_owned();
+    let kind = |target: &Field<'a>| target.text("kind").unwrap_or_default().to_owned();
     let own = kind(first);
     let other = rest.iter().find(|other| !alike(&own, &kind(other)))?;
     Some((other.clone(), first.clone()))

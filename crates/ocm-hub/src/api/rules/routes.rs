@@ -30,7 +30,7 @@ pub(super) fn route(complaints: &mut Complaints<'_>) {
         hostname(complaints, &name, addresses);
     }
     let rules = spec.get("rules");
-    for (again, first) in repeated(rules.items(), |rule| rule.get("name").str()) {
+    for (again, first) in repeated(rules.items(), |rule| rule.text("name")) {
         let name = again.get("name");
         let message = format!("two rules have the name `{}`", name.str().unwrap_or_default());
         let help = "give each rule a name of its own, or none";
@@ -75,9 +75,8 @@ fn parents(complaints: &mut Complaints<'_>, parents: &Field<'_>) {
     if parents.items().nth(1).is_none() {
         return;
     }
-    let text = |parent: &Field<'_>, field: &str, default: &str| {
-        parent.get(field).str().unwrap_or(default).to_owned()
-    };
+    let text =
+        |parent: &Field<'_>, field: &str, default: &str| parent.text(field).unwrap_or(default).to_owned();
     let key = |parent: &Field<'_>| {
         [
             ("group", GROUP),
@@ -172,7 +171,7 @@ fn grpc_rule(complaints: &mut Complaints<'_>, rule: &Field<'_>) {
 }
 
 fn timeouts(complaints: &mut Complaints<'_>, timeouts: &Field<'_>) {
-    let length = |field: &str| timeouts.get(field).str().and_then(milliseconds);
+    let length = |field: &str| timeouts.text(field).and_then(milliseconds);
     if let (Some(request), Some(backend)) = (length("request"), length("backendRequest"))
         // Zero means no limit.
         && request != 0

@@ -12,11 +12,11 @@ pub(super) fn session_persistence(complaints: &mut Complaints<'_>, persistence: 
     if !cookie.is_present() {
         return;
     }
-    if persistence.get("type").str().is_some_and(|kind| kind != "Cookie") {
+    if persistence.text("type").is_some_and(|kind| kind != "Cookie") {
         let message = "`cookieConfig` is only for sessions of type Cookie";
         complaints.key(&cookie, message, "remove it, or write `type: Cookie`");
     }
-    let is_permanent = cookie.get("lifetimeType").str() == Some("Permanent");
+    let is_permanent = cookie.text("lifetimeType") == Some("Permanent");
     if is_permanent && !says(&persistence.get("absoluteTimeout")) {
         let message = "a permanent cookie needs an absolute timeout";
         complaints.value(
