@@ -34,6 +34,20 @@ impl<V: Clone> Map<V> {
         Self(Members::Few(EcoVec::new()))
     }
 
+    /// A map of members that are sorted by name, each name once: nothing is compared.
+    #[must_use]
+    pub fn from_sorted(members: impl ExactSizeIterator<Item = (Text, V)>) -> Self {
+        if members.len() > LONGEST_LIST {
+            return Self(Members::Many(Arc::new(members.collect())));
+        }
+        let mut list = EcoVec::with_capacity(members.len());
+        for member in members {
+            list.push(member);
+        }
+        debug_assert!(list.is_sorted_by(|(a, _), (b, _)| a < b), "sorted, each once");
+        Self(Members::Few(list))
+    }
+
     /// The number of members.
     #[must_use]
     pub fn len(&self) -> usize {

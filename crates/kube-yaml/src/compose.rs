@@ -88,6 +88,18 @@ impl<'t, R: Record> Composer<'t, '_, R> {
                 let scalar = resolve(text, plain, properties.tag.as_deref(), &range)?;
                 self.take_anchored_scalar(scalar, properties.anchor, range)
             }
+            Event::Member {
+                key,
+                key_range,
+                text,
+                plain,
+                range,
+            } => {
+                self.steps += 2;
+                self.weight += 2 + key.len() / BYTES_PER_VALUE + text.len() / BYTES_PER_VALUE;
+                let value = resolve(text, plain, None, &range)?.into_value(&range)?;
+                self.take_member(key, &key_range, value, range)
+            }
             Event::Literal { value, range } => {
                 self.steps += 1;
                 self.weight += 1;

@@ -197,6 +197,33 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
         })
     }
 
+    /// Puts a key and its scalar into the mapping around them.
+    pub(super) fn take_member(
+        &mut self,
+        key: &str,
+        key_range: &Range<usize>,
+        value: Value,
+        range: Range<usize>,
+    ) -> Outcome<()> {
+        match self.frames.last_mut().map(|frame| &mut frame.content) {
+            Some(Content::Mapping {
+                own, fields, merged, ..
+            }) => {
+                let members = self.waiting.members(own);
+                insert::<R>(
+                    members,
+                    fields,
+                    merged,
+                    key.into(),
+                    key_range,
+                    value,
+                    R::scalar(&range),
+                )
+            }
+            _ => Err(collection_as_key(range)),
+        }
+    }
+
     /// Puts a value where it belongs.
     pub(super) fn complete(&mut self, complete: Complete<R::Node>) -> Outcome<()> {
         let Some(frame) = self.frames.last_mut() else {

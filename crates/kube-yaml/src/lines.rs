@@ -5,15 +5,18 @@
 //! nothing, and the tokens decide. Must not know: flow collections, anchors, tags, what is wrong with a line.
 //!
 //! Nearly all lines of Kubernetes objects have this form. Each is looked at once here; as tokens, each key waits in a queue
-//! until its `:` is seen. Nothing here is an error, and nothing is read ahead in which an error could be: errors come
-//! from where they would without this file, and in the same order.
+//! until its `:` is seen. Nothing here is an error, and a scalar is read ahead of its key's event only if the key cannot be
+//! refused: errors come from where they would without this file, and in the same order.
+
+use std::borrow::Cow;
 
 use super::character::{ByteSet, byte_set, find_in};
 use super::error::Outcome;
 use super::event::Event;
 use super::parser::{Parser, State};
+use super::resolve::is_string;
 use super::scanner::{LONGEST_SIMPLE_KEY, Scanner};
-use super::token::TokenKind;
+use super::token::{Token, TokenKind};
 
 /// Bytes with which a key may begin here. No text that begins with one of them is a number.
 const STARTS_KEY: ByteSet = byte_set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_/");
@@ -107,47 +110,76 @@ impl<'t> Parser<'t> {
             return Ok(None);
         }
         match self.state {
-            State::BlockKey => Ok(self.key_of_line()),
+            State::BlockKey => self.key_of_line(),
             State::BlockContent => self.content_of_line(),
             State::BlockEntry | State::IndentlessEntry => self.entry_of_line(),
             _ => Ok(None),
         }
     }
 
-    fn key_of_line(&mut self) -> Option<Event<'t>> {
-        let head = self.scanner.head()?;
+    /// A key, with its scalar if one follows on the line; or the mapping's end.
+    fn key_of_line(&mut self) -> Outcome<Option<Event<'t>>> {
+        let Some(head) = self.scanner.head() else {
+            return Ok(None);
+        };
         let column = self.scanner.column();
         if column < self.scanner.indent {
-            return Some(self.close_block());
+            return Ok(Some(self.close_block()));
         }
-        let Head::Key(end) = head else { return None };
+        let Head::Key(end) = head else {
+            return Ok(None);
+        };
         if column > self.scanner.indent {
-            return None;
+            return Ok(None);
         }
         let start = self.scanner.pos;
-        let text = self.scanner.verbatim(start, end);
+        let key = self.scanner.slice(start, end);
         self.scanner.pass_key(start, end);
         self.last_end = self.scanner.pos;
+        // A key that is no string may be refused, and before what follows it.
+        if is_string(key)
+            && let Some(token) = self.scalar_of_line()?
+        {
+            self.last_end = token.end;
+            return match token.kind {
+                TokenKind::Scalar { text, plain } => Ok(Some(Event::Member {
+                    key,
+                    key_range: start..end,
+                    text,
+                    plain,
+                    range: token.start..token.end,
+                })),
+                _ => self.no_node().map(Some),
+            };
+        }
         self.state = State::BlockContent;
-        Some(Event::Scalar {
-            text,
+        Ok(Some(Event::Scalar {
+            text: Cow::Borrowed(key),
             plain: true,
             properties: None,
             range: start..end,
-        })
+        }))
+    }
+
+    /// The scalar behind `key:`, if one is on the line.
+    fn scalar_of_line(&mut self) -> Outcome<Option<Token<'t>>> {
+        self.scanner.skip_spaces();
+        let byte = self.scanner.at(self.scanner.pos);
+        if is_in(&STARTS_PLAIN, byte) {
+            return self.scanner.scan_plain().map(Some);
+        }
+        match byte {
+            b'\'' | b'"' => self.scanner.scan_quoted(byte).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// What follows `key:`.
     fn content_of_line(&mut self) -> Outcome<Option<Event<'t>>> {
-        self.scanner.skip_spaces();
-        let byte = self.scanner.at(self.scanner.pos);
-        if is_in(&STARTS_PLAIN, byte) {
-            return self.text_of_line(State::BlockKey, Scanner::scan_plain).map(Some);
+        if let Some(token) = self.scalar_of_line()? {
+            return self.text_of_line(State::BlockKey, token).map(Some);
         }
-        match byte {
-            b'\'' | b'"' => self
-                .text_of_line(State::BlockKey, |scanner| scanner.scan_quoted(byte))
-                .map(Some),
+        match self.scanner.at(self.scanner.pos) {
             b'\n' | b'#' => Ok(self.content_below()),
             _ => Ok(None),
         }
@@ -221,7 +253,9 @@ impl<'t> Parser<'t> {
         scanner.key_allowed = true;
         self.last_end = dash + 1;
         if is_text {
-            return self.text_of_line(self.state, Scanner::scan_plain).map(Some);
+            scanner.key_allowed = false;
+            let token = scanner.scan_plain()?;
+            return self.text_of_line(self.state, token).map(Some);
         }
         self.open_block(self.scanner.column(), self.state, State::BlockKey);
         Ok(Some(Event::MappingStart {
@@ -230,14 +264,8 @@ impl<'t> Parser<'t> {
         }))
     }
 
-    /// A scalar at the position of the scanner, after which `then` holds.
-    fn text_of_line(
-        &mut self,
-        then: State,
-        scan: impl FnOnce(&mut Scanner<'t>) -> Outcome<super::token::Token<'t>>,
-    ) -> Outcome<Event<'t>> {
-        self.scanner.key_allowed = false;
-        let token = scan(&mut self.scanner)?;
+    /// A scalar, after which `then` holds.
+    fn text_of_line(&mut self, then: State, token: Token<'t>) -> Outcome<Event<'t>> {
         self.last_end = token.end;
         self.state = then;
         match token.kind {

@@ -51,7 +51,7 @@ impl Waiting {
         };
         let members = self.members.get(start..).unwrap_or_default();
         let Some(shared) = shared.filter(|_| !members.is_empty()) else {
-            return self.members.drain(start..).collect();
+            return Map::from_sorted(self.members.drain(start..));
         };
         let slot = shared.slot(members);
         if let Some(known) = slot.as_deref().filter(|known| is_equal(known, members)) {
@@ -59,7 +59,7 @@ impl Waiting {
             self.members.truncate(start);
             return known;
         }
-        let map: Map = self.members.drain(start..).collect();
+        let map = Map::from_sorted(self.members.drain(start..));
         if let Some(slot) = slot {
             slot.clone_from(&map);
         }
@@ -120,7 +120,7 @@ impl Members<'_> {
                 }
             }
             Err(_) if self.stack.len().saturating_sub(start) >= LONGEST_LIST => {
-                let mut map: Map = self.stack.drain(start..).collect();
+                let mut map = Map::from_sorted(self.stack.drain(start..));
                 map.insert(name, value);
                 *self.own = Own::Many(map);
             }
