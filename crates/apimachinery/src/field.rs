@@ -142,7 +142,7 @@ impl<'a> Field<'a> {
     }
 
     /// The elements of a list; none when this is absent or no list.
-    pub fn items(&self) -> impl Iterator<Item = Self> + use<'a> {
+    pub fn items(&self) -> impl ExactSizeIterator<Item = Self> + use<'a> {
         let list = self.clone();
         let items = self
             .value

@@ -152,6 +152,8 @@ proptest! {
             prop_assert!(mine.iter().rev().map(|(name, _)| name.as_str()).eq(model.keys().rev()));
             // However they came to be: a map that was long once is equal to one that never was.
             prop_assert_eq!(&mine, &rebuilt);
+            let sorted: Vec<(Text, Value)> = model.iter().map(|(name, value)| (name.into(), value.clone())).collect();
+            prop_assert_eq!(&mine, &Map::from_sorted(sorted.into_iter()));
             prop_assert_eq!(hasher.hash_one(&mine), hasher.hash_one(&rebuilt));
             let owned: Vec<(Text, Value)> = mine.into_iter().collect();
             prop_assert!(owned.iter().map(|(name, value)| (name.as_str(), value)).eq(model.iter().map(|(name, value)| (name.as_str(), value))));

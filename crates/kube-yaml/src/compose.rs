@@ -19,6 +19,7 @@ use super::fields::Complete;
 use super::limits::Limits;
 use super::position::Record;
 use super::resolve::{is_merge, resolve};
+use super::shared::Shared;
 
 /// The value of one document; `copied` becomes what its aliases cost ([`Limits::alias_nodes`]), also when it fails.
 ///
@@ -28,9 +29,10 @@ pub(super) fn compose<'t, R: Record>(
     events: &mut impl Events<'t>,
     text: &'t str,
     limits: &Limits,
+    shared: &mut Shared,
     copied: &mut usize,
 ) -> Outcome<(Value, R::Node)> {
-    let mut composer = Composer::<R>::new(text, limits);
+    let mut composer = Composer::<R>::new(text, limits, shared);
     let taken = take_all(&mut composer, events);
     *copied = composer.copied;
     taken?;
@@ -168,7 +170,7 @@ impl<'t, R: Record> Composer<'t, '_, R> {
                 (Value::Array(items), R::sequence(entries, &range))
             }
             Content::Mapping { own, fields, .. } => {
-                let shared = self.limits.shares.then_some(&mut self.shared);
+                let shared = self.limits.shares.then_some(&mut *self.shared);
                 let map = self.waiting.close_mapping(own, shared);
                 (Value::Object(map), R::mapping(fields, &range))
             }

@@ -90,11 +90,11 @@ pub(super) struct Composer<'t, 'l, R: Record> {
     pub(super) weight: usize,
     /// The weight of everything that was copied, for an alias or to have it ready for one.
     pub(super) copied: usize,
-    pub(super) shared: Shared,
+    pub(super) shared: &'l mut Shared,
 }
 
 impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
-    pub(super) fn new(text: &'t str, limits: &'l Limits) -> Self {
+    pub(super) fn new(text: &'t str, limits: &'l Limits, shared: &'l mut Shared) -> Self {
         Self {
             text,
             limits,
@@ -109,7 +109,7 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
             alias_steps: 0,
             weight: 0,
             copied: 0,
-            shared: Shared::default(),
+            shared,
         }
     }
 

@@ -67,6 +67,7 @@ pub use error::{Error, ErrorKind, Related};
 pub use limits::Limits;
 pub use position::{Nearest, Positions};
 pub use read::{read, read_all, read_counting, read_document, read_document_located, read_located};
+pub use shared::Shared;
 pub use split::{Chunk, Syntax, split, split_json};
 pub use style::scalar;
 pub use write::{KeyOrder, append_entry, append_item, append_value, write_document};

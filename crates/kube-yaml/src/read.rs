@@ -14,6 +14,7 @@ use super::limits::Limits;
 use super::parser::Parser;
 use super::position::{Located, Positions, Record, Unlocated};
 use super::scanner::Scanner;
+use super::shared::Shared;
 use super::split::{Chunk, Syntax, split};
 
 /// The value of one document of a stream. An empty document is null.
@@ -22,17 +23,22 @@ use super::split::{Chunk, Syntax, split};
 /// See [`ErrorKind`]; ranges count the bytes of the chunk's text ([`Error::shifted`] makes them count those of
 /// the file).
 pub fn read(chunk: &Chunk<'_>, limits: &Limits) -> Result<Value, Error> {
-    read_counting(chunk, limits).0
+    read_counting(chunk, limits, &mut Shared::default()).0
 }
 
-/// The same as [`read`], and how much of [`Limits::alias_nodes`] it took, also when it fails: a reader of many
-/// documents can give all of them one budget.
-pub fn read_counting(chunk: &Chunk<'_>, limits: &Limits) -> (Result<Value, Error>, usize) {
+/// The same as [`read`] for a reader of many documents: equal mappings share their members with those before, if
+/// [`Limits::shares`]. And how much of [`Limits::alias_nodes`] it took, also when it fails, so that all documents can have
+/// one budget.
+pub fn read_counting(
+    chunk: &Chunk<'_>,
+    limits: &Limits,
+    shared: &mut Shared,
+) -> (Result<Value, Error>, usize) {
     let mut copied = 0;
     let settle = |error: Box<Error>| error.settled(chunk.text);
-    let value = read_chunk::<Unlocated>(chunk, limits, &mut copied)
+    let value = read_chunk::<Unlocated>(chunk, limits, shared, &mut copied)
         .map(|(value, ())| value)
-        .map_err(|error| explain(error, || read_chunk::<Located>(chunk, limits, &mut 0).err()))
+        .map_err(|error| explain(error, || read_located_chunk(chunk, limits).err()))
         .map_err(settle);
     (value, copied)
 }
@@ -42,7 +48,7 @@ pub fn read_counting(chunk: &Chunk<'_>, limits: &Limits) -> (Result<Value, Error
 /// # Errors
 /// The same as [`read`].
 pub fn read_located(chunk: &Chunk<'_>, limits: &Limits) -> Result<(Value, Positions), Error> {
-    read_chunk::<Located>(chunk, limits, &mut 0)
+    read_located_chunk(chunk, limits)
         .map(|(value, root)| (value, Positions::new(root)))
         .map_err(|error| error.settled(chunk.text))
 }
@@ -54,9 +60,9 @@ pub fn read_located(chunk: &Chunk<'_>, limits: &Limits) -> Result<(Value, Positi
 /// # Errors
 /// The same as [`read`].
 pub fn read_document(text: &str, limits: &Limits) -> Result<Value, Error> {
-    read_yaml::<Unlocated>(text, false, limits, &mut 0)
+    read_yaml::<Unlocated>(text, false, limits, &mut Shared::default(), &mut 0)
         .map(|(value, ())| value)
-        .map_err(|error| explain(error, || read_yaml::<Located>(text, false, limits, &mut 0).err()))
+        .map_err(|error| explain(error, || read_located_document(text, limits).err()))
         .map_err(|error| error.settled(text))
 }
 
@@ -65,7 +71,7 @@ pub fn read_document(text: &str, limits: &Limits) -> Result<Value, Error> {
 /// # Errors
 /// The same as [`read`].
 pub fn read_document_located(text: &str, limits: &Limits) -> Result<(Value, Positions), Error> {
-    read_yaml::<Located>(text, false, limits, &mut 0)
+    read_located_document(text, limits)
         .map(|(value, root)| (value, Positions::new(root)))
         .map_err(|error| error.settled(text))
 }
@@ -94,13 +100,22 @@ fn explain(error: Box<Error>, read_again: impl FnOnce() -> Option<Box<Error>>) -
     }
 }
 
+fn read_located_chunk(chunk: &Chunk<'_>, limits: &Limits) -> Outcome<(Value, <Located as Record>::Node)> {
+    read_chunk::<Located>(chunk, limits, &mut Shared::default(), &mut 0)
+}
+
+fn read_located_document(text: &str, limits: &Limits) -> Outcome<(Value, <Located as Record>::Node)> {
+    read_yaml::<Located>(text, false, limits, &mut Shared::default(), &mut 0)
+}
+
 fn read_chunk<R: Record>(
     chunk: &Chunk<'_>,
     limits: &Limits,
+    shared: &mut Shared,
     copied: &mut usize,
 ) -> Outcome<(Value, R::Node)> {
     match chunk.syntax {
-        Syntax::Json => read_json::<R>(chunk.text, limits, copied),
+        Syntax::Json => read_json::<R>(chunk.text, limits, shared, copied),
         // The splitter adds the newline that a file's last line may lack.
         Syntax::Yaml if !chunk.text.ends_with('\n') => {
             check_size(chunk.text, limits)?;
@@ -112,10 +127,11 @@ fn read_chunk<R: Record>(
                     document_bytes: usize::MAX,
                     ..limits.clone()
                 },
+                shared,
                 copied,
             )
         }
-        Syntax::Yaml => read_yaml::<R>(chunk.text, true, limits, copied),
+        Syntax::Yaml => read_yaml::<R>(chunk.text, true, limits, shared, copied),
     }
 }
 
@@ -123,16 +139,22 @@ fn read_yaml<R: Record>(
     text: &str,
     joined_lines: bool,
     limits: &Limits,
+    shared: &mut Shared,
     copied: &mut usize,
 ) -> Outcome<(Value, R::Node)> {
     check_size(text, limits)?;
     let scanner = Scanner::new(text, joined_lines)?;
-    compose::<R>(&mut Parser::new(scanner), text, limits, copied)
+    compose::<R>(&mut Parser::new(scanner), text, limits, shared, copied)
 }
 
-fn read_json<R: Record>(text: &str, limits: &Limits, copied: &mut usize) -> Outcome<(Value, R::Node)> {
+fn read_json<R: Record>(
+    text: &str,
+    limits: &Limits,
+    shared: &mut Shared,
+    copied: &mut usize,
+) -> Outcome<(Value, R::Node)> {
     check_size(text, limits)?;
-    compose::<R>(&mut JsonParser::new(text), text, limits, copied)
+    compose::<R>(&mut JsonParser::new(text), text, limits, shared, copied)
 }
 
 fn check_size(text: &str, limits: &Limits) -> Outcome<()> {

@@ -1,19 +1,22 @@
-//! Equal mappings of one document, kept once: the same labels, references, and filters stand in many places of it.
+//! Equal mappings, kept once: the same labels, references, and filters stand in many places of a document, and in many
+//! documents.
 //!
-//! Owns: the mappings that were complete last. Flows in: the members of a complete mapping. Flows out: the place where one that may be
-//! equal is kept.
+//! Owns: the mappings that were complete last. Flows in: the members of a complete mapping. Flows out: the place where
+//! one that may be equal is kept.
 //! Must not know: events, positions.
 
 use kube_json::{Map, Text, Value};
 
-/// How many mappings are remembered, at most: what is equal stands near in most documents, and a document of a million
-/// mappings must not take twice their memory while it is read.
-const REMEMBERED: usize = 64;
+/// How many mappings are remembered, at most: a document of a million mappings must not take twice their memory while it
+/// is read. An object has a few dozen, so that those of the one before it are still there.
+const REMEMBERED: usize = 1024;
 
-/// Mappings by a number that equal ones have in common; a later one takes the place of another with its number. The number
-/// decides only what is shared, never what is read.
-#[derive(Default)]
-pub(super) struct Shared(Vec<Map>);
+/// The mappings of the documents that were read last: what is equal in the next one shares their members. It decides only
+/// what takes memory of its own, never what is read, so it may be used for any documents in any order.
+///
+/// Mappings are kept by a number that equal ones have in common; a later one takes the place of another with its number.
+#[derive(Debug, Default)]
+pub struct Shared(Vec<Map>);
 
 impl Shared {
     /// Where a mapping with these members is remembered.

@@ -4,7 +4,7 @@
 use kube_json::json;
 
 use super::{error, kind, value};
-use crate::{ErrorKind, Limits, read, read_all, split, split_json};
+use crate::{ErrorKind, Limits, Shared, read, read_all, read_counting, split, split_json};
 
 #[test]
 fn a_tab_never_indents_a_block_and_is_a_blank_elsewhere() {
@@ -459,6 +459,20 @@ fn equal_mappings_of_a_document_share_their_members() {
             "alias": {"matchLabels": {"app": "shop", "tier": 1}},
         })
     );
+}
+
+#[test]
+fn equal_mappings_share_their_members_with_those_of_documents_before() {
+    let text = "labels: {app: shop}\nname: a\n---\nname: b\nlabels: {app: shop}\n---\nlabels: {app: other}\n";
+    let mut shared = Shared::default();
+    let chunks = split(text).unwrap().into_iter();
+    let documents: Vec<kube_json::Value> = chunks
+        .map(|chunk| read_counting(&chunk, &Limits::default(), &mut shared).0.unwrap())
+        .collect();
+    assert_eq!(documents, read_all(text, &Limits::default()).unwrap());
+    let labels = |index: usize| documents[index].get("labels")?.as_object()?.address();
+    assert_eq!(labels(0), labels(1));
+    assert_ne!(labels(1), labels(2));
 }
 
 #[test]

@@ -80,12 +80,11 @@ impl<'a, 'f> Reading<'a, 'f> {
     }
 
     /// The elements of the list in `field`; none when it is absent or wrong.
-    pub fn items(&mut self, field: &Field<'a>) -> Vec<Field<'a>> {
+    pub fn items(&mut self, field: &Field<'a>) -> impl ExactSizeIterator<Item = Field<'a>> + use<'a> {
         let list = field.list();
-        match self.checked(list) {
-            Some(_) => field.items().collect(),
-            None => Vec::new(),
-        }
+        self.checked(list);
+        // What is no list has none.
+        field.items()
     }
 
     /// Checks that `field` is a mapping when it is present.

@@ -256,7 +256,6 @@ impl<'a> ReferenceGrant<'a> {
         let spec = object.root().get("spec");
         let from = reading
             .items(&spec.get("from"))
-            .iter()
             .map(|entry| {
                 (
                     core_group(reading.string(&entry.get("group")).unwrap_or_default()),
@@ -269,7 +268,6 @@ impl<'a> ReferenceGrant<'a> {
             .collect();
         let to = reading
             .items(&spec.get("to"))
-            .iter()
             .map(|entry| {
                 (
                     core_group(reading.string(&entry.get("group")).unwrap_or_default()),

@@ -51,7 +51,7 @@ pub fn target_refs<'a>(object: &'a Object, findings: &mut Findings) -> Vec<Targe
         reading.mapping(&single);
         vec![single]
     } else {
-        reading.items(&plural)
+        reading.items(&plural).collect()
     };
     references
         .iter()
@@ -133,14 +133,13 @@ pub fn target_selectors<'a>(object: &'a Object, findings: &mut Findings) -> Vec<
     let mut reading = Reading::new(object, findings);
     let entries = reading.items(&object.root().get("spec").get("targetSelectors"));
     entries
-        .iter()
         .filter_map(|entry| {
             let kind = reading.required_string(&entry.get("kind"))?;
             let group = core_group(reading.string(&entry.get("group")).unwrap_or(GROUP));
             let section_name = reading
                 .string(&entry.get("sectionName"))
                 .filter(|section| !section.is_empty());
-            let Some(selector) = Selector::read(entry) else {
+            let Some(selector) = Selector::read(&entry) else {
                 reading.wrong(
                     Finding::new(
                         Code::POLICY_INVALID,

@@ -71,8 +71,17 @@ pub struct ParentRef<'a> {
     pub section_name: Option<&'a str>,
     /// Port of the listener; none means any.
     pub port: Option<i64>,
-    /// Pointer of the reference inside the route.
-    pub pointer: String,
+    /// Where the reference is.
+    pub at: ParentPlace,
+}
+
+/// Where a reference to a parent is inside a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParentPlace {
+    /// At this position of `spec.parentRefs`.
+    Entry(usize),
+    /// At `spec.useDefaultGateways`: the route does not name it.
+    Default,
 }
 
 /// One rule of a route.
@@ -99,8 +108,20 @@ pub struct BackendRef<'a> {
     pub namespace: Option<&'a str>,
     /// Port, where it is given.
     pub port: Option<i64>,
-    /// Pointer of the reference inside the route.
-    pub pointer: String,
+    /// Where the reference is.
+    pub at: BackendPlace,
+}
+
+/// Where a reference to a backend is inside a route. Routes have many, and few are ever reported: the pointer is written
+/// when somebody asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BackendPlace {
+    /// The position of the rule.
+    rule: usize,
+    /// The position in `backendRefs`, if the reference is one of them, or in a filter of one.
+    entry: Option<usize>,
+    /// The position in `filters`, if the reference is in a filter.
+    filter: Option<usize>,
 }
 
 /// Where a route requests default Gateways: the pointer of a parent that it does not name itself.
@@ -117,8 +138,33 @@ impl<'a> ParentRef<'a> {
             namespace: gateway.namespace.as_deref(),
             section_name: None,
             port: None,
-            pointer: DEFAULT_GATEWAYS.to_owned(),
+            at: ParentPlace::Default,
         }
+    }
+
+    /// The pointer of the reference inside the route.
+    #[must_use]
+    pub fn pointer(&self) -> String {
+        match self.at {
+            ParentPlace::Entry(position) => format!("/spec/parentRefs/{position}"),
+            ParentPlace::Default => DEFAULT_GATEWAYS.to_owned(),
+        }
+    }
+}
+
+impl BackendRef<'_> {
+    /// The pointer of the reference inside the route.
+    #[must_use]
+    pub fn pointer(&self) -> String {
+        let BackendPlace { rule, entry, filter } = self.at;
+        let mut pointer = format!("/spec/rules/{rule}");
+        if let Some(entry) = entry {
+            pointer.push_str(&format!("/backendRefs/{entry}"));
+        }
+        if let Some(filter) = filter {
+            pointer.push_str(&format!("/filters/{filter}/requestMirror/backendRef"));
+        }
+        pointer
     }
 }
 
@@ -128,8 +174,10 @@ impl<'a> Route<'a> {
     pub fn read(object: &'a Object, findings: &mut Findings) -> Option<(Self, Vec<RouteRule<'a>>)> {
         Self::read_with(object, findings, |reading, spec, is_known| {
             let rules = reading.items(&spec.get("rules"));
-            let mut rules: Vec<RouteRule<'a>> =
-                rules.iter().map(|field| route_rule(reading, field)).collect();
+            let rules = rules.enumerate();
+            let mut rules: Vec<RouteRule<'a>> = rules
+                .map(|(position, field)| route_rule(reading, &field, position))
+                .collect();
             if is_known && object.kind == "HTTPRoute" && !spec.get("rules").is_present() {
                 rules.push(RouteRule::default());
             }
@@ -153,7 +201,8 @@ impl<'a> Route<'a> {
         let fields = reading.items(&spec.get("parentRefs"));
         // A route is kept with few parents, and a list that grows would begin with room for four.
         let mut parents = Vec::with_capacity(fields.len());
-        parents.extend(fields.iter().filter_map(|field| parent_ref(&mut reading, field)));
+        let positions = fields.enumerate();
+        parents.extend(positions.filter_map(|(position, field)| parent_ref(&mut reading, &field, position)));
         // Of a kind that is not Gateway API's only the parents are known to mean what they do there.
         let is_known = is_route(&object.api_version.group, &object.kind);
         if !is_known && reading.is_wrong() {
@@ -167,7 +216,7 @@ impl<'a> Route<'a> {
         };
         let fields = reading.items(&spec.get("hostnames"));
         let mut hostnames = Vec::with_capacity(fields.len());
-        hostnames.extend(fields.iter().filter_map(|field| reading.hostname(field)));
+        hostnames.extend(fields.filter_map(|field| reading.hostname(&field)));
         let rules = rules(&mut reading, &spec, is_known);
         let route = Self {
             object,
@@ -179,7 +228,11 @@ impl<'a> Route<'a> {
     }
 }
 
-fn parent_ref<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<ParentRef<'a>> {
+fn parent_ref<'a>(
+    reading: &mut Reading<'a, '_>,
+    field: &Field<'a>,
+    position: usize,
+) -> Option<ParentRef<'a>> {
     Some(ParentRef {
         group: reading.string(&field.get("group")).unwrap_or(GROUP),
         kind: reading.string(&field.get("kind")).unwrap_or("Gateway"),
@@ -191,21 +244,30 @@ fn parent_ref<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<Pa
             .string(&field.get("sectionName"))
             .filter(|text| !text.is_empty()),
         port: reading.integer(&field.get("port")),
-        pointer: field.pointer(),
+        at: ParentPlace::Entry(position),
     })
 }
 
-fn route_rule<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> RouteRule<'a> {
+fn route_rule<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>, rule: usize) -> RouteRule<'a> {
+    let at = BackendPlace {
+        rule,
+        entry: None,
+        filter: None,
+    };
     let references = reading.items(&field.get("backendRefs"));
     let (mut backends, mut delegates) = (Vec::with_capacity(references.len()), Vec::new());
-    for reference in references {
-        match backend_ref(reading, &reference) {
+    for (position, reference) in references.enumerate() {
+        let at = BackendPlace {
+            entry: Some(position),
+            ..at
+        };
+        match backend_ref(reading, &reference, at) {
             Some(routes) if stands_for_routes(routes.group, routes.kind) => delegates.push(routes),
             backend => backends.extend(backend),
         }
-        mirrors(reading, &reference, &mut backends);
+        mirrors(reading, &reference, at, &mut backends);
     }
-    mirrors(reading, field, &mut backends);
+    mirrors(reading, field, at, &mut backends);
     RouteRule {
         name: reading.string(&field.get("name")).filter(|name| !name.is_empty()),
         backends,
@@ -214,16 +276,29 @@ fn route_rule<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> RouteRule
 }
 
 /// RequestMirror filters send traffic to a backend too.
-fn mirrors<'a>(reading: &mut Reading<'a, '_>, holder: &Field<'a>, backends: &mut Vec<BackendRef<'a>>) {
-    for filter in reading.items(&holder.get("filters")) {
+fn mirrors<'a>(
+    reading: &mut Reading<'a, '_>,
+    holder: &Field<'a>,
+    at: BackendPlace,
+    backends: &mut Vec<BackendRef<'a>>,
+) {
+    for (position, filter) in reading.items(&holder.get("filters")).enumerate() {
         let reference = filter.get("requestMirror").get("backendRef");
         if reference.is_present() {
-            backends.extend(backend_ref(reading, &reference));
+            let at = BackendPlace {
+                filter: Some(position),
+                ..at
+            };
+            backends.extend(backend_ref(reading, &reference, at));
         }
     }
 }
 
-fn backend_ref<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<BackendRef<'a>> {
+fn backend_ref<'a>(
+    reading: &mut Reading<'a, '_>,
+    field: &Field<'a>,
+    at: BackendPlace,
+) -> Option<BackendRef<'a>> {
     Some(BackendRef {
         group: core_group(reading.string(&field.get("group")).unwrap_or_default()),
         kind: reading.string(&field.get("kind")).unwrap_or("Service"),
@@ -232,7 +307,7 @@ fn backend_ref<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>) -> Option<B
             .string(&field.get("namespace"))
             .filter(|text| !text.is_empty()),
         port: reading.integer(&field.get("port")),
-        pointer: field.pointer(),
+        at,
     })
 }
 
@@ -392,6 +467,40 @@ mod tests {
         let (_, rules) = Route::read(&route, &mut findings).unwrap();
         let names: Vec<_> = rules[0].backends.iter().map(|backend| backend.name).collect();
         assert_eq!(names, ["s", "m2", "m"]);
+    }
+
+    #[test]
+    fn the_pointer_of_a_reference_leads_to_it() {
+        let mirror =
+            |name: &str| json!({"type": "RequestMirror", "requestMirror": {"backendRef": {"name": name}}});
+        let other = json!({"type": "URLRewrite", "urlRewrite": {}});
+        let rule = |number: usize| {
+            json!({
+                "backendRefs": [
+                    {"name": format!("a{number}"), "filters": [other.clone(), mirror(&format!("b{number}"))]},
+                    {"name": format!("c{number}")},
+                ],
+                "filters": [mirror(&format!("d{number}")), mirror(&format!("e{number}"))],
+            })
+        };
+        let route = object(json!({
+            "apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
+            "metadata": {"name": "r", "namespace": "a"},
+            "spec": {"parentRefs": [{"name": "x"}, {"name": "y"}], "rules": [rule(0), rule(1)]},
+        }));
+        let (read, rules) = Route::read(&route, &mut Findings::new()).unwrap();
+        let parents = read.parents.iter().map(|parent| (parent.name, parent.pointer()));
+        let backends = rules.iter().flat_map(|rule| &rule.backends);
+        let backends = backends.map(|backend| (backend.name, backend.pointer()));
+        let all: Vec<(&str, String)> = parents.chain(backends).collect();
+        assert_eq!(all.len(), 12);
+        for (name, pointer) in all {
+            let there = route
+                .value
+                .pointer(&pointer)
+                .and_then(|reference| reference.get("name")?.as_str());
+            assert_eq!(there, Some(name), "{pointer}");
+        }
     }
 
     #[test]

@@ -86,6 +86,21 @@ impl Objects {
         }
     }
 
+    /// The same for objects that each come with something, which then is in the order of the objects. Of several objects of
+    /// one identity, the first stays.
+    #[must_use]
+    pub fn with<T>(mut objects: Vec<(Object, T)>) -> (Self, Vec<T>) {
+        let order = |(a, _): &(Object, T), (b, _): &(Object, T)| {
+            kind_of(a)
+                .cmp(&kind_of(b))
+                .then_with(|| name_of(a).cmp(&name_of(b)))
+        };
+        objects.sort_by(order);
+        objects.dedup_by(|later, first| order(later, first).is_eq());
+        let (objects, with) = objects.into_iter().unzip();
+        (Self::new(objects), with)
+    }
+
     /// All objects, by identity.
     pub fn iter(&self) -> std::slice::Iter<'_, Object> {
         self.sorted.iter()
@@ -117,21 +132,36 @@ impl Objects {
     /// The object of this group, kind, namespace (`None` for cluster-scoped kinds) and name.
     #[must_use]
     pub fn find(&self, group: &str, kind: &str, namespace: Option<&str>, name: &str) -> Option<&Object> {
-        let objects = self.of_kind(group, kind);
+        let run = self.run(group, kind)?;
+        let objects = self.sorted.get(run)?;
         let position = objects.binary_search_by(|object| name_of(object).cmp(&(namespace, name)));
         objects.get(position.ok()?)
+    }
+
+    /// Where the object of the same identity is in the order.
+    #[must_use]
+    pub fn position(&self, like: &Object) -> Option<usize> {
+        let (group, kind) = kind_of(like);
+        let run = self.run(group, kind)?;
+        let objects = self.sorted.get(run.clone())?;
+        let position = objects.binary_search_by(|object| name_of(object).cmp(&name_of(like)));
+        run.start.checked_add(position.ok()?)
+    }
+
+    /// Where the objects of a kind are in the order.
+    fn run(&self, group: &str, kind: &str) -> Option<Range<usize>> {
+        let kind_of_run = |run: &Range<usize>| self.sorted.get(run.start).map(kind_of);
+        let run = self
+            .runs
+            .binary_search_by(|run| kind_of_run(run).cmp(&Some((group, kind))));
+        self.runs.get(run.ok()?).cloned()
     }
 
     /// All objects of a kind, in order of namespace and name, regardless of their version.
     #[must_use]
     pub fn of_kind(&self, group: &str, kind: &str) -> &[Object] {
-        let kind_of_run = |run: &Range<usize>| self.sorted.get(run.start).map(kind_of);
-        let run = self
-            .runs
-            .binary_search_by(|run| kind_of_run(run).cmp(&Some((group, kind))));
-        let run = run.ok().and_then(|position| self.runs.get(position));
-        run.and_then(|run| self.sorted.get(run.clone()))
-            .unwrap_or_default()
+        let run = self.run(group, kind);
+        run.and_then(|run| self.sorted.get(run)).unwrap_or_default()
     }
 
     /// All kinds that occur, sorted.
@@ -178,5 +208,45 @@ impl<'a> IntoIterator for &'a Objects {
 
     fn into_iter(self) -> Self::IntoIter {
         self.sorted.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kube_json::json;
+
+    #[test]
+    fn of_two_objects_of_one_identity_the_first_stays_with_what_it_came_with() {
+        let object = |kind: &str, name: &str, version: &str| {
+            let api_version = format!("example.com/{version}");
+            Object::alone(
+                json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": "a"}}),
+            )
+        };
+        let all = [
+            ("B", "y", "v1"),
+            ("A", "z", "v1"),
+            ("B", "x", "v1"),
+            ("A", "z", "v2"),
+            ("B", "y", "v2"),
+        ];
+        let all = (0..).zip(all);
+        let all: Vec<(Object, usize)> = all
+            .map(|(number, (kind, name, version))| (object(kind, name, version), number))
+            .collect();
+        let (objects, with) = Objects::with(all.clone());
+        let names = objects
+            .iter()
+            .map(|object| format!("{} {}", object.kind, object.name));
+        assert_eq!(names.collect::<Vec<_>>(), ["A z", "B x", "B y"]);
+        assert_eq!(with, [1, 2, 0]);
+        let positions = all.iter().map(|(object, _)| objects.position(object));
+        assert_eq!(
+            positions.collect::<Vec<_>>(),
+            [Some(2), Some(0), Some(1), Some(0), Some(2)]
+        );
+        assert_eq!(objects.position(&object("C", "y", "v1")), None);
+        assert_eq!(objects.position(&object("A", "y", "v1")), None);
     }
 }

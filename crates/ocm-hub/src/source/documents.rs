@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use kube_json::Value;
 
@@ -143,6 +143,7 @@ fn read_inputs(
 ) -> Vec<Document> {
     let steps = request.progress.count(Stage::Reading, inputs.len());
     let limits = kube_yaml::Limits::default();
+    let shares = Shares::default();
     let first = sources.files().len();
     let read: Vec<FileRead> = parallel::map_each(
         inputs.into_iter().enumerate().collect(),
@@ -171,7 +172,7 @@ fn read_inputs(
             };
             let read = match (unread, before) {
                 (None, Some(before)) => FileRead::taken_over(id, text, before),
-                (None, _) => read_documents(id, text, &limits),
+                (None, _) => read_documents(id, text, &limits, &shares),
                 (Some(finding), _) => FileRead {
                     findings: vec![finding],
                     ..FileRead::new(text)
@@ -260,7 +261,7 @@ impl AliasBudget {
             alias_nodes: left.min(limits.alias_nodes),
             ..limits.clone()
         };
-        let (value, copied) = kube_yaml::read_counting(&chunk, &bounded);
+        let (value, copied) = kube_yaml::read_counting(&chunk, &bounded, &mut kube_yaml::Shared::default());
         self.spent = self.spent.saturating_add(copied.saturating_sub(free));
         match value {
             Err(error) if copied > bounded.alias_nodes => {
@@ -477,7 +478,7 @@ fn decode(bytes: Vec<u8>, shown: &str) -> Result<Arc<String>, Box<Unread>> {
     })))
 }
 
-fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits) -> FileRead {
+fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits, shares: &Shares) -> FileRead {
     let text = Arc::clone(&input.text);
     let json = input.json;
     let mut read = FileRead::new(input);
@@ -498,7 +499,7 @@ fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits) -> File
     match split {
         Ok(chunks) => {
             // Each by itself, so in parallel: one big file must not take longer than many small ones.
-            let values = parallel::map(&chunks, |chunk| read_chunk(chunk, limits));
+            let values = parallel::map(&chunks, |chunk| read_chunk(chunk, limits, shares));
             for (chunk, value) in chunks.iter().zip(values) {
                 let index = u32::try_from(read.file.documents.len()).unwrap_or(u32::MAX);
                 let document = DocumentId { source: id, index };
@@ -528,7 +529,22 @@ enum ChunkRead {
     TooLarge,
 }
 
-fn read_chunk(chunk: &kube_yaml::Chunk<'_>, limits: &kube_yaml::Limits) -> ChunkRead {
+/// What the documents of all files share: one for each that is read at the same time. Whichever is free serves, because
+/// it changes nothing but the memory that the values take.
+#[derive(Default)]
+struct Shares(Mutex<Vec<kube_yaml::Shared>>);
+
+impl Shares {
+    fn with<R>(&self, read: impl FnOnce(&mut kube_yaml::Shared) -> R) -> R {
+        let free = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = free().pop().unwrap_or_default();
+        let result = read(&mut shared);
+        free().push(shared);
+        result
+    }
+}
+
+fn read_chunk(chunk: &kube_yaml::Chunk<'_>, limits: &kube_yaml::Limits, shares: &Shares) -> ChunkRead {
     if chunk.text.len() > MOST_BYTES_OF_AN_OBJECT && !may_be_a_list(chunk.text) {
         return ChunkRead::TooLarge;
     }
@@ -536,7 +552,7 @@ fn read_chunk(chunk: &kube_yaml::Chunk<'_>, limits: &kube_yaml::Limits) -> Chunk
         alias_nodes: chunk.text.len() / BYTES_FOR_A_VALUE,
         ..limits.clone()
     };
-    let (value, copied) = kube_yaml::read_counting(chunk, &bounded);
+    let (value, copied) = shares.with(|shared| kube_yaml::read_counting(chunk, &bounded, shared));
     if value.is_err() && copied > bounded.alias_nodes {
         ChunkRead::NeedsAliases
     } else {

@@ -50,7 +50,7 @@ pub fn report_misspelled_backends(hub: &Hub, findings: &mut Findings) {
             let what = format!("Service {namespace}/{}", backend.name);
             let finding = Finding::new(
                 Code::ROUTE_INVALID,
-                object.place(&format!("{}/name", backend.pointer)),
+                object.place(&format!("{}/name", backend.pointer())),
                 format!(
                     "{} sends requests to {what}, which is not in the input",
                     object.identity()

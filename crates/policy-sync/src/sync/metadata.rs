@@ -48,53 +48,53 @@ const DROPPED_NAMES: &[&str] = &[
 /// A copy of a whole object without status and hub state, under another name and namespace.
 #[must_use]
 pub fn shipped(content: &Value, name: &str, namespace: &str) -> Value {
-    let mut copy = Map::new();
-    for (key, value) in content.as_object().into_iter().flatten() {
-        match key.as_str() {
-            "status" => {}
-            "metadata" => {
-                copy.insert(key.clone(), metadata(value, name, namespace));
-            }
-            _ => {
-                copy.insert(key.clone(), value.clone());
-            }
-        }
+    let mut copy = content.as_object().cloned().unwrap_or_default();
+    copy.remove("status");
+    if let Some(written) = content.get("metadata") {
+        set(&mut copy, "metadata", metadata(written, name, namespace));
     }
     Value::Object(copy)
 }
 
+/// What stays as it is shares its members with the hub's object.
 fn metadata(written: &Value, name: &str, namespace: &str) -> Value {
-    let mut metadata = Map::new();
-    for (key, value) in written.as_object().into_iter().flatten() {
-        match key.as_str() {
-            "labels" | "annotations" => {
-                let kept = kept_entries(value);
-                if !kept.is_empty() {
-                    metadata.insert(key.clone(), Value::Object(kept));
-                }
-            }
-            other if LIVE_METADATA.contains(&other) => {}
-            _ => {
-                metadata.insert(key.clone(), value.clone());
-            }
+    let mut metadata = written.as_object().cloned().unwrap_or_default();
+    let is_live = |name: &str| LIVE_METADATA.contains(&name);
+    if metadata.keys().any(|name| is_live(name)) {
+        metadata.retain(|name, _| !is_live(name));
+    }
+    for section in ["annotations", "labels"] {
+        let Some(entries) = metadata.get(section) else {
+            continue;
+        };
+        let kept = kept_entries(entries);
+        if kept.is_empty() {
+            metadata.remove(section);
+        } else {
+            set(&mut metadata, section, Value::Object(kept));
         }
     }
-    metadata.insert("name".to_owned(), json!(name));
-    metadata.insert("namespace".to_owned(), json!(namespace));
+    set(&mut metadata, "name", json!(name));
+    set(&mut metadata, "namespace", json!(namespace));
     Value::Object(metadata)
+}
+
+/// Sets a member, unless it has that value: a mapping that is not changed stays shared.
+fn set(map: &mut Map, name: &str, value: Value) {
+    if map.get(name) != Some(&value) {
+        map.insert(name, value);
+    }
 }
 
 fn kept_entries(entries: &Value) -> Map {
     let is_dropped = |name: &str| {
         DROPPED_NAMES.contains(&name) || DROPPED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
     };
-    entries
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter(|(name, _)| !is_dropped(name))
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect()
+    let mut kept = entries.as_object().cloned().unwrap_or_default();
+    if kept.keys().any(|name| is_dropped(name)) {
+        kept.retain(|name, _| !is_dropped(name));
+    }
+    kept
 }
 
 /// Sets a label or an annotation (`section` is `labels` or `annotations`).
@@ -130,6 +130,26 @@ mod tests {
                 "metadata": {"name": "a", "namespace": "kuadrant-infra"},
             })
         );
+    }
+
+    #[test]
+    fn what_stays_as_it_is_shares_its_members_with_the_hub() {
+        let labels = json!({"team": "a", "tier": "front"});
+        let hub = object(json!({"name": "a", "namespace": "n", "labels": labels}));
+        let copy = shipped(&hub, "a", "n");
+        let address = |value: &Value, pointer: &str| value.pointer(pointer)?.as_object()?.address();
+        assert_eq!(
+            copy,
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": hub["metadata"]})
+        );
+        assert_eq!(address(&copy, "/metadata"), address(&hub, "/metadata"));
+        let elsewhere = shipped(&hub, "a", "m");
+        assert_eq!(elsewhere["metadata"]["namespace"], "m");
+        assert_eq!(
+            address(&elsewhere, "/metadata/labels"),
+            address(&hub, "/metadata/labels")
+        );
+        assert_eq!(hub["metadata"]["namespace"], "n");
     }
 
     #[test]

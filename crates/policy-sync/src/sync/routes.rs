@@ -189,7 +189,7 @@ impl<'a> SyncedRoutes<'a> {
         let loose = |why| {
             Parent::Loose(Loose {
                 object,
-                pointer: parent.pointer.clone(),
+                pointer: parent.pointer(),
                 gateway,
                 set: set.map(|set| topology.listener_sets.get(set).object),
                 why,
@@ -213,7 +213,7 @@ impl<'a> SyncedRoutes<'a> {
         let gives_way = serving.count() > 0;
         if !listeners.is_empty() {
             return Parent::Goes(SyncedParent {
-                pointer: parent.pointer.clone(),
+                pointer: parent.pointer(),
                 gateway,
                 node,
                 set,

@@ -22,7 +22,7 @@ use crate::hub::{Hub, Objects, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::parallel;
 use crate::policy::{Attachments, Authored, Copied, PolicyId};
-use crate::topology::{Original, Originals, Sources};
+use crate::topology::{Original, Sources};
 use apimachinery::Identity;
 
 /// A synced object, and what of it goes somewhere: their positions.
@@ -41,7 +41,8 @@ pub struct Spoke<'a> {
 #[derive(Debug)]
 struct Received<'a> {
     objects: Objects,
-    originals: Originals<'a>,
+    /// What they were made from, in their order.
+    originals: Vec<Original<'a>>,
     copied: HashMap<Identity, Copied<'a>>,
 }
 
@@ -514,9 +515,10 @@ impl<'s, 'a> Spokes<'s, 'a> {
         for (copy, object) in assumed.into_iter().flatten() {
             making.add(copy, object, true);
         }
+        let (objects, originals) = Objects::with(making.objects);
         Received {
-            objects: Objects::new(making.objects.into_values().collect()),
-            originals: making.originals,
+            objects,
+            originals,
             copied: making.copied,
         }
     }
@@ -616,7 +618,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
                 {
                     return None;
                 }
-                parents.push((parent.pointer.clone(), gateway));
+                parents.push((parent.pointer(), gateway));
             }
             (!parents.is_empty()).then_some(AssumedRoute { object, parents })
         });
@@ -634,18 +636,13 @@ struct AssumedRoute<'a> {
 /// A spoke while it grows. Two objects of one identity are an error of their own; the first stays.
 #[derive(Default)]
 struct Making<'a> {
-    objects: BTreeMap<Identity, Object>,
-    originals: Originals<'a>,
+    objects: Vec<(Object, Original<'a>)>,
     copied: HashMap<Identity, Copied<'a>>,
 }
 
 impl<'a> Making<'a> {
     fn add(&mut self, copy: Object, object: &'a Object, assumed: bool) {
-        let identity = copy.identity();
-        self.originals
-            .entry(identity.clone())
-            .or_insert(Original { object, assumed });
-        self.objects.entry(identity).or_insert(copy);
+        self.objects.push((copy, Original { object, assumed }));
     }
 }
 

@@ -55,5 +55,5 @@ pub(crate) use near::{Near, NearObjects};
 pub use node::{Node, Path, Start};
 pub(crate) use reference::{Located, Reference};
 pub use request::{NoRequest, Request, is_request};
-pub use sources::{Original, Originals, Seniority, Sources};
+pub use sources::{Original, Seniority, Sources};
 pub use taking::{Candidate, Taken};

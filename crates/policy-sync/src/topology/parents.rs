@@ -44,12 +44,12 @@ pub(super) fn missing_parents<'a>(
             }
             let finding = Finding::new(
                 Code::ROUTE_PARENT_NOT_FOUND,
-                object.place(&format!("{}/name", parent.pointer)),
+                object.place(&format!("{}/name", parent.pointer())),
                 format!("{identity} is not in the input"),
             )
             .label(format!("a parent of {}", object.identity()));
             let place_of_namespace = || match parent.namespace {
-                Some(_) => object.place(&format!("{}/namespace", parent.pointer)),
+                Some(_) => object.place(&format!("{}/namespace", parent.pointer())),
                 None => object.place("/metadata/namespace"),
             };
             findings.push(match near.find((group, kind), namespace, parent.name) {
@@ -63,7 +63,7 @@ pub(super) fn missing_parents<'a>(
         {
             let sections = topology.sections(node).into_iter();
             let names: Vec<&str> = sections.filter_map(|section| topology.section(section)).collect();
-            let at = object.place(&format!("{}/sectionName", parent.pointer));
+            let at = object.place(&format!("{}/sectionName", parent.pointer()));
             let finding = Finding::new(
                 Code::ROUTE_PARENT_NOT_FOUND,
                 at.clone(),
@@ -115,7 +115,7 @@ pub(super) fn parent_cycles(topology: &Topology<'_>, findings: &mut Findings) {
         findings.push(
             Finding::new(
                 Code::ROUTE_PARENT_CYCLE,
-                route.object.place(&reference.pointer),
+                route.object.place(&reference.pointer()),
                 format!(
                     "{} is its own parent, through its other parents",
                     route.object.identity()

@@ -3,8 +3,6 @@
 //! Owns: [`Sources`], and [`Original`], the object that a copy on a cluster was made from. Flows in: objects. Flows
 //! out: objects of a kind, marked by where they live. Must not know: how they are linked.
 
-use std::collections::HashMap;
-
 use super::hierarchy::Topology;
 use super::ids::RouteId;
 use crate::api::downstream::is_synced_copy;
@@ -22,8 +20,8 @@ pub struct Sources<'a> {
     pub local: Option<&'a Objects>,
     /// Of a cluster, the hub: its Namespaces, backends and CRDs are assumed to be there, too.
     pub hub: Option<&'a Objects>,
-    /// Of a cluster, what the synced objects were made from, by their identity there.
-    pub originals: Option<&'a Originals<'a>>,
+    /// Of a cluster, what `objects` were made from, in their order.
+    pub originals: Option<&'a [Original<'a>]>,
     /// Of a cluster, the hierarchy of the hub, if it is known: linked with the same grants.
     pub linked: Option<&'a Topology<'a>>,
 }
@@ -36,9 +34,6 @@ pub struct Original<'a> {
     /// Whether it is not synced, but a route of the hub that another tool is assumed to deliver.
     pub assumed: bool,
 }
-
-/// Originals by the identity of what was made from them.
-pub type Originals<'a> = HashMap<Identity, Original<'a>>;
 
 /// The objects whose ages count.
 #[derive(Debug, Clone, Copy, Default)]
@@ -128,7 +123,7 @@ impl<'a> Sources<'a> {
 
     /// The original of an object.
     pub(crate) fn original(self, object: &Object) -> Option<&'a Original<'a>> {
-        self.originals?.get(&object.identity())
+        self.originals?.get(self.objects.position(object)?)
     }
 }
 

@@ -1,7 +1,4 @@
 //! Tests of routes on listeners.
-
-use std::collections::HashMap;
-
 use super::{Controllers, Original, Seniority, Sources, Topology};
 use crate::diagnostic::Findings;
 use crate::hub::{Grants, Objects};
@@ -212,12 +209,13 @@ fn of_copies(text: &str, change: impl Fn(&mut Object)) -> (Vec<String>, usize) {
         copy
     };
     let copies = Objects::new(hub.objects.iter().map(copied).collect());
-    let originals = copies.iter().zip(hub.objects.iter());
-    let originals = originals.map(|(copy, object)| {
-        let assumed = true;
-        (copy.identity(), Original { object, assumed })
+    // None of the changes below changes the order.
+    let originals = hub.objects.iter();
+    let originals = originals.map(|object| Original {
+        object,
+        assumed: true,
     });
-    let originals: HashMap<_, _> = originals.collect();
+    let originals: Vec<Original<'_>> = originals.collect();
     let sources = Sources {
         originals: Some(&originals),
         hub: Some(&hub.objects),
@@ -232,10 +230,10 @@ fn of_copies(text: &str, change: impl Fn(&mut Object)) -> (Vec<String>, usize) {
     );
     let after = sources.after(&of_hub);
     assert_eq!(link(after), link(sources), "as if all of them were read");
-    let shared = copies.iter().filter(|copy| {
-        let original = originals[&copy.identity()].object;
-        after.route_with_rules_of(copy, original).is_some()
-    });
+    let shared = copies
+        .iter()
+        .zip(&originals)
+        .filter(|(copy, original)| after.route_with_rules_of(copy, original.object).is_some());
     (link(after), shared.count())
 }
 
