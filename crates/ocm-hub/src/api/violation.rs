@@ -3,11 +3,13 @@
 //! Owns: the finding of a violation (code, place, help), and the nearest known name in it. Flows in: violations.
 //! Flows out: findings about the object. Must not know: schemas.
 
+use std::borrow::Cow;
+
 use apimachinery::pointer::dotted;
 use crd_schema::{Violation, ViolationKind};
-use kube_json::Value;
+use kube_json::{Text, Value};
 
-use crate::diagnostic::{Code, Finding, nearest, shell_name};
+use crate::diagnostic::{Code, DocumentId, Finding, Place, nearest, shell_name};
 use crate::object::Object;
 
 /// More known fields than this are not listed in a help line.
@@ -112,12 +114,24 @@ fn told(violations: &[&Violation], object: &Object) -> Vec<Finding> {
         found.misspells = missing.map(|meant| Box::new(object.place(meant)));
         let parent = missing.and_then(|meant| meant.rsplit_once('/'));
         let parent = parent.map(|(parent, _)| parent.to_owned());
-        for pointer in std::iter::once(&violation.pointer).chain(meant).chain(&parent) {
+        let own = field(violation, &found.place, object);
+        found = found.settles(own);
+        for pointer in meant.iter().chain(&parent) {
             found = found.settles(object.origin.field(pointer));
         }
         findings.push((violation, found));
     }
     findings.into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// The field of a violation; its pointer is that of the finding's place, where they are the same.
+fn field(violation: &Violation, place: &Place, object: &Object) -> (DocumentId, Text) {
+    match place {
+        Place::Field {
+            document, pointer, ..
+        } if *pointer_of(violation) == violation.pointer => (*document, pointer.clone()),
+        _ => object.origin.field(&violation.pointer),
+    }
 }
 
 /// The pointer of the field that an unknown one was meant to be.
@@ -139,15 +153,13 @@ const fn is_about_value(violation: &Violation) -> bool {
 }
 
 /// The place of a violation. For an item that repeats another one, it is the field that should distinguish them.
-fn pointer_of(violation: &Violation) -> String {
+fn pointer_of(violation: &Violation) -> Cow<'_, str> {
     match &violation.kind {
-        ViolationKind::Duplicate { keys } if keys.len() == 1 => {
-            let keys = keys.iter();
-            keys.fold(violation.pointer.clone(), |pointer, key| {
-                apimachinery::pointer::child(&pointer, key)
-            })
-        }
-        _ => violation.pointer.clone(),
+        ViolationKind::Duplicate { keys } => match keys.as_slice() {
+            [key] => apimachinery::pointer::child(&violation.pointer, key).into(),
+            _ => violation.pointer.as_str().into(),
+        },
+        _ => violation.pointer.as_str().into(),
     }
 }
 

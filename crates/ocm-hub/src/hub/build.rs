@@ -508,6 +508,9 @@ pub fn without_duplicates<T: AsRef<Object>>(all: Vec<T>, findings: &mut Findings
             );
         }
     }
+    if !is_again.contains(&true) {
+        return (all, Vec::new());
+    }
     let mut is_again = is_again.into_iter();
     let (again, kept) = all.into_iter().partition(|_| is_again.next().unwrap_or_default());
     (kept, again)

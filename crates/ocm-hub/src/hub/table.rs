@@ -66,6 +66,11 @@ impl<I: RowId, T> Table<I, T> {
         self.rows.reserve_exact(more);
     }
 
+    /// Gives back the memory that was reserved for more rows.
+    pub fn shrink_to_fit(&mut self) {
+        self.rows.shrink_to_fit();
+    }
+
     /// The number that the next row gets.
     #[must_use]
     pub fn next(&self) -> I {

@@ -160,6 +160,8 @@ impl<'a> Topology<'a> {
         });
         topology.follow_delegations(&rules, (sources, controllers), grants, findings);
         topology.index_gateways();
+        // Of most routes, several rules name the same backends, so their number was not known.
+        topology.backends.shrink_to_fit();
         parent_cycles(&topology, findings);
         topology
     }
