@@ -116,6 +116,9 @@ pub(crate) fn read(loaded: &Loaded, speech: Speech) {
 
 /// What was read and is no object, in a line; `-v` has listed it.
 pub(crate) fn passed_over(loaded: &Loaded, speech: Speech) {
+    if !speech.is_calm() {
+        return;
+    }
     let documents = loaded.hub.passed_over.len();
     let unused = loaded.unused();
     let mut parts = Vec::new();

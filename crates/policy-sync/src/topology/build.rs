@@ -21,7 +21,7 @@ use super::sources::{Original, Seniority, Sources};
 use crate::api::gateway::{GROUP, Gateway, is_listener_set};
 use crate::api::route::{ROUTE_KINDS, Route, RouteRule, is_route, service_ports};
 use crate::diagnostic::{Code, Finding, Findings};
-use crate::hub::{Grants, Table};
+use crate::hub::{Grants, RowId as _, Table};
 use crate::object::Object;
 use apimachinery::GroupKind;
 
@@ -144,7 +144,7 @@ impl<'a> Topology<'a> {
         topology.backend_ids.reserve(named, |id| &backends.get(id).name);
         // What rules ask for is only read again where some route hands requests on.
         topology.hands_on = routes.rows().iter().any(Unlinked::hands_on);
-        let mut of_hub = HashMap::new();
+        let mut of_hub = Vec::new();
         let rules = routes.into_map(|read| {
             let object = read.route.object;
             let id = topology.add_route(read.route, read.original, (sources, seniority));
@@ -335,14 +335,14 @@ impl<'a> Topology<'a> {
         })
     }
 
-    /// Adds the rules of a route, and the backends that it may forward to. `of_hub` are the backends of the hub that were
-    /// added so far.
+    /// Adds the rules of a route, and the backends that it may forward to. `of_hub` are the backends of the hub, by row, that
+    /// were added so far.
     fn add_rules(
         &mut self,
         id: RouteId,
         rules: &Rules<'a>,
         (sources, grants): (Sources<'a>, &Grants<'a>),
-        of_hub: &mut HashMap<BackendId, BackendId>,
+        of_hub: &mut Vec<Option<BackendId>>,
     ) {
         let object = self.routes.get(id).object;
         let rules: Vec<RuleNode> = match rules {
@@ -350,9 +350,12 @@ impl<'a> Topology<'a> {
                 let rules = hub.routes.get(*route).rules.iter();
                 let rules = rules.map(|rule| hub.rules.get(*rule)).map(|rule| {
                     let backends = rule.backends.iter().map(|of| {
-                        let key = hub.backends.get(*of).name.key();
-                        let known = of_hub.entry(*of);
-                        *known.or_insert_with(|| self.backend(key, sources))
+                        let mut add = || self.backend(hub.backends.get(*of).name.key(), sources);
+                        of_hub.resize(hub.backends.rows().len(), None);
+                        match of_hub.get_mut(of.row() as usize) {
+                            Some(known) => *known.get_or_insert_with(add),
+                            None => add(),
+                        }
                     });
                     RuleNode {
                         name: rule.name.clone(),
@@ -413,7 +416,7 @@ impl<'a> Topology<'a> {
             return found;
         }
         let name = BackendName::of(key);
-        let object = sources.get(&name.identity());
+        let object = sources.find(key);
         let ports = match object {
             Some(object) if has_service_ports(object) => service_ports(object),
             _ => Vec::new(),

@@ -3,6 +3,7 @@
 //! Owns: [`Sources`], and [`Original`], the object that a copy on a cluster was made from. Flows in: objects. Flows
 //! out: objects of a kind, marked by where they live. Must not know: how they are linked.
 
+use super::backend_index::BackendKey;
 use super::hierarchy::Topology;
 use super::ids::RouteId;
 use crate::api::downstream::is_synced_copy;
@@ -98,9 +99,15 @@ impl<'a> Sources<'a> {
 
     /// The object of this identity, which lives on the cluster or else on the hub.
     pub(crate) fn get(self, identity: &Identity) -> Option<&'a Object> {
-        let local = || self.local.and_then(|objects| objects.get(identity));
-        let hub = || self.hub.and_then(|objects| objects.get(identity));
-        self.objects.get(identity).or_else(local).or_else(hub)
+        let kind = &identity.group_kind;
+        let namespace = identity.namespace.as_deref();
+        self.find((&kind.group, &kind.kind, namespace, &identity.name))
+    }
+
+    /// The same by the parts of an identity.
+    pub(super) fn find(self, (group, kind, namespace, name): BackendKey<'_>) -> Option<&'a Object> {
+        let mut all = [Some(self.objects), self.local, self.hub].into_iter().flatten();
+        all.find_map(|objects| objects.find(group, kind, namespace, name))
     }
 
     /// The route of the hub that a copy has the rules of: the same ones, in the same namespace, forward to backends of the
