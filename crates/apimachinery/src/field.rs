@@ -141,6 +141,22 @@ impl<'a> Field<'a> {
         self.below(Step::Member(key), value)
     }
 
+    /// The member `key`, if it is present and not null. Most of what may be there is not: that costs no cursor.
+    #[must_use]
+    pub fn present(&self, key: &'a str) -> Option<Self> {
+        let value = self.value?.as_object()?.get(key)?;
+        (!value.is_null()).then(|| self.below(Step::Member(key), Some(value)))
+    }
+
+    /// Whether the member `key` is present and not null.
+    #[must_use]
+    pub fn has(&self, key: &str) -> bool {
+        let mapping = self.value.and_then(Value::as_object);
+        mapping
+            .and_then(|mapping| mapping.get(key))
+            .is_some_and(|value| !value.is_null())
+    }
+
     /// The elements of a list; none when this is absent or no list.
     pub fn items(&self) -> impl ExactSizeIterator<Item = Self> + use<'a> {
         let list = self.clone();
@@ -295,7 +311,11 @@ mod tests {
         assert_eq!(root.get("b").boolean(), Ok(Some(true)));
         assert_eq!(root.get("l").list(), Ok(Some(&[json!(1)][..])));
         assert_eq!(root.get("m").mapping().map(|map| map.map(Map::len)), Ok(Some(2)));
+        let of_present = |key| root.present(key).map(|field| (field.pointer(), field.str()));
+        assert_eq!(of_present("s"), Some(("/s".to_owned(), Some("text"))));
+        assert!(root.has("s") && root.has("m") && !root.get("s").has("s"));
         for absent in ["z", "nowhere"] {
+            assert!(of_present(absent).is_none() && !root.has(absent));
             let field = root.get(absent);
             assert!(!field.is_present() && field.str().is_none());
             assert_eq!(field.string(), Ok(None));

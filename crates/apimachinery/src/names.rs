@@ -225,7 +225,7 @@ fn subdomain_problem(text: &str) -> Option<Problem> {
         Some(Problem::Empty)
     } else if text.len() > SUBDOMAIN_MAX {
         Some(Problem::TooLong(SUBDOMAIN_MAX))
-    } else if text.split('.').all(|label| is_label(label, false)) {
+    } else if is_subdomain(text) {
         None
     } else {
         Some(Problem::Shape(Shape::Subdomain))
@@ -305,10 +305,29 @@ fn is_label(text: &str, letter_first: bool) -> bool {
         && bytes.iter().all(|byte| lower_or_digit(byte) || *byte == b'-')
 }
 
+/// Labels joined by dots: at either end, and on both sides of a dot, is a letter or a digit.
+fn is_subdomain(text: &str) -> bool {
+    let lower_or_digit = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let mut before = b'.';
+    for byte in text.bytes() {
+        let fits = match byte {
+            b'-' => before != b'.',
+            b'.' => lower_or_digit(before),
+            other => lower_or_digit(other),
+        };
+        if !fits {
+            return false;
+        }
+        before = byte;
+    }
+    lower_or_digit(before)
+}
+
 fn is_key_name(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_ascii_alphanumeric())
-        && text.ends_with(|last: char| last.is_ascii_alphanumeric())
-        && text.chars().all(is_key_character)
+    let bytes = text.as_bytes();
+    bytes.first().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.iter().all(|byte| is_key_character(char::from(*byte)))
 }
 
 fn is_key_character(character: char) -> bool {
@@ -522,6 +541,13 @@ mod tests {
         assert_eq!(suggestion(NameRule::Rfc1123Label, "---"), None);
         assert_eq!(suggestion(NameRule::LabelValue, "a b").as_deref(), Some("a-b"));
         assert_eq!(suggestion(NameRule::LabelValue, " "), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_subdomain_is_labels_joined_by_dots(text in "[a-z0-9.A-]{0,8}|[a.-]{0,8}") {
+            prop_assert_eq!(is_subdomain(&text), text.split('.').all(|label| is_label(label, false)));
+        }
     }
 
     proptest! {

@@ -1,19 +1,21 @@
 //! Checks a value against its schema: everything except CEL rules.
 //!
-//! Owns: the structural rules of an API server and their wording. Flows in: a compiled schema and a completed
-//! value. Flows out: violations in the order of the value's fields. Must not know: how either was made.
+//! Owns: the structural rules of an API server and their wording. Flows in: a compiled schema and a value, completed or as
+//! it was written. Flows out: violations in the order of the completed value's fields. Must not know: how either was made.
 
 mod resource;
 mod scalar;
 
+use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
 use apimachinery::{Allowance, Work};
-use kube_json::{Map, Value, json};
+use kube_json::{Map, Text, Value, json};
 
 use crate::compile::compile;
+use crate::complete;
 use crate::format::Format;
 use crate::metadata;
 use crate::node::{Additional, Below, ListType, Node, Type};
@@ -28,36 +30,48 @@ const STEPS_PER_VIOLATION: u64 = 64;
 /// Values longer than this are cut in messages, in characters.
 const SHOWN_MAX: usize = 80;
 
-/// Every violation of `node` by `value`, as far as there is work left.
+/// Every violation of `node` by `value`, which is completed, as far as there is work left.
 pub(crate) fn check(
     node: &Node,
     metadata: &Node,
     value: &Value,
     allowance: &mut Allowance<'_>,
 ) -> Vec<Violation> {
-    let work = allowance.work();
-    let lent = RefCell::new(std::mem::replace(allowance, work.allowance_of(0)));
-    let violations = checked(node, metadata, value, &lent);
-    *allowance = lent.into_inner();
-    violations
+    checked(node, metadata, value, Form::Stored, allowance)
+}
+
+/// As [`check`], for a value that is not completed, and as if it was.
+pub(crate) fn check_as_written(
+    node: &Node,
+    metadata: &Node,
+    value: &Value,
+    allowance: &mut Allowance<'_>,
+) -> Vec<Violation> {
+    checked(node, metadata, value, Form::Written, allowance)
 }
 
 fn checked(
     node: &Node,
     metadata: &Node,
     value: &Value,
-    allowance: &RefCell<Allowance<'_>>,
+    form: Form,
+    allowance: &mut Allowance<'_>,
 ) -> Vec<Violation> {
+    let work = allowance.work();
+    let lent = RefCell::new(std::mem::replace(allowance, work.allowance_of(0)));
     let mut walk = Walk {
         violations: Vec::new(),
         metadata,
-        allowance,
+        allowance: &lent,
+        form,
         limit: VIOLATIONS_MAX,
         pointers: 0,
         explains: true,
     };
     walk.value(node, value, &Path::Root, Mode::Strict);
-    walk.violations
+    let violations = walk.violations;
+    *allowance = lent.into_inner();
+    violations
 }
 
 /// The stock for what this program brings along itself.
@@ -88,11 +102,21 @@ enum Mode {
     ValuesOnly,
 }
 
+/// Whether a value is completed by the level that judges it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Defaults are filled in, and the nulls that an API server drops are gone.
+    Stored,
+    /// Not so; it is judged as if they were.
+    Written,
+}
+
 struct Walk<'s, 'w> {
     violations: Vec<Violation>,
     metadata: &'s Node,
     /// The allowance of the object, including trials.
     allowance: &'s RefCell<Allowance<'w>>,
+    form: Form,
     limit: usize,
     /// Bytes of the pointers of the violations.
     pointers: usize,
@@ -196,10 +220,90 @@ impl Walk<'_, '_> {
                 Value::Bool(_) | Value::Null => {}
             }
         }
+        if node.judges_whole {
+            let whole = self.stored(node, value);
+            self.stored_form(|walk| walk.whole(node, &whole, path));
+        }
+    }
+
+    fn whole(&mut self, node: &Node, value: &Value, path: &Path<'_>) {
         if let Some(allowed) = &node.allowed {
             self.allowed(allowed, value, path);
         }
         self.combinators(node, value, path);
+    }
+
+    /// A value as this level completes it.
+    fn stored<'v>(&self, node: &Node, value: &'v Value) -> Cow<'v, Value> {
+        match (self.form, value) {
+            (Form::Written, Value::Object(_) | Value::Array(_)) => complete::completed(node, value),
+            _ => Cow::Borrowed(value),
+        }
+    }
+
+    /// Judges values that no level of what follows completes.
+    fn stored_form(&mut self, judge: impl FnOnce(&mut Self)) {
+        let form = std::mem::replace(&mut self.form, Form::Stored);
+        judge(self);
+        self.form = form;
+    }
+
+    /// The value that counts where a member of a mapping is, by the level of that member: a null may count as its default, or
+    /// as nothing.
+    fn member<'v>(&self, level: Option<&'v Node>, value: &'v Value) -> Option<&'v Value> {
+        match level.filter(|level| value.is_null() && !level.nullable) {
+            Some(level) if self.form == Form::Written => level.default.as_ref(),
+            _ => Some(value),
+        }
+    }
+
+    /// The member of a mapping that counts under a name.
+    fn named<'v>(&self, node: &'v Node, fields: &'v Map, name: &str) -> Option<&'v Value> {
+        match fields.get(name) {
+            Some(value) if !value.is_null() => Some(value),
+            Some(null) => self.member(node.child(name), null),
+            None if self.form == Form::Written => node.properties.get(name)?.default.as_ref(),
+            None => None,
+        }
+    }
+
+    /// The same, as its level completes it.
+    fn named_whole<'v>(&self, node: &'v Node, fields: &'v Map, name: &str) -> Option<Cow<'v, Value>> {
+        let value = self.named(node, fields, name)?;
+        let level = node.child(name);
+        Some(level.map_or(Cow::Borrowed(value), |level| self.stored(level, value)))
+    }
+
+    /// How many members count.
+    fn count(&self, node: &Node, fields: &Map) -> usize {
+        if self.form == Form::Stored {
+            return fields.len();
+        }
+        let there = fields
+            .iter()
+            .filter(|(name, value)| self.member(node.child(name), value).is_some());
+        let absent = node
+            .properties
+            .at(&node.with_default)
+            .filter(|(name, _)| !fields.contains_key(name));
+        there.count().saturating_add(absent.count())
+    }
+
+    /// The properties whose default this schema itself refuses.
+    fn with_refused_default<'n>(&self, node: &'n Node) -> &'n [usize] {
+        node.with_refused_default.get_or_init(|| {
+            let is_refused = |position: &&usize| {
+                let mut properties = node.properties.at(std::slice::from_ref(*position));
+                properties.any(|(_, property)| {
+                    let mut walk = self.aside(Form::Written, 1);
+                    if let Some(default) = &property.default {
+                        walk.value(property, default, &Path::Root, Mode::Strict);
+                    }
+                    !walk.violations.is_empty()
+                })
+            };
+            node.with_default.iter().filter(is_refused).copied().collect()
+        })
     }
 
     /// Reports a wrong type; `false` means that it was wrong.
@@ -217,10 +321,12 @@ impl Walk<'_, '_> {
                 None => ("", node.format.is_none()),
             }
         };
+        if fits {
+            return true;
+        }
         let is_numeric = matches!(node.kind, Some(Type::Integer | Type::Number)) || node.int_or_string;
         let is_text = value.is_string() || value.is_array();
         let (expected, found) = match format_of(node) {
-            _ if fits => return true,
             Some(_) if is_text && !is_numeric => return true,
             Some(format) if !is_text && !value.is_null() => (format.name(), format_name(value)),
             // Without a type every value is right.
@@ -237,11 +343,12 @@ impl Walk<'_, '_> {
 
     fn mapping(&mut self, node: &Node, fields: &Map, path: &Path<'_>, mode: Mode) {
         for name in &node.required {
-            if !fields.contains_key(name) {
+            if self.named(node, fields, name).is_none() {
                 self.required(&Path::Key(path, name));
             }
         }
-        let count = fields.len();
+        let is_counted = node.max_properties.or(node.min_properties).is_some();
+        let count = if is_counted { self.count(node, fields) } else { 0 };
         if let Some(limit) = node.max_properties.filter(|limit| exceeds(count, *limit)) {
             self.push(
                 path,
@@ -259,26 +366,54 @@ impl Walk<'_, '_> {
         if node.resource && mode == Mode::Strict {
             self.resource(node, fields, path);
         }
-        for (name, value) in fields {
-            let property = node.properties.get(name.as_str());
-            let here = Path::member(path, name, property.is_some());
-            let implied = node.resource && matches!(name.as_str(), "apiVersion" | "kind" | "metadata");
-            match (property, &node.additional) {
-                (Some(child), _) | (None, Additional::Schema(child)) => {
-                    // Metadata is checked as ObjectMeta; its schema in a CRD may only narrow values.
-                    let mode = if implied { Mode::ValuesOnly } else { mode };
-                    self.value(child, value, &here, mode);
-                }
-                (None, Additional::Unknown) if mode == Mode::Strict && !implied && !node.preserve_unknown => {
-                    self.unknown(node, &here);
-                }
-                (None, _) => {}
+        let refused = match self.form {
+            Form::Written if !node.with_default.is_empty() => self.with_refused_default(node),
+            _ => &[],
+        };
+        let mut start = 0;
+        if refused.is_empty() {
+            for (name, value) in fields {
+                let property = node.properties.next(name, &mut start);
+                self.field(node, property, (name, value), path, mode);
+            }
+        } else {
+            let refused = node.properties.at(refused);
+            let defaults = refused.filter_map(|(name, property)| Some((name, property.default.as_ref()?)));
+            let all: BTreeMap<&Text, &Value> = defaults.chain(fields).collect();
+            for (name, value) in all {
+                let property = node.properties.next(name, &mut start);
+                self.field(node, property, (name, value), path, mode);
             }
         }
     }
 
+    fn field(
+        &mut self,
+        node: &Node,
+        property: Option<&Below>,
+        (name, value): (&str, &Value),
+        path: &Path<'_>,
+        mode: Mode,
+    ) {
+        let here = Path::member(path, name, property.is_some());
+        let implied = node.resource && matches!(name, "apiVersion" | "kind" | "metadata");
+        match (property, &node.additional) {
+            (Some(child), _) | (None, Additional::Schema(child)) => {
+                // Metadata is checked as ObjectMeta; its schema in a CRD may only narrow values.
+                let mode = if implied { Mode::ValuesOnly } else { mode };
+                if let Some(value) = self.member(Some(child), value) {
+                    self.value(child, value, &here, mode);
+                }
+            }
+            (None, Additional::Unknown) if mode == Mode::Strict && !implied && !node.preserve_unknown => {
+                self.unknown(node, &here);
+            }
+            (None, _) => {}
+        }
+    }
+
     fn unknown(&mut self, node: &Node, path: &Path<'_>) {
-        let known = node.properties.keys().cloned().collect();
+        let known = node.properties.iter().map(|(name, _)| name.to_string()).collect();
         let message = format!("unknown field {:?}", path.dotted());
         let name = match path {
             Path::Key(_, name) | Path::Entry(_, name) => *name,
@@ -310,12 +445,20 @@ impl Walk<'_, '_> {
             );
             self.push(path, false, message);
         }
-        if let Some(child) = node.items.as_deref() {
+        let level = node.items.as_deref();
+        if let Some(level) = level {
             for (index, item) in items.iter().enumerate() {
-                self.value(child, item, &Path::Index(path, index), mode);
+                // A null without a default stays, so that no item moves.
+                let item = self.member(Some(level), item).unwrap_or(item);
+                self.value(level, item, &Path::Index(path, index), mode);
             }
         }
-        if node.unique_items && first_repeat(items, Value::to_string).is_some() {
+        // Two at least may be equal.
+        if items.len() < 2 {
+            return;
+        }
+        let whole = |walk: &Self, item: &Value| walk.item(level, item).to_string();
+        if node.unique_items && has_repeat(items.iter().map(|item| whole(self, item))) {
             self.push(
                 path,
                 false,
@@ -327,19 +470,46 @@ impl Walk<'_, '_> {
         }
         match &node.list_type {
             ListType::Atomic => {}
-            ListType::Set => self.repeats(items, path, &[], Value::to_string),
-            ListType::Map(keys) => self.repeats(items, path, keys, |item| key_of(item, keys)),
+            ListType::Set => self.repeats(items, path, &[], whole),
+            ListType::Map(keys) => {
+                self.repeats(items, path, keys, |walk, item| walk.key_of(level, item, keys));
+            }
         }
     }
 
+    /// An item of a list as the level of its items completes it.
+    fn item<'v>(&self, level: Option<&'v Node>, item: &'v Value) -> Cow<'v, Value> {
+        let counted = self.member(level, item).unwrap_or(item);
+        level.map_or(Cow::Borrowed(counted), |level| self.stored(level, counted))
+    }
+
+    /// The key fields of an item of a list map, as JSON; a field that is missing is left out. Two items that lack the same
+    /// key are equal: kubernetes/kubernetes
+    /// staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype/validation.go@v1.34.1.
+    fn key_of(&self, level: Option<&Node>, item: &Value, keys: &[String]) -> String {
+        let item = self.member(level, item).unwrap_or(item);
+        let field = |key: &str| match level {
+            Some(level) => self.named_whole(level, item.as_object()?, key),
+            None => item.get(key).map(Cow::Borrowed),
+        };
+        let fields: Map = keys
+            .iter()
+            .filter_map(|key| Some((key.clone(), field(key)?.into_owned())))
+            .collect();
+        Value::Object(fields).to_string()
+    }
+
     /// One violation for every item that repeats the key of an earlier one.
-    fn repeats(&mut self, items: &[Value], path: &Path<'_>, keys: &[String], key: impl Fn(&Value) -> String) {
-        if items.len() < 2 {
-            return;
-        }
+    fn repeats(
+        &mut self,
+        items: &[Value],
+        path: &Path<'_>,
+        keys: &[String],
+        key: impl Fn(&Self, &Value) -> String,
+    ) {
         let mut seen = HashSet::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
-            let key = key(item);
+            let key = key(self, item);
             if seen.contains(&key) {
                 let message = format!("Duplicate value: {}", shorten(&key));
                 let kind = ViolationKind::Duplicate { keys: keys.to_vec() };
@@ -403,16 +573,22 @@ impl Walk<'_, '_> {
     }
 
     fn trial(&self, node: &Node, value: &Value, path: &Path<'_>, limit: usize) -> Vec<Violation> {
-        let mut walk = Walk {
+        let mut walk = self.aside(Form::Stored, limit);
+        walk.value(node, value, path, Mode::ValuesOnly);
+        walk.violations
+    }
+
+    /// A walk whose violations are nobody's yet.
+    const fn aside(&self, form: Form, limit: usize) -> Self {
+        Self {
             violations: Vec::new(),
             metadata: self.metadata,
             allowance: self.allowance,
+            form,
             limit,
             pointers: 0,
             explains: false,
-        };
-        walk.value(node, value, path, Mode::ValuesOnly);
-        walk.violations
+        }
     }
 
     /// The violations of the choice that a value comes nearest to.
@@ -519,20 +695,9 @@ fn falls_short(count: usize, limit: u64) -> bool {
     u64::try_from(count).is_ok_and(|count| count < limit)
 }
 
-fn first_repeat(items: &[Value], key: impl Fn(&Value) -> String) -> Option<usize> {
-    let mut seen = HashSet::with_capacity(items.len());
-    items.iter().position(|item| !seen.insert(key(item)))
-}
-
-/// The key fields of an item of a list map, as JSON; a field that is missing is left out. Defaults are filled in by
-/// now, and two items that lack the same key are equal: kubernetes/kubernetes
-/// staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype/validation.go@v1.34.1.
-fn key_of(item: &Value, keys: &[String]) -> String {
-    let fields: Map = keys
-        .iter()
-        .filter_map(|key| Some((key.clone(), item.get(key)?.clone())))
-        .collect();
-    Value::Object(fields).to_string()
+fn has_repeat(mut items: impl Iterator<Item = String>) -> bool {
+    let mut seen = HashSet::new();
+    items.any(|item| !seen.insert(item))
 }
 
 fn shorten(text: &str) -> String {

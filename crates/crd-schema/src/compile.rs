@@ -4,14 +4,13 @@
 //! Flows out: [`Node`]s, and a [`SchemaProblem`] for each keyword that cannot be used.
 //! Must not know: values that will be checked.
 
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use apimachinery::{PatternError, Work, pointer};
-use kube_json::{Map, Number, Value};
+use kube_json::{Map, Number, Text, Value};
 
 use crate::format::Format;
-use crate::node::{Additional, Below, Bound, ListType, Node, Type};
+use crate::node::{Additional, Below, Bound, ListType, Node, Properties, Type};
 use crate::packed::Packed;
 use crate::pattern::Pattern;
 use crate::problem::SchemaProblem;
@@ -56,7 +55,7 @@ pub(crate) fn compile_packed(schema: Packed<'static>) -> Node {
     };
     let properties = schema.get("properties").into_iter().flat_map(Packed::fields);
     node.properties = properties
-        .map(|(name, schema)| (name.to_owned(), later(schema)))
+        .map(|(name, schema)| (Text::from(name), later(schema)))
         .collect();
     node.additional = match schema.get("additionalProperties") {
         None => Additional::Unknown,
@@ -72,7 +71,7 @@ pub(crate) fn compile_packed(schema: Packed<'static>) -> Node {
     node.one_of = list("oneOf");
     node.not = schema.get("not").map(later);
     node.defaults_below = schema.has_default_below();
-    node.note_defaults();
+    node.note();
     node
 }
 
@@ -203,12 +202,14 @@ impl Compiler {
             defaults_below: false,
             with_default: Vec::new(),
             with_default_below: Vec::new(),
+            with_refused_default: OnceLock::new(),
+            judges_whole: false,
             rules_below: false,
             rules,
         };
         self.flatten_nullable_choice(&mut node);
         node.defaults_below = node.default.is_some() || any_child(&node, |child| child.defaults_below);
-        node.note_defaults();
+        node.note();
         node.rules_below = !node.rules.is_empty() || any_child(&node, |child| child.rules_below);
         node
     }
@@ -255,19 +256,19 @@ impl Compiler {
         (kind, nullable)
     }
 
-    fn properties(&mut self, fields: &Map, at: &str, depth: usize) -> BTreeMap<String, Below> {
+    fn properties(&mut self, fields: &Map, at: &str, depth: usize) -> Properties {
         match fields.get("properties") {
-            None | Some(Value::Null) => BTreeMap::new(),
+            None | Some(Value::Null) => Properties::default(),
             Some(Value::Object(properties)) => properties
                 .iter()
                 .map(|(name, schema)| {
                     let at = pointer::child(&format!("{at}/properties"), name);
-                    (name.to_string(), self.below(schema, &at, depth))
+                    (name.clone(), self.below(schema, &at, depth))
                 })
                 .collect(),
             Some(_) => {
                 self.problem(format!("{at}/properties"), "properties must be a mapping");
-                BTreeMap::new()
+                Properties::default()
             }
         }
     }
@@ -391,6 +392,7 @@ fn any_child(node: &Node, test: impl Fn(&Node) -> bool) -> bool {
         Additional::Schema(child) => Some(child),
         Additional::Any | Additional::Unknown => None,
     };
-    let mut children = node.properties.values().chain(additional).chain(&node.items);
+    let properties = node.properties.iter().map(|(_, child)| child);
+    let mut children = properties.chain(additional).chain(&node.items);
     children.any(|child| test(child))
 }

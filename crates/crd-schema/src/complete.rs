@@ -1,9 +1,11 @@
 //! The stored form of a value: defaults filled in, nulls pruned.
 //!
-//! Owns: both steps that an API server takes between decoding and validation. Flows in: a compiled schema and a copy
-//! of a value. Flows out: the same copy, changed. Must not know: what is valid.
+//! Owns: both steps that an API server takes between decoding and validation. Flows in: a compiled schema and a value.
+//! Flows out: the same value, or a changed copy. Must not know: what is valid.
 
-use apimachinery::{Allowance, Spent};
+use std::borrow::Cow;
+
+use apimachinery::{Allowance, Spent, Work};
 use kube_json::Value;
 
 use crate::node::{Additional, Node};
@@ -16,6 +18,28 @@ pub(crate) fn contains_null(value: &Value) -> bool {
         Value::Object(fields) => fields.values().any(contains_null),
         _ => false,
     }
+}
+
+/// The stored form of a value: a copy if it differs. Defaults that multiply beyond some megabytes are not filled in.
+pub(crate) fn completed<'v>(node: &Node, value: &'v Value) -> Cow<'v, Value> {
+    let work = Work::default();
+    let completed = completed_within(node, value, &mut work.allowance(value));
+    completed.unwrap_or(Cow::Borrowed(value))
+}
+
+/// As [`completed`], as far as there is work left.
+pub(crate) fn completed_within<'v>(
+    node: &Node,
+    value: &'v Value,
+    allowance: &mut Allowance<'_>,
+) -> Result<Cow<'v, Value>, Spent> {
+    let nulls = contains_null(value);
+    if !node.defaults_below && !nulls {
+        return Ok(Cow::Borrowed(value));
+    }
+    let mut copy = value.clone();
+    complete(node, &mut copy, nulls, allowance)?;
+    Ok(Cow::Owned(copy))
 }
 
 /// Fills in defaults whose parent is present, then drops nulls of fields that are not nullable.
@@ -41,14 +65,13 @@ pub(crate) fn complete(
     match value {
         Value::Object(fields) => {
             let mut absent = Vec::new();
-            for (name, property) in node.named(&node.with_default) {
+            for (name, property) in node.properties.at(&node.with_default) {
                 let is_absent = match fields.get(name) {
                     None => true,
                     Some(present) => present.is_null() && !property.nullable,
                 };
                 if let Some(default) = property.default.as_ref().filter(|_| is_absent) {
-                    allowance.copy(default)?;
-                    absent.push((name.clone(), default.clone()));
+                    absent.push((name.clone(), copied(property, default, allowance)?));
                 }
             }
             if !absent.is_empty() {
@@ -56,7 +79,7 @@ pub(crate) fn complete(
             }
             if !nulls && matches!(node.additional, Additional::Unknown | Additional::Any) {
                 // Only what may get a default is visited, because visiting to change makes a copy.
-                for (name, schema) in node.named(&node.with_default_below) {
+                for (name, schema) in node.properties.at(&node.with_default_below) {
                     if let Some(field) = fields.get_mut(name) {
                         complete(schema, field, nulls, allowance)?;
                     }
@@ -103,4 +126,14 @@ pub(crate) fn complete(
         }
         _ => Ok(()),
     }
+}
+
+/// A copy of the default of `node`. Nulls in it go, also where the value that it is for has none.
+fn copied(node: &Node, default: &Value, allowance: &mut Allowance<'_>) -> Result<Value, Spent> {
+    allowance.copy(default)?;
+    let mut copy = default.clone();
+    if contains_null(default) {
+        complete(node, &mut copy, true, allowance)?;
+    }
+    Ok(copy)
 }

@@ -6,6 +6,7 @@
 //! Source: kubernetes/kubernetes staging/src/k8s.io/apimachinery/pkg/api/validation/objectmeta.go@v1.34.1 and
 //! staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.go@v1.34.1.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use kube_json::{Value, json};
@@ -115,59 +116,57 @@ pub(crate) fn problems(metadata: &Value, whose: Whose) -> Vec<MetadataProblem> {
         ("name", rule),
         ("namespace", NameRule::Rfc1123Label),
     ] {
-        let field = metadata.get(name);
-        let text = field.str().unwrap_or_default();
+        let Some(text) = metadata.text(name).filter(|text| !text.is_empty()) else {
+            continue;
+        };
         // What is generated goes on behind the last hyphen.
         let checked = match text.strip_suffix('-') {
-            Some(stem) if name == "generateName" && !stem.is_empty() => format!("{stem}a"),
-            _ => text.to_owned(),
+            Some(stem) if name == "generateName" && !stem.is_empty() => Cow::Owned(format!("{stem}a")),
+            _ => Cow::Borrowed(text),
         };
-        if !text.is_empty() {
-            found.extend(misnamed(&field, name, text, &checked, rule));
-        }
+        found.extend(misnamed(|| metadata.get(name), name, text, &checked, rule));
     }
-    let generation = metadata.get("generation");
     if whose == Whose::Embedded
+        && let Some(generation) = metadata.present("generation")
         && let Some(number) = generation.integer().ok().flatten().filter(|number| *number < 0)
     {
         let message = format!("Invalid value: {number}: must be greater than or equal to 0");
         found.push(MetadataProblem::new(&generation, "generation", message));
     }
-    for (key, value) in metadata.get("labels").entries() {
-        found.extend(misnamed(
-            &metadata.get("labels"),
-            "labels",
-            key,
-            key,
-            NameRule::LabelKey,
-        ));
-        let text = value.str().unwrap_or_default();
-        found.extend(misnamed(&value, "labels", text, text, NameRule::LabelValue));
+    if let Some(labels) = metadata.present("labels") {
+        for (key, value) in labels.entries() {
+            let text = value.str().unwrap_or_default();
+            let labels = || labels.clone();
+            found.extend(misnamed(labels, "labels", key, key, NameRule::LabelKey));
+            found.extend(misnamed(|| value, "labels", text, text, NameRule::LabelValue));
+        }
     }
-    found.extend(annotations(&metadata.get("annotations")));
-    found.extend(owners(&metadata.get("ownerReferences")));
-    found.extend(finalizers(&metadata.get("finalizers")));
-    let entries = metadata.get("managedFields");
+    found.extend(metadata.present("annotations").iter().flat_map(annotations));
+    found.extend(metadata.present("ownerReferences").iter().flat_map(owners));
+    found.extend(metadata.present("finalizers").iter().flat_map(finalizers));
+    let entries = metadata.present("managedFields");
+    let entries: Vec<Field<'_>> = entries.iter().flat_map(Field::items).collect();
     if whose == Whose::Embedded {
-        found.extend(entries.items().flat_map(|entry| managed_fields(&entry)));
+        found.extend(entries.iter().flat_map(managed_fields));
     }
-    let times = ["creationTimestamp", "deletionTimestamp"].map(|name| metadata.get(name));
+    let times = ["creationTimestamp", "deletionTimestamp"].map(|name| metadata.present(name));
     let times = times
         .into_iter()
-        .chain(entries.items().map(|entry| entry.get("time")));
-    found.extend(times.filter_map(|time| not_a_time(&time)));
+        .chain(entries.iter().map(|entry| entry.present("time")));
+    found.extend(times.flatten().filter_map(|time| not_a_time(&time)));
     found
 }
 
-fn misnamed(
-    at: &Field<'_>,
+fn misnamed<'f>(
+    at: impl FnOnce() -> Field<'f>,
     field: &str,
     shown: &str,
     checked: &str,
     rule: NameRule,
 ) -> Option<MetadataProblem> {
     let error = rule.check(checked).err()?;
-    let problem = MetadataProblem::new(at, field, format!("Invalid value: {shown:?}: {}", error.problem));
+    let message = format!("Invalid value: {shown:?}: {}", error.problem);
+    let problem = MetadataProblem::new(&at(), field, message);
     Some(match error.suggestion {
         Some(name) => problem.help(format!("for example {name:?}")),
         None => problem.help("choose another"),
@@ -178,6 +177,7 @@ fn annotations(annotations: &Field<'_>) -> Vec<MetadataProblem> {
     let mut found = Vec::new();
     let mut bytes = 0_usize;
     for (key, value) in annotations.entries() {
+        let annotations = || annotations.clone();
         found.extend(misnamed(
             annotations,
             "annotations",
@@ -257,7 +257,7 @@ fn finalizers(finalizers: &Field<'_>) -> Vec<MetadataProblem> {
         .collect();
     let mut found: Vec<MetadataProblem> = names
         .iter()
-        .filter_map(|(item, name)| misnamed(item, "finalizers", name, name, NameRule::LabelKey))
+        .filter_map(|(item, name)| misnamed(|| item.clone(), "finalizers", name, name, NameRule::LabelKey))
         .collect();
     if OF_DEPENDENTS
         .iter()

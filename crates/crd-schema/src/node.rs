@@ -124,6 +124,69 @@ impl Deref for Below {
     }
 }
 
+/// The properties of a level, by name.
+///
+/// Most levels have a handful, and every field of every object asks for one: a short list is read faster than a tree.
+#[derive(Debug, Default)]
+pub(crate) struct Properties {
+    /// Sorted; apart from the levels, so that a search reads names alone.
+    names: Box<[Text]>,
+    levels: Box<[Below]>,
+}
+
+/// More names than this are searched by halves.
+const SCANNED_MAX: usize = 16;
+
+impl Properties {
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Where a name is, at or behind `start`.
+    fn position(&self, name: &str, start: usize) -> Option<usize> {
+        let names = self.names.get(start..)?;
+        let behind = if names.len() <= SCANNED_MAX {
+            names.iter().position(|there| there == name)?
+        } else {
+            names.binary_search_by(|there| there.as_str().cmp(name)).ok()?
+        };
+        Some(start.saturating_add(behind))
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Below> {
+        self.levels.get(self.position(name, 0)?)
+    }
+
+    /// As [`Self::get`], for somebody who asks in the order of the names: the search begins at `start`, which moves
+    /// behind what is found.
+    pub(crate) fn next(&self, name: &str, start: &mut usize) -> Option<&Below> {
+        let position = self.position(name, *start)?;
+        *start = position.saturating_add(1);
+        self.levels.get(position)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Text, &Below)> {
+        self.names.iter().zip(&self.levels)
+    }
+
+    /// These of [`Self::iter`].
+    pub(crate) fn at(&self, positions: &[usize]) -> impl Iterator<Item = (&Text, &Below)> {
+        let at = |position: &usize| Some((self.names.get(*position)?, self.levels.get(*position)?));
+        positions.iter().filter_map(at)
+    }
+}
+
+impl FromIterator<(Text, Below)> for Properties {
+    fn from_iter<I: IntoIterator<Item = (Text, Below)>>(properties: I) -> Self {
+        let sorted: BTreeMap<Text, Below> = properties.into_iter().collect();
+        let (names, levels): (Vec<_>, Vec<_>) = sorted.into_iter().unzip();
+        Self {
+            names: names.into(),
+            levels: levels.into(),
+        }
+    }
+}
+
 /// One level of a compiled schema.
 #[derive(Debug)]
 #[expect(
@@ -134,7 +197,7 @@ pub(crate) struct Node {
     pub(crate) kind: Option<Type>,
     pub(crate) nullable: bool,
     pub(crate) int_or_string: bool,
-    pub(crate) properties: BTreeMap<String, Below>,
+    pub(crate) properties: Properties,
     pub(crate) additional: Additional,
     pub(crate) required: Vec<String>,
     pub(crate) items: Option<Below>,
@@ -165,29 +228,33 @@ pub(crate) struct Node {
     /// Whether anything at or below this level has a default.
     pub(crate) defaults_below: bool,
     /// The properties that have a default of their own, in order.
-    pub(crate) with_default: Vec<Text>,
+    pub(crate) with_default: Vec<usize>,
     /// The properties that have a default at or below them, in order.
-    pub(crate) with_default_below: Vec<Text>,
+    pub(crate) with_default_below: Vec<usize>,
+    /// Those of `with_default` whose default this schema itself refuses: known when a value first lacks a field here.
+    pub(crate) with_refused_default: OnceLock<Box<[usize]>>,
+    /// Whether an enum or a choice judges the value as a whole.
+    pub(crate) judges_whole: bool,
     pub(crate) rules: Rules,
     /// Whether anything at or below this level has CEL rules.
     pub(crate) rules_below: bool,
 }
 
 impl Node {
-    /// Notes which properties have defaults: each object asks for them.
-    pub(crate) fn note_defaults(&mut self) {
-        let of = |test: fn(&Below) -> bool| -> Vec<Text> {
-            let properties = self.properties.iter().filter(|(_, property)| test(property));
-            properties.map(|(name, _)| name.into()).collect()
+    /// Notes what follows from all that is below, because each object asks for it.
+    pub(crate) fn note(&mut self) {
+        let of = |test: fn(&Below) -> bool| -> Vec<usize> {
+            let properties = self.properties.iter().enumerate();
+            let properties = properties.filter(|(_, (_, property))| test(property));
+            properties.map(|(position, _)| position).collect()
         };
         self.with_default = of(Below::has_default);
         self.with_default_below = of(Below::has_default_below);
-    }
-
-    /// Properties by their names.
-    pub(crate) fn named<'n>(&'n self, names: &'n [Text]) -> impl Iterator<Item = (&'n Text, &'n Self)> {
-        let property = |name: &'n Text| Some((name, &**self.properties.get(name.as_str())?));
-        names.iter().filter_map(property)
+        self.judges_whole = self.allowed.is_some()
+            || self.not.is_some()
+            || [&self.all_of, &self.any_of, &self.one_of]
+                .iter()
+                .any(|choices| !choices.is_empty());
     }
 
     /// The schema of a field of a mapping.

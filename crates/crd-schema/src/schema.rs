@@ -86,7 +86,7 @@ impl Schema {
     /// For schemas that can be trusted: only the costs of their rules limit how long it takes.
     #[must_use]
     pub fn validate(&self, value: &Value) -> Vec<Violation> {
-        self.validate_defaulted(&self.defaulted(value))
+        self.violations_as_written(value, self.counted())
     }
 
     /// As [`Schema::validate`], for a schema that a stranger wrote: it stops when no work is left. Then
@@ -95,7 +95,7 @@ impl Schema {
     #[must_use]
     pub fn validate_within(&self, value: &Value, work: &Work) -> Vec<Violation> {
         let mut allowance = work.allowance(value);
-        match self.defaulted_within(value, &mut allowance) {
+        match complete::completed_within(&self.root, value, &mut allowance) {
             Ok(value) => self.violations(&value, &mut allowance, self.counted()),
             Err(Spent) => Vec::new(),
         }
@@ -105,8 +105,7 @@ impl Schema {
     /// status no controller writes.
     #[must_use]
     pub fn validate_with_status(&self, value: &Value) -> Vec<Violation> {
-        let mut allowance = check::trusted().allowance_of(0);
-        self.violations(&self.defaulted(value), &mut allowance, |_| true)
+        self.violations_as_written(value, |_| true)
     }
 
     /// As [`Schema::validate`], for a value that [`Schema::default`] or [`Schema::defaulted`] has made.
@@ -123,6 +122,21 @@ impl Schema {
                 || matches!(violation.kind, ViolationKind::UnknownField { .. })
                 || !is_below_status(&violation.pointer)
         }
+    }
+
+    /// The violations of a value whose defaults are not filled in, by a schema that can be trusted.
+    ///
+    /// Of most objects, nearly all defaults are missing, and to fill them in takes as long as to judge the object. The
+    /// structural rules look at a mapping field by field, so they can count a default without a copy; a rule in CEL reads
+    /// its value as a whole.
+    fn violations_as_written(&self, value: &Value, counts: impl Fn(&Violation) -> bool) -> Vec<Violation> {
+        let mut allowance = check::trusted().allowance_of(0);
+        if self.root.rules_below {
+            return self.violations(&self.defaulted(value), &mut allowance, counts);
+        }
+        let mut violations = check::check_as_written(&self.root, &metadata::NODE, value, &mut allowance);
+        violations.retain(counts);
+        violations
     }
 
     fn violations(
@@ -191,23 +205,7 @@ impl Schema {
     /// As [`Schema::default`], with a copy only if that changes anything.
     #[must_use]
     pub fn defaulted<'a>(&self, value: &'a Value) -> Cow<'a, Value> {
-        let work = Work::default();
-        let defaulted = self.defaulted_within(value, &mut work.allowance(value));
-        defaulted.unwrap_or(Cow::Borrowed(value))
-    }
-
-    fn defaulted_within<'a>(
-        &self,
-        value: &'a Value,
-        allowance: &mut Allowance<'_>,
-    ) -> Result<Cow<'a, Value>, Spent> {
-        let nulls = complete::contains_null(value);
-        if !self.root.defaults_below && !nulls {
-            return Ok(Cow::Borrowed(value));
-        }
-        let mut copy = value.clone();
-        complete::complete(&self.root, &mut copy, nulls, allowance)?;
-        Ok(Cow::Owned(copy))
+        complete::completed(&self.root, value)
     }
 
     /// Drops every field that the schema does not have, as an API server without strict field validation does, and
@@ -222,7 +220,7 @@ impl Schema {
         let mut node = &self.root;
         for name in path {
             let holder = node.items.as_deref().unwrap_or(node);
-            let Some(next) = holder.properties.get(*name) else {
+            let Some(next) = holder.properties.get(name) else {
                 return holder.preserve_unknown || !matches!(holder.additional, Additional::Unknown);
             };
             node = next;
@@ -236,7 +234,7 @@ impl Schema {
         let mut node = &self.root;
         for name in path {
             let holder = node.items.as_deref().unwrap_or(node);
-            let Some(next) = holder.properties.get(*name) else {
+            let Some(next) = holder.properties.get(name) else {
                 return false;
             };
             node = next;

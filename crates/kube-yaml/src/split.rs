@@ -98,7 +98,29 @@ fn json_chunks(text: &str, ranges: Vec<Range<usize>>) -> Vec<Chunk<'_>> {
 }
 
 fn newlines(text: &str) -> usize {
-    text.bytes().filter(|byte| *byte == b'\n').count()
+    // So few at once that their number is a byte: then several bytes are counted at a time.
+    let pieces = text.as_bytes().chunks(255);
+    let newlines = pieces.map(|piece| piece.iter().map(|byte| u8::from(*byte == b'\n')).sum::<u8>());
+    newlines.map(usize::from).sum()
+}
+
+/// Where lines begin with `---`, from `start` on, which begins a line. Of three bytes in a row, one is looked at.
+fn separators(text: &str, start: usize) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let is_separator = |at: &usize| {
+        let is_line = *at == start || bytes.get(at - 1) == Some(&b'\n');
+        is_line && bytes.get(*at..).is_some_and(|rest| rest.starts_with(b"---"))
+    };
+    let mut found = Vec::new();
+    let mut at = start;
+    while let Some(byte) = bytes.get(at) {
+        if *byte == b'-' {
+            let around = at.saturating_sub(2).max(start)..=at;
+            found.extend({ around }.find(is_separator));
+        }
+        at += 3;
+    }
+    found
 }
 
 /// The documents from `start` on. A separator with nothing in front of it ends nothing and stays where it is, as
@@ -107,8 +129,7 @@ fn newlines(text: &str) -> usize {
 fn yaml_chunks(text: &str, start: usize) -> Outcome<Vec<Chunk<'_>>> {
     let mut chunks = Vec::new();
     let mut line = 1 + newlines(text.get(..start).unwrap_or(""));
-    let (mut start, mut start_line) = (start, line);
-    let mut at = start;
+    let mut start = start;
     let mut push = |start: usize, end: usize, line: usize| {
         let chunk = text.get(start..end).unwrap_or("");
         if !chunk.is_empty() {
@@ -119,22 +140,18 @@ fn yaml_chunks(text: &str, start: usize) -> Outcome<Vec<Chunk<'_>>> {
                 syntax: Syntax::Yaml,
             });
         }
+        newlines(chunk)
     };
-    while at < text.len() {
+    for at in separators(text, start) {
         let rest = text.get(at..).unwrap_or("");
         let length = rest.find('\n').map_or(rest.len(), |found| found + 1);
-        if let Some(tail) = rest.get(..length).and_then(|line| line.strip_prefix("---")) {
-            check_separator(tail, at)?;
-            if start < at {
-                push(start, at, start_line);
-                start = at + length;
-                start_line = line + 1;
-            }
+        check_separator(rest.get(3..length).unwrap_or(""), at)?;
+        if start < at {
+            line += push(start, at, line) + 1;
+            start = at + length;
         }
-        at += length;
-        line += 1;
     }
-    push(start, text.len(), start_line);
+    push(start, text.len(), line);
     Ok(chunks)
 }
 
@@ -164,6 +181,8 @@ fn shortened(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn texts(text: &str) -> Vec<&str> {
@@ -244,6 +263,32 @@ mod tests {
         );
         // A byte order mark is no blank to them.
         assert_eq!(parts("\u{feff}{}").first().map(|part| part.2), Some(Syntax::Yaml));
+    }
+
+    proptest! {
+        #[test]
+        fn separators_and_lines_are_those_of_a_look_at_every_line(text in "(-|\n|a|é| #){0,40}", start in 0_usize..4) {
+            let start = start.min(text.find('\n').map_or(0, |found| found + 1));
+            let start = if text.get(..start).is_some_and(|before| before.ends_with('\n')) { start } else { 0 };
+            let mut expected = Vec::new();
+            let mut at = start;
+            for line in text.get(start..).unwrap_or("").split_inclusive('\n') {
+                expected.extend(line.starts_with("---").then_some(at));
+                at += line.len();
+            }
+            prop_assert_eq!(separators(&text, start), expected);
+            prop_assert_eq!(newlines(&text), text.matches('\n').count());
+            for chunk in split(&text).unwrap_or_default() {
+                prop_assert_eq!(chunk.line, 1 + text[..chunk.offset].matches('\n').count());
+            }
+        }
+    }
+
+    #[test]
+    fn newlines_are_counted_in_long_texts() {
+        for count in [254, 255, 256, 1_000] {
+            assert_eq!(newlines(&"\n".repeat(count)), count);
+        }
     }
 
     #[test]

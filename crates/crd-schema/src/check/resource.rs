@@ -16,8 +16,8 @@ impl Walk<'_, '_> {
     pub(super) fn resource(&mut self, node: &Node, fields: &Map, path: &Path<'_>) {
         for name in ["apiVersion", "kind"] {
             let here = Path::Key(path, name);
-            let value = fields.get(name);
-            match value {
+            let value = self.named_whole(node, fields, name);
+            match value.as_deref() {
                 None if node.embedded => self.required(&here),
                 Some(Value::String(text)) if node.embedded && text.is_empty() => self.required(&here),
                 Some(Value::String(text)) if node.embedded => {
@@ -45,15 +45,16 @@ impl Walk<'_, '_> {
                 }
             }
         }
-        let Some(metadata) = fields.get("metadata") else {
+        let Some(metadata) = self.named_whole(node, fields, "metadata") else {
             return;
         };
+        let metadata = &*metadata;
         let here = Path::Key(path, "metadata");
         let before = self.violations.len();
         match metadata {
             Value::Object(_) => {
                 let schema = self.metadata;
-                self.value(schema, metadata, &here, Mode::Strict);
+                self.stored_form(|walk| walk.value(schema, metadata, &here, Mode::Strict));
                 if self.violations.len() == before {
                     let whose = if node.embedded {
                         Whose::Embedded

@@ -44,16 +44,16 @@ impl Walk<'_, '_> {
     }
 
     pub(super) fn string(&mut self, node: &Node, text: &str, path: &Path<'_>) {
-        // Of the length and the pattern, only the first violation is reported, as on an API server.
-        let count = if node.max_length.is_some() || node.min_length.is_some() {
-            text.chars().count()
-        } else {
-            0
-        };
-        if let Some(limit) = node.max_length.filter(|limit| exceeds(count, *limit)) {
+        // Of the length and the pattern, only the first violation is reported, as on an API server. A text has no more
+        // characters than bytes, and a fourth of them at least, so few texts are counted.
+        let count = || text.chars().count();
+        let is_too_long = |limit: &u64| exceeds(text.len(), *limit) && exceeds(count(), *limit);
+        let is_too_short =
+            |limit: &u64| falls_short(text.len().div_ceil(4), *limit) && falls_short(count(), *limit);
+        if let Some(limit) = node.max_length.filter(is_too_long) {
             let message = format!("Too long: may not be more than {limit} bytes");
             self.push(path, true, message);
-        } else if let Some(limit) = node.min_length.filter(|limit| falls_short(count, *limit)) {
+        } else if let Some(limit) = node.min_length.filter(is_too_short) {
             let message = format!(
                 "Invalid value: {}: {} in body should be at least {limit} chars long",
                 quoted(text),

@@ -413,8 +413,14 @@ fn from_catalog(
     kinds: &KindTable,
     crds: &HashMap<GroupKind, Crd>,
 ) -> HashMap<GroupKind, Crd> {
-    let occurring: HashSet<GroupKind> = objects.iter().map(|(_, object)| object.group_kind()).collect();
-    let unknown = occurring.into_iter().filter(|kind| !crds.contains_key(kind));
+    let kinds_of = objects
+        .iter()
+        .map(|(_, object)| (object.api_version.group.as_str(), object.kind.as_str()));
+    let occurring: HashSet<(&str, &str)> = kinds_of.collect();
+    let occurring = occurring
+        .into_iter()
+        .map(|(group, kind)| GroupKind::new(group, kind));
+    let unknown = occurring.filter(|kind| !crds.contains_key(kind));
     unknown
         .filter(|kind| hangs_on_gateways(kind, kinds))
         .filter_map(|kind| {

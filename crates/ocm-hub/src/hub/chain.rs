@@ -80,10 +80,11 @@ pub fn soften(hub: &Hub, controller_name: &str, sources: &Sources, findings: &mu
         return;
     }
     let chain = Chain::new(hub, controller_name);
+    let origins = Origins::new(hub);
     // By files, and whether rendering uses the objects.
     let mut twice: BTreeMap<_, Vec<Arc<Finding>>> = BTreeMap::new();
     findings.revise(|finding| {
-        let is_used = !concerns(finding) || chain.holds(finding);
+        let is_used = !concerns(finding) || chain.holds(finding, &origins);
         if let Some(files) = files_of_duplicate(finding) {
             let of_files = twice.entry((files, is_used)).or_default();
             of_files.push(Arc::clone(finding));
@@ -92,7 +93,7 @@ pub fn soften(hub: &Hub, controller_name: &str, sources: &Sources, findings: &mu
         if is_used {
             return true;
         }
-        if is_for_a_tool_to_fill_in(finding, sources) || chain.is_of_no_known_kind(finding) {
+        if is_for_a_tool_to_fill_in(finding, sources) || chain.is_of_no_known_kind(finding, &origins) {
             return false;
         }
         make_bystander(Arc::make_mut(finding));
@@ -157,7 +158,9 @@ pub fn soften_unreadable(
 #[must_use]
 pub fn unused<'h>(hub: &'h Hub, controller_name: &'h str) -> Vec<&'h Object> {
     let chain = Chain::new(hub, controller_name);
-    let unused = parallel::map(hub.objects.iter().as_slice(), |object| !chain.uses(object));
+    // What leads to ours stays so, whatever else was found since: more names lead to more objects.
+    let known: Vec<(&Object, bool)> = hub.objects.iter().zip(chain.leads.iter().copied()).collect();
+    let unused = parallel::map(&known, |(object, leads)| !leads && !chain.uses(object));
     let objects = hub.objects.iter().zip(unused);
     objects
         .filter_map(|(object, unused)| unused.then_some(object))
@@ -211,6 +214,33 @@ fn is_for_a_tool_to_fill_in(finding: &Finding, sources: &Sources) -> bool {
         })
 }
 
+/// The objects of the hub by their documents, and by the pointer in it: several are in a `List`.
+struct Origins<'h>(HashMap<(DocumentId, &'h str), &'h Object>);
+
+impl<'h> Origins<'h> {
+    fn new(hub: &'h Hub) -> Self {
+        let mut by_origin: HashMap<(DocumentId, &str), &Object> = HashMap::new();
+        for object in hub.objects.iter().chain(&hub.refused) {
+            let Origin { document, pointer } = &object.origin;
+            by_origin.entry((*document, pointer)).or_insert(object);
+        }
+        Self(by_origin)
+    }
+
+    /// The object that a place is in.
+    fn at(&self, place: &Place) -> Option<&'h Object> {
+        let (document, pointer) = place.field()?;
+        let mut outer = Some(pointer);
+        while let Some(pointer) = outer {
+            if let Some(object) = self.0.get(&(document, pointer)) {
+                return Some(object);
+            }
+            outer = pointer.rfind('/').and_then(|end| pointer.get(..end));
+        }
+        None
+    }
+}
+
 /// The relation of an object to our classes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Relation {
@@ -227,12 +257,13 @@ struct Chain<'h> {
     controller_name: &'h str,
     /// Kinds that our classes sync.
     synced: HashSet<GroupKind>,
-    /// By document, and by the pointer in it: several are in a `List`.
-    by_origin: HashMap<(DocumentId, &'h str), &'h Object>,
-    /// Objects by group, kind and name, regardless of their namespace: that may be what is missing.
+    /// Objects through which others lead to ours, by group, kind and name, regardless of their namespace: that may be what
+    /// is missing.
     by_name: HashMap<(&'h str, &'h str, &'h str), Vec<&'h Object>>,
     /// Every `name` and every namespace that is in an object of the chain.
     named: HashSet<&'h str>,
+    /// Of each object of the hub, and then of each that is refused, whether it leads to ours.
+    leads: Vec<bool>,
     /// Kinds of objects that lead to ours.
     leading: HashSet<GroupKind>,
     /// The names of our Gateways.
@@ -254,17 +285,13 @@ impl<'h> Chain<'h> {
         };
         let synced = params().flat_map(resources).collect();
         let all = || hub.objects.iter().chain(&hub.refused);
-        let mut by_origin: HashMap<(DocumentId, &str), &Object> = HashMap::new();
         let mut by_name: HashMap<(&str, &str, &str), Vec<&Object>> = HashMap::new();
-        for object in all() {
-            let Origin { document, pointer } = &object.origin;
-            by_origin.entry((*document, pointer)).or_insert(object);
-            let key = (
-                object.api_version.group.as_str(),
-                object.kind.as_str(),
-                object.name.as_str(),
-            );
-            by_name.entry(key).or_default().push(object);
+        for object in all().filter(|object| is_link(object)) {
+            let group = object.api_version.group.as_str();
+            by_name
+                .entry((group, &object.kind, &object.name))
+                .or_default()
+                .push(object);
         }
         let gateways = ours.gateways.rows().iter();
         let mut chain = Self {
@@ -272,18 +299,28 @@ impl<'h> Chain<'h> {
             gateways: KnownNames::of(gateways.map(|ours| ours.gateway.object.name.as_str())),
             controller_name,
             synced,
-            by_origin,
             by_name,
             named: HashSet::new(),
+            leads: Vec::new(),
             leading: HashSet::new(),
         };
-        for object in all()
-            .filter(|object| is_link(object) && chain.uses(object))
-            .collect::<Vec<_>>()
-        {
-            chain.leading.insert(object.group_kind());
-            chain.named.extend(object.namespace.as_deref());
-            names_in(&object.value, &mut chain.named);
+        let all: Vec<&Object> = all().collect();
+        chain.leads = parallel::map(&all, |object| is_link(object) && chain.uses(object));
+        let mut names = Vec::new();
+        for (object, _) in all.iter().zip(&chain.leads).filter(|(_, leads)| **leads) {
+            if chain
+                .leading
+                .iter()
+                .all(|kind| !object.is(&kind.group, &kind.kind))
+            {
+                chain.leading.insert(object.group_kind());
+            }
+            names.extend(object.namespace.as_deref());
+            names_in(&object.value, &mut names);
+            // An object says most of its names several times, and to look one up among those of all objects takes longer.
+            names.sort_unstable();
+            names.dedup();
+            chain.named.extend(names.drain(..));
         }
         chain
     }
@@ -298,7 +335,7 @@ impl<'h> Chain<'h> {
     }
 
     /// Whether a finding is about the chain. A finding without an object is.
-    fn holds(&self, finding: &Finding) -> bool {
+    fn holds(&self, finding: &Finding, origins: &Origins<'_>) -> bool {
         let places = std::iter::once(&finding.place);
         let twice = finding
             .related
@@ -307,27 +344,14 @@ impl<'h> Chain<'h> {
             .filter(|_| finding.code == Code::OBJECT_DUPLICATE);
         places
             .chain(twice)
-            .any(|place| self.at(place).is_none_or(|object| self.uses(object)))
+            .any(|place| origins.at(place).is_none_or(|object| self.uses(object)))
     }
 
     /// Whether the name is wrong by Kubernetes' rules in an object that may not be Kubernetes' at all.
-    fn is_of_no_known_kind(&self, finding: &Finding) -> bool {
+    fn is_of_no_known_kind(&self, finding: &Finding, origins: &Origins<'_>) -> bool {
         let is_known = |object: &Object| self.kinds.kind(&object.api_version.group, &object.kind).is_some();
         finding.code == Code::OBJECT_INVALID_NAME
-            && self.at(&finding.place).is_some_and(|object| !is_known(object))
-    }
-
-    /// The object of the hub that a place is in; several may be in one document, a `List`.
-    fn at(&self, place: &Place) -> Option<&'h Object> {
-        let (document, pointer) = place.field()?;
-        let mut outer = Some(pointer);
-        while let Some(pointer) = outer {
-            if let Some(object) = self.by_origin.get(&(document, pointer)) {
-                return Some(object);
-            }
-            outer = pointer.rfind('/').and_then(|end| pointer.get(..end));
-        }
-        None
+            && origins.at(&finding.place).is_some_and(|object| !is_known(object))
     }
 
     /// Whether rendering uses an object, or would without the mistake in it.
@@ -478,11 +502,7 @@ impl<'h> Chain<'h> {
             (Some(there), Some(namespace)) => there == namespace,
             _ => true,
         });
-        let is_link = |object: &&&Object| is_link(object);
-        let relations: Vec<Relation> = found
-            .filter(is_link)
-            .map(|found| self.relation(found, depth))
-            .collect();
+        let relations: Vec<Relation> = found.map(|found| self.relation(found, depth)).collect();
         if relations.contains(&Relation::Ours) {
             Relation::Ours
         } else if relations.is_empty() || relations.contains(&Relation::Unknown) {
@@ -579,14 +599,12 @@ fn is_link(object: &Object) -> bool {
 }
 
 /// Every text that is under the key `name` or `namespace`.
-fn names_in<'v>(value: &'v Value, names: &mut HashSet<&'v str>) {
+fn names_in<'v>(value: &'v Value, names: &mut Vec<&'v str>) {
     match value {
         Value::Object(fields) => {
             for (key, value) in fields {
                 match value {
-                    Value::String(text) if key == "name" || key == "namespace" => {
-                        names.insert(text);
-                    }
+                    Value::String(text) if key == "name" || key == "namespace" => names.push(text),
                     value => names_in(value, names),
                 }
             }

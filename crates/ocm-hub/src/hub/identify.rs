@@ -3,6 +3,8 @@
 //! Owns: the findings about metadata, and the namespace that an object ends up in. Flows in: objects, the table of
 //! kinds. Flows out: findings, a resolved namespace. Must not know: what a kind is for.
 
+use std::borrow::Cow;
+
 use super::kinds::KindTable;
 use crate::api::crd::Scope;
 use crate::api::violation;
@@ -25,7 +27,9 @@ pub(super) fn metadata_findings(object: &Object) -> Vec<Finding> {
     }
     let metadata = object.root().get("metadata");
     for (section, is_label) in [("labels", true), ("annotations", false)] {
-        entries_findings(object, &metadata.get(section), section, is_label, &mut wrong);
+        if let Some(entries) = metadata.present(section) {
+            entries_findings(object, &entries, section, is_label, &mut wrong);
+        }
     }
     wrong.extend(violation::metadata_findings(object));
     wrong.extend(misspelled_key(object));
@@ -81,9 +85,9 @@ fn entries_findings(
     for (key, field) in entries.entries() {
         // Annotation keys are compared in lower case by Kubernetes; labels as they are.
         let folded = if is_label {
-            key.to_owned()
+            Cow::Borrowed(key)
         } else {
-            key.to_lowercase()
+            Cow::Owned(key.to_lowercase())
         };
         if let Err(error) = NameRule::LabelKey.check(&folded) {
             wrong.push(

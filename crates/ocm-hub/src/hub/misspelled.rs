@@ -24,8 +24,11 @@ pub(super) fn correct_kind(
     kinds: &KindTable,
     taught: &BTreeSet<GroupKind>,
 ) -> Option<Finding> {
+    if kinds.kind(&object.api_version.group, &object.kind).is_some() {
+        return None;
+    }
     let written = object.group_kind();
-    if kinds.kind(&written.group, &written.kind).is_some() || taught.contains(&written) {
+    if taught.contains(&written) {
         return None;
     }
     let meant = meant(&written, kinds)?;

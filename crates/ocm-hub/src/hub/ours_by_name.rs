@@ -92,8 +92,7 @@ impl<'a> OursByName<'a> {
             return Use::Unused;
         }
         let spec = object.root().get("spec");
-        let fields = REFERENCES.map(|name| spec.get(name));
-        let mut present = fields.iter().filter(|field| field.is_present()).peekable();
+        let mut present = REFERENCES.iter().filter_map(|name| spec.present(name)).peekable();
         if present.peek().is_none() {
             // Of an unknown kind this is nothing special.
             return if info.is_some() {
@@ -104,16 +103,15 @@ impl<'a> OursByName<'a> {
         }
         used(present.any(|field| match field.list() {
             Ok(Some(_)) => field.items().any(|item| self.names(object, &item, "Gateway")),
-            _ => self.names(object, field, ""),
+            _ => self.names(object, &field, ""),
         }))
     }
 
     /// Whether a reference of `object` leads to an object of ours, or is broken, or selects objects without naming
     /// them.
     fn names(&self, object: &Object, reference: &Field<'_>, default: &str) -> bool {
-        let kind = reference.get("kind");
-        let kind = if kind.is_present() {
-            kind.str()
+        let kind = if reference.has("kind") {
+            reference.text("kind")
         } else {
             Some(default)
         };
@@ -124,8 +122,8 @@ impl<'a> OursByName<'a> {
             "" | "Namespace" => true,
             "GatewayClass" => self.ours.contains(&(kind, "", name)),
             _ => {
-                let namespace = reference.get("namespace");
-                let namespace = namespace.str().unwrap_or_else(|| self.namespace_of(object));
+                let namespace = reference.text("namespace");
+                let namespace = namespace.unwrap_or_else(|| self.namespace_of(object));
                 self.ours.contains(&(kind, namespace, name))
             }
         }

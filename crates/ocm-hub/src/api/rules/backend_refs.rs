@@ -8,9 +8,12 @@ use apimachinery::Field;
 
 /// A Service has several ports, so one must be named; other kinds of backends need none.
 pub(super) fn backend_ref(complaints: &mut Complaints<'_>, reference: &Field<'_>) {
+    if reference.has("port") {
+        return;
+    }
     let group = reference.text("group").unwrap_or_default();
     let kind = reference.text("kind").unwrap_or("Service");
-    if reference.is_present() && (group, kind) == ("", "Service") && !reference.get("port").is_present() {
+    if reference.is_present() && (group, kind) == ("", "Service") {
         let name = reference.text("name").unwrap_or_default();
         complaints.value(
             reference,

@@ -20,7 +20,11 @@ pub(super) fn of_its_type<'a>(
     let Some(own) = mapping.text(by) else {
         return;
     };
-    for (name, field) in types {
+    // Of most types, neither the name nor the field is there.
+    let concerned = types
+        .iter()
+        .filter(|(name, field)| own == *name || mapping.has(field));
+    for (name, field) in concerned {
         let value = mapping.get(field);
         match (own == *name, given(&value)) {
             (true, false) => complaints.value(
@@ -40,10 +44,7 @@ pub(super) fn of_its_type<'a>(
 
 /// At most one of several fields of a mapping; the second one is wrong. An empty text is none.
 pub(super) fn at_most_one(complaints: &mut Complaints<'_>, mapping: &Field<'_>, fields: &[&str]) {
-    let is_there = |field: &&&str| {
-        let value = mapping.get(field);
-        value.is_present() && value.str() != Some("")
-    };
+    let is_there = |field: &&&str| mapping.has(field) && mapping.text(field) != Some("");
     let mut there = fields.iter().filter(is_there);
     if let (Some(first), Some(second)) = (there.next(), there.next()) {
         let message = format!("`{first}` and `{second}` cannot be used together");
@@ -53,7 +54,7 @@ pub(super) fn at_most_one(complaints: &mut Complaints<'_>, mapping: &Field<'_>, 
 
 /// Exactly one of several fields of a mapping that is there.
 pub(super) fn exactly_one(complaints: &mut Complaints<'_>, mapping: &Field<'_>, fields: &[&str]) {
-    if mapping.is_present() && !fields.iter().any(|field| mapping.get(field).is_present()) {
+    if mapping.is_present() && !fields.iter().any(|field| mapping.has(field)) {
         let names = format!("`{}`", fields.join("`, `"));
         let message = format!("one of {names} is required");
         complaints.value(mapping, message, format!("add one of {names}"));

@@ -91,14 +91,20 @@ pub(super) fn repeated<'a, K: Ord>(
     fields: impl IntoIterator<Item = Field<'a>>,
     key: impl Fn(&Field<'a>) -> Option<K>,
 ) -> Vec<(Field<'a>, Field<'a>)> {
-    let mut keyed = fields.into_iter().filter_map(|field| Some((key(&field)?, field)));
-    // Most lists have one item. It equals no other, and a tree's first node has room for eleven.
-    let (Some(one), Some(two)) = (keyed.next(), keyed.next()) else {
+    let fields = fields.into_iter();
+    // Most lists have one item, which equals no other.
+    if fields.size_hint().1.is_some_and(|most| most < 2) {
         return Vec::new();
-    };
+    }
+    let keyed: Vec<(K, Field<'a>)> = fields.filter_map(|field| Some((key(&field)?, field))).collect();
+    let mut keys: Vec<&K> = keyed.iter().map(|(key, _)| key).collect();
+    keys.sort_unstable();
+    if keys.is_sorted_by(|a, b| a < b) {
+        return Vec::new();
+    }
     let mut first: BTreeMap<K, Field<'a>> = BTreeMap::new();
     let mut repeated = Vec::new();
-    for (key, field) in [one, two].into_iter().chain(keyed) {
+    for (key, field) in keyed {
         match first.get(&key) {
             Some(first) => repeated.push((field, first.clone())),
             None => {

@@ -5,7 +5,7 @@
 //! Flows in: lists of filters. Flows out: complaints. Must not know: what a rule matches.
 
 use super::backend_refs::backend_ref;
-use super::choices::of_its_type;
+use super::choices::{Types, of_its_type};
 use super::complaints::{Complaints, repeated};
 use apimachinery::Field;
 
@@ -18,65 +18,56 @@ pub(super) enum Filters {
     Grpc,
 }
 
-/// A type of filter.
-struct Type {
-    name: &'static str,
-    field: &'static str,
-    /// Whether a list may have several.
-    repeats: bool,
-    /// Whether GRPCRoutes have it.
-    grpc: bool,
-}
-
-const fn of(name: &'static str, field: &'static str, repeats: bool, grpc: bool) -> Type {
-    Type {
-        name,
-        field,
-        repeats,
-        grpc,
-    }
-}
-
-const TYPES: [Type; 8] = [
-    of("RequestHeaderModifier", "requestHeaderModifier", false, true),
-    of("ResponseHeaderModifier", "responseHeaderModifier", false, true),
-    of("RequestMirror", "requestMirror", true, true),
-    of("RequestRedirect", "requestRedirect", false, false),
-    of("URLRewrite", "urlRewrite", false, false),
-    of("ExtensionRef", "extensionRef", true, true),
-    of("CORS", "cors", false, false),
-    of("ExternalAuth", "externalAuth", true, false),
+/// The types of filters, and the field of each.
+const HTTP: Types<'_> = &[
+    ("RequestHeaderModifier", "requestHeaderModifier"),
+    ("ResponseHeaderModifier", "responseHeaderModifier"),
+    ("RequestMirror", "requestMirror"),
+    ("RequestRedirect", "requestRedirect"),
+    ("URLRewrite", "urlRewrite"),
+    ("ExtensionRef", "extensionRef"),
+    ("CORS", "cors"),
+    ("ExternalAuth", "externalAuth"),
 ];
 
-/// A list of filters.
-pub(super) fn filters(complaints: &mut Complaints<'_>, list: &Field<'_>, whose: Filters) {
-    let known = || {
-        TYPES
-            .iter()
-            .filter(move |known| known.grpc || whose == Filters::Http)
+/// Those that GRPCRoutes have.
+const GRPC: Types<'_> = &[
+    ("RequestHeaderModifier", "requestHeaderModifier"),
+    ("ResponseHeaderModifier", "responseHeaderModifier"),
+    ("RequestMirror", "requestMirror"),
+    ("ExtensionRef", "extensionRef"),
+];
+
+/// Types of which a list may have several.
+const SEVERAL: [&str; 3] = ["RequestMirror", "ExtensionRef", "ExternalAuth"];
+
+/// The filters of a rule or of a backend.
+pub(super) fn filters(complaints: &mut Complaints<'_>, holder: &Field<'_>, whose: Filters) {
+    let Some(list) = holder.present("filters") else {
+        return;
     };
-    let named = |filter: &Field<'_>| {
-        let name = filter.text("type")?;
-        known().find(|known| known.name == name)
+    let types = match whose {
+        Filters::Http => HTTP,
+        Filters::Grpc => GRPC,
     };
-    let types: Vec<(&str, &str)> = known().map(|known| (known.name, known.field)).collect();
     for filter in list.items() {
-        of_its_type(
-            complaints,
-            ("a filter", "type"),
-            &filter,
-            &types,
-            Field::is_present,
-        );
+        let what = ("a filter", "type");
+        of_its_type(complaints, what, &filter, types, Field::is_present);
         content(complaints, &filter);
     }
-    let once = |filter: &Field<'_>| Some(named(filter).filter(|known| !known.repeats)?.name);
+    let once = |filter: &Field<'_>| {
+        let own = filter.text("type")?;
+        let (known, _) = types.iter().find(|(name, _)| *name == own)?;
+        Some(*known).filter(|known| !SEVERAL.contains(known))
+    };
     for (again, first) in repeated(list.items(), once) {
         let message = format!("two filters have type {}", once(&again).unwrap_or_default());
         complaints.again((&again.get("type"), &first.get("type")), message, "merge the two");
     }
     let find = |name: &str| list.items().find(|filter| filter.text("type") == Some(name));
-    if let (Some(_), Some(rewrite)) = (find("RequestRedirect"), find("URLRewrite")) {
+    if let Some(rewrite) = find("URLRewrite")
+        && find("RequestRedirect").is_some()
+    {
         let message = "a redirected request cannot be rewritten";
         let help = "remove the filter URLRewrite, or RequestRedirect";
         complaints.value(&rewrite.get("type"), message, help);
@@ -84,20 +75,41 @@ pub(super) fn filters(complaints: &mut Complaints<'_>, list: &Field<'_>, whose: 
 }
 
 fn content(complaints: &mut Complaints<'_>, filter: &Field<'_>) {
-    for field in ["requestRedirect", "urlRewrite"] {
-        let path = filter.get(field).get("path");
-        of_its_type(
-            complaints,
-            ("a path", "type"),
-            &path,
-            &MODIFIERS,
-            Field::is_present,
-        );
+    for path in ["requestRedirect", "urlRewrite"]
+        .into_iter()
+        .filter_map(|field| path(filter, field))
+    {
+        let what = ("a path", "type");
+        of_its_type(complaints, what, &path, &MODIFIERS, Field::is_present);
     }
-    let mirror = filter.get("requestMirror");
-    backend_ref(complaints, &mirror.get("backendRef"));
+    if let Some(mirror) = filter.present("requestMirror") {
+        backend_ref(complaints, &mirror.get("backendRef"));
+        fraction(complaints, &mirror);
+    }
+    if let Some(cors) = filter.present("cors") {
+        for field in ["allowHeaders", "allowMethods", "allowOrigins"] {
+            let list = cors.get(field);
+            if list.items().count() > 1 && list.items().any(|entry| entry.str() == Some("*")) {
+                complaints.value(
+                    &list,
+                    format!("`*` in `{field}` must be the only value"),
+                    "keep `*` alone, or remove it",
+                );
+            }
+        }
+    }
+    if let Some(auth) = filter.present("externalAuth") {
+        backend_ref(complaints, &auth.get("backendRef"));
+        let protocols = [("GRPC", "grpc"), ("HTTP", "http")];
+        let what = ("external authorization", "protocol");
+        of_its_type(complaints, what, &auth, &protocols, Field::is_present);
+    }
+}
+
+/// How many of the requests a filter mirrors.
+fn fraction(complaints: &mut Complaints<'_>, mirror: &Field<'_>) {
     let fraction = mirror.get("fraction");
-    if mirror.get("percent").is_present() && fraction.is_present() {
+    if mirror.has("percent") && fraction.is_present() {
         complaints.key(
             &fraction,
             "`percent` and `fraction` set the same value",
@@ -115,21 +127,6 @@ fn content(complaints: &mut Complaints<'_>, filter: &Field<'_>) {
             "write at most the value of `denominator`, which is 100 by default",
         );
     }
-    for field in ["allowHeaders", "allowMethods", "allowOrigins"] {
-        let list = filter.get("cors").get(field);
-        if list.items().count() > 1 && list.items().any(|entry| entry.str() == Some("*")) {
-            complaints.value(
-                &list,
-                format!("`*` in `{field}` must be the only value"),
-                "keep `*` alone, or remove it",
-            );
-        }
-    }
-    let auth = filter.get("externalAuth");
-    backend_ref(complaints, &auth.get("backendRef"));
-    let protocols = [("GRPC", "grpc"), ("HTTP", "http")];
-    let what = ("external authorization", "protocol");
-    of_its_type(complaints, what, &auth, &protocols, Field::is_present);
 }
 
 /// The types of path modifiers, and the field of each.
@@ -138,11 +135,16 @@ const MODIFIERS: [(&str, &str); 2] = [
     ("ReplacePrefixMatch", "replacePrefixMatch"),
 ];
 
+/// How a filter changes the path of a request.
+fn path<'a>(filter: &Field<'a>, field: &'a str) -> Option<Field<'a>> {
+    filter.present(field)?.present("path")
+}
+
 /// The field of a filter that replaces the prefix of a path.
 pub(super) fn replaces_prefix<'a>(filter: &Field<'a>) -> Option<Field<'a>> {
     ["requestRedirect", "urlRewrite"].into_iter().find_map(|field| {
-        let path = filter.get(field).get("path");
+        let path = path(filter, field)?;
         let replaces = path.text("type") == Some("ReplacePrefixMatch");
-        Some(path.get("replacePrefixMatch")).filter(|prefix| replaces && prefix.is_present())
+        path.present("replacePrefixMatch").filter(|_| replaces)
     })
 }

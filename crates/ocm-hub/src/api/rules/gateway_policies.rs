@@ -23,7 +23,7 @@ pub(super) fn backend_traffic(complaints: &mut Complaints<'_>) {
             complaints.value(&interval, message, format!("write a time from {words} to 1h"));
         }
     }
-    session_persistence(complaints, &spec.get("sessionPersistence"));
+    session_persistence(complaints, &spec);
 }
 
 /// A BackendTLSPolicy.

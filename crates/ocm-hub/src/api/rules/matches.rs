@@ -8,16 +8,15 @@ use apimachinery::Field;
 
 /// A match of an HTTPRoute.
 pub(super) fn http_match(complaints: &mut Complaints<'_>, one: &Field<'_>) {
-    let path = one.get("path");
-    let is_regex = path.text("type") == Some("RegularExpression");
-    let value = path.get("value");
-    if let Some(text) = value.str().filter(|_| !is_regex)
+    if let Some(path) = one.present("path")
+        && path.text("type") != Some("RegularExpression")
+        && let Some(text) = path.text("value")
         && let Some((message, help)) = path_problem(text)
     {
-        complaints.value(&value, message, help);
+        complaints.value(&path.get("value"), message, help);
     }
-    unique_names(complaints, &one.get("headers"), "header");
-    unique_names(complaints, &one.get("queryParams"), "query parameter");
+    unique_names(complaints, one, "headers", "header");
+    unique_names(complaints, one, "queryParams", "query parameter");
 }
 
 /// The first thing that is wrong with a path that is compared as it is, and what to do.
@@ -26,15 +25,15 @@ fn path_problem(text: &str) -> Option<(String, String)> {
         let message = format!("the path `{text}` does not begin with `/`");
         return Some((message, format!("write `/{text}`")));
     }
-    let lower = text.to_ascii_lowercase();
-    let parts = ["//", "/./", "/../", "#", "%2f"];
+    let parts = ["//", "/./", "/../", "#", "%2f", "%2F"];
     let ends = ["/.", "/.."].into_iter().filter(|end| text.ends_with(end));
     if let Some(part) = parts
         .into_iter()
-        .filter(|part| lower.contains(part))
+        .filter(|part| text.contains(part))
         .chain(ends)
         .next()
     {
+        let part = part.to_ascii_lowercase();
         let message = format!("no request has `{part}` in its path: clients and proxies resolve it first");
         return Some((message, "write the resolved path".to_owned()));
     }
@@ -93,11 +92,14 @@ pub(super) fn grpc_match(complaints: &mut Complaints<'_>, one: &Field<'_>) {
             help,
         );
     }
-    unique_names(complaints, &one.get("headers"), "header");
+    unique_names(complaints, one, "headers", "header");
 }
 
-fn unique_names(complaints: &mut Complaints<'_>, list: &Field<'_>, what: &str) {
-    let name = |entry: &Field<'_>| entry.text("name").map(str::to_owned);
+fn unique_names<'a>(complaints: &mut Complaints<'_>, one: &Field<'a>, list: &'a str, what: &str) {
+    let Some(list) = one.present(list) else {
+        return;
+    };
+    let name = |entry: &Field<'a>| entry.text("name");
     for (again, first) in repeated(list.items(), name) {
         let message = format!(
             "a match lists the {what} `{}` twice",

@@ -41,11 +41,9 @@ pub(super) fn route(complaints: &mut Complaints<'_>) {
         for backend in rule.get("backendRefs").items() {
             backend_ref(complaints, &backend);
         }
-        let matches = rule.get("matches");
-        let default = usize::from(complaints.kind() == "HTTPRoute" && !matches.is_present());
-        count = count
-            .saturating_add(matches.items().count())
-            .saturating_add(default);
+        let default = usize::from(complaints.kind() == "HTTPRoute");
+        let matches = rule.present("matches");
+        count = count.saturating_add(matches.map_or(default, |matches| matches.items().count()));
         match complaints.kind() {
             "HTTPRoute" => http_rule(complaints, &rule),
             "GRPCRoute" => grpc_rule(complaints, &rule),
@@ -123,51 +121,57 @@ fn parents(complaints: &mut Complaints<'_>, parents: &Field<'_>) {
 }
 
 fn http_rule(complaints: &mut Complaints<'_>, rule: &Field<'_>) {
-    for one in rule.get("matches").items() {
+    let matches = rule.present("matches");
+    for one in matches.iter().flat_map(Field::items) {
         http_match(complaints, &one);
     }
-    filters(complaints, &rule.get("filters"), Filters::Http);
+    filters(complaints, rule, Filters::Http);
+    let of_rule = rule.get("filters");
     let backends = rule.get("backendRefs");
-    let mut all: Vec<Field<'_>> = rule.get("filters").items().collect();
-    let redirect = all
-        .iter()
-        .find(|filter| filter.get("requestRedirect").is_present());
+    let redirect = of_rule.items().find(|filter| filter.has("requestRedirect"));
     if let Some(redirect) = redirect.filter(|_| backends.items().next().is_some()) {
         let message = "a rule that redirects cannot have backends";
         complaints.value(
-            redirect,
+            &redirect,
             message,
             "remove `backendRefs`, or the filter RequestRedirect",
         );
     }
     for backend in backends.items() {
-        filters(complaints, &backend.get("filters"), Filters::Http);
-        all.extend(backend.get("filters").items());
+        filters(complaints, &backend, Filters::Http);
     }
-    let matches: Vec<Field<'_>> = rule.get("matches").items().collect();
+    let with_filters = backends.items().filter_map(|backend| backend.present("filters"));
+    let all = of_rule
+        .items()
+        .chain(with_filters.flat_map(|filters| filters.items()));
+    let replaced = { all }.find_map(|filter| replaces_prefix(&filter));
     // The CRD's default is the prefix `/`.
-    let one_prefix =
-        !rule.get("matches").is_present() || matches!(matches.as_slice(), [one] if is_prefix(one));
-    if let Some(path) = all.iter().find_map(replaces_prefix).filter(|_| !one_prefix) {
+    let is_one_prefix = |matches: &Field<'_>| {
+        let mut matches = matches.items();
+        matches.next().is_some_and(|one| is_prefix(&one)) && matches.next().is_none()
+    };
+    if let Some(path) = replaced.filter(|_| !matches.as_ref().is_none_or(is_one_prefix)) {
         complaints.value(
             &path,
             "a prefix can be replaced only if the rule has exactly one match, of type PathPrefix",
             "split the rule, so that `matches` has one entry, with `path.type: PathPrefix`",
         );
     }
-    timeouts(complaints, &rule.get("timeouts"));
-    session_persistence(complaints, &rule.get("sessionPersistence"));
+    if let Some(set) = rule.present("timeouts") {
+        timeouts(complaints, &set);
+    }
+    session_persistence(complaints, rule);
 }
 
 fn grpc_rule(complaints: &mut Complaints<'_>, rule: &Field<'_>) {
     for one in rule.get("matches").items() {
         grpc_match(complaints, &one);
     }
-    filters(complaints, &rule.get("filters"), Filters::Grpc);
+    filters(complaints, rule, Filters::Grpc);
     for backend in rule.get("backendRefs").items() {
-        filters(complaints, &backend.get("filters"), Filters::Grpc);
+        filters(complaints, &backend, Filters::Grpc);
     }
-    session_persistence(complaints, &rule.get("sessionPersistence"));
+    session_persistence(complaints, rule);
 }
 
 fn timeouts(complaints: &mut Complaints<'_>, timeouts: &Field<'_>) {

@@ -6,12 +6,14 @@
 use super::complaints::{Complaints, says};
 use apimachinery::Field;
 
-/// A `sessionPersistence`, if it is there.
-pub(super) fn session_persistence(complaints: &mut Complaints<'_>, persistence: &Field<'_>) {
-    let cookie = persistence.get("cookieConfig");
-    if !cookie.is_present() {
+/// The `sessionPersistence` of a mapping, if it is there.
+pub(super) fn session_persistence(complaints: &mut Complaints<'_>, holder: &Field<'_>) {
+    let Some(persistence) = holder.present("sessionPersistence") else {
         return;
-    }
+    };
+    let Some(cookie) = persistence.present("cookieConfig") else {
+        return;
+    };
     if persistence.text("type").is_some_and(|kind| kind != "Cookie") {
         let message = "`cookieConfig` is only for sessions of type Cookie";
         complaints.key(&cookie, message, "remove it, or write `type: Cookie`");

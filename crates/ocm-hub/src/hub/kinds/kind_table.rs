@@ -15,8 +15,15 @@ use crate::diagnostic::nearest;
 #[derive(Debug, Clone)]
 pub struct KindTable {
     pub(super) kinds: Vec<KindInfo>,
-    by_kind: HashMap<(String, String), usize>,
-    by_plural: HashMap<(String, String), usize>,
+    by_kind: ByName,
+    by_plural: ByName,
+}
+
+/// Positions by group and name.
+type ByName = HashMap<String, HashMap<String, usize>>;
+
+fn position(names: &ByName, group: &str, name: &str) -> Option<usize> {
+    names.get(group)?.get(name).copied()
 }
 
 impl Default for KindTable {
@@ -52,19 +59,23 @@ impl KindTable {
 
     /// Adds a kind, in place of one with the same group and kind.
     pub fn insert(&mut self, info: KindInfo) {
-        let kind_key = (info.group.to_string(), info.kind.to_string());
-        let plural_key = (info.group.to_string(), info.plural.to_string());
-        let index = self.by_kind.get(&kind_key).copied().unwrap_or(self.kinds.len());
+        let index = position(&self.by_kind, &info.group, &info.kind).unwrap_or(self.kinds.len());
+        let (group, kind, plural) = (
+            info.group.to_string(),
+            info.kind.to_string(),
+            info.plural.to_string(),
+        );
         match self.kinds.get_mut(index) {
             Some(old) => {
-                self.by_plural
-                    .remove(&(old.group.to_string(), old.plural.to_string()));
+                if let Some(of_group) = self.by_plural.get_mut(&*old.group) {
+                    of_group.remove(&*old.plural);
+                }
                 *old = info;
             }
             None => self.kinds.push(info),
         }
-        self.by_kind.insert(kind_key, index);
-        self.by_plural.insert(plural_key, index);
+        self.by_kind.entry(group.clone()).or_default().insert(kind, index);
+        self.by_plural.entry(group).or_default().insert(plural, index);
     }
 
     /// Every kind, in no particular order.
@@ -75,8 +86,7 @@ impl KindTable {
     /// By group and kind.
     #[must_use]
     pub fn kind(&self, group: &str, kind: &str) -> Option<&KindInfo> {
-        let index = self.by_kind.get(&(group.to_owned(), kind.to_owned()))?;
-        self.kinds.get(*index)
+        self.kinds.get(position(&self.by_kind, group, kind)?)
     }
 
     /// Every kind of this name, regardless of its group.
@@ -87,8 +97,7 @@ impl KindTable {
     /// By group and plural resource name.
     #[must_use]
     pub fn plural(&self, group: &str, plural: &str) -> Option<&KindInfo> {
-        let index = self.by_plural.get(&(group.to_owned(), plural.to_owned()))?;
-        self.kinds.get(*index)
+        self.kinds.get(position(&self.by_plural, group, plural)?)
     }
 
     /// The plural of a group nearest to a misspelled one. A kind or a singular written in place of the plural finds its
