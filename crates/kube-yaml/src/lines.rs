@@ -35,7 +35,7 @@ enum Head {
     Entry,
 }
 
-impl<'t> Scanner<'t> {
+impl Scanner<'_> {
     /// Goes to the next text, and says how it begins, if it stands where a key or an entry may.
     fn head(&mut self) -> Option<Head> {
         self.skip_blank_lines();
