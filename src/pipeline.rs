@@ -50,8 +50,8 @@ pub use crate::placing::{inventory, problems, unwritable};
 pub use crate::report::PolicyView;
 pub use analysis::{Analysis, Spokes};
 pub use inputs::{
-    CONFIG_NAME, Examined, Loaded, Request, configuration, load, load_checkout, load_from, load_prunable,
-    load_staged, load_works, watched,
+    CONFIG_NAME, Examined, Loaded, Remembered, Request, configuration, load, load_checkout, load_from,
+    load_prunable, load_staged, load_works, watched,
 };
 pub use page::PageInput;
 pub use schemas::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text};

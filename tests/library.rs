@@ -1,7 +1,12 @@
-//! The library as somebody else uses it: the example does what the command does.
+//! The library as somebody else uses it: the example does what the command does, and a process that lives on gets the
+//! answers of new ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use spokewright::diagnostic::Findings;
+use spokewright::output;
+use spokewright::pipeline::{self, Analysis, EmptyResult, Remembered, Request};
 
 #[path = "../examples/render.rs"]
 #[allow(dead_code)]
@@ -44,4 +49,109 @@ fn files(root: &Path) -> Vec<PathBuf> {
     }
     files.sort();
     files
+}
+
+/// The findings of a run, what it renders, and what it leaves for the next one.
+fn answer(hub: &Path, remembered: Option<&Remembered>) -> (String, String, Remembered) {
+    let request = Request {
+        paths: vec![hub.to_owned()],
+        ..Request::default()
+    };
+    let request = match remembered {
+        Some(remembered) => remembered.with(request),
+        None => request,
+    };
+    let loaded = pipeline::load(&request);
+    let mut findings = Findings::new();
+    pipeline::check(&loaded, &mut findings);
+    let analysis = Analysis::new(&loaded, &mut findings);
+    let rendered = analysis.render(EmptyResult::Allowed, &mut findings);
+    loaded.finish(&mut findings);
+    let mut works = Vec::new();
+    output::stream(&rendered.layout(&loaded), &mut works).unwrap();
+    let findings: Vec<String> = findings.iter().map(|finding| format!("{finding:#?}")).collect();
+    (
+        findings.join("\n"),
+        String::from_utf8(works).unwrap(),
+        Remembered::of(&loaded),
+    )
+}
+
+#[test]
+fn a_run_that_takes_over_from_the_one_before_answers_as_a_run_of_its_own_whatever_has_changed() {
+    let scratch = tempfile::tempdir().unwrap();
+    let hub = scratch.path().join("hub");
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/worked-example/hub");
+    for path in files(&example) {
+        let to = hub.join(&path);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(example.join(&path), to).unwrap();
+    }
+    let at = |name: &str| hub.join(name);
+    let edit = |name: &str, from: &str, to: &str| {
+        let text = fs::read_to_string(at(name)).unwrap();
+        assert!(text.contains(from), "{from:?} is not in {name}");
+        fs::write(at(name), text.replacen(from, to, 1)).unwrap();
+    };
+    // Other bytes, and nothing else.
+    let swap = |name: &str, from: &str, to: &str| {
+        assert_eq!(from.len(), to.len());
+        let before = fs::metadata(at(name)).unwrap();
+        edit(name, from, to);
+        let file = fs::File::options().write(true).open(at(name)).unwrap();
+        file.set_modified(before.modified().unwrap()).unwrap();
+        let after = fs::metadata(at(name)).unwrap();
+        assert_eq!(
+            (before.len(), before.modified().unwrap()),
+            (after.len(), after.modified().unwrap())
+        );
+    };
+    let crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: colors.c.io}\n\
+        spec: {group: c.io, scope: Namespaced, names: {kind: Color, listKind: ColorList, plural: colors, singular: color}, \
+        versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: \
+        {spec: {type: string}}}}}]}\n";
+    let color = "apiVersion: c.io/v1\nkind: Color\nmetadata: {name: red, namespace: gateways}\nspec: 1\n";
+    let changes: [(&str, &dyn Fn()); 14] = [
+        ("nothing", &|| {}),
+        ("an edit", &|| edit("gateway.yaml", "port: 443", "port: 8443")),
+        ("other bytes of one size and time", &|| {
+            swap("gateway.yaml", "port: 8443", "port: 9443")
+        }),
+        ("a new object", &|| fs::write(at("color.yaml"), color).unwrap()),
+        ("a schema that refuses it", &|| {
+            fs::write(at("crd.yaml"), crd).unwrap()
+        }),
+        ("a schema of one size and time that accepts it", &|| {
+            swap("crd.yaml", "{type: string}", "{type: number}");
+        }),
+        ("another name", &|| {
+            fs::rename(at("color.yaml"), at("red.yaml")).unwrap()
+        }),
+        ("another syntax", &|| {
+            fs::rename(at("red.yaml"), at("red.json")).unwrap()
+        }),
+        ("what cannot be read", &|| {
+            fs::write(at("red.json"), "[{\"a\": 1").unwrap()
+        }),
+        ("a copy", &|| {
+            _ = fs::copy(at("gateway.yaml"), at("again.yaml")).unwrap();
+        }),
+        ("it goes", &|| fs::remove_file(at("again.yaml")).unwrap()),
+        ("a schema goes", &|| fs::remove_file(at("crd.yaml")).unwrap()),
+        ("a gateway goes", &|| {
+            fs::rename(at("gateway.yaml"), at("gateway.txt")).unwrap()
+        }),
+        ("it comes back", &|| {
+            fs::rename(at("gateway.txt"), at("gateway.yaml")).unwrap()
+        }),
+    ];
+    let (_, _, mut remembered) = answer(&hub, Some(&Remembered::default()));
+    for (what, change) in changes {
+        change();
+        let (findings, works, next) = answer(&hub, Some(&remembered));
+        let (alone_findings, alone_works, _) = answer(&hub, None);
+        assert_eq!(findings, alone_findings, "{what}");
+        assert_eq!(works, alone_works, "{what}");
+        remembered = next;
+    }
 }

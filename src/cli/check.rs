@@ -9,7 +9,7 @@ use std::mem::ManuallyDrop;
 use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Findings, Severity, counted};
-use spokewright::pipeline::{self, EmptyResult, Request};
+use spokewright::pipeline::{self, EmptyResult, Remembered, Request};
 
 use super::next;
 use super::options::{ClustersOption, ReadOptions};
@@ -47,16 +47,21 @@ impl Check {
         if self.watch {
             self.options.check_watchable()?;
             let request = self.clusters.request(&self.options)?;
-            return watch(&request, self.options.speech, "checking", &mut || self.once());
+            return watch(&request, self.options.speech, "checking", &mut |remembered| {
+                self.once(Some(remembered))
+            });
         }
-        self.once()
+        self.once(None)
     }
 
-    fn once(&self) -> anyhow::Result<Status> {
-        let request = Request {
+    fn once(&self, remembered: Option<&mut Remembered>) -> anyhow::Result<Status> {
+        let mut request = Request {
             search_outputs: true,
             ..self.clusters.request(&self.options)?
         };
+        if let Some(remembered) = &remembered {
+            request = remembered.with(request);
+        }
         let loaded = kept(self.options.load(&request, EmptyResult::Refused)?);
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
@@ -85,7 +90,8 @@ impl Check {
         if status == Status::Done && !self.watch {
             next::after_clean_check(&loaded, &self.options);
         }
-        if self.watch {
+        if let Some(remembered) = remembered {
+            *remembered = Remembered::of(&loaded);
             drop(ManuallyDrop::into_inner(loaded));
         }
         Ok(status)

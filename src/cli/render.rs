@@ -13,7 +13,7 @@ use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Code, Findings, Severity, counted, shell_path, write_json};
 use spokewright::output::{self, ChangeKind, Earlier, Options, OutputError, Summary, Tree};
-use spokewright::pipeline::{self, Analysis, Before, Rendered, Request};
+use spokewright::pipeline::{self, Analysis, Before, Remembered, Rendered, Request};
 use spokewright::render::{FluxKustomizations, Layout, Shard};
 use spokewright::report::{RenderReport, kept_by_local_policies};
 
@@ -97,7 +97,7 @@ pub(crate) struct Render {
 impl Render {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         if !self.watch {
-            return self.once();
+            return self.once(None);
         }
         if self.output.as_deref() == Some(Path::new("-")) {
             return Err(Refusal::new(
@@ -109,7 +109,9 @@ impl Render {
         }
         self.options.check_watchable()?;
         let request = self.request()?;
-        watch(&request, self.options.speech, "rendering", &mut || self.once())
+        watch(&request, self.options.speech, "rendering", &mut |remembered| {
+            self.once(Some(remembered))
+        })
     }
 
     fn request(&self) -> anyhow::Result<Request> {
@@ -136,9 +138,12 @@ impl Render {
         Ok(request)
     }
 
-    fn once(&self) -> anyhow::Result<Status> {
+    fn once(&self, remembered: Option<&mut Remembered>) -> anyhow::Result<Status> {
         let start = Instant::now();
-        let request = self.request()?;
+        let mut request = self.request()?;
+        if let Some(remembered) = &remembered {
+            request = remembered.with(request);
+        }
         let loaded = kept(self.options.load(&request, empty_result(self.allow_empty))?);
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
@@ -155,7 +160,8 @@ impl Render {
             findings,
             start,
         );
-        if self.watch {
+        if let Some(remembered) = remembered {
+            *remembered = Remembered::of(&loaded);
             drop(ManuallyDrop::into_inner(rendered));
             drop(ManuallyDrop::into_inner(analysis));
             drop(ManuallyDrop::into_inner(loaded));

@@ -10,7 +10,7 @@
 
 #[cfg(feature = "watch")]
 use spokewright::diagnostic::{counted, first_items};
-use spokewright::pipeline::Request;
+use spokewright::pipeline::{Remembered, Request};
 
 use super::speech::Speech;
 use super::status::{Refusal, Status};
@@ -27,16 +27,21 @@ pub(crate) fn check_support() -> Result<(), Refusal> {
     ))
 }
 
+/// One run, which takes over what it can from the run before it, and leaves as much.
+pub(crate) type Run<'r> = dyn FnMut(&mut Remembered) -> anyhow::Result<Status> + 'r;
+
 /// Runs at once, and again whenever what `request` reads has changed. `doing` says what, as in `rendering`.
 #[cfg(feature = "watch")]
 pub(crate) fn watch(
     request: &Request,
     speech: Speech,
     doing: &str,
-    run: &mut dyn FnMut() -> anyhow::Result<Status>,
+    run: &mut Run<'_>,
 ) -> anyhow::Result<Status> {
     use super::show;
+    use spokewright::pipeline;
 
+    let mut remembered = Remembered::default();
     let mut events = events::Events::new()?;
     let mut input = events.follow(request)?;
     if let Some(missing) = input.missing().first() {
@@ -49,7 +54,7 @@ pub(crate) fn watch(
         .into());
     }
     loop {
-        match run() {
+        match run(&mut remembered) {
             Err(error) if super::status::is_broken_pipe(&error) => return Err(error),
             // Whatever is wrong may be right after the next change.
             Err(error) => {
@@ -58,9 +63,17 @@ pub(crate) fn watch(
             Ok(_) => {}
         }
         show::calm(&waiting(input.len()), speech);
+        // After an event, one look decides whether to run. What became of the directories in the meantime is followed when
+        // the run is over: nobody waits for that, and a look after it finds what happened before.
         let changes = loop {
-            events.wait(&input)?;
             let now = events.follow(request)?;
+            let changes = now.changes_since(&input);
+            input = now;
+            if !changes.is_empty() {
+                break changes;
+            }
+            events.wait(&input)?;
+            let now = pipeline::watched(request);
             let changes = now.changes_since(&input);
             input = now;
             if !changes.is_empty() {
@@ -73,12 +86,7 @@ pub(crate) fn watch(
 }
 
 #[cfg(not(feature = "watch"))]
-pub(crate) fn watch(
-    _: &Request,
-    _: Speech,
-    _: &str,
-    _: &mut dyn FnMut() -> anyhow::Result<Status>,
-) -> anyhow::Result<Status> {
+pub(crate) fn watch(_: &Request, _: Speech, _: &str, _: &mut Run<'_>) -> anyhow::Result<Status> {
     check_support()?;
     Ok(Status::Bug)
 }

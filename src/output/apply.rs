@@ -3,15 +3,16 @@
 //! Owns: creating, replacing and deleting, in parallel, and where a failure stops. Flows in: a [`Tree`] and its
 //! [`Scan`]. Flows out: a changed disk, or the first error. Must not know: who owns a file; the scan decides that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::directories::Directory;
 use super::error::{Action, OutputError};
 use super::inventory::{Hash, INVENTORY, PLAN, write_line};
 use super::root::Root;
 use super::scan::{FILES_PER_TASK, Scan, State};
-use super::storage::{Storage, replace};
+use super::storage::{Storage, replace, temporary};
 use super::tree::{Tree, directory_of, name_of, prefixes};
 use crate::beneath::{Directory as Open, Obstruction};
 use crate::parallel;
@@ -29,6 +30,9 @@ pub(super) fn apply(
     progress: &Progress,
 ) -> Result<(), OutputError> {
     delete(storage, root, &scan.leftovers)?;
+    for directory in &scan.unfinished {
+        remove_if_empty(storage, root, directory)?;
+    }
     let mut carried_on = [scan.older_plan.as_slice(), &scan.kept].concat();
     carried_on.sort_unstable();
     write_plan(storage, root, tree, scan, &carried_on)?;
@@ -88,12 +92,21 @@ struct Failures(AtomicBool);
 
 impl Failures {
     fn run(&self, work: impl FnOnce() -> Result<(), OutputError>) -> Option<OutputError> {
-        if self.0.load(Ordering::Relaxed) {
+        if self.any() {
             return None;
         }
-        work()
+        self.note(work())
+    }
+
+    fn note(&self, result: Result<(), OutputError>) -> Option<OutputError> {
+        result
             .inspect_err(|_| self.0.store(true, Ordering::Relaxed))
             .err()
+    }
+
+    /// Whether something may not have been done.
+    fn any(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
     }
 }
 
@@ -116,6 +129,11 @@ fn write_files(
     let steps = progress.count(Stage::Writing, scan.states.iter().filter(is_wanting).count());
     let failures = Failures::default();
     let differs = |index: &usize| matches!(scan.states.get(*index), Some(State::Missing | State::Changed));
+    let around: BTreeSet<&str> = scan
+        .directories
+        .iter()
+        .flat_map(|directory| prefixes(directory_of(&directory.path)))
+        .collect();
     let errors = parallel::map(&scan.directories, |directory| {
         let indices = directory
             .wanted
@@ -126,13 +144,14 @@ fn write_files(
         if indices.is_empty() {
             return Vec::new();
         }
+        let is_new = !directory.exists && !around.contains(directory.path.as_str());
         let mut made = None;
         let make = || {
-            made = Some(make_directory(storage, root, &directory.path)?);
+            made = Some(Ground::make(storage, root, directory, is_new)?);
             Ok(())
         };
         let failure = failures.run(make);
-        let Some(open) = &made else {
+        let Some(ground) = made else {
             return failure.into_iter().collect();
         };
         let tasks: Vec<&[usize]> = indices.chunks(FILES_PER_TASK).collect();
@@ -142,17 +161,122 @@ fn write_files(
                 failures.run(|| {
                     content.clear();
                     tree.content(index, &mut content);
-                    replace(storage, root, open, &tree.path(index), |file| {
-                        storage.write(file, &content)
-                    })
+                    ground.write(storage, root, &tree.path(index), &content)
                 })
             });
             steps.advance(indices.len());
             failure
         });
-        errors.into_iter().flatten().collect()
+        let mut errors: Vec<OutputError> = errors.into_iter().flatten().collect();
+        let names = || indices.iter().map(|&index| tree.path(index));
+        errors.extend(if failures.any() {
+            ground.abandon(storage, names());
+            None
+        } else {
+            failures.note(ground.finish(storage, root, &directory.path, names()))
+        });
+        errors
     });
     first(errors.into_iter().flatten())
+}
+
+/// Where the files of one directory are written.
+struct Ground {
+    /// The directory, or the one that will be it.
+    open: Open,
+    /// If it will be it: the directory around it, and its temporary name there.
+    unfinished: Option<(Open, String)>,
+}
+
+impl Ground {
+    /// Opens a directory of the output. One that is new is made under a temporary name: nobody else writes into it, so
+    /// its files need no temporary names, and no rename each.
+    fn make(
+        storage: &dyn Storage,
+        root: &Root,
+        directory: &Directory,
+        is_new: bool,
+    ) -> Result<Self, OutputError> {
+        let path = directory.path.as_str();
+        if is_new {
+            let error = |cause| root.error(Action::Write, path, cause);
+            let around = make_directory(storage, root, directory_of(path))?;
+            let name = temporary(path);
+            match storage.create_dir(&around, &name) {
+                Ok(()) => {
+                    let entered = around.enter(&name).map_err(|blocked| blocked.by.into_error());
+                    let open = entered.map_err(|cause| {
+                        let _ = storage.remove_dir(&around, &name);
+                        error(cause)
+                    })?;
+                    let unfinished = Some((around, name));
+                    return Ok(Self { open, unfinished });
+                }
+                // One that has this name and stays is not ours.
+                Err(taken) if taken.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(cause) => return Err(error(cause)),
+            }
+        }
+        Ok(Self {
+            open: make_directory(storage, root, path)?,
+            unfinished: None,
+        })
+    }
+
+    fn write(
+        &self,
+        storage: &dyn Storage,
+        root: &Root,
+        path: &str,
+        content: &[u8],
+    ) -> Result<(), OutputError> {
+        if self.unfinished.is_none() {
+            return replace(storage, root, &self.open, path, |file| {
+                storage.write(file, content)
+            });
+        }
+        storage
+            .create(&self.open, name_of(path))
+            .and_then(|mut file| storage.write(&mut file, content))
+            .map_err(|cause| root.error(Action::Write, path, cause))
+    }
+
+    /// Gives a new directory its name. The system refuses that where anything has it by now, except an empty directory,
+    /// which is replaced.
+    fn finish<P: AsRef<str>>(
+        self,
+        storage: &dyn Storage,
+        root: &Root,
+        directory: &str,
+        written: impl Iterator<Item = P>,
+    ) -> Result<(), OutputError> {
+        let Some((around, name)) = &self.unfinished else {
+            return Ok(());
+        };
+        let Err(cause) = storage.rename(around, name, name_of(directory)) else {
+            return Ok(());
+        };
+        self.abandon(storage, written);
+        Err(match root.directory.enter(directory) {
+            Err(blocked) if matches!(blocked.by, Obstruction::Link | Obstruction::NoDirectory) => {
+                root.blocked(Action::Write, blocked)
+            }
+            _ => root.error(Action::Write, directory, cause),
+        })
+    }
+
+    /// Removes a new directory that does not get all of its files. The first error is the one to report; what stays is
+    /// removed by the next run.
+    fn abandon<P: AsRef<str>>(self, storage: &dyn Storage, written: impl Iterator<Item = P>) {
+        let Some((around, name)) = self.unfinished else {
+            return;
+        };
+        for path in written {
+            let _ = storage.remove_file(&self.open, name_of(path.as_ref()));
+        }
+        drop(self.open);
+        let _ = storage.remove_dir(&around, &name);
+    }
 }
 
 /// Opens a directory of the output, and makes what is missing of it. A link that appeared there since the scan is
@@ -219,18 +343,20 @@ fn remove_emptied(storage: &dyn Storage, root: &Root, scan: &Scan) -> Result<(),
             .push(directory);
     }
     for directory in by_depth.into_values().flatten() {
-        // If it is no longer a directory, nothing of ours is left behind it.
-        let Ok(around) = root.directory.enter(directory_of(directory)) else {
-            continue;
-        };
-        match storage.remove_dir(&around, name_of(directory)) {
-            Err(error) if !is_still_in_use(&error) => {
-                return Err(root.error(Action::Delete, directory, error));
-            }
-            _ => {}
-        }
+        remove_if_empty(storage, root, directory)?;
     }
     Ok(())
+}
+
+fn remove_if_empty(storage: &dyn Storage, root: &Root, directory: &str) -> Result<(), OutputError> {
+    // If it is no longer a directory, nothing of ours is left behind it.
+    let Ok(around) = root.directory.enter(directory_of(directory)) else {
+        return Ok(());
+    };
+    match storage.remove_dir(&around, name_of(directory)) {
+        Err(error) if !is_still_in_use(&error) => Err(root.error(Action::Delete, directory, error)),
+        _ => Ok(()),
+    }
 }
 
 fn is_still_in_use(error: &io::Error) -> bool {

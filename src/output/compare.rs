@@ -3,12 +3,12 @@
 //! Owns: the one reading of a file, in no more memory than the wanted bytes need. Flows in: an open file and the bytes.
 //! Flows out: whether they are the same; if not, the hash of the file. Must not know: who owns the file.
 
-use std::fs::File;
 use std::io::{self, Read as _};
 
 use sha2::{Digest as _, Sha256};
 
 use super::inventory::Hash;
+use crate::beneath::Opened;
 
 /// How a file compares with the wanted bytes.
 pub(super) enum Compared {
@@ -19,7 +19,7 @@ pub(super) enum Compared {
 
 /// Reads a file once. A file that is longer than wanted is hashed in pieces, so that a huge foreign file does not
 /// exhaust memory.
-pub(super) fn compare(mut file: File, wanted: &[u8], buffer: &mut Vec<u8>) -> io::Result<Compared> {
+pub(super) fn compare(opened: Opened, wanted: &[u8], buffer: &mut Vec<u8>) -> io::Result<Compared> {
     const PIECE: usize = 64 * 1024;
     // One byte more than wanted distinguishes a longer file from an equal one.
     let room = wanted
@@ -29,11 +29,18 @@ pub(super) fn compare(mut file: File, wanted: &[u8], buffer: &mut Vec<u8>) -> io
     if buffer.len() < room {
         buffer.resize(room, 0);
     }
+    let Opened { mut file, length } = opened;
     let mut filled = 0_usize;
     while let Some(free) = buffer.get_mut(filled..room).filter(|free| !free.is_empty()) {
         match file.read(free) {
             Ok(0) => break,
-            Ok(count) => filled = filled.saturating_add(count),
+            Ok(count) => {
+                filled = filled.saturating_add(count);
+                // A read that had room for more, and the length of the file: to read again would only say so, too.
+                if filled == wanted.len() && u64::try_from(filled) == Ok(length) {
+                    break;
+                }
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

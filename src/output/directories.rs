@@ -3,7 +3,7 @@
 //! Owns: grouping wanted and stale files by directory, and refusing a tree that breaks the rules of [`Tree`]. Flows
 //! in: a tree, the record. Flows out: [`Directories`]. Must not know: what is on disk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::{OutputError, TreeFault};
 use super::inventory::Inventory;
@@ -81,10 +81,15 @@ impl Directories {
         })
     }
 
-    /// Those of the stale files too, sorted by path.
+    /// Those of the stale files too, and those around all of them, where new ones have their temporary names; sorted by
+    /// path.
     pub(super) fn with_stale(mut self, stale: Vec<String>) -> Vec<Directory> {
         for path in stale {
             self.at(directory_of(&path)).stale.push(path);
+        }
+        let around: BTreeSet<String> = self.0.keys().map(|path| directory_of(path).to_owned()).collect();
+        for path in around {
+            self.at(&path);
         }
         let mut directories = self.0.into_values().collect::<Vec<_>>();
         for directory in &mut directories {

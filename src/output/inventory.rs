@@ -70,7 +70,7 @@ impl Inventory {
             Ok(None) => return Ok(None),
             Err(error) => return Err(failed(error)),
         }
-        let file = root.directory.open(name).map_err(failed)?;
+        let file = root.directory.open(name).map_err(failed)?.file;
         let mut reader = BufReader::with_capacity(256 * 1024, file);
         let mut inventory = Self {
             canonical: true,

@@ -41,6 +41,11 @@ impl Record {
         self.inventory.iter().chain(&self.plan)
     }
 
+    /// The paths of both, those of each in ascending order.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.lists().flat_map(Inventory::iter).map(|(path, _)| path)
+    }
+
     /// Whether a path is on record, with whatever bytes.
     pub(super) fn mentions(&self, path: &str) -> bool {
         self.lists().any(|list| list.hashes(path).next().is_some())

@@ -20,9 +20,9 @@
 //! | step | what is on disk when the run dies in it | why the next run is right |
 //! |---|---|---|
 //! | 1. make the root | some directories on the way to it | it makes the others |
-//! | 2. remove temporary files of a killed run | the older plan, which still lists their targets | it removes the others |
+//! | 2. remove temporary files and directories of a killed run | the older plan, which still lists their targets | it removes the others |
 //! | 3. write the plan: what is wanted, and what an older plan lists; wait for the medium | the old plan, or the new one, and a temporary file | rename is atomic: both are complete, both list all that is there |
-//! | 4. make directories; write files, each to a temporary file that is renamed | each wanted file is old, new or missing, never torn | old ones are in the inventory (or carried on by the plan), new ones in the plan |
+//! | 4. make directories; write files, each to a temporary file that is renamed; a new directory is filled under a temporary name and renamed | each wanted file is old, new or missing, never torn; a new directory is missing or has all of its files | old ones are in the inventory (or carried on by the plan), new ones in the plan |
 //! | 5. delete stale files | some are gone | those left are on record |
 //! | 6. remove emptied directories | some are left | their former files are on record, so they are looked at |
 //! | 7. if the plan carried more than what is wanted, write it again without that | as in 3; the disk holds what is wanted and nothing else of ours | as in 3 |
@@ -37,6 +37,15 @@
 //!
 //! The name of a temporary file has `storage::TEMPORARY_PREFIX`, a mark of the path that it is for, and the process.
 //! Only those whose mark belongs to a path in the plan are removed; a file of yours with the same prefix stays.
+//!
+//! # New directories
+//!
+//! Where a directory is missing, and no wanted file is further below it, it is made next to its place under such a name,
+//! with the mark of its own path. Its files get their names at once, and the directory gets its own when all are there.
+//! The rename destroys nothing: if something has the name by then, the system refuses, the temporary directory is
+//! removed, and the run ends with an error; only an empty directory is replaced. A full disk leaves no temporary
+//! directory. One that a killed run left is removed if its mark belongs to the directory of a path in the plan, and if
+//! everything in it is a file that the plan lists there; one with anything else in it is yours, and stays as it is.
 //!
 //! # Parts of a tree
 //!
@@ -243,7 +252,7 @@ fn summarise(tree: &dyn Tree, record: &Record, scan: &Scan) -> Summary {
         });
     }
     summary.deleted = scan.stale.len();
-    let leftovers = scan.stale.iter().chain(&scan.leftovers);
+    let leftovers = scan.stale.iter().chain(&scan.leftovers).chain(&scan.unfinished);
     summary.differing.extend(leftovers.map(|path| Change {
         path: path.clone(),
         kind: ChangeKind::Stale,

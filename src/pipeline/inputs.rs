@@ -74,8 +74,11 @@ pub struct Request {
     pub skip: Vec<PathBuf>,
     /// Whether output trees that the configuration does not name are reported, wherever they are below its directory.
     pub search_outputs: bool,
-    /// Whether an input that is compared with this one may take over what is read ([`ReadBefore`](source::ReadBefore)).
+    /// Whether an input that is compared with this one may take over what is read ([`ReadBefore`](source::ReadBefore)), or
+    /// a later run ([`Remembered`]).
     pub keeps_values: bool,
+    /// What an earlier run of this process has read.
+    pub known: source::KnownTexts,
     /// What inputs that share values know of them together.
     pub examined: Examined,
     /// The observer of progress.
@@ -99,6 +102,44 @@ impl Examined {
             by_catalog: Faultless::remembering(),
             by_metadata: Faultless::remembering(),
             by_rules: Faultless::remembering(),
+        }
+    }
+
+    fn next(&self) -> Self {
+        Self {
+            by_catalog: self.by_catalog.next(),
+            by_metadata: self.by_metadata.next(),
+            by_rules: self.by_rules.next(),
+        }
+    }
+}
+
+/// What a run leaves for the next one of the same process: its texts, the values in them, and those that nothing is wrong
+/// with. Of earlier runs, nothing is kept.
+#[derive(Debug, Clone, Default)]
+pub struct Remembered {
+    known: source::KnownTexts,
+    examined: Examined,
+}
+
+impl Remembered {
+    /// What a run with this input leaves.
+    #[must_use]
+    pub fn of(loaded: &Loaded) -> Self {
+        Self {
+            known: source::KnownTexts::of(&loaded.sources),
+            examined: loaded.examined.clone(),
+        }
+    }
+
+    /// The request of a run that may take it over, and leaves the same for the next one.
+    #[must_use]
+    pub fn with(&self, request: Request) -> Request {
+        Request {
+            keeps_values: true,
+            known: self.known.clone(),
+            examined: self.examined.next(),
+            ..request
         }
     }
 }
@@ -560,6 +601,7 @@ fn wanted(request: &Request, places: Whereabouts, config: &RenderConfig, output:
         exclude: config.exclude.clone(),
         root: places.root,
         keeps_values: request.keeps_values,
+        known: request.known.clone(),
         progress: request.progress.clone(),
     }
 }

@@ -8,7 +8,8 @@
 
 use std::path::Path;
 
-use crate::output::{Change, ChangeKind, INVENTORY, Tree, inventory_bytes, listed};
+use crate::output::{Change, ChangeKind, INVENTORY, Tree, inventory_bytes, listed, position};
+use crate::parallel;
 use crate::source::{FileTree as _, GitTree, Held, IndexTree};
 
 /// How the index differs from a wanted tree and its inventory on disk, sorted. None if the output, which must be
@@ -29,39 +30,47 @@ pub fn unstaged(
     if staged.is_empty() && index.ignores(&at) {
         return Vec::new();
     }
-    let kind = |path: &str, bytes: &[u8]| match index.holds(&at.join(path), bytes) {
-        Held::Same => None,
-        Held::Other => Some(ChangeKind::Changed),
-        Held::Nothing => Some(ChangeKind::Missing),
-    };
-    let mut differing = Vec::new();
-    let mut note = |path: &str, kind: Option<ChangeKind>| {
-        differing.extend(kind.map(|kind| Change {
+    let entries = index.entries();
+    let compared = |path: &str, bytes: &[u8]| {
+        let kind = match entries.holds(&at.join(path), bytes) {
+            Held::Same => return None,
+            Held::Other => ChangeKind::Changed,
+            Held::Nothing => ChangeKind::Missing,
+        };
+        Some(Change {
             path: path.to_owned(),
             kind,
-        }));
+        })
     };
-    let mut buffer = Vec::new();
-    let mut wanted = Vec::new();
-    for number in 0..tree.len() {
-        let path = tree.path(number).into_owned();
-        buffer.clear();
-        tree.content(number, &mut buffer);
-        note(&path, kind(&path, &buffer));
-        wanted.push(path);
-    }
+    let numbers: Vec<usize> = (0..tree.len()).collect();
+    let tasks: Vec<&[usize]> = numbers.chunks(FILES_PER_TASK).collect();
+    let found = parallel::map(&tasks, |numbers| {
+        let mut buffer = Vec::new();
+        let of_file = |number: &usize| {
+            buffer.clear();
+            tree.content(*number, &mut buffer);
+            compared(&tree.path(*number), &buffer)
+        };
+        numbers.iter().filter_map(of_file).collect::<Vec<_>>()
+    });
+    let mut differing: Vec<Change> = found.into_iter().flatten().collect();
     if let Some(inventory) = inventory_bytes(output, within) {
-        note(INVENTORY, kind(INVENTORY, &inventory));
+        differing.extend(compared(INVENTORY, &inventory));
     }
     let is_left = |path: &String| {
-        tree.owns(path) && wanted.binary_search(path).is_err() && staged.binary_search(path).is_ok()
+        tree.owns(path) && staged.binary_search(path).is_ok() && position(tree, path).is_none()
     };
-    for path in committed(head, &at).iter().filter(|path| is_left(path)) {
-        note(path, Some(ChangeKind::Stale));
-    }
+    let left = committed(head, &at).into_iter().filter(is_left);
+    differing.extend(left.map(|path| Change {
+        path,
+        kind: ChangeKind::Stale,
+    }));
     differing.sort_unstable();
     differing
 }
+
+/// Files that one task compares.
+const FILES_PER_TASK: usize = 128;
 
 /// The files of ours in the last commit.
 fn committed(head: Option<&GitTree>, output: &Path) -> Vec<String> {

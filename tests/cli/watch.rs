@@ -136,6 +136,32 @@ fn a_change_of_the_input_is_rendered() {
 }
 
 #[test]
+fn other_bytes_of_the_same_length_and_time_are_rendered() {
+    let scratch = Scratch::with_worked_example();
+    let mut watching = Watching::start(&scratch, &["render", "hub", "-o", "out", "--watch"]);
+    let path = scratch.path("hub/gateway.yaml");
+    let time = fs::metadata(&path)
+        .and_then(|known| known.modified())
+        .expect("a time");
+    let text = scratch.read("hub/gateway.yaml");
+    for (from, to) in [("port: 443", "port: 444"), ("port: 444", "port: 445")] {
+        assert!(text.contains("port: 443"), "{text}");
+        scratch.write(".unfinished", &text.replacen("port: 443", to, 1));
+        let file = fs::File::options().write(true).open(scratch.path(".unfinished"));
+        file.and_then(|file| file.set_modified(time)).expect("a time");
+        fs::rename(scratch.path(".unfinished"), &path).expect("a rename");
+        watching.next_run();
+        scratch
+            .run(&["render", "hub", "-o", "out", "--check"])
+            .exits(0)
+            .says("up to date");
+        let tree = scratch.tree("out");
+        assert!(tree.iter().any(|(_, text)| text.contains(to)), "{to}");
+        assert!(tree.iter().all(|(_, text)| !text.contains(from)), "{from}");
+    }
+}
+
+#[test]
 fn check_runs_again_and_an_error_ends_nothing() {
     let scratch = Scratch::with_worked_example();
     let mut watching = Watching::start(&scratch, &["check", "hub", "--watch"]);

@@ -86,6 +86,15 @@ impl Obstruction {
     }
 }
 
+/// A file that is open for reading.
+#[derive(Debug)]
+pub struct Opened {
+    /// The file.
+    pub file: File,
+    /// How many bytes it had when it was opened.
+    pub length: u64,
+}
+
 /// An open directory beneath which no link is followed.
 #[derive(Debug)]
 pub struct Directory(Dir);
@@ -153,7 +162,7 @@ impl Directory {
     /// # Errors
     ///
     /// The file cannot be opened.
-    pub fn open(&self, name: &str) -> io::Result<File> {
+    pub fn open(&self, name: &str) -> io::Result<Opened> {
         open_file(&self.0, one_name(name)?, FollowSymlinks::No)
     }
 
@@ -249,7 +258,7 @@ impl Enclosure {
 
     /// Opens a file to read it. Anything else is an error.
     pub(crate) fn file(&self, path: &Path) -> io::Result<File> {
-        open_file(&self.0, path, FollowSymlinks::Yes)
+        open_file(&self.0, path, FollowSymlinks::Yes).map(|opened| opened.file)
     }
 
     /// The target of a link.
@@ -282,13 +291,15 @@ fn entry(directory: &Dir, path: &Path) -> io::Result<Option<Entry>> {
     }
 }
 
-fn open_file(directory: &Dir, path: &Path, follow: FollowSymlinks) -> io::Result<File> {
+fn open_file(directory: &Dir, path: &Path, follow: FollowSymlinks) -> io::Result<Opened> {
     let mut options = OpenOptions::new();
     // A pipe without a writer would otherwise never open.
     options.read(true).follow(follow).nonblock(true);
     let file = directory.open_with(path, &options)?.into_std();
-    if file.metadata()?.is_file() {
-        Ok(file)
+    let metadata = file.metadata()?;
+    if metadata.is_file() {
+        let length = metadata.len();
+        Ok(Opened { file, length })
     } else {
         Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"))
     }
@@ -389,6 +400,10 @@ mod tests {
         Some(text)
     }
 
+    fn opened(directory: &Directory, name: &str) -> io::Result<File> {
+        directory.open(name).map(|opened| opened.file)
+    }
+
     #[test]
     fn only_one_name_is_a_name() {
         let place = place();
@@ -435,11 +450,11 @@ mod tests {
             assert!(matches!(blocked.by, Obstruction::Link), "{link}: {blocked:?}");
         }
         for link in ["file", "near-file"] {
-            assert_eq!(text(root.open(link)), None, "{link}");
+            assert_eq!(text(opened(&root, link)), None, "{link}");
             assert!(root.create(link).is_err(), "{link}");
         }
         let inside = root.enter("deep").unwrap();
-        assert_eq!(text(inside.open("file")).as_deref(), Some("root/deep"));
+        assert_eq!(text(opened(&inside, "file")).as_deref(), Some("root/deep"));
 
         let enclosure = Enclosure::open(&path).unwrap();
         let read = |path: &str| text(enclosure.file(Path::new(path)));

@@ -87,13 +87,14 @@ fn next_step(step: usize) -> usize {
     step + 1
 }
 
-/// Between runs every file is a whole one of some version, or foreign and as it was, or a temporary file.
+/// Between runs every file is a whole one of some version, or foreign and as it was, or has a temporary name or is in a
+/// directory that has one.
 fn assert_whole(root: &Path, versions: &[&Files], foreign: &Files) {
     let found = snapshot(root);
     for (path, node) in &found {
         let Node::File(content) = node else { continue };
-        let name = path.rsplit('/').next().unwrap();
-        let is_bookkeeping = name.starts_with(TEMPORARY_PREFIX) || [INVENTORY, PLAN].contains(&path.as_str());
+        let is_temporary = path.split('/').any(|name| name.starts_with(TEMPORARY_PREFIX));
+        let is_bookkeeping = is_temporary || [INVENTORY, PLAN].contains(&path.as_str());
         let is_whole = versions
             .iter()
             .chain([&foreign])
@@ -297,6 +298,99 @@ fn temporary_files_of_a_killed_run_count_as_differences_and_are_removed() {
     );
     run(root.path(), &new()).unwrap();
     assert_eq!(snapshot(root.path()), expected(&new(), &foreign()));
+}
+
+/// A tree whose directories are all new, one of them below one that has no files.
+fn fresh() -> Files {
+    Files::new([("d/e/1", "new de1"), ("d/e/2", "new de2"), ("f/1", "new f1")])
+}
+
+/// Runs that were killed, at every step that left a temporary directory with so many files.
+fn killed_in_a_new_directory(files: usize) -> Vec<(tempfile::TempDir, String)> {
+    let mut found = Vec::new();
+    let mut steps = 0;
+    loop {
+        let root = prepared();
+        let is_over = failing_run(root.path(), &fresh(), steps, Failure::Killed).is_ok();
+        let left = snapshot(root.path());
+        let is_temporary = |path: &str| path.rsplit('/').next().unwrap().starts_with(TEMPORARY_PREFIX);
+        for (path, node) in &left {
+            let below = left.keys().filter(|file| file.starts_with(&format!("{path}/")));
+            if *node == Node::Directory && is_temporary(path) && below.count() == files {
+                found.push((root, path.clone()));
+                break;
+            }
+        }
+        if is_over {
+            return found;
+        }
+        steps = next_step(steps);
+    }
+}
+
+#[test]
+fn a_temporary_directory_of_a_killed_run_counts_as_a_difference_and_is_removed_whatever_is_wanted_now() {
+    for files in 0..=2 {
+        for next in [fresh(), old(), Files::new([("d/2", "2")])] {
+            let killed = killed_in_a_new_directory(files);
+            assert!(!killed.is_empty(), "none with {files} files");
+            for (root, left) in killed {
+                let stale = checked(root.path(), &next).unwrap();
+                assert!(changes(&stale).iter().any(|(path, _)| *path == left), "{stale:?}");
+                run(root.path(), &next).unwrap();
+                assert_eq!(snapshot(root.path()), expected(&next, &foreign()), "{left}");
+                assert_eq!(run(root.path(), &next).unwrap().differing, []);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_temporary_directory_with_anything_else_in_it_stays_as_it_is() {
+    let meddlings: [&dyn Fn(&Path); 2] = [&|left| put(left, "notes", b"mine"), &|left| {
+        fs::create_dir(left.join("1")).unwrap()
+    }];
+    for meddle in meddlings {
+        for (root, left) in killed_in_a_new_directory(0) {
+            meddle(&root.path().join(&left));
+            let mine = snapshot(&root.path().join(&left));
+            for tree in [fresh(), old()] {
+                run(root.path(), &tree).unwrap();
+                assert_eq!(snapshot(&root.path().join(&left)), mine);
+                assert_eq!(run(root.path(), &tree).unwrap().differing, []);
+            }
+        }
+    }
+    // One that is for no directory on record, whatever it contains.
+    let root = prepared();
+    let mine = format!("{TEMPORARY_PREFIX}0123456789abcdef-1/1");
+    put(root.path(), &mine, b"mine");
+    run(root.path(), &fresh()).unwrap();
+    assert_eq!(snapshot(root.path())[&mine], Node::File(b"mine".to_vec()));
+}
+
+#[test]
+fn a_new_directory_has_all_of_its_files_from_its_first_moment() {
+    let mut steps = 0;
+    loop {
+        let root = prepared();
+        let is_over = failing_run(root.path(), &fresh(), steps, Failure::Killed).is_ok();
+        let found = snapshot(root.path());
+        for (directory, files) in [("d/e", 2), ("f", 1)] {
+            let inside = found
+                .keys()
+                .filter(|path| path.starts_with(&format!("{directory}/")));
+            let count = inside.count();
+            assert!(
+                count == files || !found.contains_key(directory),
+                "{directory} has {count} files at {steps}"
+            );
+        }
+        if is_over {
+            break;
+        }
+        steps = next_step(steps);
+    }
 }
 
 #[test]

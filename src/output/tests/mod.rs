@@ -4,6 +4,7 @@ mod bookkeeping;
 mod deleting;
 mod interruption;
 mod meddling;
+mod new_directories;
 mod ownership;
 mod parts;
 #[cfg(unix)]

@@ -14,7 +14,14 @@ use crate::diagnostic::Finding;
 
 /// The objects that a judgment found nothing wrong with. Clones remember together; the default remembers nothing.
 #[derive(Debug, Clone, Default)]
-pub struct Faultless(Option<Arc<Mutex<Known>>>);
+pub struct Faultless(Option<Remembered>);
+
+#[derive(Debug, Clone, Default)]
+struct Remembered {
+    known: Arc<Mutex<Known>>,
+    /// What an earlier run knew.
+    before: Arc<Mutex<Known>>,
+}
 
 /// By address. The values are kept, so that nothing else can come to be there, and nobody can change them.
 type Known = HashMap<usize, Value>;
@@ -23,7 +30,17 @@ impl Faultless {
     /// One that remembers.
     #[must_use]
     pub fn remembering() -> Self {
-        Self(Some(Arc::default()))
+        Self(Some(Remembered::default()))
+    }
+
+    /// One for the next run. It forgets what nobody has asked for in this one.
+    #[must_use]
+    pub fn next(&self) -> Self {
+        let before = self.0.as_ref().map(|this| Arc::clone(&this.known));
+        Self(Some(Remembered {
+            known: Arc::default(),
+            before: before.unwrap_or_default(),
+        }))
     }
 
     /// What `judge` finds, which must follow from the value of the object, its kind, and its version. A value in which it
@@ -31,14 +48,15 @@ impl Faultless {
     pub fn judge(&self, object: &Object, judge: impl FnOnce() -> Vec<Finding>) -> Vec<Finding> {
         let address = object.value.as_object().and_then(kube_json::Map::address);
         // A typo in a kind is corrected in the object, by the kinds of its input.
-        let known = self.0.as_deref().zip(address).filter(|_| is_as_written(object));
-        let Some((known, address)) = known else {
+        let remembered = self.0.as_ref().zip(address).filter(|_| is_as_written(object));
+        let Some((Remembered { known, before }, address)) = remembered else {
             return judge();
         };
-        if known.lock().is_ok_and(|known| known.contains_key(&address)) {
+        let has = |known: &Mutex<Known>| known.lock().is_ok_and(|known| known.contains_key(&address));
+        if has(known) {
             return Vec::new();
         }
-        let found = judge();
+        let found = if has(before) { Vec::new() } else { judge() };
         if found.is_empty()
             && let Ok(mut known) = known.lock()
         {
@@ -102,6 +120,24 @@ mod tests {
         for other in [&changed, &of_another_kind, &of_another_group] {
             assert_eq!(judged(&Faultless::remembering(), &[&one, other], nothing), 2);
         }
+    }
+
+    #[test]
+    fn the_next_run_knows_what_was_asked_for_in_the_last_one_and_nothing_else() {
+        let value = |name: &str| kube_json::json!({"apiVersion": "g/v1", "kind": "A", "spec": name});
+        let (kept, gone) = (object(&value("kept")), object(&value("gone")));
+        let first = Faultless::remembering();
+        assert_eq!(judged(&first, &[&kept, &gone], &[]), 2);
+        let second = first.next();
+        assert_eq!(judged(&second, &[&kept], &[]), 0);
+        let third = second.next();
+        assert_eq!(judged(&third, &[&kept, &gone], &[]), 1);
+        // A run that came to nothing takes nothing away.
+        assert_eq!(judged(&second.next(), &[&kept], &[]), 0);
+        let weak = Arc::downgrade(&first.0.as_ref().unwrap().known);
+        drop((first, second));
+        assert!(weak.upgrade().is_none(), "what the first run knew is kept");
+        assert_eq!(judged(&Faultless::default().next(), &[&kept, &kept], &[]), 1);
     }
 
     #[test]

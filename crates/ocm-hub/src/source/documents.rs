@@ -159,16 +159,23 @@ fn read_inputs(
                 Content::OnDisk(disk, at) => read_file(disk, at, &shown, &limits),
                 Content::Before(file) => Ok(Arc::clone(&file.text)),
             };
-            let (text, unread) = match text {
+            let (mut text, unread) = match text {
                 Ok(text) => (text, None),
                 Err(unread) => (Arc::clone(&unread.text), Some(unread.finding(id))),
             };
+            let json = is_json(path);
+            let before = before.or_else(|| {
+                let known = request.known.get(&text, json)?;
+                // Not both in memory.
+                text = Arc::clone(&known.text);
+                Some(known)
+            });
             let text = Text {
                 room,
                 relative: relative.to_owned(),
                 shown,
                 text,
-                json: is_json(path),
+                json,
             };
             let read = match (unread, before) {
                 (None, Some(before)) => FileRead::taken_over(id, text, before),

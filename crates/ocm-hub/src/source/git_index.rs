@@ -76,6 +76,13 @@ pub enum Held {
 pub struct IndexTree {
     objects: Objects,
     root: PathBuf,
+    entries: Entries,
+}
+
+/// What the index has at which path. Any thread may ask, because no object is read.
+#[derive(Debug)]
+pub struct Entries {
+    kind: gix::hash::Kind,
     /// By directory, then by name.
     directories: HashMap<String, BTreeMap<String, Item>>,
     /// Paths that a merge left in conflict.
@@ -100,10 +107,13 @@ impl IndexTree {
         // Git is at the root of the work tree when it looks for a relative one.
         let file = index_file.map_or_else(|| repository.index_path(), |file| root.join(file));
         let mut tree = Self {
-            objects: Objects::new(repository),
             root,
-            directories: HashMap::new(),
-            conflicts: BTreeSet::new(),
+            entries: Entries {
+                kind: repository.object_hash(),
+                directories: HashMap::new(),
+                conflicts: BTreeSet::new(),
+            },
+            objects: Objects::new(repository),
         };
         // A link to nothing is an index that is missing, and no new repository.
         if file.symlink_metadata().is_ok() || index_file.is_some() {
@@ -116,10 +126,12 @@ impl IndexTree {
     }
 
     fn take_all(&mut self, file: &Path) -> Result<(), String> {
-        let kind = self.objects.repository().object_hash();
+        let kind = self.entries.kind;
         let options = gix::index::decode::Options::default();
         // `index.skipHash` writes no checksum, which needs no option to be read.
         let index = gix::index::File::at(file, kind, false, options).map_err(|error| whole(error.error()))?;
+        // Neighbors nearly always share their directory.
+        let mut last = None;
         for entry in index.entries() {
             // A name that is not UTF-8 cannot be typed, and does not belong to a manifest.
             let Ok(path) = std::str::from_utf8(entry.path(&index)) else {
@@ -130,11 +142,18 @@ impl IndexTree {
             }
             // A sparse index has a directory outside the checkout as one entry.
             let directory = entry.mode.is_sparse().then(|| path.trim_end_matches('/'));
-            if !directory.unwrap_or(path).split('/').all(is_name) {
+            let whole = directory.unwrap_or(path);
+            let (parent, name) = match whole.rsplit_once('/') {
+                Some((parent, name)) => (Some(parent), name),
+                None => (None, whole),
+            };
+            let is_valid = parent == last || parent.is_none_or(|parent| parent.split('/').all(is_name));
+            if !(is_valid && is_name(name)) {
                 return Err(format!("it contains `{path}`, which is not a valid path for Git"));
             }
+            last = parent;
             if entry.stage() != Stage::Unconflicted {
-                self.conflicts.insert(path.to_owned());
+                self.entries.conflicts.insert(path.to_owned());
             }
             if let Some(directory) = directory {
                 self.take_directory(directory, entry.id)?;
@@ -147,7 +166,7 @@ impl IndexTree {
             } else {
                 TreeEntry::File
             };
-            self.put(
+            self.entries.put(
                 path,
                 Item {
                     entry: kind,
@@ -171,13 +190,78 @@ impl IndexTree {
                     pending.push((path, found.id));
                 } else {
                     let Entry { entry, id, .. } = found;
-                    self.put(&path, Item { entry, id });
+                    self.entries.put(&path, Item { entry, id });
                 }
             }
         }
         Ok(())
     }
 
+    /// What it has at which path.
+    #[must_use]
+    pub fn entries(&self) -> &Entries {
+        &self.entries
+    }
+
+    /// The paths of the files below a directory, relative to it, sorted.
+    #[must_use]
+    pub fn files_below(&self, directory: &Path) -> Vec<String> {
+        let Some(top) = key(directory) else {
+            return Vec::new();
+        };
+        let mut files = Vec::new();
+        let mut pending = vec![String::new()];
+        while let Some(inside) = pending.pop() {
+            let items = self
+                .entries
+                .directories
+                .get(join(&top, &inside).trim_end_matches('/'));
+            for (name, item) in items.into_iter().flatten() {
+                let path = join(&inside, name);
+                if item.entry == TreeEntry::Directory {
+                    pending.push(path);
+                } else {
+                    files.push(path);
+                }
+            }
+        }
+        files.sort_unstable();
+        files
+    }
+
+    /// Whether a `.gitignore` of the index keeps a directory out of the repository.
+    #[must_use]
+    pub fn ignores(&self, directory: &Path) -> bool {
+        let mut rules = Rules::default();
+        let mut above = PathBuf::new();
+        for part in directory.components() {
+            if let Ok(text) = self.read(&above.join(".gitignore")) {
+                rules = rules.with(&above, &text);
+            }
+            above.push(part);
+            if rules.ignores(&above, true) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn refuse_conflict(&self, path: &Path) -> Result<(), TreeError> {
+        let Some(path) = key(path).filter(|path| self.entries.conflicts.contains(path)) else {
+            return Ok(());
+        };
+        let word = shell_path(&path);
+        Err(TreeError {
+            reason: "it has a merge conflict, so there is no version to commit".to_owned(),
+            help: format!(
+                "resolve it, then `git add {word}` (or `git rm {word}`) in `{}`",
+                self.root.display()
+            ),
+        })
+    }
+}
+
+impl Entries {
     /// Puts an entry into its directory, and the directory into those above it.
     fn put(&mut self, path: &str, item: Item) {
         let (mut parent, mut name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -213,8 +297,7 @@ impl IndexTree {
         let Some(item) = self.item(path) else {
             return Held::Nothing;
         };
-        let kind = self.objects.repository().object_hash();
-        let is_blob_of = |content: &[u8]| is_blob_of(kind, item.id, content);
+        let is_blob_of = |content: &[u8]| is_blob_of(self.kind, item.id, content);
         let is_conflict = key(path).is_some_and(|path| self.conflicts.contains(&path));
         let is_file = item.entry == TreeEntry::File && !is_conflict;
         if is_file && (is_blob_of(bytes) || is_blob_of(pointer(bytes).as_bytes())) {
@@ -224,64 +307,10 @@ impl IndexTree {
         }
     }
 
-    /// The paths of the files below a directory, relative to it, sorted.
-    #[must_use]
-    pub fn files_below(&self, directory: &Path) -> Vec<String> {
-        let Some(top) = key(directory) else {
-            return Vec::new();
-        };
-        let mut files = Vec::new();
-        let mut pending = vec![String::new()];
-        while let Some(inside) = pending.pop() {
-            let items = self.directories.get(join(&top, &inside).trim_end_matches('/'));
-            for (name, item) in items.into_iter().flatten() {
-                let path = join(&inside, name);
-                if item.entry == TreeEntry::Directory {
-                    pending.push(path);
-                } else {
-                    files.push(path);
-                }
-            }
-        }
-        files.sort_unstable();
-        files
-    }
-
-    /// Whether a `.gitignore` of the index keeps a directory out of the repository.
-    #[must_use]
-    pub fn ignores(&self, directory: &Path) -> bool {
-        let mut rules = Rules::default();
-        let mut above = PathBuf::new();
-        for part in directory.components() {
-            if let Ok(text) = self.read(&above.join(".gitignore")) {
-                rules = rules.with(&above, &text);
-            }
-            above.push(part);
-            if rules.ignores(&above, true) {
-                return true;
-            }
-        }
-        false
-    }
-
     fn item(&self, path: &Path) -> Option<Item> {
         let path = key(path)?;
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", &path));
         self.directories.get(parent)?.get(name).copied()
-    }
-
-    fn refuse_conflict(&self, path: &Path) -> Result<(), TreeError> {
-        let Some(path) = key(path).filter(|path| self.conflicts.contains(path)) else {
-            return Ok(());
-        };
-        let word = shell_path(&path);
-        Err(TreeError {
-            reason: "it has a merge conflict, so there is no version to commit".to_owned(),
-            help: format!(
-                "resolve it, then `git add {word}` (or `git rm {word}`) in `{}`",
-                self.root.display()
-            ),
-        })
     }
 }
 
@@ -305,7 +334,7 @@ impl FileTree for IndexTree {
 
     fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError> {
         self.refuse_conflict(directory)?;
-        let entries = key(directory).and_then(|directory| self.directories.get(&directory));
+        let entries = key(directory).and_then(|directory| self.entries.directories.get(&directory));
         Ok(entries
             .into_iter()
             .flatten()
@@ -317,7 +346,7 @@ impl FileTree for IndexTree {
         if path.as_os_str().is_empty() {
             return Ok(Some(TreeEntry::Directory));
         }
-        Ok(self.item(path).map(|item| item.entry))
+        Ok(self.entries.item(path).map(|item| item.entry))
     }
 
     /// Most files of the work tree are those of the index, and opening one is faster than unpacking an object. Its content
@@ -326,7 +355,7 @@ impl FileTree for IndexTree {
         let Ok(work_tree) = Enclosure::open(&self.root) else {
             return;
         };
-        let kind = self.objects.repository().object_hash();
+        let kind = self.entries.kind;
         let held = AtomicUsize::new(0);
         let same = |&(path, id): &(&Path, ObjectId)| {
             let bytes = read_at_most(work_tree.file(path).ok()?, MOST_OF_A_FILE).ok()?;
@@ -335,7 +364,9 @@ impl FileTree for IndexTree {
                 && held.fetch_add(bytes.len(), Relaxed) <= MOST_TOGETHER;
             is_held.then_some((id, bytes))
         };
-        let files = files.iter().filter_map(|path| Some((*path, self.item(path)?.id)));
+        let files = files
+            .iter()
+            .filter_map(|path| Some((*path, self.entries.item(path)?.id)));
         let files: Vec<_> = files.collect();
         self.objects
             .offer(parallel::map(&files, same).into_iter().flatten());
@@ -344,6 +375,7 @@ impl FileTree for IndexTree {
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {
         self.refuse_conflict(path)?;
         let item = self
+            .entries
             .item(path)
             .filter(|item| matches!(item.entry, TreeEntry::File | TreeEntry::Link))
             .ok_or_else(|| TreeError {

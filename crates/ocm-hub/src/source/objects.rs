@@ -68,10 +68,6 @@ impl Objects {
         }
     }
 
-    pub(super) fn repository(&self) -> &Repository {
-        &self.repository
-    }
-
     /// Takes over contents of files, each of which has the name that Git gives it and is not too large. They are not
     /// unpacked, and count as if they were.
     pub(super) fn offer(&self, contents: impl IntoIterator<Item = (ObjectId, Vec<u8>)>) {
@@ -204,7 +200,9 @@ impl Objects {
 /// Whether Git itself would take a name into a tree or an index (git/git read-cache.c@v2.44.0 `verify_path`, fsck.c
 /// `fsck_tree`). Any other leads around in circles, or out.
 pub(super) fn is_name(name: &str) -> bool {
-    !matches!(name, "" | "." | "..") && !name.contains(['/', '\0']) && !name.eq_ignore_ascii_case(".git")
+    !matches!(name, "" | "." | "..")
+        && !name.bytes().any(|byte| matches!(byte, b'/' | b'\0'))
+        && !name.eq_ignore_ascii_case(".git")
 }
 
 const HELP: &str = "exclude it in spokewright.yaml, or name a smaller input";

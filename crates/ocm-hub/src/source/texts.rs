@@ -136,7 +136,6 @@ impl Sources {
     }
 
     /// The files that another tree may take over.
-    #[cfg(feature = "git")]
     pub(super) fn kept(&self) -> &[Arc<FileReadBefore>] {
         &self.kept
     }

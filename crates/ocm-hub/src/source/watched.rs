@@ -37,7 +37,7 @@ pub struct Watched {
 struct Fingerprint {
     modified: Option<Duration>,
     length: u64,
-    identity: u64,
+    identity: Identity,
     permissions: fs::Permissions,
 }
 
@@ -191,18 +191,26 @@ fn fingerprint(path: &Path) -> Option<Fingerprint> {
     })
 }
 
-/// A file that replaces another one may have the same time and length.
+/// A file that replaces another one may have the same time and length; so may one whose bytes were changed and whose time
+/// was set back, but that changes the time of its inode.
 #[cfg(unix)]
-fn identity(metadata: &fs::Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(metadata)
+type Identity = (u64, i64, i64);
+
+#[cfg(unix)]
+fn identity(metadata: &fs::Metadata) -> Identity {
+    use std::os::unix::fs::MetadataExt as _;
+
+    (metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
 }
 
 #[cfg(not(unix))]
-fn identity(_: &fs::Metadata) -> u64 {
-    0
-}
+type Identity = ();
 
-/// When a burst of events is over: an editor saves with several, a checkout with thousands.
+#[cfg(not(unix))]
+fn identity(_: &fs::Metadata) -> Identity {}
+
+/// When a burst of events is over: an editor saves with several within a moment, a checkout goes on with thousands. So the
+/// longer it lasts, the longer nothing must happen.
 ///
 /// Times count from any fixed moment.
 ///
@@ -214,9 +222,10 @@ fn identity(_: &fs::Metadata) -> u64 {
 /// let mut burst = Debounce::default();
 /// assert_eq!(burst.wait(at(0)), None, "nothing happened");
 /// burst.event(at(10));
+/// assert_eq!(burst.wait(at(10)), Some(Debounce::SHORTEST));
 /// burst.event(at(60));
-/// assert_eq!(burst.wait(at(60)), Some(Debounce::QUIET));
-/// assert_eq!(burst.wait(at(60) + Debounce::QUIET), Some(Duration::ZERO), "over");
+/// assert_eq!(burst.wait(at(60)), Some(at(50)));
+/// assert_eq!(burst.wait(at(110)), Some(Duration::ZERO), "over");
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Debounce {
@@ -225,7 +234,9 @@ pub struct Debounce {
 }
 
 impl Debounce {
-    /// So long nothing must happen for a burst to be over.
+    /// Nothing must happen as long as the burst has lasted for it to be over, but at least so long ...
+    pub const SHORTEST: Duration = Duration::from_millis(20);
+    /// ... and at most so long.
     pub const QUIET: Duration = Duration::from_millis(100);
     /// A burst that goes on is cut after this: something writes all the time, and people want to see something.
     pub const LONGEST: Duration = Duration::from_secs(2);
@@ -240,7 +251,10 @@ impl Debounce {
     #[must_use]
     pub fn wait(&self, now: Duration) -> Option<Duration> {
         let first = self.first?;
-        let quiet = self.last.saturating_add(Self::QUIET);
+        let lasted = self.last.saturating_sub(first);
+        let quiet = self
+            .last
+            .saturating_add(lasted.clamp(Self::SHORTEST, Self::QUIET));
         let latest = first.saturating_add(Self::LONGEST);
         Some(quiet.min(latest).saturating_sub(now))
     }
@@ -367,6 +381,25 @@ mod tests {
         assert_eq!(place.changes(&before), ["~hub/b.yaml"]);
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn a_file_whose_bytes_change_and_whose_time_is_set_back_is_a_change() {
+        let place = Place::new();
+        let path = place.path("repository/hub/b.yaml");
+        let before = place.look("");
+        let time = fs::metadata(&path).unwrap().modified().unwrap();
+        // The clock of the inode moves in steps.
+        let changed = std::iter::repeat_with(|| {
+            std::thread::sleep(Duration::from_millis(5));
+            fs::write(&path, "a: 2\n").unwrap();
+            let file = fs::File::options().write(true).open(&path).unwrap();
+            file.set_modified(time).unwrap();
+            place.changes(&before)
+        });
+        let changed = changed.take(100).find(|changes| !changes.is_empty());
+        assert_eq!(changed.unwrap(), ["~hub/b.yaml"]);
+    }
+
     #[test]
     fn every_directory_of_the_input_is_watched_and_none_of_the_output() {
         let place = Place::new();
@@ -460,7 +493,8 @@ mod tests {
             let over = Duration::from_millis(last) + wait;
             prop_assert!(over <= Duration::from_millis(last.max(first)) + Debounce::QUIET);
             prop_assert!(wait.is_zero() || over <= Duration::from_millis(first) + Debounce::LONGEST);
-            prop_assert!(wait.is_zero() || wait == Debounce::QUIET || over == Duration::from_millis(first) + Debounce::LONGEST);
+            let lasted = Duration::from_millis(last - first).clamp(Debounce::SHORTEST, Debounce::QUIET);
+            prop_assert!(wait.is_zero() || wait == lasted || over == Duration::from_millis(first) + Debounce::LONGEST);
             prop_assert_eq!(burst.wait(over), Some(Duration::ZERO));
         }
     }

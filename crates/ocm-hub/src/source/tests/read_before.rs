@@ -1,10 +1,11 @@
-//! A revision that takes over files that were read before: the same documents, the same findings, the same limits.
+//! A revision, or a later run, that takes over files that were read before: the same documents, the same findings, the
+//! same limits.
 
 use std::sync::Arc;
 
 use super::every_tree::{git, staged};
 use super::*;
-use crate::source::{Document, Files, GitTree, ReadBefore, SourceFile, Sources};
+use crate::source::{Document, Files, GitTree, KnownTexts, ReadBefore, SourceFile, Sources};
 
 const TWO: &str = "# two, and nothing between them\nkind: A\n---\n# empty\n---\nkind: B\n";
 
@@ -97,6 +98,62 @@ fn a_revision_takes_over_equal_contents_and_gives_what_reading_it_again_gives() 
             "same.yaml"
         ]
     );
+}
+
+/// The documents on disk after an earlier run, and which files were taken over from it.
+fn again(root: &Path, known: &KnownTexts) -> (Read, Vec<String>, KnownTexts) {
+    let hub = root.join("hub");
+    let request = Request {
+        hub: vec![hub.clone()],
+        root: hub,
+        keeps_values: true,
+        known: known.clone(),
+        ..Request::default()
+    };
+    let (mut sources, mut findings) = (Sources::default(), Findings::new());
+    let documents = Files::Disk.documents(&request, None, &mut sources, &mut findings);
+    let findings = findings.iter().map(|finding| format!("{finding:?}")).collect();
+    let files = sources.files().iter();
+    let taken = files.filter(|file| known.texts().any(|text| Arc::ptr_eq(text, &file.text)));
+    let taken = taken.map(|file| file.relative.clone()).collect();
+    let left = KnownTexts::of(&sources);
+    ((documents, sources, findings), taken, left)
+}
+
+#[test]
+fn a_later_run_takes_over_equal_texts_and_keeps_only_its_own() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let root = directory.path();
+    let long = "kind: A\ntext: 1234\n";
+    for (path, text) in [
+        ("hub/same.yaml", TWO),
+        ("hub/changed.yaml", long),
+        ("hub/moved.yaml", "kind: Moved\n"),
+        ("hub/gone.yaml", "kind: Gone\n"),
+        ("hub/list.json", "[{\"kind\": \"L\"}]"),
+        ("hub/marked.yaml", "\u{feff}kind: Marked\n"),
+        ("hub/broken.yaml", "kind: [\n"),
+    ] {
+        write(root, path, text);
+    }
+    let (_, taken, first) = again(root, &KnownTexts::default());
+    assert_eq!(taken, [""; 0]);
+    assert_eq!(first.texts().count(), 6);
+    let time = fs::metadata(root.join("hub/changed.yaml")).and_then(|known| known.modified());
+    write(root, "hub/changed.yaml", &long.replace('4', "5"));
+    let changed = fs::File::options()
+        .write(true)
+        .open(root.join("hub/changed.yaml"));
+    changed.and_then(|file| file.set_modified(time?)).expect("a time");
+    fs::rename(root.join("hub/moved.yaml"), root.join("hub/to.yaml")).expect("a name");
+    fs::rename(root.join("hub/list.json"), root.join("hub/list.yaml")).expect("a name");
+    fs::remove_file(root.join("hub/gone.yaml")).expect("a file");
+    let (read, taken, second) = again(root, &first);
+    // Not what has other bytes of the same length and time, what is read in another syntax, and what cannot be read.
+    assert_eq!(taken, ["marked.yaml", "same.yaml", "to.yaml"]);
+    let (alone, _, _) = again(root, &KnownTexts::default());
+    assert_eq!(shown(&read), shown(&alone));
+    assert!(second.texts().all(|text| !text.contains("Gone")));
 }
 
 #[test]
