@@ -127,7 +127,7 @@ impl Remembered {
     #[must_use]
     pub fn of(loaded: &Loaded) -> Self {
         Self {
-            known: source::KnownTexts::of(&loaded.sources),
+            known: loaded.sources.known_texts(),
             examined: loaded.examined.clone(),
         }
     }

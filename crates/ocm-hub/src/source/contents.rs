@@ -62,11 +62,10 @@ impl FileReadBefore {
 pub struct KnownTexts(Arc<HashMap<(Arc<String>, bool), Arc<FileReadBefore>>>);
 
 impl KnownTexts {
-    /// The files that an input has kept ([`Request::keeps_values`](super::Request::keeps_values)), and no others.
-    #[must_use]
-    pub fn of(sources: &super::Sources) -> Self {
+    /// These files, and no others.
+    pub(super) fn of(files: &[Arc<FileReadBefore>]) -> Self {
         let named = |file: &Arc<FileReadBefore>| ((Arc::clone(&file.text), file.json), Arc::clone(file));
-        Self(Arc::new(sources.kept().iter().map(named).collect()))
+        Self(Arc::new(files.iter().map(named).collect()))
     }
 
     #[cfg(test)]

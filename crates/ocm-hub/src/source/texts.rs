@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Room;
-use super::contents::{DocumentRange, FileReadBefore};
+use super::contents::{DocumentRange, FileReadBefore, KnownTexts};
 use super::lookups::{Found, Lookups};
 use super::pieces::{Piece, What};
 use crate::diagnostic::{DocumentId, Locate, Part, Place, SourceId, Span};
@@ -138,6 +138,13 @@ impl Sources {
     /// The files that another tree may take over.
     pub(super) fn kept(&self) -> &[Arc<FileReadBefore>] {
         &self.kept
+    }
+
+    /// The files that a later run may take over: those that were kept
+    /// ([`Request::keeps_values`](super::Request::keeps_values)).
+    #[must_use]
+    pub fn known_texts(&self) -> KnownTexts {
+        KnownTexts::of(&self.kept)
     }
 
     /// Whether the content of a part of a file is unknown.

@@ -116,7 +116,7 @@ fn again(root: &Path, known: &KnownTexts) -> (Read, Vec<String>, KnownTexts) {
     let files = sources.files().iter();
     let taken = files.filter(|file| known.texts().any(|text| Arc::ptr_eq(text, &file.text)));
     let taken = taken.map(|file| file.relative.clone()).collect();
-    let left = KnownTexts::of(&sources);
+    let left = sources.known_texts();
     ((documents, sources, findings), taken, left)
 }
 
