@@ -115,23 +115,23 @@ fn a_run_that_takes_over_from_the_one_before_answers_as_a_run_of_its_own_whateve
         ("nothing", &|| {}),
         ("an edit", &|| edit("gateway.yaml", "port: 443", "port: 8443")),
         ("other bytes of one size and time", &|| {
-            swap("gateway.yaml", "port: 8443", "port: 9443")
+            swap("gateway.yaml", "port: 8443", "port: 9443");
         }),
         ("a new object", &|| fs::write(at("color.yaml"), color).unwrap()),
         ("a schema that refuses it", &|| {
-            fs::write(at("crd.yaml"), crd).unwrap()
+            fs::write(at("crd.yaml"), crd).unwrap();
         }),
         ("a schema of one size and time that accepts it", &|| {
             swap("crd.yaml", "{type: string}", "{type: number}");
         }),
         ("another name", &|| {
-            fs::rename(at("color.yaml"), at("red.yaml")).unwrap()
+            fs::rename(at("color.yaml"), at("red.yaml")).unwrap();
         }),
         ("another syntax", &|| {
-            fs::rename(at("red.yaml"), at("red.json")).unwrap()
+            fs::rename(at("red.yaml"), at("red.json")).unwrap();
         }),
         ("what cannot be read", &|| {
-            fs::write(at("red.json"), "[{\"a\": 1").unwrap()
+            fs::write(at("red.json"), "[{\"a\": 1").unwrap();
         }),
         ("a copy", &|| {
             _ = fs::copy(at("gateway.yaml"), at("again.yaml")).unwrap();
@@ -139,10 +139,10 @@ fn a_run_that_takes_over_from_the_one_before_answers_as_a_run_of_its_own_whateve
         ("it goes", &|| fs::remove_file(at("again.yaml")).unwrap()),
         ("a schema goes", &|| fs::remove_file(at("crd.yaml")).unwrap()),
         ("a gateway goes", &|| {
-            fs::rename(at("gateway.yaml"), at("gateway.txt")).unwrap()
+            fs::rename(at("gateway.yaml"), at("gateway.txt")).unwrap();
         }),
         ("it comes back", &|| {
-            fs::rename(at("gateway.txt"), at("gateway.yaml")).unwrap()
+            fs::rename(at("gateway.txt"), at("gateway.yaml")).unwrap();
         }),
     ];
     let (_, _, mut remembered) = answer(&hub, Some(&Remembered::default()));

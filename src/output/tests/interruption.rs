@@ -348,7 +348,7 @@ fn a_temporary_directory_of_a_killed_run_counts_as_a_difference_and_is_removed_w
 #[test]
 fn a_temporary_directory_with_anything_else_in_it_stays_as_it_is() {
     let meddlings: [&dyn Fn(&Path); 2] = [&|left| put(left, "notes", b"mine"), &|left| {
-        fs::create_dir(left.join("1")).unwrap()
+        fs::create_dir(left.join("1")).unwrap();
     }];
     for meddle in meddlings {
         for (root, left) in killed_in_a_new_directory(0) {

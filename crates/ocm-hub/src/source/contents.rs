@@ -59,7 +59,10 @@ impl FileReadBefore {
 /// The files of an earlier run, by their texts. What a file becomes follows from its text and its syntax alone, and texts
 /// are compared byte by byte: neither a name, a length, nor a time decides, so no answer can be an old one.
 #[derive(Debug, Clone, Default)]
-pub struct KnownTexts(Arc<HashMap<(Arc<String>, bool), Arc<FileReadBefore>>>);
+pub struct KnownTexts(Arc<ByText>);
+
+/// By text, and whether it was read as JSON.
+type ByText = HashMap<(Arc<String>, bool), Arc<FileReadBefore>>;
 
 impl KnownTexts {
     /// These files, and no others.
