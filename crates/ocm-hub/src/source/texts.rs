@@ -144,7 +144,7 @@ impl Sources {
     /// ([`Request::keeps_values`](super::Request::keeps_values)).
     #[must_use]
     pub fn known_texts(&self) -> KnownTexts {
-        KnownTexts::of(&self.kept)
+        KnownTexts::of(self.kept())
     }
 
     /// Whether the content of a part of a file is unknown.
