@@ -11,7 +11,11 @@ fn output() -> tempfile::TempDir {
 }
 
 fn emptied(root: &Path, before: impl Fn(&str) -> io::Result<()> + Sync) -> Result<Summary, OutputError> {
-    write_with(&Unsynced(before), root, &Files::default(), Options::default())
+    let storage = Unsynced(|next, name: &str| match next {
+        Next::Removed => before(name),
+        Next::Given => Ok(()),
+    });
+    write_with(&storage, root, &Files::default(), Options::default())
 }
 
 #[test]

@@ -125,11 +125,20 @@ pub(super) fn put(root: &Path, path: &str, content: &[u8]) {
     fs::write(path, content).unwrap();
 }
 
+/// What is about to happen to a name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// A file of this name is removed.
+    Removed,
+    /// Something gets this name.
+    Given,
+}
+
 /// The disk, but nobody waits for the medium: thousands of runs would take minutes. Something may happen before a file is
-/// removed.
+/// removed, or before anything is renamed.
 pub(super) struct Unsynced<B>(pub(super) B);
 
-impl<B: Fn(&str) -> io::Result<()> + Sync> Storage for Unsynced<B> {
+impl<B: Fn(Next, &str) -> io::Result<()> + Sync> Storage for Unsynced<B> {
     fn create_dir(&self, at: &Directory, name: &str) -> io::Result<()> {
         Disk.create_dir(at, name)
     }
@@ -143,10 +152,10 @@ impl<B: Fn(&str) -> io::Result<()> + Sync> Storage for Unsynced<B> {
         Ok(())
     }
     fn rename(&self, at: &Directory, from: &str, to: &str) -> io::Result<()> {
-        Disk.rename(at, from, to)
+        (self.0)(Next::Given, to).and_then(|()| Disk.rename(at, from, to))
     }
     fn remove_file(&self, at: &Directory, name: &str) -> io::Result<()> {
-        (self.0)(name).and_then(|()| Disk.remove_file(at, name))
+        (self.0)(Next::Removed, name).and_then(|()| Disk.remove_file(at, name))
     }
     fn remove_dir(&self, at: &Directory, name: &str) -> io::Result<()> {
         Disk.remove_dir(at, name)
@@ -154,7 +163,7 @@ impl<B: Fn(&str) -> io::Result<()> + Sync> Storage for Unsynced<B> {
 }
 
 /// The disk, on which nothing else happens.
-const UNSYNCED: Unsynced<fn(&str) -> io::Result<()>> = Unsynced(|_| Ok(()));
+const UNSYNCED: Unsynced<fn(Next, &str) -> io::Result<()>> = Unsynced(|_, _| Ok(()));
 
 pub(super) fn run(root: &Path, tree: &Files) -> Result<Summary, OutputError> {
     write_with(&UNSYNCED, root, tree, Options::default())

@@ -2,36 +2,6 @@
 
 use super::*;
 
-/// A disk on which something happens before anything gets this name.
-struct Before<'a, F>(&'a str, F);
-
-impl<F: Fn() + Sync> Storage for Before<'_, F> {
-    fn create_dir(&self, at: &Directory, name: &str) -> io::Result<()> {
-        Disk.create_dir(at, name)
-    }
-    fn create(&self, at: &Directory, name: &str) -> io::Result<File> {
-        Disk.create(at, name)
-    }
-    fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
-        Disk.write(file, bytes)
-    }
-    fn sync(&self, _: &File) -> io::Result<()> {
-        Ok(())
-    }
-    fn rename(&self, at: &Directory, from: &str, to: &str) -> io::Result<()> {
-        if to == self.0 {
-            (self.1)();
-        }
-        Disk.rename(at, from, to)
-    }
-    fn remove_file(&self, at: &Directory, name: &str) -> io::Result<()> {
-        Disk.remove_file(at, name)
-    }
-    fn remove_dir(&self, at: &Directory, name: &str) -> io::Result<()> {
-        Disk.remove_dir(at, name)
-    }
-}
-
 fn wanted() -> Files {
     Files::new([("a/1", "one"), ("a/2", "two"), ("x", "x")])
 }
@@ -39,7 +9,12 @@ fn wanted() -> Files {
 /// The output after `appear` has happened, and how the run ended.
 fn with(appear: fn(&Path)) -> (tempfile::TempDir, Result<Summary, OutputError>) {
     let root = tempfile::tempdir().unwrap();
-    let storage = Before("a", || appear(&root.path().join("a")));
+    let storage = Unsynced(|next, name: &str| {
+        if (next, name) == (Next::Given, "a") {
+            appear(&root.path().join("a"));
+        }
+        Ok(())
+    });
     let result = write_with(&storage, root.path(), &wanted(), Options::default());
     (root, result)
 }
