@@ -26,7 +26,7 @@ use crate::progress::{Progress, Stage, Steps};
 
 /// Files that one task compares or writes: enough to make a task worth its cost, few enough to share one big
 /// directory between threads.
-pub(super) const FILES_PER_TASK: usize = 128;
+pub(crate) const FILES_PER_TASK: usize = 128;
 
 /// The longest name that common file systems accept, in bytes. It is checked before anything is written, not in the
 /// middle.

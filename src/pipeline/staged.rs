@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use crate::output::{Change, ChangeKind, INVENTORY, Tree, inventory_bytes, listed, position};
+use crate::output::{Change, ChangeKind, FILES_PER_TASK, INVENTORY, Tree, inventory_bytes, listed, position};
 use crate::parallel;
 use crate::source::{FileTree as _, GitTree, Held, IndexTree};
 
@@ -68,9 +68,6 @@ pub fn unstaged(
     differing.sort_unstable();
     differing
 }
-
-/// Files that one task compares.
-const FILES_PER_TASK: usize = 128;
 
 /// The files of ours in the last commit.
 fn committed(head: Option<&GitTree>, output: &Path) -> Vec<String> {
