@@ -39,6 +39,7 @@ pub(crate) use inside::same_or_inside;
 pub use inventory::INVENTORY;
 pub(crate) use place::misplaced;
 pub use read::{TreeFile, TreeFiles, inventory_bytes, is_tree, listed, read_tree};
+#[cfg(feature = "git")]
 pub(crate) use scan::FILES_PER_TASK;
 pub use stream::stream;
 pub use tree::{FileKind, Tree, Turn};
