@@ -68,6 +68,69 @@ pub(super) fn find_in(bytes: &[u8], from: usize, set: &ByteSet) -> usize {
     bytes.len().min(from + found)
 }
 
+// ---- eight bytes at once: each answer has the high bit of a byte set if the byte is in a class; only the lowest of
+// these bits is exact, because a borrow may set the ones above it
+
+const ONES: u64 = u64::from_le_bytes([1; 8]);
+const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+
+const fn less(word: u64, limit: u8) -> u64 {
+    word.wrapping_sub(ONES.wrapping_mul(limit as u64)) & !word & HIGH
+}
+
+const fn equal(word: u64, byte: u8) -> u64 {
+    less(word ^ ONES.wrapping_mul(byte as u64), 1)
+}
+
+/// The first position from `from` on that `marked` marks, or the length. It must mark 0, with which the last word is
+/// filled up.
+#[inline]
+fn find_marked(bytes: &[u8], from: usize, marked: impl Fn(u64) -> u64) -> usize {
+    let mut rest = bytes.get(from..).unwrap_or(&[]);
+    let mut at = from;
+    loop {
+        let word = match rest.split_first_chunk() {
+            Some((word, tail)) => {
+                rest = tail;
+                u64::from_le_bytes(*word)
+            }
+            None => rest
+                .iter()
+                .rev()
+                .fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        };
+        let marks = marked(word);
+        if marks != 0 {
+            let found = at + (marks.trailing_zeros() / 8) as usize;
+            count_work(found - from + 1);
+            return found;
+        }
+        at += 8;
+    }
+}
+
+/// Where a word ends: at a blank, a control character, a colon, or a character that is not ASCII.
+#[inline]
+pub(super) fn word_end(bytes: &[u8], from: usize) -> usize {
+    find_marked(bytes, from, |word| {
+        less(word, b'!') | equal(word, b':') | (word & HIGH)
+    })
+}
+
+/// Where plain text may end: at a control character, a colon, a number sign, or a character that is not ASCII.
+#[inline]
+pub(super) fn text_end(bytes: &[u8], from: usize) -> usize {
+    find_marked(bytes, from, |word| {
+        less(word, b' ') | equal(word, b':') | equal(word, b'#') | (word & HIGH)
+    })
+}
+
+/// Where spaces end.
+#[inline]
+pub(super) fn spaces_end(bytes: &[u8], from: usize) -> usize {
+    find_marked(bytes, from, |word| word ^ ONES.wrapping_mul(u64::from(b' ')))
+}
+
 /// Whether YAML allows the character raw (docs/systems/kubernetes.md#structure-and-characters): no C0 but
 /// tab, LF and CR, no DEL, no C1 but NEL, neither U+FFFE nor U+FFFF.
 pub(super) fn is_allowed(character: char) -> bool {
@@ -158,6 +221,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn eight_bytes_at_once_end_where_single_bytes_end(text in "[ !-;a-c\n\té]{0,40}| {0,20}x?", from in 0usize..9) {
+            let bytes = text.as_bytes();
+            let from = from.min(bytes.len());
+            let end = |ends: fn(u8) -> bool| {
+                from + bytes.iter().skip(from).position(|byte| ends(*byte)).unwrap_or(bytes.len() - from)
+            };
+            prop_assert_eq!(word_end(bytes, from), end(|byte| byte <= b' ' || byte == b':' || byte >= 0x80));
+            prop_assert_eq!(text_end(bytes, from), end(|byte| byte < b' ' || b":#".contains(&byte) || byte >= 0x80));
+            prop_assert_eq!(spaces_end(bytes, from), end(|byte| byte != b' '));
+        }
+
         #[test]
         fn the_check_over_blocks_finds_what_a_look_at_each_character_finds(
             text in "[a\r\u{7e}-\u{a1}é\u{fffd}-\u{ffff}\u{1F600}\n\t\u{1}]{0,200}|[ -~]{60,70}\u{85}?\u{7f}?"

@@ -17,9 +17,9 @@ use super::error::Outcome;
 use super::event::{Event, Events, Properties};
 use super::fields::Complete;
 use super::limits::Limits;
+use super::members::Shared;
 use super::position::Record;
 use super::resolve::{is_merge, resolve};
-use super::shared::Shared;
 
 /// The value of one document; `copied` becomes what its aliases cost ([`Limits::alias_nodes`]), also when it fails.
 ///
@@ -90,18 +90,6 @@ impl<'t, R: Record> Composer<'t, '_, R> {
                 let scalar = resolve(text, plain, properties.tag.as_deref(), &range)?;
                 self.take_anchored_scalar(scalar, properties.anchor, range)
             }
-            Event::Member {
-                key,
-                key_range,
-                text,
-                plain,
-                range,
-            } => {
-                self.steps += 2;
-                self.weight += 2 + key.len() / BYTES_PER_VALUE + text.len() / BYTES_PER_VALUE;
-                let value = resolve(text, plain, None, &range)?.into_value(&range)?;
-                self.take_member(key, &key_range, value, range)
-            }
             Event::Literal { value, range } => {
                 self.steps += 1;
                 self.weight += 1;
@@ -110,14 +98,14 @@ impl<'t, R: Record> Composer<'t, '_, R> {
             Event::Alias { name, range } => self.take_alias(name, range),
             Event::SequenceStart { properties, range } => {
                 let content = Content::Sequence {
-                    start: self.waiting.open_list(),
+                    start: self.shared.open_list(),
                     entries: R::Entries::default(),
                 };
                 self.open(content, properties, range)
             }
             Event::MappingStart { properties, range } => {
                 let content = Content::Mapping {
-                    own: self.waiting.open_mapping(),
+                    own: self.shared.open_mapping(),
                     fields: R::Fields::default(),
                     pending: Pending::Nothing,
                     merged: None,
@@ -166,12 +154,11 @@ impl<'t, R: Record> Composer<'t, '_, R> {
         let range = frame.start..at.max(frame.start);
         let (value, node) = match frame.content {
             Content::Sequence { start, entries } => {
-                let items = self.waiting.close_list(start);
+                let items = self.shared.close_list(start);
                 (Value::Array(items), R::sequence(entries, &range))
             }
             Content::Mapping { own, fields, .. } => {
-                let shared = self.limits.shares.then_some(&mut *self.shared);
-                let map = self.waiting.close_mapping(own, shared);
+                let map = self.shared.close_mapping(own, self.limits.shares);
                 (Value::Object(map), R::mapping(fields, &range))
             }
         };

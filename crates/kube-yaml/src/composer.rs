@@ -13,9 +13,8 @@ use kube_json::{Text, Value};
 use super::error::{Error, ErrorKind, Outcome};
 use super::fields::{Complete, Merged, insert, merge};
 use super::limits::Limits;
-use super::members::{Own, Waiting};
+use super::members::{Own, Shared};
 use super::position::Record;
-use super::shared::Shared;
 use super::value::Scalar;
 
 /// Bytes of text that weigh as much as one value, when aliases are counted.
@@ -78,7 +77,6 @@ pub(super) struct Composer<'t, 'l, R: Record> {
     pub(super) limits: &'l Limits,
     pub(super) depth: usize,
     pub(super) frames: Vec<Frame<R>>,
-    pub(super) waiting: Waiting,
     root: Option<(Value, R::Node)>,
     pub(super) names: HashMap<&'t str, usize>,
     pub(super) anchors: Vec<Anchored<R::Node>>,
@@ -95,12 +93,12 @@ pub(super) struct Composer<'t, 'l, R: Record> {
 
 impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
     pub(super) fn new(text: &'t str, limits: &'l Limits, shared: &'l mut Shared) -> Self {
+        shared.begin();
         Self {
             text,
             limits,
             depth: limits.depth.min(Limits::GREATEST_DEPTH),
             frames: Vec::new(),
-            waiting: Waiting::default(),
             root: None,
             names: HashMap::new(),
             anchors: Vec::new(),
@@ -153,7 +151,7 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
         if is_zero
             && let Some(Content::Mapping { own, .. }) = self.frames.last_mut().map(|frame| &mut frame.content)
             && self
-                .waiting
+                .shared
                 .members(own)
                 .contains(if key == "0" { "-0" } else { "0" })
         {
@@ -197,33 +195,6 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
         })
     }
 
-    /// Puts a key and its scalar into the mapping around them.
-    pub(super) fn take_member(
-        &mut self,
-        key: &str,
-        key_range: &Range<usize>,
-        value: Value,
-        range: Range<usize>,
-    ) -> Outcome<()> {
-        match self.frames.last_mut().map(|frame| &mut frame.content) {
-            Some(Content::Mapping {
-                own, fields, merged, ..
-            }) => {
-                let members = self.waiting.members(own);
-                insert::<R>(
-                    members,
-                    fields,
-                    merged,
-                    key.into(),
-                    key_range,
-                    value,
-                    R::scalar(&range),
-                )
-            }
-            _ => Err(collection_as_key(range)),
-        }
-    }
-
     /// Puts a value where it belongs.
     pub(super) fn complete(&mut self, complete: Complete<R::Node>) -> Outcome<()> {
         let Some(frame) = self.frames.last_mut() else {
@@ -233,7 +204,7 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
         frame.height = frame.height.max(complete.height);
         match &mut frame.content {
             Content::Sequence { entries, .. } => {
-                self.waiting.push(complete.value);
+                self.shared.push(complete.value);
                 R::push(entries, complete.node);
                 Ok(())
             }
@@ -243,7 +214,7 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
                 pending,
                 merged,
             } => {
-                let members = self.waiting.members(own);
+                let members = self.shared.members(own);
                 match std::mem::replace(pending, Pending::Nothing) {
                     Pending::Key(key, range) => insert::<R>(
                         members,

@@ -31,16 +31,6 @@ pub(super) enum Event<'t> {
         properties: Option<Box<Properties<'t>>>,
         range: Range<usize>,
     },
-    /// A key and its scalar, without properties. The key is a string, whatever it is read as.
-    Member {
-        key: &'t str,
-        key_range: Range<usize>,
-        /// What the scalar says.
-        text: Cow<'t, str>,
-        /// Whether it may be more than a string.
-        plain: bool,
-        range: Range<usize>,
-    },
     /// JSON's `null`, `true`, `false` or a number.
     Literal {
         value: kube_json::Value,

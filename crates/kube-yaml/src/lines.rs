@@ -1,293 +1,522 @@
-//! Lines of block collections in their usual form, read without tokens.
+//! Documents in their usual form, read line by line, straight to the value.
 //!
-//! Owns: which lines are in that form: `key: text`, `key:`, `- text`, and `- key: text`, where the key and the start of an
-//! entry's text are plain. Flows in: the scanner between two tokens. Flows out: the event that the tokens would give; or
-//! nothing, and the tokens decide. Must not know: flow collections, anchors, tags, what is wrong with a line.
+//! Owns: which documents are in that form: block collections whose keys are plain or quoted words, with scalars of every
+//! style, and flow collections on one line; without anchors, aliases, tags, and merges. Flows in: the scanner at the start
+//! of a document. Flows out: what the composer would make of it; or nothing, and tokens and events decide. Must not know:
+//! what is wrong with a document.
 //!
-//! Nearly all lines of Kubernetes objects have this form. Each is looked at once here; as tokens, each key waits in a queue
-//! until its `:` is seen. Nothing here is an error, and a scalar is read ahead of its key's event only if the key cannot be
-//! refused: errors come from where they would without this file, and in the same order.
+//! Nearly all Kubernetes objects have this form, and most of their lines need no more than a look for the end of a word.
+//! Nothing here is an error: what is not in the usual form, or against a rule, is read again from the start, so that
+//! errors have one source. A scalar that is not on one line is the scanner's.
 
 use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::ops::Range;
 
-use super::character::{ByteSet, byte_set, find_in};
-use super::error::Outcome;
-use super::event::Event;
-use super::parser::{Parser, State};
-use super::resolve::is_string;
+use kube_json::Value;
+
+use super::character::{ByteSet, byte_set, find_in, spaces_end, text_end, word_end};
+use super::limits::Limits;
+use super::members::Shared;
+use super::position::Record;
+use super::resolve::read_plain;
 use super::scanner::{LONGEST_SIMPLE_KEY, Scanner};
 use super::token::{Token, TokenKind};
 
-/// Bytes with which a key may begin here. No text that begins with one of them is a number.
-const STARTS_KEY: ByteSet = byte_set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_/");
+/// Each level here is one of the machine stack. No Kubernetes object has as many.
+const DEEPEST: usize = 64;
+
 /// Bytes with which only a plain scalar begins, whatever follows.
 const STARTS_PLAIN: ByteSet =
     byte_set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/.+~$(");
-/// Bytes at which a word of plain text may end.
-const ENDS_WORD: ByteSet = byte_set(b" \t\n\r:\xC2\xE2");
+/// Bytes at which a plain word in a flow collection may end. 0xC2 and 0xE2 begin the line breaks that are not ASCII.
+const ENDS_FLOW: ByteSet = byte_set(b" \t\n\r:#,?[]{}\xC2\xE2");
 
-/// What a line begins with.
-#[derive(Clone, Copy)]
-enum Head {
-    /// A key that ends at this byte, where its `:` is.
-    Key(usize),
-    /// `- `
-    Entry,
+/// The value of a document in its usual form.
+pub(super) fn read_lines<R: Record>(
+    scanner: Scanner<'_>,
+    limits: &Limits,
+    shared: &mut Shared,
+) -> Option<(Value, R::Node)> {
+    shared.begin();
+    let mut lines = Lines {
+        scanner,
+        shares: limits.shares,
+        shared,
+        last_end: 0,
+        record: PhantomData::<R>,
+    };
+    lines.document(limits.depth.min(DEEPEST))
 }
 
-impl Scanner<'_> {
-    /// Goes to the next text, and says how it begins, if it stands where a key or an entry may.
-    fn head(&mut self) -> Option<Head> {
+struct Lines<'t, 's, R> {
+    /// Between two scalars, at a text or in front of the blanks before it.
+    scanner: Scanner<'t>,
+    shares: bool,
+    shared: &'s mut Shared,
+    /// The end of the last text or indicator, where a collection ends and an absent value is said to stand.
+    last_end: usize,
+    record: PhantomData<R>,
+}
+
+/// A value, and the places in it.
+type Found<R> = Option<(Value, <R as Record>::Node)>;
+
+/// A key, its `:` passed.
+struct Key<'t> {
+    text: Cow<'t, str>,
+    range: Range<usize>,
+}
+
+impl<'t, R: Record> Lines<'t, '_, R> {
+    fn document(&mut self, depth: usize) -> Found<R> {
         self.skip_blank_lines();
-        if !self.key_allowed {
-            return None;
+        if self.scanner.at_document_indicator() && self.byte() == b'-' {
+            self.scanner.pos += 3;
+            self.next_line()?;
         }
-        match self.at(self.pos) {
-            b'-' if self.is_gap(self.pos + 1) => Some(Head::Entry),
-            _ => self.key_at(self.pos).map(Head::Key),
+        let found = self.collection(depth)?;
+        self.is_end().then_some(found)
+    }
+
+    // ---- block collections; `depth` is how many more levels are allowed
+
+    /// The collection that begins at the next text.
+    fn collection(&mut self, depth: usize) -> Found<R> {
+        if self.is_entry() {
+            return self.list(depth, false);
+        }
+        let first = self.key()?;
+        self.mapping(depth, first)
+    }
+
+    /// The mapping whose first key was just read.
+    fn mapping(&mut self, depth: usize, first: Key<'t>) -> Found<R> {
+        let depth = depth.checked_sub(1)?;
+        let start = first.range.start;
+        let column = start - self.scanner.line_start;
+        let mut own = self.shared.open_mapping();
+        let mut fields = R::Fields::default();
+        let mut key = first;
+        loop {
+            let (value, node) = self.content(column, depth)?;
+            R::insert(&mut fields, &key.text, &key.range, node);
+            if !self.shared.members(&mut own).add(key.text.into(), value) {
+                return None;
+            }
+            if self.is_left_of(column) {
+                break;
+            }
+            if self.column() > column {
+                return None;
+            }
+            key = self.key()?;
+        }
+        let map = self.shared.close_mapping(own, self.shares);
+        Some((Value::Object(map), R::mapping(fields, &(start..self.last_end))))
+    }
+
+    /// The list whose first `- ` is the next text; without indentation, it is at the column of the mapping around it.
+    fn list(&mut self, depth: usize, indentless: bool) -> Found<R> {
+        let depth = depth.checked_sub(1)?;
+        let (start, column) = (self.scanner.pos, self.column());
+        let own = self.shared.open_list();
+        let mut entries = R::Entries::default();
+        loop {
+            let (item, node) = self.entry(column, depth)?;
+            self.shared.push(item);
+            R::push(&mut entries, node);
+            if self.is_left_of(column) {
+                break;
+            }
+            if self.column() > column {
+                return None;
+            }
+            if !self.is_entry() {
+                if indentless {
+                    break;
+                }
+                return None;
+            }
+        }
+        let items = self.shared.close_list(own);
+        Some((Value::Array(items), R::sequence(entries, &(start..self.last_end))))
+    }
+
+    /// What follows `key:` of a mapping at `column`.
+    fn content(&mut self, column: usize, depth: usize) -> Found<R> {
+        self.skip_spaces();
+        if !matches!(self.byte(), b'\n' | b'#') {
+            return self.node_of_line(column, depth);
+        }
+        self.next_line()?;
+        if self.is_left_of(column) || (self.column() == column && !self.is_entry()) {
+            return Some(self.absent());
+        }
+        if self.column() == column {
+            return self.list(depth, true);
+        }
+        self.collection(depth)
+    }
+
+    /// One entry of a list at `column`, `- ` in front.
+    fn entry(&mut self, column: usize, depth: usize) -> Found<R> {
+        self.last_end = self.scanner.pos + 1;
+        self.scanner.pos = self.last_end;
+        self.skip_spaces();
+        match self.byte() {
+            b'\n' | b'#' => {
+                self.next_line()?;
+                if self.is_left_of(column) || self.column() == column {
+                    return Some(self.absent());
+                }
+                self.collection(depth)
+            }
+            b'-' if self.is_entry() => self.list(depth, false),
+            b'"' | b'\'' => match self.quoted_key() {
+                Ok(key) => self.mapping(depth, key),
+                Err(token) => self.quoted(token?),
+            },
+            _ => match self.plain_key() {
+                Some(key) => self.mapping(depth, key),
+                None => self.node_of_line(column, depth),
+            },
         }
     }
 
-    /// Goes over spaces, comments, and lines that end in LF.
-    fn skip_blank_lines(&mut self) {
-        loop {
-            self.skip_spaces();
-            if self.at(self.pos) == b'#' {
-                self.pos = self.line_end(self.pos);
-            }
-            if self.at(self.pos) != b'\n' {
-                return;
-            }
-            self.pos += 1;
-            self.line_start = self.pos;
-            self.key_allowed = true;
+    /// A key and its `:`.
+    fn key(&mut self) -> Option<Key<'t>> {
+        match self.byte() {
+            b'"' | b'\'' => self.quoted_key().ok(),
+            _ => self.plain_key(),
         }
+    }
+
+    /// A key that is one word, and no number, boolean, or null; nothing moves if there is none.
+    fn plain_key(&mut self) -> Option<Key<'t>> {
+        let start = self.scanner.pos;
+        if !is_in(&STARTS_PLAIN, self.byte()) {
+            return None;
+        }
+        let mut end = word_end(self.scanner.bytes, start);
+        while self.scanner.at(end) == b':' && !self.ends_key(end) {
+            end = word_end(self.scanner.bytes, end + 1);
+        }
+        let text = self.scanner.slice(start, end);
+        if self.scanner.at(end) != b':' || text.len() > LONGEST_SIMPLE_KEY || read_plain(text).is_some() {
+            return None;
+        }
+        self.pass_colon(end);
+        Some(Key {
+            text: text.into(),
+            range: start..end,
+        })
+    }
+
+    /// A key in quotes; or the scalar that turns out to be none, if it is fine.
+    fn quoted_key(&mut self) -> Result<Key<'t>, Option<Token<'t>>> {
+        let line_start = self.scanner.line_start;
+        let token = self.scanner.scan_quoted(self.byte()).map_err(|_| None)?;
+        let end = token.end;
+        if self.scanner.at(end) != b':' || !self.ends_key(end) {
+            return Err(Some(token));
+        }
+        let range = token.start..end;
+        match token.kind {
+            TokenKind::Scalar { text, .. }
+                if self.scanner.line_start == line_start && range.len() <= LONGEST_SIMPLE_KEY =>
+            {
+                self.pass_colon(end);
+                Ok(Key { text, range })
+            }
+            _ => Err(None),
+        }
+    }
+
+    /// Whether the `:` at `end` makes a key of what is before it.
+    fn ends_key(&self, end: usize) -> bool {
+        matches!(self.scanner.at(end + 1), b' ' | b'\n')
+    }
+
+    fn pass_colon(&mut self, at: usize) {
+        self.last_end = at + 1;
+        self.scanner.pos = self.last_end;
+    }
+
+    // ---- what begins on a line, in a block collection at `column`
+
+    fn node_of_line(&mut self, column: usize, depth: usize) -> Found<R> {
+        match self.byte() {
+            byte @ (b'"' | b'\'') => {
+                let token = self.scanner.scan_quoted(byte).ok()?;
+                self.quoted(token)
+            }
+            byte @ (b'|' | b'>') => self.block_scalar(column, byte == b'|'),
+            b'[' | b'{' => {
+                let found = self.flow(depth)?;
+                self.next_line()?;
+                Some(found)
+            }
+            b'-' if !self.scanner.is_gap(self.scanner.pos + 1) => self.plain_lines(column),
+            // A byte order mark begins with 0xEF.
+            0x80.. if self.byte() != 0xEF && !self.scanner.is_gap(self.scanner.pos) => {
+                self.plain_lines(column)
+            }
+            byte if is_in(&STARTS_PLAIN, byte) => self.plain(column),
+            _ => None,
+        }
+    }
+
+    fn plain(&mut self, column: usize) -> Found<R> {
+        let (start, line_start) = (self.scanner.pos, self.scanner.line_start);
+        let mut stop = start;
+        loop {
+            stop = text_end(self.scanner.bytes, stop);
+            match self.scanner.at(stop) {
+                b'\n' => break,
+                b'#' if self.scanner.at(stop - 1) == b' ' => break,
+                b'#' => stop += 1,
+                b':' if !self.scanner.is_gap(stop + 1) => stop += 1,
+                _ => return self.plain_lines(column),
+            }
+        }
+        let text = self.scanner.slice(start, stop).trim_end_matches(' ');
+        self.scanner.pos = stop;
+        self.last_end = start + text.len();
+        let end = self.last_end;
+        self.next_line()?;
+        if self.column() > column {
+            // It may go on there.
+            (self.scanner.pos, self.scanner.line_start) = (start, line_start);
+            return self.plain_lines(column);
+        }
+        Self::meaning(text.into(), &(start..end))
+    }
+
+    /// A plain scalar as the scanner reads it, which may have several lines.
+    fn plain_lines(&mut self, column: usize) -> Found<R> {
+        self.scanner.indent = isize::try_from(column).ok()?;
+        self.scanner.key_allowed = false;
+        let token = self.scanner.scan_plain().ok()?;
+        self.last_end = token.end;
+        // Behind a line break, the scanner is at the next text.
+        if self.scanner.key_allowed {
+            self.skip_blank_lines();
+        } else {
+            self.next_line()?;
+        }
+        match token.kind {
+            TokenKind::Scalar { text, .. } => Self::meaning(text, &(token.start..token.end)),
+            _ => None,
+        }
+    }
+
+    /// The value of a scalar in quotes, which the scanner is behind.
+    fn quoted(&mut self, token: Token<'t>) -> Found<R> {
+        self.last_end = token.end;
+        self.next_line()?;
+        text_of(token).map(|(text, range)| (Value::String(text.into()), R::scalar(&range)))
+    }
+
+    fn block_scalar(&mut self, column: usize, literal: bool) -> Found<R> {
+        self.scanner.indent = isize::try_from(column).ok()?;
+        let token = self.scanner.scan_block_scalar(literal).ok()?;
+        self.last_end = token.end;
+        self.skip_blank_lines();
+        text_of(token).map(|(text, range)| (Value::String(text.into()), R::scalar(&range)))
+    }
+
+    fn meaning(text: Cow<'t, str>, range: &Range<usize>) -> Found<R> {
+        let value = match read_plain(&text) {
+            None => Value::String(text.into()),
+            Some(scalar) => scalar.into_value(range).ok()?,
+        };
+        Some((value, R::scalar(range)))
+    }
+
+    fn absent(&self) -> (Value, R::Node) {
+        (Value::Null, R::scalar(&(self.last_end..self.last_end)))
+    }
+
+    // ---- flow collections on one line
+
+    /// A flow collection, or what is inside one.
+    fn flow(&mut self, depth: usize) -> Found<R> {
+        let start = self.scanner.pos;
+        match self.byte() {
+            b'[' => self.flow_list(depth.checked_sub(1)?),
+            b'{' => self.flow_mapping(depth.checked_sub(1)?),
+            b'"' | b'\'' => {
+                let (text, range) = self.flow_quoted()?;
+                Some((Value::String(text.into()), R::scalar(&range)))
+            }
+            _ => {
+                let text = self.flow_word()?;
+                Self::meaning(text.into(), &(start..self.scanner.pos))
+            }
+        }
+    }
+
+    fn flow_list(&mut self, depth: usize) -> Found<R> {
+        let start = self.scanner.pos;
+        let own = self.shared.open_list();
+        let mut entries = R::Entries::default();
+        let mut goes_on = self.opens(b']');
+        while goes_on {
+            let (item, node) = self.flow(depth)?;
+            self.shared.push(item);
+            R::push(&mut entries, node);
+            goes_on = self.goes_on(b']')?;
+        }
+        let items = self.shared.close_list(own);
+        Some((Value::Array(items), R::sequence(entries, &(start..self.last_end))))
+    }
+
+    fn flow_mapping(&mut self, depth: usize) -> Found<R> {
+        let start = self.scanner.pos;
+        let mut own = self.shared.open_mapping();
+        let mut fields = R::Fields::default();
+        let mut goes_on = self.opens(b'}');
+        while goes_on {
+            let key_start = self.scanner.pos;
+            let key = match self.byte() {
+                b'"' | b'\'' => self.flow_quoted()?.0,
+                _ => self.flow_word().filter(|word| read_plain(word).is_none())?.into(),
+            };
+            let key_range = key_start..self.scanner.pos;
+            if self.byte() != b':' || self.scanner.at(self.scanner.pos + 1) != b' ' {
+                return None;
+            }
+            if key_range.len() > LONGEST_SIMPLE_KEY {
+                return None;
+            }
+            self.scanner.pos += 1;
+            self.skip_spaces();
+            let (value, node) = self.flow(depth)?;
+            R::insert(&mut fields, &key, &key_range, node);
+            if !self.shared.members(&mut own).add(key.into(), value) {
+                return None;
+            }
+            goes_on = self.goes_on(b'}')?;
+        }
+        let map = self.shared.close_mapping(own, self.shares);
+        Some((Value::Object(map), R::mapping(fields, &(start..self.last_end))))
+    }
+
+    /// Passes the opening bracket; whether an entry follows.
+    fn opens(&mut self, closing: u8) -> bool {
+        self.scanner.pos += 1;
+        self.skip_spaces();
+        !self.closes(closing)
+    }
+
+    /// Passes what follows an entry; whether another one does.
+    fn goes_on(&mut self, closing: u8) -> Option<bool> {
+        self.skip_spaces();
+        if self.closes(closing) {
+            return Some(false);
+        }
+        if self.byte() != b',' {
+            return None;
+        }
+        self.scanner.pos += 1;
+        self.skip_spaces();
+        Some(true)
+    }
+
+    fn closes(&mut self, closing: u8) -> bool {
+        let closes = self.byte() == closing;
+        if closes {
+            self.scanner.pos += 1;
+            self.last_end = self.scanner.pos;
+        }
+        closes
+    }
+
+    /// A scalar in quotes, on one line.
+    fn flow_quoted(&mut self) -> Option<(Cow<'t, str>, Range<usize>)> {
+        let line_start = self.scanner.line_start;
+        let token = self.scanner.scan_quoted(self.byte()).ok()?;
+        let is_on_line = self.scanner.line_start == line_start;
+        text_of(token).filter(|_| is_on_line)
+    }
+
+    /// A plain scalar that is one word.
+    fn flow_word(&mut self) -> Option<&'t str> {
+        let start = self.scanner.pos;
+        if !is_in(&STARTS_PLAIN, self.byte()) {
+            return None;
+        }
+        let mut end = find_in(self.scanner.bytes, start, &ENDS_FLOW);
+        while self.scanner.at(end) == b':' && is_in(&STARTS_PLAIN, self.scanner.at(end + 1)) {
+            end = find_in(self.scanner.bytes, end + 1, &ENDS_FLOW);
+        }
+        self.scanner.pos = end;
+        Some(self.scanner.slice(start, end))
+    }
+
+    // ---- where the scanner is
+
+    fn byte(&self) -> u8 {
+        self.scanner.at(self.scanner.pos)
+    }
+
+    fn column(&self) -> usize {
+        self.scanner.pos - self.scanner.line_start
+    }
+
+    fn is_end(&self) -> bool {
+        self.scanner.pos >= self.scanner.bytes.len()
+    }
+
+    /// Whether a collection at `column` is over.
+    fn is_left_of(&self, column: usize) -> bool {
+        self.column() < column || self.is_end()
+    }
+
+    /// Whether `- ` is next.
+    fn is_entry(&self) -> bool {
+        self.byte() == b'-' && matches!(self.scanner.at(self.scanner.pos + 1), b' ' | b'\n')
     }
 
     fn skip_spaces(&mut self) {
-        while self.at(self.pos) == b' ' {
-            self.pos += 1;
+        self.scanner.pos = spaces_end(self.scanner.bytes, self.scanner.pos);
+    }
+
+    /// Goes over blanks and comments up to the next text.
+    fn skip_blank_lines(&mut self) {
+        loop {
+            self.skip_spaces();
+            if self.byte() == b'#' {
+                self.scanner.pos = self.scanner.line_end(self.scanner.pos);
+            }
+            if self.byte() != b'\n' {
+                return;
+            }
+            self.scanner.pos += 1;
+            self.scanner.line_start = self.scanner.pos;
         }
     }
 
-    /// Where the key at `start` ends, if one is there.
-    fn key_at(&mut self, start: usize) -> Option<usize> {
-        let end = self.word_at(start)?;
-        (self.at(end) == b':' && end - start <= LONGEST_SIMPLE_KEY).then_some(end)
-    }
-
-    /// Where the plain text at `start` has its first blank or break, or the `:` that makes it a key, if it starts as a key
-    /// may. The last answer is remembered: a line that closes several collections is asked for it by each.
-    fn word_at(&mut self, start: usize) -> Option<usize> {
-        if self.seen_word.start == start && !self.seen_word.is_empty() {
-            return Some(self.seen_word.end);
-        }
-        if !is_in(&STARTS_KEY, self.at(start)) {
+    /// Goes to the next text, which must be on another line.
+    fn next_line(&mut self) -> Option<()> {
+        let (pos, line_start) = (self.scanner.pos, self.scanner.line_start);
+        // A comment has a blank in front of it.
+        if self.byte() == b'#' && self.scanner.at(pos - 1) != b' ' {
             return None;
         }
-        let mut end = find_in(self.bytes, start, &ENDS_WORD);
-        while self.at(end) == b':' && !self.is_gap(end + 1) {
-            end = find_in(self.bytes, end + 1, &ENDS_WORD);
-        }
-        self.seen_word = start..end;
-        Some(end)
+        self.skip_blank_lines();
+        (self.scanner.line_start != line_start || self.is_end()).then_some(())
+    }
+}
+
+fn text_of(token: Token<'_>) -> Option<(Cow<'_, str>, Range<usize>)> {
+    match token.kind {
+        TokenKind::Scalar { text, .. } => Some((text, token.start..token.end)),
+        _ => None,
     }
 }
 
 fn is_in(set: &ByteSet, byte: u8) -> bool {
     set.get(usize::from(byte)).copied().unwrap_or_default()
-}
-
-impl<'t> Parser<'t> {
-    /// The next event, if it comes from a line in the usual form.
-    #[inline]
-    pub(super) fn next_of_line(&mut self) -> Outcome<Option<Event<'t>>> {
-        #[cfg(any(test, fuzzing))]
-        if self.by_tokens_alone {
-            return Ok(None);
-        }
-        if !self.scanner.is_between_tokens() {
-            return Ok(None);
-        }
-        match self.state {
-            State::BlockKey => self.key_of_line(),
-            State::BlockContent => self.content_of_line(),
-            State::BlockEntry | State::IndentlessEntry => self.entry_of_line(),
-            _ => Ok(None),
-        }
-    }
-
-    /// A key, with its scalar if one follows on the line; or the mapping's end.
-    fn key_of_line(&mut self) -> Outcome<Option<Event<'t>>> {
-        let Some(head) = self.scanner.head() else {
-            return Ok(None);
-        };
-        let column = self.scanner.column();
-        if column < self.scanner.indent {
-            return Ok(Some(self.close_block()));
-        }
-        let Head::Key(end) = head else {
-            return Ok(None);
-        };
-        if column > self.scanner.indent {
-            return Ok(None);
-        }
-        let start = self.scanner.pos;
-        let key = self.scanner.slice(start, end);
-        self.scanner.pass_key(start, end);
-        self.last_end = self.scanner.pos;
-        // A key that is no string may be refused, and before what follows it.
-        if is_string(key)
-            && let Some(token) = self.scalar_of_line()?
-        {
-            self.last_end = token.end;
-            return match token.kind {
-                TokenKind::Scalar { text, plain } => Ok(Some(Event::Member {
-                    key,
-                    key_range: start..end,
-                    text,
-                    plain,
-                    range: token.start..token.end,
-                })),
-                _ => self.no_node().map(Some),
-            };
-        }
-        self.state = State::BlockContent;
-        Ok(Some(Event::Scalar {
-            text: Cow::Borrowed(key),
-            plain: true,
-            properties: None,
-            range: start..end,
-        }))
-    }
-
-    /// The scalar behind `key:`, if one is on the line.
-    fn scalar_of_line(&mut self) -> Outcome<Option<Token<'t>>> {
-        self.scanner.skip_spaces();
-        let byte = self.scanner.at(self.scanner.pos);
-        if is_in(&STARTS_PLAIN, byte) {
-            return self.scanner.scan_plain().map(Some);
-        }
-        match byte {
-            b'\'' | b'"' => self.scanner.scan_quoted(byte).map(Some),
-            _ => Ok(None),
-        }
-    }
-
-    /// What follows `key:`.
-    fn content_of_line(&mut self) -> Outcome<Option<Event<'t>>> {
-        if let Some(token) = self.scalar_of_line()? {
-            return self.text_of_line(State::BlockKey, token).map(Some);
-        }
-        match self.scanner.at(self.scanner.pos) {
-            b'\n' | b'#' => Ok(self.content_below()),
-            _ => Ok(None),
-        }
-    }
-
-    /// What follows a line that ends with `key:`.
-    fn content_below(&mut self) -> Option<Event<'t>> {
-        let head = self.scanner.head()?;
-        let (column, indent) = (self.scanner.column(), self.scanner.indent);
-        let place = self.scanner.pos..self.scanner.pos;
-        let properties = None;
-        match head {
-            Head::Key(_) if column > indent => {
-                self.open_block(column, State::BlockKey, State::BlockKey);
-                Some(Event::MappingStart {
-                    properties,
-                    range: place,
-                })
-            }
-            Head::Entry if column >= indent => {
-                let inside = if column > indent {
-                    State::BlockEntry
-                } else {
-                    State::IndentlessEntry
-                };
-                self.open_block(column, State::BlockKey, inside);
-                Some(Event::SequenceStart {
-                    properties,
-                    range: place,
-                })
-            }
-            Head::Key(_) | Head::Entry => Some(self.absent_then(State::BlockKey)),
-        }
-    }
-
-    /// An entry of a list, or the list's end.
-    fn entry_of_line(&mut self) -> Outcome<Option<Event<'t>>> {
-        let Some(head) = self.scanner.head() else {
-            return Ok(None);
-        };
-        let (column, indent) = (self.scanner.column(), self.scanner.indent);
-        let indentless = self.state == State::IndentlessEntry;
-        match head {
-            Head::Entry if column == indent => self.content_of_entry(),
-            // The mapping around the list is at its column, and closes next if this line is left of both.
-            Head::Key(_) | Head::Entry if column <= indent && indentless => {
-                self.pop();
-                Ok(Some(Event::End { at: self.last_end }))
-            }
-            Head::Key(_) | Head::Entry if column < indent => Ok(Some(self.close_block())),
-            Head::Key(_) | Head::Entry => Ok(None),
-        }
-    }
-
-    /// What follows `- `: the first key of a mapping, or text up to the end of the line. The `- ` is passed only if one
-    /// of the two is there.
-    fn content_of_entry(&mut self) -> Outcome<Option<Event<'t>>> {
-        let scanner = &mut self.scanner;
-        let dash = scanner.pos;
-        let mut start = dash + 1;
-        while scanner.at(start) == b' ' {
-            start += 1;
-        }
-        let is_mapping = scanner.key_at(start).is_some();
-        // What begins otherwise may be a number that is refused, but only after what follows it was looked at.
-        let is_text = scanner.word_at(start).is_some_and(|end| scanner.at(end) == b'\n');
-        if !is_mapping && !is_text {
-            return Ok(None);
-        }
-        scanner.pos = start;
-        scanner.key_allowed = true;
-        self.last_end = dash + 1;
-        if is_text {
-            scanner.key_allowed = false;
-            let token = scanner.scan_plain()?;
-            return self.text_of_line(self.state, token).map(Some);
-        }
-        self.open_block(self.scanner.column(), self.state, State::BlockKey);
-        Ok(Some(Event::MappingStart {
-            properties: None,
-            range: start..start,
-        }))
-    }
-
-    /// A scalar, after which `then` holds.
-    fn text_of_line(&mut self, then: State, token: Token<'t>) -> Outcome<Event<'t>> {
-        self.last_end = token.end;
-        self.state = then;
-        match token.kind {
-            TokenKind::Scalar { text, plain } => Ok(Event::Scalar {
-                text,
-                plain,
-                properties: None,
-                range: token.start..token.end,
-            }),
-            _ => self.no_node(),
-        }
-    }
-
-    fn open_block(&mut self, column: isize, then: State, inside: State) {
-        self.outer.push(then);
-        self.state = inside;
-        self.scanner.open_indent(column);
-    }
-
-    fn close_block(&mut self) -> Event<'t> {
-        self.scanner.close_indent();
-        self.pop();
-        Event::End { at: self.last_end }
-    }
 }

@@ -1,21 +1,25 @@
 //! The members of the mappings that are open, and the items of the lists, on one stack each.
 //!
 //! Owns: where they wait until their collection is complete. Flows in: complete members and items. Flows out: maps and
-//! lists that take exactly the memory that they need. Must not know: events, positions.
+//! lists that take exactly the memory that they need. Must not know: events, positions, texts.
 
 use kube_json::{Map, Text, Value};
 
-use super::shared::Shared;
+use super::known::Known;
 
 /// Inserting into the middle of a sorted list moves what follows: a mapping with more members than this is a map of its
 /// own, which becomes a tree.
 const LONGEST_LIST: usize = 512;
 
-/// What is inside the collections that are open; the innermost collection's is last.
-#[derive(Default)]
-pub(super) struct Waiting {
+/// What the documents that are read one after the other share: what is equal in the next one shares the members of
+/// mappings before it, and memory is taken once. It decides only what takes memory of its own, never what is read, so it
+/// may be used for any documents in any order.
+#[derive(Debug, Default)]
+pub struct Shared {
+    // What is inside the collections that are open; the innermost collection's is last.
     members: Vec<(Text, Value)>,
     items: Vec<Value>,
+    known: Known,
 }
 
 /// The members of one open mapping.
@@ -31,7 +35,13 @@ pub(super) struct Members<'m> {
     own: &'m mut Own,
 }
 
-impl Waiting {
+impl Shared {
+    /// Forgets what waits: the last document may have ended with an error.
+    pub(super) fn begin(&mut self) {
+        self.members.clear();
+        self.items.clear();
+    }
+
     pub(super) const fn open_mapping(&self) -> Own {
         Own::From(self.members.len())
     }
@@ -43,17 +53,17 @@ impl Waiting {
         }
     }
 
-    /// The mapping, complete; it shares its members with an equal one that `shared` knows.
-    pub(super) fn close_mapping(&mut self, own: Own, shared: Option<&mut Shared>) -> Map {
+    /// The mapping, complete; if it `shares`, then its members with an equal one before it.
+    pub(super) fn close_mapping(&mut self, own: Own, shares: bool) -> Map {
         let start = match own {
             Own::From(start) => start.min(self.members.len()),
             Own::Many(map) => return map,
         };
         let members = self.members.get(start..).unwrap_or_default();
-        let Some(shared) = shared.filter(|_| !members.is_empty()) else {
+        if !shares || members.is_empty() {
             return Map::from_sorted(self.members.drain(start..));
-        };
-        let slot = shared.slot(members);
+        }
+        let slot = self.known.slot(members);
         if let Some(known) = slot.as_deref().filter(|known| is_equal(known, members)) {
             let known = known.clone();
             self.members.truncate(start);
@@ -98,6 +108,23 @@ impl Members<'_> {
                 .map_err(|position| start + position),
             _ => Err(start + members.len()),
         }
+    }
+
+    /// Adds a member, unless one has its name.
+    pub(super) fn add(&mut self, name: Text, value: Value) -> bool {
+        if let Own::From(start) = *self.own
+            && let members = self.stack.get(start..).unwrap_or_default()
+            && members.len() < LONGEST_LIST
+            && members.last().is_none_or(|(last, _)| *last < name)
+        {
+            self.stack.push((name, value));
+            return true;
+        }
+        let position = self.position(&name);
+        if position.is_err() {
+            self.set(position, name, value);
+        }
+        position.is_err()
     }
 
     pub(super) fn contains(&self, name: &str) -> bool {

@@ -27,8 +27,6 @@ pub(super) enum State {
     IndentlessEntry,
     BlockKey,
     BlockValue,
-    /// What follows the `:` of a block mapping.
-    BlockContent,
     FlowEntry {
         first: bool,
     },
@@ -66,9 +64,6 @@ pub(super) struct Parser<'t> {
     pub(super) tag_directives: Vec<TagText<'t>>,
     /// The end of the last token that was text, where an absent node is said to stand.
     pub(super) last_end: usize,
-    /// Leaves every line to the tokens.
-    #[cfg(any(test, fuzzing))]
-    pub(super) by_tokens_alone: bool,
 }
 
 impl<'t> Parser<'t> {
@@ -81,8 +76,6 @@ impl<'t> Parser<'t> {
             open_flow: Vec::new(),
             tag_directives: Vec::new(),
             last_end: 0,
-            #[cfg(any(test, fuzzing))]
-            by_tokens_alone: false,
         }
     }
 
@@ -288,10 +281,6 @@ impl<'t> Parser<'t> {
             return Ok(self.absent_then(State::BlockKey));
         }
         self.skip()?;
-        self.block_content()
-    }
-
-    fn block_content(&mut self) -> Outcome<Event<'t>> {
         match self.peek()? {
             TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => Ok(self.absent_then(State::BlockKey)),
             _ => self.node_then(State::BlockKey, Allowed::BlockOrIndentless),
@@ -389,9 +378,6 @@ impl<'t> Parser<'t> {
 
 impl<'t> Events<'t> for Parser<'t> {
     fn next(&mut self) -> Outcome<Event<'t>> {
-        if let Some(event) = self.next_of_line()? {
-            return Ok(event);
-        }
         match self.state {
             State::DocumentStart => self.document_start(),
             State::DocumentEnd => self.document_end(),
@@ -399,7 +385,6 @@ impl<'t> Events<'t> for Parser<'t> {
             State::IndentlessEntry => self.indentless_entry(),
             State::BlockKey => self.block_key(),
             State::BlockValue => self.block_value(),
-            State::BlockContent => self.block_content(),
             State::FlowEntry { first } => self.flow_entry(first),
             State::FlowKey { first } => self.flow_key(first),
             State::FlowValue { empty } => self.flow_value(empty),

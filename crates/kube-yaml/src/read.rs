@@ -11,10 +11,11 @@ use super::compose::compose;
 use super::error::{Error, ErrorKind, Outcome};
 use super::json::JsonParser;
 use super::limits::Limits;
+use super::lines::read_lines;
+use super::members::Shared;
 use super::parser::Parser;
 use super::position::{Located, Positions, Record, Unlocated};
 use super::scanner::Scanner;
-use super::shared::Shared;
 use super::split::{Chunk, Syntax, split};
 
 /// The value of one document of a stream. An empty document is null.
@@ -144,6 +145,9 @@ fn read_yaml<R: Record>(
 ) -> Outcome<(Value, R::Node)> {
     check_size(text, limits)?;
     let scanner = Scanner::new(text, joined_lines)?;
+    if let Some(read) = read_lines::<R>(scanner.clone(), limits, shared) {
+        return Ok(read);
+    }
     compose::<R>(&mut Parser::new(scanner), text, limits, shared, copied)
 }
 

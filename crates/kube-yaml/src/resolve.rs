@@ -96,13 +96,8 @@ pub(super) fn resolve<'t>(
     }
 }
 
-/// Whether a plain scalar is a string.
-pub(super) fn is_string(text: &str) -> bool {
-    read_plain(text).is_none()
-}
-
 /// The meaning of a plain scalar, or `None` when it is a string (docs/systems/kubernetes.md#scalars).
-fn read_plain(text: &str) -> Option<Scalar<'static>> {
+pub(super) fn read_plain(text: &str) -> Option<Scalar<'static>> {
     match text.as_bytes().first() {
         None => Some(Scalar::Null),
         Some(b'y' | b'Y' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'o' | b'O' | b'~') => read_word(text),

@@ -30,19 +30,6 @@ impl<'t> Scanner<'t> {
         let least_column = self.indent + 1;
         let mut line = self.plain_line(start);
         let mut end = line.end;
-        if let Some(next) = self.text_after(&line) {
-            self.line_start = line.stop + 1;
-            self.pos = next;
-            self.key_allowed = true;
-            return Ok(Token {
-                kind: TokenKind::Scalar {
-                    text: self.verbatim(start, end),
-                    plain: true,
-                },
-                start,
-                end,
-            });
-        }
         let mut folded: Option<String> = None;
         let mut after_break = false;
         loop {
@@ -144,21 +131,6 @@ impl<'t> Scanner<'t> {
                 }
             }
         }
-    }
-
-    /// Where the text of the next line begins, if the scalar ends with this line because that text is left of it: what
-    /// most scalars of Kubernetes objects do.
-    fn text_after(&self, line: &Line) -> Option<usize> {
-        if self.at(line.stop) != b'\n' || self.in_flow() {
-            return None;
-        }
-        let next_line = line.stop + 1;
-        let mut next = next_line;
-        while self.at(next) == b' ' {
-            next += 1;
-        }
-        let is_left = isize::try_from(next - next_line).is_ok_and(|column| column <= self.indent);
-        (is_left && !matches!(self.at(next), b'\n' | b'\r' | b'\t' | 0xC2 | 0xE2)).then_some(next)
     }
 
     /// Goes over line breaks and the blanks in front of the next line's text.

@@ -10,7 +10,6 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::ops::Range;
 
 use super::character::{Charset, break_length, check, count_work};
 use super::error::{Error, ErrorKind, Outcome};
@@ -21,7 +20,7 @@ use super::token::{Token, TokenKind};
 pub(super) const LONGEST_SIMPLE_KEY: usize = 1024;
 
 /// Reads tokens from one document.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Scanner<'t> {
     pub(super) text: &'t str,
     pub(super) bytes: &'t [u8],
@@ -48,8 +47,6 @@ pub(super) struct Scanner<'t> {
     charset: Charset,
     /// A position and the number of characters in front of it.
     counted: (usize, usize),
-    /// The word that was looked at last (`lines`).
-    pub(super) seen_word: Range<usize>,
 }
 
 /// A place where a key without `?` may have begun.
@@ -87,13 +84,12 @@ impl<'t> Scanner<'t> {
             keys: vec![PossibleKey::default()],
             lowest_waiting: 0,
             key_allowed: true,
-            queue: VecDeque::with_capacity(16),
+            queue: VecDeque::new(),
             taken: 0,
             head_is_final: false,
             ended: false,
             charset,
             counted: (0, 0),
-            seen_word: 0..0,
         })
     }
 
@@ -126,12 +122,6 @@ impl<'t> Scanner<'t> {
         self.queue
             .pop_front()
             .ok_or_else(|| Error::syntax(0..0, "the text ends", "this is a bug: please report it"))
-    }
-
-    /// Whether every token so far is taken, in block context.
-    #[inline]
-    pub(super) fn is_between_tokens(&self) -> bool {
-        self.queue.is_empty() && !self.in_flow() && !self.ended
     }
 
     // ---- looking at the text
@@ -290,20 +280,6 @@ impl<'t> Scanner<'t> {
         }
         self.lowest_waiting = self.lowest_waiting.min(level);
         Ok(())
-    }
-
-    /// Goes behind the `:` of a key of the block mapping at this column.
-    pub(super) fn pass_key(&mut self, start: usize, end: usize) {
-        if let Some(place) = self.keys.last_mut() {
-            *place = PossibleKey {
-                pos: start,
-                line_start: self.line_start,
-                ..PossibleKey::default()
-            };
-        }
-        // A key cannot follow a key on the same line.
-        self.key_allowed = false;
-        self.pos = end.saturating_add(1);
     }
 
     /// Forgets the possible key of this level.

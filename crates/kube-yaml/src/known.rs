@@ -11,14 +11,13 @@ use kube_json::{Map, Text, Value};
 /// is read. An object has a few dozen, so that those of the one before it are still there.
 const REMEMBERED: usize = 1024;
 
-/// The mappings of the documents that were read last: what is equal in the next one shares their members. It decides only
-/// what takes memory of its own, never what is read, so it may be used for any documents in any order.
+/// The mappings that were complete last.
 ///
-/// Mappings are kept by a number that equal ones have in common; a later one takes the place of another with its number.
+/// They are kept by a number that equal ones have in common; a later one takes the place of another with its number.
 #[derive(Debug, Default)]
-pub struct Shared(Vec<Map>);
+pub(super) struct Known(Vec<Map>);
 
-impl Shared {
+impl Known {
     /// Where a mapping with these members is remembered.
     pub(super) fn slot(&mut self, members: &[(Text, Value)]) -> Option<&mut Map> {
         if self.0.is_empty() {
