@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
+
 use super::error::{Error, ErrorKind, Outcome};
 use super::json;
 
@@ -104,23 +106,12 @@ fn newlines(text: &str) -> usize {
     newlines.map(usize::from).sum()
 }
 
-/// Where lines begin with `---`, from `start` on, which begins a line. Of three bytes in a row, one is looked at.
-fn separators(text: &str, start: usize) -> Vec<usize> {
-    let bytes = text.as_bytes();
-    let is_separator = |at: &usize| {
-        let is_line = *at == start || bytes.get(at - 1) == Some(&b'\n');
-        is_line && bytes.get(*at..).is_some_and(|rest| rest.starts_with(b"---"))
-    };
-    let mut found = Vec::new();
-    let mut at = start;
-    while let Some(byte) = bytes.get(at) {
-        if *byte == b'-' {
-            let around = at.saturating_sub(2).max(start)..=at;
-            found.extend({ around }.find(is_separator));
-        }
-        at += 3;
-    }
-    found
+/// Where lines begin with `---`, from `start` on, which begins a line.
+fn separators(text: &str, start: usize) -> impl Iterator<Item = usize> {
+    let rest = text.get(start..).unwrap_or("");
+    let is_first = rest.starts_with("---").then_some(start);
+    let others = memmem::find_iter(rest.as_bytes(), "\n---").map(move |at| start + at + 1);
+    is_first.into_iter().chain(others)
 }
 
 /// The documents from `start` on. A separator with nothing in front of it ends nothing and stays where it is, as
@@ -276,7 +267,7 @@ mod tests {
                 expected.extend(line.starts_with("---").then_some(at));
                 at += line.len();
             }
-            prop_assert_eq!(separators(&text, start), expected);
+            prop_assert_eq!(separators(&text, start).collect::<Vec<_>>(), expected);
             prop_assert_eq!(newlines(&text), text.matches('\n').count());
             for chunk in split(&text).unwrap_or_default() {
                 prop_assert_eq!(chunk.line, 1 + text[..chunk.offset].matches('\n').count());

@@ -237,13 +237,15 @@ fn parent_ref<'a>(
         group: reading.string(&field.get("group")).unwrap_or(GROUP),
         kind: reading.string(&field.get("kind")).unwrap_or("Gateway"),
         name: reading.required_string(&field.get("name"))?,
-        namespace: reading
-            .string(&field.get("namespace"))
+        namespace: field
+            .present("namespace")
+            .and_then(|namespace| reading.string(&namespace))
             .filter(|text| !text.is_empty()),
-        section_name: reading
-            .string(&field.get("sectionName"))
+        section_name: field
+            .present("sectionName")
+            .and_then(|name| reading.string(&name))
             .filter(|text| !text.is_empty()),
-        port: reading.integer(&field.get("port")),
+        port: field.present("port").and_then(|port| reading.integer(&port)),
         at: ParentPlace::Entry(position),
     })
 }
@@ -282,9 +284,12 @@ fn mirrors<'a>(
     at: BackendPlace,
     backends: &mut Vec<BackendRef<'a>>,
 ) {
-    for (position, filter) in reading.items(&holder.get("filters")).enumerate() {
-        let reference = filter.get("requestMirror").get("backendRef");
-        if reference.is_present() {
+    let Some(filters) = holder.present("filters") else {
+        return;
+    };
+    for (position, filter) in reading.items(&filters).enumerate() {
+        let mirror = filter.present("requestMirror");
+        if let Some(reference) = mirror.and_then(|mirror| mirror.present("backendRef")) {
             let at = BackendPlace {
                 filter: Some(position),
                 ..at
@@ -300,13 +305,20 @@ fn backend_ref<'a>(
     at: BackendPlace,
 ) -> Option<BackendRef<'a>> {
     Some(BackendRef {
-        group: core_group(reading.string(&field.get("group")).unwrap_or_default()),
-        kind: reading.string(&field.get("kind")).unwrap_or("Service"),
+        group: field
+            .present("group")
+            .and_then(|group| reading.string(&group))
+            .map_or("", core_group),
+        kind: field
+            .present("kind")
+            .and_then(|kind| reading.string(&kind))
+            .unwrap_or("Service"),
         name: reading.required_string(&field.get("name"))?,
-        namespace: reading
-            .string(&field.get("namespace"))
+        namespace: field
+            .present("namespace")
+            .and_then(|namespace| reading.string(&namespace))
             .filter(|text| !text.is_empty()),
-        port: reading.integer(&field.get("port")),
+        port: field.present("port").and_then(|port| reading.integer(&port)),
         at,
     })
 }

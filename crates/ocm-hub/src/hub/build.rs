@@ -23,7 +23,7 @@ use crate::object::{Faultless, Object, Origin};
 use crate::parallel;
 use crate::progress::{Progress, Stage};
 use crate::source::{Document, Room, Sources};
-use apimachinery::{ApiVersion, GroupKind, Work};
+use apimachinery::{ApiVersion, GroupKind, NameHash, NameMap, Work};
 
 /// The user's options for the input.
 #[derive(Debug, Clone, Default)]
@@ -494,7 +494,8 @@ fn check(
 /// Keeps the first object of each identity, in the order of the input, and reports the others, which come second. The
 /// objects may be parts of something else.
 pub fn without_duplicates<T: AsRef<Object>>(all: Vec<T>, findings: &mut Findings) -> (Vec<T>, Vec<T>) {
-    let mut first: HashMap<[&str; 4], &Object> = HashMap::with_capacity(all.len());
+    let mut first: NameMap<[&str; 4], &Object> =
+        NameMap::with_capacity_and_hasher(all.len(), NameHash::default());
     let mut is_again = Vec::with_capacity(all.len());
     for object in all.iter().map(AsRef::as_ref) {
         let group = object.api_version.group.as_str();

@@ -21,6 +21,7 @@ use super::status::accepted;
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
 use crate::object::Object;
 use crate::topology::{GatewayId, Level, Node};
+use apimachinery::Field;
 
 /// So many listeners are named that share a port with the one of a policy.
 const MOST_NAMED: usize = 3;
@@ -96,10 +97,16 @@ pub fn outcomes(
 fn by_filter(route: &Object, findings: &mut Findings) {
     let rules = route.root().get("spec").get("rules");
     for rule in rules.items() {
-        let backends = rule.get("backendRefs");
-        let lists = std::iter::once(rule.get("filters")).chain(backends.items().map(|to| to.get("filters")));
+        let backends = rule.present("backendRefs");
+        let backends = backends.iter().flat_map(Field::items);
+        let lists = rule
+            .present("filters")
+            .into_iter()
+            .chain(backends.filter_map(|to| to.present("filters")));
         for filter in lists.flat_map(|filters| filters.items()) {
-            let named = filter.get("extensionRef");
+            let Some(named) = filter.present("extensionRef") else {
+                continue;
+            };
             let Some(kind) = named.text("kind").filter(|kind| kind.ends_with("Policy")) else {
                 continue;
             };

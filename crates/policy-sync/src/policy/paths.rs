@@ -5,7 +5,8 @@
 //! Flows in: attachments. Flows out: [`PathEffective`]s.
 //! Must not know: where other paths begin, statuses.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use apimachinery::NameMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -122,7 +123,7 @@ pub(super) fn paths_from(
         attachments,
         budget,
         kind,
-        known: HashMap::new(),
+        known: NameMap::default(),
         found: Vec::new(),
     };
     if !kind_of.nodes.is_empty() {
@@ -146,7 +147,7 @@ struct Walk<'l, 'a> {
     attachments: &'l Attachments<'a>,
     budget: &'l PathBudget,
     kind: KindId,
-    known: HashMap<OnTheWay<'l>, Arc<Effective>>,
+    known: NameMap<OnTheWay<'l>, Arc<Effective>>,
     found: Vec<PathEffective>,
 }
 

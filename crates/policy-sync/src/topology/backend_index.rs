@@ -5,12 +5,12 @@
 //! It keeps no names: it compares those of the rows. Routes name two backends each, and a fleet has many routes: their
 //! names take as little memory as they can.
 
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::BuildHasher as _;
 
 use hashbrown::HashTable;
 
 use super::ids::BackendId;
-use apimachinery::Identity;
+use apimachinery::{Identity, NameHash};
 use kube_json::Text;
 
 /// Group, kind, namespace, and name of a backend.
@@ -50,7 +50,7 @@ impl BackendName {
 #[derive(Debug, Default)]
 pub(super) struct BackendIndex {
     numbers: HashTable<BackendId>,
-    hashing: RandomState,
+    hashing: NameHash,
 }
 
 impl BackendIndex {

@@ -4,7 +4,7 @@
 //! Flows in: the hub's objects, and for a view of one cluster its local objects. Flows out: [`Topology`].
 //! Must not know: policies.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use super::backend_index::{BackendKey, BackendName};
 use super::controllers::Controllers;
@@ -23,7 +23,7 @@ use crate::api::route::{ROUTE_KINDS, Route, RouteRule, is_route, service_ports};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, RowId as _, Table};
 use crate::object::Object;
-use apimachinery::GroupKind;
+use apimachinery::{GroupKind, NameMap};
 
 /// The maximum number of listeners of the parents of all routes together: ten Gateways of 64 listeners with 1,500
 /// routes have a million, and fit into a file of half a megabyte.
@@ -247,7 +247,7 @@ impl<'a> Topology<'a> {
 
     /// Notes whose listeners these are.
     pub(super) fn own(&mut self, owner: Owner, listeners: Vec<ListenerId>) {
-        let mut named = HashMap::new();
+        let mut named = NameMap::default();
         for listener in &listeners {
             named
                 .entry(self.listeners.get(*listener).name)

@@ -5,7 +5,7 @@
 //! [`Delegations`], findings.
 //! Must not know: policies, clusters.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use kube_json::{Map, Value, json};
 
@@ -19,7 +19,7 @@ use crate::api::route::{BackendRef, ParentRef, Route, RouteRule, inherits_matche
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Table};
 use crate::object::Object;
-use apimachinery::Identity;
+use apimachinery::{Identity, NameMap};
 
 /// So many routes and matches are looked at: with two routes on each of twenty steps there are a million ways.
 const MOST_HANDED_ON: usize = 100_000;
@@ -142,10 +142,10 @@ impl<'a> Topology<'a> {
 }
 
 /// HTTPRoutes by namespace.
-type ByNamespace<'r> = HashMap<&'r str, Vec<RouteId>>;
+type ByNamespace<'r> = NameMap<&'r str, Vec<RouteId>>;
 
 fn by_namespace<'r>(routes: &Table<RouteId, RouteNode<'r>>) -> ByNamespace<'r> {
-    let mut by_namespace = ByNamespace::new();
+    let mut by_namespace = ByNamespace::default();
     for (id, route) in routes.iter().filter(|(_, route)| is_http(route)) {
         let namespace = route.object.namespace_or_empty();
         by_namespace.entry(namespace).or_default().push(id);

@@ -4,8 +4,6 @@
 //! Flows out: rows by number, numbers by name.
 //! Must not know: how it is linked; policies.
 
-use std::collections::HashMap;
-
 use super::backend_index::{BackendIndex, BackendKey, BackendName};
 use super::delegation::Delegations;
 use super::ids::{
@@ -17,7 +15,7 @@ use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::{Route, is_route};
 use crate::hub::Table;
 use crate::object::{Object, Rank};
-use apimachinery::{GroupKind, Identity};
+use apimachinery::{GroupKind, Identity, NameMap};
 use kube_json::Text;
 
 /// The label by which any Namespace can be selected by its name.
@@ -164,7 +162,7 @@ pub(super) type Owner = (GatewayId, Option<ListenerSetId>);
 #[derive(Debug, Default)]
 pub(super) struct Owned<'a> {
     pub(super) all: Vec<ListenerId>,
-    pub(super) named: HashMap<&'a str, ListenerId>,
+    pub(super) named: NameMap<&'a str, ListenerId>,
 }
 
 /// Group, kind, namespace and name of a route.
@@ -191,20 +189,20 @@ pub struct Topology<'a> {
     pub backends: Table<BackendId, BackendNode<'a>>,
     /// Names of the ports of all backends.
     pub ports: Table<PortId, String>,
-    pub(super) class_ids: HashMap<&'a str, ClassId>,
-    pub(super) namespace_ids: HashMap<&'a str, NamespaceId>,
-    pub(super) gateway_ids: HashMap<(&'a str, &'a str), GatewayId>,
+    pub(super) class_ids: NameMap<&'a str, ClassId>,
+    pub(super) namespace_ids: NameMap<&'a str, NamespaceId>,
+    pub(super) gateway_ids: NameMap<(&'a str, &'a str), GatewayId>,
     /// By kind, namespace and name.
-    pub(super) set_ids: HashMap<(&'a str, &'a str, &'a str), ListenerSetId>,
+    pub(super) set_ids: NameMap<(&'a str, &'a str, &'a str), ListenerSetId>,
     /// The ListenerSets that are attached to no Gateway, and why.
-    pub(super) detached: HashMap<Identity, (&'a Object, Detached<'a>)>,
-    pub(super) route_ids: HashMap<RouteKey<'a>, RouteId>,
+    pub(super) detached: NameMap<Identity, (&'a Object, Detached<'a>)>,
+    pub(super) route_ids: NameMap<RouteKey<'a>, RouteId>,
     /// Route kinds besides those of Gateway API.
     pub(super) more_routes: Vec<GroupKind>,
     /// The delegations from rules to other routes.
     pub(super) delegations: Delegations,
     /// The listeners of each Gateway's own and of each of its ListenerSets.
-    pub(super) owned: HashMap<Owner, Owned<'a>>,
+    pub(super) owned: NameMap<Owner, Owned<'a>>,
     /// Whether routes name more listeners than are looked at: then none has parents.
     pub(super) is_too_wide: bool,
     /// Whether a rule hands requests on to other routes.
