@@ -26,9 +26,9 @@ use super::token::{Token, TokenKind};
 /// Each level here is one of the machine stack. No Kubernetes object has as many.
 const DEEPEST: usize = 64;
 
-/// Bytes with which only a plain scalar begins, whatever follows.
+/// Bytes with which only a plain scalar begins, whatever follows. `<` is not one: `<<` may merge.
 const STARTS_PLAIN: ByteSet =
-    byte_set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/.+~$(");
+    byte_set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/.+~$^()\\;=");
 /// Bytes at which a plain word in a flow collection may end. 0xC2 and 0xE2 begin the line breaks that are not ASCII.
 const ENDS_FLOW: ByteSet = byte_set(b" \t\n\r:#,?[]{}\xC2\xE2");
 
@@ -444,11 +444,18 @@ impl<'t, R: Record> Lines<'t, '_, R> {
     /// A plain scalar that is one word.
     fn flow_word(&mut self) -> Option<&'t str> {
         let start = self.scanner.pos;
-        if !is_in(&STARTS_PLAIN, self.byte()) {
+        let mut first = start;
+        while self.scanner.at(first) == b'-' {
+            first += 1;
+        }
+        if !is_in(&STARTS_PLAIN, self.scanner.at(first)) {
             return None;
         }
-        let mut end = find_in(self.scanner.bytes, start, &ENDS_FLOW);
-        while self.scanner.at(end) == b':' && is_in(&STARTS_PLAIN, self.scanner.at(end + 1)) {
+        let mut end = find_in(self.scanner.bytes, first, &ENDS_FLOW);
+        while match self.scanner.at(end) {
+            b':' => is_in(&STARTS_PLAIN, self.scanner.at(end + 1)),
+            byte => byte == b'#',
+        } {
             end = find_in(self.scanner.bytes, end + 1, &ENDS_FLOW);
         }
         self.scanner.pos = end;

@@ -14,13 +14,16 @@ use apimachinery::{Identity, NameHash};
 use kube_json::Text;
 
 /// Group, kind, namespace, and name of a backend.
-pub(super) type BackendKey<'k> = (&'k str, &'k str, Option<&'k str>, &'k str);
+pub(crate) type BackendKey<'k> = (&'k str, &'k str, Option<&'k str>, &'k str);
+
+/// Group and kind of a Service.
+const SERVICE: (&str, &str) = ("", "Service");
 
 /// The name of a backend as it is kept.
 #[derive(Debug, Clone)]
 pub(crate) struct BackendName {
-    group: Text,
-    pub(crate) kind: Text,
+    /// Group and kind, unless it is a Service, as nearly all are.
+    other_kind: Option<Box<(Text, Text)>>,
     pub(crate) namespace: Option<Text>,
     pub(crate) name: Text,
 }
@@ -28,15 +31,18 @@ pub(crate) struct BackendName {
 impl BackendName {
     pub(super) fn of((group, kind, namespace, name): BackendKey<'_>) -> Self {
         Self {
-            group: group.into(),
-            kind: kind.into(),
+            other_kind: ((group, kind) != SERVICE).then(|| Box::new((group.into(), kind.into()))),
             namespace: namespace.map(Text::from),
             name: name.into(),
         }
     }
 
-    pub(super) fn key(&self) -> BackendKey<'_> {
-        (&self.group, &self.kind, self.namespace.as_deref(), &self.name)
+    pub(crate) fn key(&self) -> BackendKey<'_> {
+        let (group, kind) = match &self.other_kind {
+            Some(other) => (other.0.as_str(), other.1.as_str()),
+            None => SERVICE,
+        };
+        (group, kind, self.namespace.as_deref(), &self.name)
     }
 
     /// The same for everybody else.

@@ -11,7 +11,7 @@ use super::controllers::Controllers;
 use super::hierarchy::{
     BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology,
 };
-use super::ids::{BackendId, ClassId, ListenerId, NamespaceId, RouteId};
+use super::ids::{BackendId, ClassId, Ids, ListenerId, NamespaceId, RouteId};
 use super::listener::ListenerNode;
 use super::near::NearObjects;
 use super::parents::{missing_parents, parent_cycles};
@@ -326,7 +326,7 @@ impl<'a> Topology<'a> {
             object,
             route,
             namespace,
-            rules: Vec::new(),
+            rules: Ids::new(),
             gateways: gateways.into_iter().collect(),
             services: services.into_iter().collect(),
             refused_at,
@@ -393,10 +393,10 @@ impl<'a> Topology<'a> {
         route: &Object,
         rule: &RouteRule<'a>,
         (sources, grants): (Sources<'a>, &Grants<'a>),
-    ) -> Vec<BackendId> {
+    ) -> Ids<BackendId> {
         let own = route.namespace_or_empty();
         let from = (route.api_version.group.as_str(), route.kind.as_str(), own);
-        let mut backends = Vec::new();
+        let mut backends = Ids::new();
         for backend in &rule.backends {
             let namespace = backend.namespace.unwrap_or(own);
             if grants.permit(from, namespace, (backend.group, backend.kind, backend.name)) {
@@ -426,7 +426,7 @@ impl<'a> Topology<'a> {
             name,
             object,
             ports: ports.collect(),
-            routes: Vec::new(),
+            routes: Ids::new(),
             meshed: Vec::new(),
         };
         let backend = self.backends.push(node);

@@ -7,7 +7,7 @@
 use super::backend_index::{BackendIndex, BackendKey, BackendName};
 use super::delegation::Delegations;
 use super::ids::{
-    BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, PortId, RouteId, RuleId,
+    BackendId, ClassId, GatewayId, Ids, ListenerId, ListenerSetId, NamespaceId, PortId, RouteId, RuleId,
 };
 use super::listener::ListenerNode;
 use super::node::Node;
@@ -118,11 +118,11 @@ pub struct RouteNode<'a> {
     /// Its namespace.
     pub namespace: NamespaceId,
     /// Its rules, in their order.
-    pub rules: Vec<RuleId>,
+    pub rules: Ids<RuleId>,
     /// Gateways that it is attached to, or that what hands requests on to it is attached to, sorted.
-    pub gateways: Vec<GatewayId>,
+    pub gateways: Ids<GatewayId>,
     /// Services of a mesh that are its parents, sorted.
-    pub services: Vec<BackendId>,
+    pub services: Ids<BackendId>,
     /// Where it is attached to nothing: the places at which it may be said why.
     pub(super) refused_at: Vec<Said<'a>>,
     /// Whether it is a route of the hub that is not synced, and that another tool is assumed to deliver.
@@ -137,7 +137,7 @@ pub struct RuleNode {
     /// Its own name, or `rule-<1-based index>`.
     pub name: Text,
     /// Backends, each once, in their order.
-    pub backends: Vec<BackendId>,
+    pub backends: Ids<BackendId>,
 }
 
 /// A backend.
@@ -150,7 +150,7 @@ pub struct BackendNode<'a> {
     /// Its ports.
     pub ports: Box<[PortId]>,
     /// Routes that forward to it, sorted.
-    pub routes: Vec<RouteId>,
+    pub routes: Ids<RouteId>,
     /// Routes whose parent it is, sorted.
     pub meshed: Vec<RouteId>,
 }

@@ -48,7 +48,7 @@ mod tests;
 pub use controllers::Controllers;
 pub use hierarchy::Topology;
 pub(crate) use hierarchy::{GatewayNode, NAMESPACE_NAME_LABEL, RouteNode};
-pub use ids::{BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, RouteId, RuleId};
+pub use ids::{BackendId, ClassId, GatewayId, Ids, ListenerId, ListenerSetId, NamespaceId, RouteId, RuleId};
 pub use level::Level;
 pub use listener::ListenerNode;
 pub(crate) use near::{Near, NearObjects};

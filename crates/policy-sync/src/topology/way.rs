@@ -93,7 +93,7 @@ impl Topology<'_> {
     /// The rules of a route that take anything on a way, in their order.
     pub(crate) fn rules_on(&self, via: Option<DelegationId>, route: RouteId) -> Vec<RuleId> {
         match via {
-            None => self.routes.get(route).rules.clone(),
+            None => self.routes.get(route).rules.to_vec(),
             Some(via) => {
                 let rules = self.delegations.get(via).rules.iter();
                 rules.map(|(rule, _)| *rule).collect()
