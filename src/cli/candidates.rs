@@ -20,7 +20,7 @@ pub(crate) fn objects(current: &OsStr) -> Vec<CompletionCandidate> {
     let all = hub.objects.iter().chain(hub.spokes.values().flatten());
     let mut keys: BTreeSet<(String, &str, String)> = BTreeSet::new();
     for object in all {
-        let kind = object.kind.to_lowercase();
+        let kind = object.kind.as_str().to_lowercase();
         groups
             .entry(kind.clone())
             .or_default()

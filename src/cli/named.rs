@@ -89,7 +89,10 @@ pub(crate) fn of_kind<'a>(
     if !of_kind.is_empty() {
         return Ok(of_kind);
     }
-    let kinds: BTreeSet<String> = objects.iter().map(|object| object.kind.to_lowercase()).collect();
+    let kinds: BTreeSet<String> = objects
+        .iter()
+        .map(|object| object.kind.as_str().to_lowercase())
+        .collect();
     let near = nearest(&kind.to_lowercase(), kinds.iter().map(String::as_str));
     let help = near.map_or_else(
         || {

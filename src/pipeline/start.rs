@@ -134,7 +134,7 @@ pub fn sorted_files<'o>(objects: impl IntoIterator<Item = &'o Object>) -> Sorted
         let is_rendered =
             object.is(WORK_GROUP, MANIFEST_WORK) || object.is(WORK_GROUP, MANIFEST_WORK_REPLICA_SET);
         if is_rendered || object.is("", "Secret") {
-            let count = sorted.left_out.entry(object.kind.clone()).or_default();
+            let count = sorted.left_out.entry(object.kind.to_string()).or_default();
             *count = count.saturating_add(1);
             continue;
         }

@@ -240,7 +240,7 @@ impl<'a> About<'a> {
                     subjects.push(Subject::Called {
                         kind: kind.clone(),
                         namespace,
-                        name: object.name.clone(),
+                        name: object.name.to_string(),
                     });
                 }
             }

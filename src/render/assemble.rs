@@ -169,7 +169,7 @@ impl<'a> Assembly<'a> {
                 Role::Route | Role::Object => &mut self.plan.objects,
             };
             if !variants.is_empty() {
-                let count = by_kind.entry(synced.object.kind.clone()).or_default();
+                let count = by_kind.entry(synced.object.kind.to_string()).or_default();
                 *count = count.saturating_add(1);
             }
             let mut carried = carried(synced, variants, gateways, &mut kinds);

@@ -147,10 +147,10 @@ pub(super) fn carried<'a>(
                     resource: ResourceIdentifier {
                         group: object.api_version.group,
                         resource: synced.resource.resource.clone(),
-                        namespace: object.namespace.unwrap_or_default(),
-                        name: object.name,
+                        namespace: object.namespace.unwrap_or_default().into(),
+                        name: object.name.into(),
                     },
-                    kind: object.kind,
+                    kind: object.kind.into(),
                     value: object.value,
                     feedback: rules.clone(),
                     reported,

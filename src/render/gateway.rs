@@ -30,10 +30,10 @@ pub(super) fn gateway_manifest(
         resource: ResourceIdentifier {
             group: GROUP.to_owned(),
             resource: "gateways".to_owned(),
-            namespace: object.namespace.unwrap_or_default(),
-            name: object.name,
+            namespace: object.namespace.unwrap_or_default().into(),
+            name: object.name.into(),
         },
-        kind: object.kind,
+        kind: object.kind.into(),
         value,
         feedback: gateway_rules(placed.gateway, placed.params.raw_feedback),
         reported: Reported::Conditions(&["Accepted", "Programmed"]),

@@ -77,10 +77,10 @@ impl Prunable {
     fn new(object: &Object) -> Self {
         Self {
             is_rbac: is_rbac(object),
-            kind: object.kind.clone(),
+            kind: object.kind.to_string(),
             api_version: object.api_version.to_string(),
             namespace: object.namespace_or_empty().to_owned(),
-            name: object.name.clone(),
+            name: object.name.to_string(),
         }
     }
 }

@@ -123,6 +123,15 @@ impl Value {
         self.as_number()?.as_f64()
     }
 
+    /// The text of a string, to be shared.
+    #[must_use]
+    pub const fn as_text(&self) -> Option<&Text> {
+        match self {
+            Self::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// The text, if this is one.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {

@@ -409,9 +409,9 @@ fn routes(hierarchy: &Hierarchy<'_>, profiles: &mut Profiles, tables: &mut Table
             OnRow(*gateway, (*listener).into(), profiled, others, only)
         });
         rows.push(RouteRow {
-            kind: entry.object.kind.clone(),
+            kind: entry.object.kind.to_string(),
             ns: entry.object.namespace_or_empty().to_owned(),
-            name: entry.object.name.clone(),
+            name: entry.object.name.to_string(),
             local: entry.local,
             hosts: entry.hosts.clone(),
             rules: entry.rules.clone(),

@@ -94,7 +94,7 @@ impl<'p> Rows<'_, 'p> {
             rows.push(PolicyRow {
                 kind: kind.unwrap_or_default(),
                 ns: policy.object.namespace_or_empty().to_owned(),
-                name: policy.object.name.clone(),
+                name: policy.object.name.to_string(),
                 at: tables.object(policy.object),
                 targets: targets(seen.attachments, policy, hierarchy, map),
                 mode,

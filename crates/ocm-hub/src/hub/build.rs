@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use kube_json::Value;
+use kube_json::{Text, Value};
 
 use super::identify::{metadata_findings, settle_namespace};
 use super::index::{Hub, Objects};
@@ -224,8 +224,8 @@ struct Drafts {
 /// A document that is not a complete object.
 struct Other {
     origin: Origin,
-    api_version: String,
-    kind: String,
+    api_version: Text,
+    kind: Text,
     value: Value,
     is_for_a_tool: bool,
 }
@@ -236,9 +236,9 @@ impl Drafts {
         let text = |key: &str| {
             value
                 .get(key)
-                .and_then(Value::as_str)
+                .and_then(Value::as_text)
+                .cloned()
                 .unwrap_or_default()
-                .to_owned()
         };
         let (api_version, kind) = (text("apiVersion"), text("kind"));
         let other = |value, is_for_a_tool| Other {
@@ -275,19 +275,19 @@ impl Drafts {
         }
         let metadata = value.get("metadata");
         let field = |key: &str| metadata.and_then(|metadata| metadata.get(key));
-        let name = field("name").and_then(Value::as_str);
+        let name = field("name").and_then(Value::as_text);
         let namespace = field("namespace").filter(|namespace| !namespace.is_null());
         let (Some(name), true) = (
-            name.filter(|name| !name.is_empty()).map(str::to_owned),
+            name.filter(|name| !name.is_empty()).cloned(),
             namespace.is_none_or(Value::is_string),
         ) else {
             self.others.push((room.clone(), other(value, false)));
             return;
         };
         let namespace = namespace
-            .and_then(Value::as_str)
+            .and_then(Value::as_text)
             .filter(|namespace| !namespace.is_empty())
-            .map(str::to_owned);
+            .cloned();
         let api_version = version;
         self.objects.push((
             room.clone(),

@@ -134,7 +134,7 @@ pub(super) fn settle_namespace(
             None
         }
         (Some(Scope::Namespaced), None) => {
-            object.namespace = default.map(str::to_owned);
+            object.namespace = default.map(Into::into);
             object.namespace.is_none().then(|| {
                 let (place, meant) = object.origin.missing(&object.value, "/metadata", "namespace");
                 Finding::new(

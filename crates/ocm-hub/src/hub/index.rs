@@ -196,7 +196,7 @@ impl Hub {
         let group = &object.api_version.group;
         let plural = self.kinds.kind(group, &object.kind);
         let plural = plural.map(|kind| kind.plural.to_ascii_lowercase());
-        let names = [Some(object.kind.to_ascii_lowercase()), plural];
+        let names = [Some(object.kind.as_str().to_ascii_lowercase()), plural];
         let with_group = |name: String| [format!("{name}.{}", group.to_ascii_lowercase()), name];
         names.into_iter().flatten().flat_map(with_group).collect()
     }

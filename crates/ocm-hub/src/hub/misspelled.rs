@@ -68,7 +68,7 @@ pub(super) fn correct_kind(
     } else {
         Severity::Warning
     };
-    object.kind = meant.kind.to_string();
+    object.kind = (*meant.kind).into();
     object.api_version.group = meant.group.to_string();
     Some(finding.severity(severity))
 }

@@ -112,9 +112,9 @@ mod tests {
 
         let mut changed = object(&value);
         *changed.value.get_mut("kind").unwrap() = kube_json::json!("B");
-        changed.kind = "B".to_owned();
+        changed.kind = "B".into();
         let mut of_another_kind = object(&value);
-        of_another_kind.kind = "B".to_owned();
+        of_another_kind.kind = "B".into();
         let mut of_another_group = object(&value);
         of_another_group.api_version.group = "h".to_owned();
         for other in [&changed, &of_another_kind, &of_another_group] {

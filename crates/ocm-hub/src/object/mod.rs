@@ -77,11 +77,11 @@ pub struct Object {
     /// Group and version.
     pub api_version: ApiVersion,
     /// Kind, such as `Gateway`.
-    pub kind: String,
+    pub kind: Text,
     /// Effective namespace, `None` for cluster-scoped objects.
-    pub namespace: Option<String>,
+    pub namespace: Option<Text>,
     /// `metadata.name`.
-    pub name: String,
+    pub name: Text,
     /// The whole object as written.
     pub value: Value,
     /// Where it came from.
@@ -99,7 +99,7 @@ impl Object {
     /// input. Missing parts are empty.
     #[must_use]
     pub fn from_value(value: Value, origin: Origin) -> Self {
-        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_text).cloned();
         Self {
             api_version: ApiVersion::parse(&text("/apiVersion").unwrap_or_default()),
             kind: text("/kind").unwrap_or_default(),
@@ -139,8 +139,8 @@ impl Object {
     pub fn identity(&self) -> Identity {
         Identity {
             group_kind: self.group_kind(),
-            namespace: self.namespace.clone(),
-            name: self.name.clone(),
+            namespace: self.namespace.as_deref().map(str::to_owned),
+            name: self.name.to_string(),
         }
     }
 
@@ -149,7 +149,7 @@ impl Object {
     pub fn group_kind(&self) -> GroupKind {
         GroupKind {
             group: self.api_version.group.clone(),
-            kind: self.kind.clone(),
+            kind: self.kind.to_string(),
         }
     }
 
@@ -176,7 +176,7 @@ impl Object {
     pub fn key(&self) -> String {
         match &self.namespace {
             Some(namespace) => format!("{namespace}/{}", self.name),
-            None => self.name.clone(),
+            None => self.name.to_string(),
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use kube_json::Value;
+use kube_json::{Text, Value};
 
 use crate::diagnostic::{Code, DocumentId, Finding, Place, SourceId};
 use crate::object::{Object, Origin};
@@ -135,9 +135,9 @@ impl PolicyView<'_> {
                 group: identity.group_kind.group,
                 version: String::new(),
             },
-            kind: identity.group_kind.kind,
-            namespace: identity.namespace,
-            name: identity.name,
+            kind: identity.group_kind.kind.into(),
+            namespace: identity.namespace.map(Text::from),
+            name: identity.name.into(),
             value: Value::Null,
             origin: Origin {
                 document: DocumentId {

@@ -147,7 +147,7 @@ impl Placing<'_> {
         });
         findings.extend(problems.map(|problem| finding(hub, problem)));
         let clusters = hub.objects.of_kind(GROUP, "ManagedCluster").iter();
-        let unable = clusters.filter(|cluster| self.unable.contains(&cluster.name));
+        let unable = clusters.filter(|cluster| self.unable.contains(cluster.name.as_str()));
         findings.extend(unable.filter_map(holds_no_work));
         if self.source == PlacementSource::Auto {
             let differences = evaluation.differences();

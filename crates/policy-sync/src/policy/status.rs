@@ -73,7 +73,7 @@ fn ancestor(attachments: &Attachments<'_>, gateway: GatewayId, conditions: Vec<C
             group: GROUP.to_owned(),
             kind: "Gateway".to_owned(),
             namespace: node.object.namespace_or_empty().to_owned(),
-            name: node.object.name.clone(),
+            name: node.object.name.to_string(),
             section_name: None,
         },
         controller_name: controller_name(attachments, gateway),

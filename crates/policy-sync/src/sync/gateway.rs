@@ -37,7 +37,7 @@ impl PlacedGateway<'_> {
             spec.insert("gatewayClassName".to_owned(), json!(self.params.downstream_class));
         }
         Some(Object {
-            namespace: Some(namespace),
+            namespace: Some(namespace.into()),
             value,
             ..object.clone_without_value()
         })

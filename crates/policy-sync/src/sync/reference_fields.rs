@@ -303,7 +303,7 @@ pub(super) type Labels = BTreeMap<String, String>;
 /// (docs/systems/references.md#who-makes-a-secret).
 pub(super) fn made_by(object: &Object) -> Option<(Identity, Labels)> {
     let spec = object.root().get("spec");
-    let own = || object.name.clone();
+    let own = || object.name.to_string();
     let text = |field: Field<'_>| field.str().map(str::to_owned);
     let (name, template) = match (object.api_version.group.as_str(), object.kind.as_str()) {
         ("cert-manager.io", "Certificate") => (text(spec.get("secretName"))?, spec.get("secretTemplate")),

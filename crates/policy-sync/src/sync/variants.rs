@@ -180,8 +180,8 @@ fn copies(
             };
             Copy {
                 object: Object {
-                    namespace: Some(downstream),
-                    name,
+                    namespace: Some(downstream.into()),
+                    name: name.into(),
                     value,
                     ..object.clone_without_value()
                 },

@@ -261,7 +261,7 @@ fn a_copy_of_a_route_has_the_rules_of_the_hub_if_they_mean_the_same() {
         }
     });
     assert_eq!(parents, as_they_are, "parents are its own");
-    let (moved, shared) = of_copies(&text, |copy| copy.namespace = Some("elsewhere".to_owned()));
+    let (moved, shared) = of_copies(&text, |copy| copy.namespace = Some("elsewhere".into()));
     assert_eq!(
         moved[0],
         "elsewhere/r rule-1: Service elsewhere/s, Service elsewhere/t"

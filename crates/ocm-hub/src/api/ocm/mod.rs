@@ -38,9 +38,9 @@ static DEFINITIONS: LazyLock<Vec<Crd>> = LazyLock::new(|| {
 /// Every finding is `object/schema` or `object/unknown-field`, an error, at the offending field.
 #[must_use]
 pub fn validate(object: &Object) -> Vec<Finding> {
-    let definition = DEFINITIONS.iter().find(|definition| {
-        (&definition.group, &definition.kind) == (&object.api_version.group, &object.kind)
-    });
+    let definition = DEFINITIONS
+        .iter()
+        .find(|definition| object.is(&definition.group, &definition.kind));
     let Some(served) = definition.and_then(|definition| definition.versions.first()) else {
         return Vec::new();
     };

@@ -21,7 +21,7 @@ fn affected(text: &str, target: &str) -> Vec<String> {
     });
     let authors = there.flat_map(|(_, authors)| authors);
     let mut names: Vec<String> = authors
-        .map(|author| seen.attachments.authored(author).object.name.clone())
+        .map(|author| seen.attachments.authored(author).object.name.to_string())
         .collect();
     names.sort();
     names

@@ -109,7 +109,7 @@ proptest! {
             let start = name(path.path.start.node());
             let end = path.path.backend.map(|backend| name(Node::Backend(backend)));
             let chain = path.effective.chain.iter();
-            let names = chain.map(|(_, policy)| seen.attachments.policy(*policy).object.name.clone());
+            let names = chain.map(|(_, policy)| seen.attachments.policy(*policy).object.name.to_string());
             let names: Vec<String> = names.collect();
             for (number, (namespace, labels)) in policies.iter().enumerate() {
                 let times = names.iter().filter(|name| **name == format!("p{number}")).count();
@@ -163,7 +163,7 @@ fn holding(seen: &Seen<'_>) -> BTreeSet<String> {
         .iter()
         .flat_map(|(_, path)| path.effective.chain.iter());
     chains
-        .map(|(_, policy)| seen.attachments.policy(*policy).object.name.clone())
+        .map(|(_, policy)| seen.attachments.policy(*policy).object.name.to_string())
         .collect()
 }
 
@@ -298,7 +298,7 @@ fn what_targets_a_waypoint_or_its_class_holds_for_the_services_that_it_serves() 
             });
             let chains = paths.flat_map(|(_, path)| path.effective.chain.iter());
             chains
-                .map(|(_, policy)| seen.attachments.policy(*policy).object.name.clone())
+                .map(|(_, policy)| seen.attachments.policy(*policy).object.name.to_string())
                 .collect()
         };
         (names(false), names(true))
@@ -431,7 +431,7 @@ fn a_waypoint_holds_its_own_service_and_what_gateways_send_passes_it_by_unless_a
         for (_, path) in seen.effective.iter() {
             let label = seen.attachments.topology.path_label(&path.path);
             let names = path.effective.chain.iter();
-            let names = names.map(|(_, policy)| seen.attachments.policy(*policy).object.name.clone());
+            let names = names.map(|(_, policy)| seen.attachments.policy(*policy).object.name.to_string());
             found.entry(label).or_default().extend(names);
         }
         (found, seen.said())

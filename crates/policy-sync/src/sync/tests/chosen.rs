@@ -13,7 +13,7 @@ fn services(text: &str, gateways: &[(&str, &[&str])]) -> Vec<String> {
         copies
             .map(|(variant, copy)| {
                 let object = &copy.object;
-                let field = |name: &str| object.value["metadata"][name].as_str().unwrap().to_owned();
+                let field = |name: &str| object.value["metadata"][name].as_text().unwrap().clone();
                 assert_eq!(
                     (object.name.clone(), object.namespace.clone()),
                     (field("name"), Some(field("namespace")))

@@ -563,7 +563,7 @@ fn touched_by(local: &str, by_other_targets: bool) -> Option<Vec<String>> {
         let found = touched(&hub.spokes["c1"], received.attachments, ours, by_other_targets)?;
         let names = found
             .iter()
-            .map(|gateway| ours.gateways.get(*gateway).gateway.object.name.clone());
+            .map(|gateway| ours.gateways.get(*gateway).gateway.object.name.to_string());
         Some(names.collect())
     })
 }
