@@ -38,7 +38,7 @@ pub use error::{Action, InventoryFault, Obstacle, Offender, OutputError, RootFau
 pub(crate) use inside::same_or_inside;
 pub use inventory::INVENTORY;
 pub(crate) use place::misplaced;
-pub use read::{TreeFile, TreeFiles, inventory_bytes, is_tree, listed, read_tree};
+pub use read::{TreeFile, TreeFiles, inventory_bytes, is_tree, read_tree, unwanted};
 #[cfg(feature = "git")]
 pub(crate) use scan::FILES_PER_TASK;
 pub use stream::stream;
