@@ -14,7 +14,7 @@ use clap::Args;
 use spokewright::diagnostic::{Code, Findings, Severity, counted, shell_path, write_json};
 use spokewright::output::{self, ChangeKind, Earlier, Options, OutputError, Summary, Tree};
 use spokewright::pipeline::{self, Analysis, Before, Remembered, Rendered, Request};
-use spokewright::render::{FluxKustomizations, Layout, Shard};
+use spokewright::render::{FluxKustomizations, KnownHashes, Layout, Shard};
 use spokewright::report::{RenderReport, kept_by_local_policies};
 
 use super::hook;
@@ -167,10 +167,23 @@ impl Render {
             || kept(analysis.render(empty_result(self.allow_empty), &mut findings)),
             || Earlier::open(&loaded.output, loaded.output_within.as_deref()).ok(),
         );
-        let status = self.report(asked, &analysis, (&loaded, &rendered, earlier), findings, start);
+        let known = remembered.as_ref().map(|remembered| remembered.hashes());
+        let layout = rendered.layout(&loaded);
+        let layout = match &known {
+            Some(known) => layout.after(known),
+            None => layout,
+        };
+        let status = self.report(
+            asked,
+            &analysis,
+            (&loaded, &rendered, &layout, earlier),
+            findings,
+            start,
+        );
         if let Some(remembered) = remembered {
-            *remembered = Remembered::of(&loaded);
-            drop(ManuallyDrop::into_inner(rendered));
+            let hashes = layout.into_hashes();
+            let plan = ManuallyDrop::into_inner(rendered).plan;
+            *remembered = Remembered::of(&loaded).and(KnownHashes::new(plan, hashes));
             drop(ManuallyDrop::into_inner(analysis));
             drop(ManuallyDrop::into_inner(loaded));
         }
@@ -182,7 +195,7 @@ impl Render {
         &self,
         asked: Asked<'_>,
         analysis: &Analysis<'_>,
-        (loaded, rendered, earlier): (&pipeline::Loaded, &Rendered, Option<Earlier>),
+        (loaded, rendered, layout, earlier): (&pipeline::Loaded, &Rendered, &Layout<'_>, Option<Earlier>),
         mut findings: Findings,
         start: Instant,
     ) -> anyhow::Result<Status> {
@@ -196,7 +209,7 @@ impl Render {
             Vec::new()
         };
         if let Some(earlier) = earlier {
-            let _ = analysis.compare_rights(rendered, &Before::Tree(earlier), &mut findings);
+            let _ = analysis.compare_rights(layout, &Before::Tree(earlier), &mut findings);
         }
         if self.report.is_some() && !findings.has_errors() {
             findings.extend(RenderReport::too_many_to_list(&rendered.plan));
@@ -248,18 +261,17 @@ impl Render {
         if let Some(line) = kept_by_local_policies(&rendered.withheld) {
             self.say(&line);
         }
-        let layout = rendered.layout(loaded);
         if self.output.as_deref() == Some(Path::new("-")) {
             let mut stdout = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-            output::stream(&layout, &mut stdout).context("cannot write to stdout")?;
+            output::stream(layout, &mut stdout).context("cannot write to stdout")?;
             stdout.flush().context("cannot write to stdout")?;
             self.say(&format!("{} in {}", counts(rendered), elapsed(start)));
             return Ok(Status::Done);
         }
-        let status = self.write(asked, loaded, rendered, &layout, start, findings)?;
+        let status = self.write(asked, loaded, rendered, layout, start, findings)?;
         let written = match (&self.flux_kustomizations, status) {
             (Some(directory), Status::Done | Status::Differs) => {
-                self.write_flux(directory, asked, loaded, &layout)?
+                self.write_flux(directory, asked, loaded, layout)?
             }
             _ => return Ok(status),
         };

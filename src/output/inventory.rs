@@ -28,10 +28,11 @@ pub(crate) const PLAN: &str = ".spokewright-inventory.next";
 const LONGEST_LINE: u64 = 32 * 1024;
 
 /// SHA-256 of a file's bytes.
-pub(super) type Hash = [u8; 32];
+pub type Hash = [u8; 32];
 
 /// The hash of some bytes.
-pub(super) fn hash(bytes: &[u8]) -> Hash {
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> Hash {
     Sha256::digest(bytes).into()
 }
 

@@ -36,7 +36,7 @@ pub(crate) use directories::position;
 pub use earlier::Earlier;
 pub use error::{Action, InventoryFault, Obstacle, Offender, OutputError, RootFault, TreeFault};
 pub(crate) use inside::same_or_inside;
-pub use inventory::INVENTORY;
+pub use inventory::{Hash, INVENTORY, sha256};
 pub(crate) use place::misplaced;
 pub use read::{TreeFile, TreeFiles, inventory_bytes, is_tree, read_tree, unwanted};
 #[cfg(feature = "git")]

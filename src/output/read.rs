@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::directories::stale;
 use super::error::{Action, Obstacle, Offender, OutputError};
-use super::inventory::{INVENTORY, Inventory, hash};
+use super::inventory::{INVENTORY, Inventory, sha256};
 use super::place::open_to_read;
 use super::record::Record;
 use super::root::Directories;
@@ -93,7 +93,7 @@ pub fn read_tree(
             }
             Ok(if is_expected(path, &buffer) {
                 Found::Expected
-            } else if record.is_ours(path, &hash(&buffer)) {
+            } else if record.is_ours(path, &sha256(&buffer)) {
                 Found::Other(String::from_utf8_lossy(&buffer).into_owned())
             } else {
                 Found::Edited
