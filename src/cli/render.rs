@@ -13,7 +13,7 @@ use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Code, Findings, Severity, counted, shell_path, write_json};
 use spokewright::output::{self, ChangeKind, Earlier, Options, OutputError, Summary, Tree};
-use spokewright::pipeline::{self, Analysis, Before, Remembered, Rendered, Request};
+use spokewright::pipeline::{self, Analysis, Before, Examined, Remembered, Rendered, Request};
 use spokewright::render::{FluxKustomizations, KnownHashes, Layout, Shard};
 use spokewright::report::{RenderReport, kept_by_local_policies};
 
@@ -138,7 +138,10 @@ impl Render {
             .work_kind
             .work_kind(self.clusters.is_narrowed() || self.shard.is_some())?;
         // A hook may compare with the last commit.
-        request.keeps_values = self.is_hook();
+        if self.is_hook() {
+            request.keeps_values = true;
+            request.examined = Examined::shared();
+        }
         // What we write beside the output is not input, wherever it stands.
         request.skip.extend(self.report.clone());
         request.skip.extend(self.flux_kustomizations.clone());
