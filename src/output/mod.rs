@@ -14,6 +14,7 @@ mod compare;
 mod directories;
 mod earlier;
 mod error;
+mod hash;
 mod inside;
 mod inventory;
 mod lock;
@@ -35,8 +36,9 @@ pub use atomic::{WrittenFiles, existing_files, write_files, write_named};
 pub(crate) use directories::position;
 pub use earlier::Earlier;
 pub use error::{Action, InventoryFault, Obstacle, Offender, OutputError, RootFault, TreeFault};
+pub use hash::{Hash, sha256};
 pub(crate) use inside::same_or_inside;
-pub use inventory::{Hash, INVENTORY, sha256};
+pub use inventory::INVENTORY;
 pub(crate) use place::misplaced;
 pub use read::{TreeFile, TreeFiles, inventory_bytes, is_tree, read_tree, unwanted};
 #[cfg(feature = "git")]

@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::compare::{Compared, compare};
-use super::inventory::{Hash, Inventory, sha256};
+use super::hash::{Hash, sha256};
+use super::inventory::Inventory;
 use super::record::Record;
 use super::root::{Directories, Root};
 use super::tree::{Tree, name_of};

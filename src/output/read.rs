@@ -9,7 +9,8 @@ use std::path::Path;
 
 use super::directories::stale;
 use super::error::{Action, Obstacle, Offender, OutputError};
-use super::inventory::{INVENTORY, Inventory, sha256};
+use super::hash::sha256;
+use super::inventory::{INVENTORY, Inventory};
 use super::place::open_to_read;
 use super::record::Record;
 use super::root::Directories;

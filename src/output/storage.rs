@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 
 use super::error::{Action, OutputError};
-use super::inventory::sha256;
+use super::hash::sha256;
 use super::root::Root;
 use super::tree::name_of;
 use crate::beneath::Directory;

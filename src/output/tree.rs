@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::path::{Component, Path};
 
-use super::inventory::{Hash, sha256};
+use super::hash::{Hash, sha256};
 
 /// What a file is for. Streams contain only objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

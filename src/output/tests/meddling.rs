@@ -6,7 +6,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::super::inventory::{Inventory, sha256};
+use super::super::hash::sha256;
+use super::super::inventory::Inventory;
 use super::super::root::Root;
 use super::*;
 
