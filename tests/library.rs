@@ -1,12 +1,14 @@
 //! The library as somebody else uses it: the example does what the command does, and a process that lives on gets the
 //! answers of new ones.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use spokewright::diagnostic::Findings;
-use spokewright::output;
-use spokewright::pipeline::{self, Analysis, EmptyResult, Remembered, Request};
+use spokewright::output::{self, FileKind, Tree};
+use spokewright::pipeline::{self, Analysis, EmptyResult, Loaded, Remembered, Rendered, Request};
+use spokewright::render::KnownHashes;
 
 #[path = "../examples/render.rs"]
 #[allow(dead_code)]
@@ -51,6 +53,100 @@ fn files(root: &Path) -> Vec<PathBuf> {
     files
 }
 
+fn copy(from: &Path, to: &Path) {
+    for path in files(from) {
+        let target = to.join(&path);
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        fs::copy(from.join(&path), target).unwrap();
+    }
+}
+
+fn rendered(hub: &Path) -> (Loaded, Rendered) {
+    let request = Request {
+        paths: vec![hub.to_owned()],
+        ..Request::default()
+    };
+    let loaded = pipeline::load(&request);
+    let mut findings = Findings::new();
+    let rendered = Analysis::new(&loaded, &mut findings).render(EmptyResult::Refused, &mut findings);
+    (loaded, rendered)
+}
+
+/// The bytes of each work, and of each other file.
+fn contents(tree: &dyn Tree) -> BTreeMap<String, (FileKind, Vec<u8>)> {
+    let of_file = |index: usize| {
+        let mut bytes = Vec::new();
+        tree.content(index, &mut bytes);
+        (tree.path(index).into_owned(), (tree.kind(index), bytes))
+    };
+    (0..tree.len()).map(of_file).collect()
+}
+
+#[test]
+fn a_hash_is_taken_over_where_a_work_has_the_same_bytes_and_nowhere_else() {
+    // One that no bytes have shows what was taken over.
+    const TAKEN_OVER: output::Hash = [0; 32];
+
+    let scratch = tempfile::tempdir().unwrap();
+    let hub = scratch.path().join("fleet");
+    copy(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/fleet"),
+        &hub,
+    );
+    let edit = |name: &str, from: &str, to: &str| {
+        let text = fs::read_to_string(hub.join(name)).unwrap();
+        assert!(text.contains(from), "{from:?} is not in {name}");
+        fs::write(hub.join(name), text.replace(from, to)).unwrap();
+    };
+    let renamed = |from: &str, to: &str| {
+        edit("hub/clusters/clusters.yaml", from, to);
+        edit("hub/shop/placement.yaml", from, to);
+    };
+    let changes: [(&str, &dyn Fn()); 5] = [
+        ("nothing", &|| {}),
+        ("one Gateway", &|| {
+            edit("hub/shop/limits.yaml", "limit: 200", "limit: 300");
+        }),
+        ("a cluster comes first", &|| renamed("us-1", "a-1")),
+        ("a cluster comes last", &|| renamed("a-1", "z-1")),
+        ("all Gateways", &|| {
+            edit(
+                "hub/platform/access-log.yaml",
+                "samplePercent: 10",
+                "samplePercent: 20",
+            );
+        }),
+    ];
+    let (_, mut before) = rendered(&hub);
+    let (mut taken_over, mut made) = (0, 0);
+    for (what, change) in changes {
+        change();
+        let (loaded, after) = rendered(&hub);
+        let earlier = contents(&before.layout(&loaded));
+        let hashes = before.plan.clusters.values();
+        let hashes = hashes.map(|works| vec![Some(TAKEN_OVER); works.len()]).collect();
+        let known = KnownHashes::new(before.plan, hashes);
+        let layout = after.layout(&loaded).after(&known);
+        for (index, (path, (kind, bytes))) in contents(&layout).into_iter().enumerate() {
+            let is_known = kind == FileKind::Object && earlier.get(&path) == Some(&(kind, bytes.clone()));
+            let expected = if is_known {
+                TAKEN_OVER
+            } else {
+                output::sha256(&bytes)
+            };
+            assert_eq!(layout.hash(index, &bytes), expected, "{what}: {path}");
+            taken_over += usize::from(is_known);
+            made += usize::from(kind == FileKind::Object && !is_known);
+        }
+        // What was asked for is there for the next one.
+        let kept: Vec<_> = layout.into_hashes().into_iter().flatten().collect();
+        assert_eq!(kept.len(), after.plan.work_count());
+        assert!(kept.iter().all(Option::is_some), "{what}");
+        before = after;
+    }
+    assert!(taken_over > 15 && made > 5, "{taken_over} {made}");
+}
+
 /// The findings of a run, what it renders, and what it leaves for the next one.
 fn answer(hub: &Path, remembered: Option<&Remembered>) -> (String, String, Remembered) {
     let request = Request {
@@ -82,11 +178,7 @@ fn a_run_that_takes_over_from_the_one_before_answers_as_a_run_of_its_own_whateve
     let scratch = tempfile::tempdir().unwrap();
     let hub = scratch.path().join("hub");
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/worked-example/hub");
-    for path in files(&example) {
-        let to = hub.join(&path);
-        fs::create_dir_all(to.parent().unwrap()).unwrap();
-        fs::copy(example.join(&path), to).unwrap();
-    }
+    copy(&example, &hub);
     let at = |name: &str| hub.join(name);
     let edit = |name: &str, from: &str, to: &str| {
         let text = fs::read_to_string(at(name)).unwrap();

@@ -10,7 +10,7 @@ use spokewright::diagnostic::Findings;
 use spokewright::output::{Change, Tree};
 use spokewright::pipeline::{Loaded, Request};
 
-use super::status::Refusal;
+use super::options::Index;
 
 /// Takes out the warnings that the last commit's input has as well, and counts them: a user who changes a limit need
 /// not read at every commit what was accepted long ago.
@@ -59,17 +59,12 @@ pub(crate) fn take_known(findings: &mut Findings, loaded: &Loaded, request: &Req
 #[cfg(feature = "git")]
 pub(crate) fn unstaged(
     request: &Request,
+    index: &Index,
     output: (&Path, Option<&Path>),
     tree: &dyn Tree,
-) -> Result<Vec<Change>, Refusal> {
-    let index = super::options::index(request)?;
+) -> Vec<Change> {
     let head = super::options::last_commit(request);
-    Ok(spokewright::pipeline::unstaged(
-        &index,
-        head.as_ref(),
-        output,
-        tree,
-    ))
+    spokewright::pipeline::unstaged(index, head.as_ref(), output, tree)
 }
 
 #[cfg(not(feature = "git"))]
@@ -78,6 +73,6 @@ pub(crate) fn take_known(_: &mut Findings, _: &Loaded, _: &Request) -> usize {
 }
 
 #[cfg(not(feature = "git"))]
-pub(crate) fn unstaged(_: &Request, _: (&Path, Option<&Path>), _: &dyn Tree) -> Result<Vec<Change>, Refusal> {
-    Ok(Vec::new())
+pub(crate) fn unstaged(_: &Request, index: &Index, _: (&Path, Option<&Path>), _: &dyn Tree) -> Vec<Change> {
+    match *index {}
 }

@@ -290,18 +290,31 @@ impl ReadOptions {
     /// Reads the input; refused where it has none of the clusters that `--clusters` asks for. A caller that accepts an
     /// empty result may ask for one that is gone.
     pub(crate) fn load(&self, request: &Request, empty: EmptyResult) -> anyhow::Result<Loaded> {
-        let loaded = self.read(request)?;
+        self.load_with_index(request, empty).map(|(loaded, _)| loaded)
+    }
+
+    /// The same, and the index, where that is the state: it is large, and read once.
+    pub(crate) fn load_with_index(
+        &self,
+        request: &Request,
+        empty: EmptyResult,
+    ) -> anyhow::Result<(Loaded, Option<Index>)> {
+        let (loaded, index) = self.read_with_index(request)?;
         if empty == EmptyResult::Refused {
             check_clusters(&[&loaded])?;
         }
-        Ok(loaded)
+        Ok((loaded, index))
     }
 
     /// Reads the input in the state that `--inputs` says.
     pub(crate) fn read(&self, request: &Request) -> anyhow::Result<Loaded> {
+        self.read_with_index(request).map(|(loaded, _)| loaded)
+    }
+
+    fn read_with_index(&self, request: &Request) -> anyhow::Result<(Loaded, Option<Index>)> {
         match self.inputs {
-            Inputs::WorkTree => Ok(pipeline::load(request)),
-            Inputs::GitIndex => load_index(request),
+            Inputs::WorkTree => Ok((pipeline::load(request), None)),
+            Inputs::GitIndex => load_index(request).map(|(loaded, index)| (loaded, Some(index))),
         }
     }
 
@@ -396,8 +409,17 @@ pub(crate) fn read_stdin() -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Git's index.
 #[cfg(feature = "git")]
-fn load_index(request: &Request) -> anyhow::Result<Loaded> {
+pub(crate) type Index = IndexTree;
+
+/// Without the feature there is none.
+#[cfg(not(feature = "git"))]
+#[derive(Debug)]
+pub(crate) enum Index {}
+
+#[cfg(feature = "git")]
+fn load_index(request: &Request) -> anyhow::Result<(Loaded, Index)> {
     if request.stdin.is_some() {
         return Err(Refusal::new(
             Status::Usage,
@@ -406,12 +428,13 @@ fn load_index(request: &Request) -> anyhow::Result<Loaded> {
         )
         .into());
     }
-    Ok(pipeline::load_staged(request, &index(request)?))
+    let index = index(request)?;
+    Ok((pipeline::load_staged(request, &index), index))
 }
 
 /// Git's index around the input.
 #[cfg(feature = "git")]
-pub(crate) fn index(request: &Request) -> Result<IndexTree, Refusal> {
+fn index(request: &Request) -> Result<IndexTree, Refusal> {
     // Git names the index that it commits to its hooks: not always the one that is in the repository.
     let file = std::env::var_os("GIT_INDEX_FILE")
         .filter(|file| !file.is_empty())
@@ -437,7 +460,7 @@ fn first_path(request: &Request) -> &Path {
 }
 
 #[cfg(not(feature = "git"))]
-fn load_index(_: &Request) -> anyhow::Result<Loaded> {
+fn load_index(_: &Request) -> anyhow::Result<(Loaded, Index)> {
     Err(Refusal::new(
         Status::Usage,
         "this spokewright was built without `git`, so it cannot read Git's index",

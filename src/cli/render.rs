@@ -13,13 +13,13 @@ use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Code, Findings, Severity, counted, shell_path, write_json};
 use spokewright::output::{self, ChangeKind, Earlier, Options, OutputError, Summary, Tree};
-use spokewright::pipeline::{self, Analysis, Before, Remembered, Rendered, Request};
-use spokewright::render::{FluxKustomizations, Layout, Shard};
+use spokewright::pipeline::{self, Analysis, Before, Examined, Remembered, Rendered, Request};
+use spokewright::render::{FluxKustomizations, KnownHashes, Layout, Shard};
 use spokewright::report::{RenderReport, kept_by_local_policies};
 
 use super::hook;
 use super::next;
-use super::options::{ClustersOption, ReadOptions, WorkKindOption, empty_result, place};
+use super::options::{ClustersOption, Index, ReadOptions, WorkKindOption, empty_result, place};
 use super::reporting::kept;
 use super::show;
 use super::speech::MessageFormat;
@@ -94,6 +94,13 @@ pub(crate) struct Render {
     options: ReadOptions,
 }
 
+/// What a run is asked for, and Git's index, where its input comes from there.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    request: &'a Request,
+    index: Option<&'a Index>,
+}
+
 impl Render {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         if !self.watch {
@@ -131,7 +138,10 @@ impl Render {
             .work_kind
             .work_kind(self.clusters.is_narrowed() || self.shard.is_some())?;
         // A hook may compare with the last commit.
-        request.keeps_values = self.is_hook();
+        if self.is_hook() {
+            request.keeps_values = true;
+            request.examined = Examined::shared();
+        }
         // What we write beside the output is not input, wherever it stands.
         request.skip.extend(self.report.clone());
         request.skip.extend(self.flux_kustomizations.clone());
@@ -144,7 +154,14 @@ impl Render {
         if let Some(remembered) = &remembered {
             request = remembered.with(request);
         }
-        let loaded = kept(self.options.load(&request, empty_result(self.allow_empty))?);
+        let (loaded, index) = self
+            .options
+            .load_with_index(&request, empty_result(self.allow_empty))?;
+        let (loaded, index) = (kept(loaded), kept(index));
+        let asked = Asked {
+            request: &request,
+            index: index.as_ref(),
+        };
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         let analysis = kept(Analysis::new(&loaded, &mut findings));
@@ -153,16 +170,23 @@ impl Render {
             || kept(analysis.render(empty_result(self.allow_empty), &mut findings)),
             || Earlier::open(&loaded.output, loaded.output_within.as_deref()).ok(),
         );
+        let known = remembered.as_ref().map(|remembered| remembered.hashes());
+        let layout = rendered.layout(&loaded);
+        let layout = match &known {
+            Some(known) => layout.after(known),
+            None => layout,
+        };
         let status = self.report(
-            &request,
+            asked,
             &analysis,
-            (&loaded, &rendered, earlier),
+            (&loaded, &rendered, &layout, earlier),
             findings,
             start,
         );
         if let Some(remembered) = remembered {
-            *remembered = Remembered::of(&loaded);
-            drop(ManuallyDrop::into_inner(rendered));
+            let hashes = layout.into_hashes();
+            let plan = ManuallyDrop::into_inner(rendered).plan;
+            *remembered = Remembered::of(&loaded).and(KnownHashes::new(plan, hashes));
             drop(ManuallyDrop::into_inner(analysis));
             drop(ManuallyDrop::into_inner(loaded));
         }
@@ -172,9 +196,9 @@ impl Render {
     /// Writes what was rendered, and all that is reported about it.
     fn report(
         &self,
-        request: &Request,
+        asked: Asked<'_>,
         analysis: &Analysis<'_>,
-        (loaded, rendered, earlier): (&pipeline::Loaded, &Rendered, Option<Earlier>),
+        (loaded, rendered, layout, earlier): (&pipeline::Loaded, &Rendered, &Layout<'_>, Option<Earlier>),
         mut findings: Findings,
         start: Instant,
     ) -> anyhow::Result<Status> {
@@ -188,7 +212,7 @@ impl Render {
             Vec::new()
         };
         if let Some(earlier) = earlier {
-            let _ = analysis.compare_rights(rendered, &Before::Tree(earlier), &mut findings);
+            let _ = analysis.compare_rights(layout, &Before::Tree(earlier), &mut findings);
         }
         if self.report.is_some() && !findings.has_errors() {
             findings.extend(RenderReport::too_many_to_list(&rendered.plan));
@@ -225,7 +249,7 @@ impl Render {
             return Ok(Status::of(&findings));
         }
         let known = if self.is_hook() {
-            hook::take_known(&mut findings, loaded, request)
+            hook::take_known(&mut findings, loaded, asked.request)
         } else {
             0
         };
@@ -240,18 +264,17 @@ impl Render {
         if let Some(line) = kept_by_local_policies(&rendered.withheld) {
             self.say(&line);
         }
-        let layout = rendered.layout(loaded);
         if self.output.as_deref() == Some(Path::new("-")) {
             let mut stdout = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-            output::stream(&layout, &mut stdout).context("cannot write to stdout")?;
+            output::stream(layout, &mut stdout).context("cannot write to stdout")?;
             stdout.flush().context("cannot write to stdout")?;
             self.say(&format!("{} in {}", counts(rendered), elapsed(start)));
             return Ok(Status::Done);
         }
-        let status = self.write(request, loaded, rendered, &layout, start, findings)?;
+        let status = self.write(asked, loaded, rendered, layout, start, findings)?;
         let written = match (&self.flux_kustomizations, status) {
             (Some(directory), Status::Done | Status::Differs) => {
-                self.write_flux(directory, request, loaded, &layout)?
+                self.write_flux(directory, asked, loaded, layout)?
             }
             _ => return Ok(status),
         };
@@ -262,7 +285,7 @@ impl Render {
     fn write_flux(
         &self,
         directory: &Path,
-        request: &Request,
+        asked: Asked<'_>,
         loaded: &pipeline::Loaded,
         layout: &Layout<'_>,
     ) -> anyhow::Result<Status> {
@@ -294,7 +317,7 @@ impl Render {
             }
             self.report_written(directory, &summary)
         };
-        self.report_unstaged(status, request, (directory, None), &tree, &summary)
+        Ok(self.report_unstaged(status, asked, (directory, None), &tree, &summary))
     }
 
     /// Whether a commit waits for the answer.
@@ -304,7 +327,7 @@ impl Render {
 
     fn write(
         &self,
-        request: &Request,
+        asked: Asked<'_>,
         loaded: &pipeline::Loaded,
         rendered: &Rendered,
         layout: &Layout<'_>,
@@ -331,7 +354,7 @@ impl Render {
         match result {
             Ok(summary) if self.check => {
                 let status = self.report_check(&loaded.output, loaded, &summary, Some(findings));
-                self.report_unstaged(status, request, (&loaded.output, within), layout, &summary)
+                Ok(self.report_unstaged(status, asked, (&loaded.output, within), layout, &summary))
             }
             Ok(summary) => {
                 // The inventory is a file of the tree to whoever counts files.
@@ -352,7 +375,7 @@ impl Render {
                     next::after_deletions(&summary, &self.options);
                 }
                 let status = self.report_written(&loaded.output, &summary);
-                self.report_unstaged(status, request, (&loaded.output, within), layout, &summary)
+                Ok(self.report_unstaged(status, asked, (&loaded.output, within), layout, &summary))
             }
             Err(error) => {
                 let mut said = findings;
@@ -443,15 +466,16 @@ impl Render {
     fn report_unstaged(
         &self,
         status: Status,
-        request: &Request,
+        asked: Asked<'_>,
         output: (&Path, Option<&Path>),
         tree: &dyn Tree,
         summary: &Summary,
-    ) -> anyhow::Result<Status> {
-        if !self.is_hook() || !matches!(status, Status::Done | Status::Differs) {
-            return Ok(status);
-        }
-        let mut unstaged = hook::unstaged(request, output, tree)?;
+    ) -> Status {
+        let index = asked.index.filter(|_| self.is_hook());
+        let (Some(index), Status::Done | Status::Differs) = (index, status) else {
+            return status;
+        };
+        let mut unstaged = hook::unstaged(asked.request, index, output, tree);
         let told: BTreeSet<&str> = summary
             .differing
             .iter()
@@ -459,7 +483,7 @@ impl Render {
             .collect();
         unstaged.retain(|change| !told.contains(change.path.as_str()));
         if unstaged.is_empty() {
-            return Ok(status);
+            return status;
         }
         for change in &unstaged {
             let how = match change.kind {
@@ -474,7 +498,7 @@ impl Render {
         show::line(&format!(
             "the next commit would not contain {files} of the output as rendered; type `{add}`, and commit again"
         ));
-        Ok(Status::Differs)
+        Status::Differs
     }
 
     fn say(&self, text: &str) {

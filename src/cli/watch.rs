@@ -72,8 +72,7 @@ pub(crate) fn watch(
             if !changes.is_empty() {
                 break changes;
             }
-            events.wait(&input)?;
-            let now = pipeline::watched(request);
+            let now = events.wait(&input, &|| pipeline::watched(request))?;
             let changes = now.changes_since(&input);
             input = now;
             if !changes.is_empty() {
@@ -128,6 +127,8 @@ mod events {
 
     /// Directories that appear while we look are looked at again, so often at most; their events come later.
     const MOST_LOOKS: usize = 8;
+    /// An editor that has done nothing for so long may have saved.
+    const PAUSE: Duration = Duration::from_millis(5);
     /// `EMFILE`: here, too many inotify instances of one user.
     const TOO_MANY_OPEN: i32 = 24;
 
@@ -190,35 +191,61 @@ mod events {
             Ok(any)
         }
 
-        /// Returns when something has happened that deserves a look, and is over.
-        pub(super) fn wait(&mut self, input: &Watched) -> Result<(), Refusal> {
+        /// Returns a look when something has happened that deserves one, and is over.
+        pub(super) fn wait(
+            &mut self,
+            input: &Watched,
+            look: &dyn Fn() -> Watched,
+        ) -> Result<Watched, Refusal> {
             let start = Instant::now();
             let mut burst = Debounce::default();
+            // Waiting for the end of a burst leaves time for a look, once in it. It counts if nothing came after it.
+            let (mut has_looked, mut seen) = (false, None);
             loop {
                 let event = match burst.wait(start.elapsed()) {
-                    Some(Duration::ZERO) => return Ok(()),
-                    Some(left) => self.received.recv_timeout(left),
+                    Some(Duration::ZERO) => {
+                        while let Ok(event) = self.received.try_recv() {
+                            if deserves_a_look(event, input)? {
+                                seen = None;
+                                break;
+                            }
+                        }
+                        return Ok(seen.unwrap_or_else(look));
+                    }
+                    Some(left) if has_looked => self.received.recv_timeout(left),
+                    Some(left) => self.received.recv_timeout(left.min(PAUSE)),
                     None => self.received.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 };
                 match event {
-                    Ok(Ok(event)) => {
-                        let concerns = event.paths.iter().any(|path| input.concerns(path));
-                        // Without paths, or with the flag: the queue was full and some were lost (inotify(7),
-                        // IN_Q_OVERFLOW). A look finds out what they would have said.
-                        if concerns || event.paths.is_empty() || event.need_rescan() {
+                    Ok(event) => {
+                        if deserves_a_look(event, input)? {
                             burst.event(start.elapsed());
+                            seen = None;
                         }
                     }
-                    Ok(Err(error)) if matches!(error.kind, ErrorKind::MaxFilesWatch) => {
-                        return Err(refuse(&error));
+                    Err(RecvTimeoutError::Timeout) if has_looked => {}
+                    Err(RecvTimeoutError::Timeout) => {
+                        has_looked = true;
+                        seen = Some(look());
                     }
-                    Ok(Err(_)) => burst.event(start.elapsed()),
-                    Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => {
                         return Err(refuse(&notify::Error::generic("the system sends no events")));
                     }
                 }
             }
+        }
+    }
+
+    /// Whether an event is a reason to look at the input.
+    fn deserves_a_look(event: notify::Result<Event>, input: &Watched) -> Result<bool, Refusal> {
+        match event {
+            // Without paths, or with the flag: the queue was full and some were lost (inotify(7), IN_Q_OVERFLOW). A look
+            // finds out what they would have said.
+            Ok(event) => Ok(event.paths.is_empty()
+                || event.need_rescan()
+                || event.paths.iter().any(|path| input.concerns(path))),
+            Err(error) if matches!(error.kind, ErrorKind::MaxFilesWatch) => Err(refuse(&error)),
+            Err(_) => Ok(true),
         }
     }
 
@@ -287,6 +314,29 @@ mod events {
             assert!(may_change(EventKind::Create(CreateKind::Folder)));
             assert!(may_change(EventKind::Modify(ModifyKind::Data(DataChange::Any))));
             assert!(may_change(EventKind::Any));
+        }
+
+        #[test]
+        fn a_look_counts_if_nothing_has_happened_since_it_began() {
+            let mut events = Events::new().unwrap();
+            let (sender, received) = channel();
+            events.received = received;
+            let happens = || sender.send(Ok(Event::new(EventKind::Any))).unwrap();
+            let mut waited = |more: usize| {
+                happens();
+                let looks = std::cell::Cell::new(0);
+                let look = || {
+                    looks.set(looks.get() + 1);
+                    if looks.get() <= more {
+                        happens();
+                    }
+                    Watched::default()
+                };
+                events.wait(&Watched::default(), &look).unwrap();
+                looks.get()
+            };
+            assert_eq!(waited(0), 1);
+            assert_eq!(waited(1), 2);
         }
 
         #[test]

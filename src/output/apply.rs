@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::directories::Directory;
 use super::error::{Action, OutputError};
-use super::inventory::{Hash, INVENTORY, PLAN, write_line};
+use super::hash::Hash;
+use super::inventory::{INVENTORY, PLAN, write_line};
 use super::root::Root;
 use super::scan::{FILES_PER_TASK, Scan, State};
 use super::storage::{Storage, replace, temporary};

@@ -7,7 +7,7 @@ use std::io::{self, Read as _};
 
 use sha2::{Digest as _, Sha256};
 
-use super::inventory::Hash;
+use super::hash::Hash;
 use crate::beneath::Opened;
 
 /// How a file compares with the wanted bytes.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::directories::position;
 use super::error::OutputError;
-use super::inventory::{INVENTORY, Inventory, hash};
+use super::inventory::{INVENTORY, Inventory};
 use super::place::open_to_read;
 use super::read::{InFile, read_file};
 use super::root::Root;
@@ -54,7 +54,7 @@ impl Earlier {
         let mut buffer = Vec::new();
         if let Some(index) = position(tree, path) {
             tree.content(index, &mut buffer);
-            let wanted = hash(&buffer);
+            let wanted = tree.hash(index, &buffer);
             if self.inventory.hashes(path).any(|listed| *listed == wanted) {
                 return Ok(None);
             }

@@ -10,9 +10,8 @@
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write};
 
-use sha2::{Digest as _, Sha256};
-
 use super::error::{Action, InventoryFault, OutputError};
+use super::hash::Hash;
 use super::root::Root;
 use super::tree::is_safe_path;
 use crate::beneath::Entry as Found;
@@ -26,14 +25,6 @@ pub(crate) const PLAN: &str = ".spokewright-inventory.next";
 
 /// No path that a file system accepts makes a longer line; what does is not an inventory.
 const LONGEST_LINE: u64 = 32 * 1024;
-
-/// SHA-256 of a file's bytes.
-pub(super) type Hash = [u8; 32];
-
-/// The hash of some bytes.
-pub(super) fn hash(bytes: &[u8]) -> Hash {
-    Sha256::digest(bytes).into()
-}
 
 /// Paths and hashes in ascending order, each pair once. All paths are in one string: a million entries cost
 /// two allocations.

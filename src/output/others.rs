@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::compare::{Compared, compare};
-use super::inventory::{Hash, Inventory, hash};
+use super::hash::{Hash, sha256};
+use super::inventory::Inventory;
 use super::record::Record;
 use super::root::{Directories, Root};
 use super::tree::{Tree, name_of};
@@ -42,7 +43,7 @@ pub(super) fn kept(root: Option<&Root>, tree: &dyn Tree, record: &Record) -> Vec
 fn hash_of_file(directories: &mut Directories<'_>, path: &str) -> Option<Hash> {
     let file = directories.of(path).ok()?.open(name_of(path)).ok()?;
     match compare(file, &[], &mut Vec::new()).ok()? {
-        Compared::Same => Some(hash(&[])),
+        Compared::Same => Some(sha256(&[])),
         Compared::Different(found) => Some(found),
     }
 }

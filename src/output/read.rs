@@ -7,13 +7,15 @@
 use std::io::Read as _;
 use std::path::Path;
 
+use super::directories::stale;
 use super::error::{Action, Obstacle, Offender, OutputError};
-use super::inventory::{INVENTORY, Inventory, hash};
+use super::hash::sha256;
+use super::inventory::{INVENTORY, Inventory};
 use super::place::open_to_read;
 use super::record::Record;
 use super::root::Directories;
 use super::scan::FILES_PER_TASK;
-use super::tree::name_of;
+use super::tree::{Tree, name_of};
 use crate::beneath::{Directory, Entry, Obstruction};
 use crate::parallel;
 
@@ -41,11 +43,10 @@ pub fn inventory_bytes(root: &Path, within: Option<&Path>) -> Option<Vec<u8>> {
     (read == InFile::Read).then_some(bytes)
 }
 
-/// The paths that an inventory lists, sorted; none if it is damaged.
+/// The paths that an inventory lists, and that a tree which speaks for them does not want, sorted; none if it is damaged.
 #[must_use]
-pub fn listed(inventory: &[u8]) -> Vec<String> {
-    let inventory = Inventory::of_bytes(inventory).unwrap_or_default();
-    inventory.iter().map(|(path, _)| path.to_owned()).collect()
+pub fn unwanted(tree: &dyn Tree, inventory: &[u8]) -> Vec<String> {
+    stale(tree, Inventory::of_bytes(inventory).as_ref())
 }
 
 /// The files of a tree that was read to be compared.
@@ -93,7 +94,7 @@ pub fn read_tree(
             }
             Ok(if is_expected(path, &buffer) {
                 Found::Expected
-            } else if record.is_ours(path, &hash(&buffer)) {
+            } else if record.is_ours(path, &sha256(&buffer)) {
                 Found::Other(String::from_utf8_lossy(&buffer).into_owned())
             } else {
                 Found::Edited

@@ -4,7 +4,8 @@
 //! [`Record`]. Must not know: what is wanted now.
 
 use super::error::OutputError;
-use super::inventory::{Hash, INVENTORY, Inventory, PLAN};
+use super::hash::Hash;
+use super::inventory::{INVENTORY, Inventory, PLAN};
 use super::root::Root;
 
 /// The inventory of the last complete run and the plan of an interrupted one, as far as they exist.

@@ -14,7 +14,8 @@ use std::io;
 use super::compare::{Compared, compare};
 use super::directories::{Directories, Directory, position, stale};
 use super::error::{Obstacle, Offender};
-use super::inventory::{Hash, INVENTORY, Inventory, PLAN, hash};
+use super::hash::{Hash, sha256};
+use super::inventory::{INVENTORY, Inventory, PLAN};
 use super::others::kept;
 use super::record::Record;
 use super::root::Root;
@@ -359,7 +360,7 @@ impl Comparison<'_> {
             }
             content.clear();
             self.tree.content(index, &mut content);
-            let wanted = hash(&content);
+            let wanted = self.tree.hash(index, &content);
             let there = found.and_then(|(open, listing)| Some((open, listing.get(name_of(&path))?)));
             let Some((open, entry)) = there else {
                 part.files.push((index, wanted, State::Missing));
@@ -401,7 +402,7 @@ impl Comparison<'_> {
             Some(Entry::File) => match open.open(name_of(path)).and_then(compared) {
                 Ok(compared) => {
                     let found = match compared {
-                        Compared::Same => hash(&[]),
+                        Compared::Same => sha256(&[]),
                         Compared::Different(found) => found,
                     };
                     part.stale.push(path.to_owned());

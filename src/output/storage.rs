@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 
 use super::error::{Action, OutputError};
-use super::inventory::hash;
+use super::hash::sha256;
 use super::root::Root;
 use super::tree::name_of;
 use crate::beneath::Directory;
@@ -77,7 +77,7 @@ pub(super) fn temporary(path: &str) -> String {
 
 /// The digits that stand for a path in the name of its temporary file.
 pub(super) fn mark(path: &str) -> String {
-    let [a, b, c, d, e, f, g, h, ..] = hash(path.as_bytes());
+    let [a, b, c, d, e, f, g, h, ..] = sha256(path.as_bytes());
     format!("{:016x}", u64::from_be_bytes([a, b, c, d, e, f, g, h]))
 }
 

@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::path::{Component, Path};
 
+use super::hash::{Hash, sha256};
+
 /// What a file is for. Streams contain only objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileKind {
@@ -60,6 +62,11 @@ pub trait Tree: Sync {
     /// Every path of the tree is its own.
     fn owns(&self, _path: &str) -> bool {
         true
+    }
+
+    /// The hash of the bytes of a file, which are `content`. A tree that knows it need not compute it.
+    fn hash(&self, _index: usize, content: &[u8]) -> Hash {
+        sha256(content)
     }
 
     /// Appends the bytes of the file to `buffer`.

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use kube_json::Value;
 use ocm_placement::{self as placement, Inventory, Mode};
@@ -23,7 +24,7 @@ use crate::object::{Faultless, Object, Origin};
 use crate::output::{INVENTORY, RootFault, misplaced, same_or_inside};
 use crate::placing::decided_clusters;
 use crate::progress::Progress;
-use crate::render::{ClusterNames, Selection, Shard, WorkKind};
+use crate::render::{ClusterNames, KnownHashes, Selection, Shard, WorkKind};
 use crate::report::{ExportedObject, ExportedWorks, Shared, prunable};
 use crate::source::{self, Checkout, FileTree, Files, Sources, Watched};
 use apimachinery::{GroupKind, Identity};
@@ -114,12 +115,13 @@ impl Examined {
     }
 }
 
-/// What a run leaves for the next one of the same process: its texts, the values in them, and those that nothing is wrong
-/// with. Of earlier runs, nothing is kept.
+/// What a run leaves for the next one of the same process: its texts, the values in them, those that nothing is wrong
+/// with, and the hashes of what it rendered. Of earlier runs, nothing is kept.
 #[derive(Debug, Clone, Default)]
 pub struct Remembered {
     known: source::KnownTexts,
     examined: Examined,
+    rendered: Arc<KnownHashes>,
 }
 
 impl Remembered {
@@ -129,7 +131,23 @@ impl Remembered {
         Self {
             known: loaded.sources.known_texts(),
             examined: loaded.examined.clone(),
+            rendered: Arc::default(),
         }
+    }
+
+    /// The same, and the hashes of what it rendered.
+    #[must_use]
+    pub fn and(self, rendered: KnownHashes) -> Self {
+        Self {
+            rendered: Arc::new(rendered),
+            ..self
+        }
+    }
+
+    /// The hashes of what the run before rendered, for [`Layout::after`](crate::render::Layout::after).
+    #[must_use]
+    pub fn hashes(&self) -> Arc<KnownHashes> {
+        Arc::clone(&self.rendered)
     }
 
     /// The request of a run that may take it over, and leaves the same for the next one.

@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use crate::output::{Change, ChangeKind, FILES_PER_TASK, INVENTORY, Tree, inventory_bytes, listed, position};
+use crate::output::{Change, ChangeKind, FILES_PER_TASK, INVENTORY, Tree, inventory_bytes, unwanted};
 use crate::parallel;
 use crate::source::{FileTree as _, GitTree, Held, IndexTree};
 
@@ -26,13 +26,12 @@ pub fn unstaged(
     let Some(at) = index.locate(output) else {
         return Vec::new();
     };
-    let staged = index.files_below(&at);
+    let staged = index.below(&at);
     if staged.is_empty() && index.ignores(&at) {
         return Vec::new();
     }
-    let entries = index.entries();
     let compared = |path: &str, bytes: &[u8]| {
-        let kind = match entries.holds(&at.join(path), bytes) {
+        let kind = match staged.holds(path, bytes) {
             Held::Same => return None,
             Held::Other => ChangeKind::Changed,
             Held::Nothing => ChangeKind::Missing,
@@ -44,33 +43,32 @@ pub fn unstaged(
     };
     let numbers: Vec<usize> = (0..tree.len()).collect();
     let tasks: Vec<&[usize]> = numbers.chunks(FILES_PER_TASK).collect();
-    let found = parallel::map(&tasks, |numbers| {
-        let mut buffer = Vec::new();
-        let of_file = |number: &usize| {
-            buffer.clear();
-            tree.content(*number, &mut buffer);
-            compared(&tree.path(*number), &buffer)
-        };
-        numbers.iter().filter_map(of_file).collect::<Vec<_>>()
+    let mut found = Vec::new();
+    // The last commit is read meanwhile, by this thread: only one may.
+    let left = rayon::in_place_scope(|scope| {
+        scope.spawn(|_| {
+            found = parallel::map(&tasks, |numbers| {
+                let mut buffer = Vec::new();
+                let of_file = |number: &usize| {
+                    buffer.clear();
+                    tree.content(*number, &mut buffer);
+                    compared(&tree.path(*number), &buffer)
+                };
+                numbers.iter().filter_map(of_file).collect::<Vec<_>>()
+            });
+        });
+        let committed = head.and_then(|head| head.read(&at.join(INVENTORY)).ok());
+        committed.map_or_else(Vec::new, |inventory| unwanted(tree, &inventory))
     });
     let mut differing: Vec<Change> = found.into_iter().flatten().collect();
     if let Some(inventory) = inventory_bytes(output, within) {
         differing.extend(compared(INVENTORY, &inventory));
     }
-    let is_left = |path: &String| {
-        tree.owns(path) && staged.binary_search(path).is_ok() && position(tree, path).is_none()
-    };
-    let left = committed(head, &at).into_iter().filter(is_left);
+    let left = left.into_iter().filter(|path| staged.has(path));
     differing.extend(left.map(|path| Change {
         path,
         kind: ChangeKind::Stale,
     }));
     differing.sort_unstable();
     differing
-}
-
-/// The files of ours in the last commit.
-fn committed(head: Option<&GitTree>, output: &Path) -> Vec<String> {
-    let inventory = head.and_then(|head| head.read(&output.join(INVENTORY)).ok());
-    inventory.map_or_else(Vec::new, |inventory| listed(&inventory))
 }

@@ -113,19 +113,19 @@ impl Analysis<'_> {
         (plan(self, received, empty, findings), spokes)
     }
 
-    /// Finds the rights of clusters that would disappear before the objects that they are for, if `rendered` replaces
-    /// the earlier rendering. For a part of the fleet, only that part is compared. Nothing is compared if an error
+    /// Finds the rights of clusters that would disappear before the objects that they are for, if `layout` replaces the
+    /// earlier rendering. For a part of the fleet, only that part is compared. Nothing is compared if an error
     /// among the `findings` may leave something out, or if the output is a stream, which replaces nothing.
     ///
     /// # Errors
     /// When an output tree, or a file in it, cannot be read: then it cannot be written either.
     pub fn compare_rights(
         &self,
-        rendered: &Rendered,
+        layout: &Layout<'_>,
         before: &Before<'_>,
         findings: &mut Findings,
     ) -> Result<(), OutputError> {
-        self.placed.compare_rights(rendered, before, findings)
+        self.placed.compare_rights(layout, before, findings)
     }
 
     /// Predicts the status of every Gateway.
@@ -202,7 +202,7 @@ impl Analysis<'_> {
 impl Placed<'_> {
     fn compare_rights(
         &self,
-        rendered: &Rendered,
+        layout: &Layout<'_>,
         before: &Before<'_>,
         findings: &mut Findings,
     ) -> Result<(), OutputError> {
@@ -210,15 +210,14 @@ impl Placed<'_> {
         if paths.is_empty() || self.loaded.is_stream || self.loaded.is_stopped_by(findings) {
             return Ok(());
         }
-        let layout = rendered.layout(self.loaded);
         let narrowing = render::Narrowing {
             hub: &self.loaded.hub,
             ours: &self.ours,
             gateways: &self.gateways(),
             paths,
-            text: &|path| before.replaced(&layout, path),
+            text: &|path| before.replaced(layout, path),
         };
-        findings.extend(render::narrowed(&rendered.plan, &narrowing)?);
+        findings.extend(render::narrowed(layout.plan(), &narrowing)?);
         Ok(())
     }
 }
@@ -235,7 +234,7 @@ pub fn lost_rights(
 ) -> Result<Findings, OutputError> {
     let mut findings = Findings::new();
     let placed = Placed::new(loaded, &mut Findings::new());
-    placed.compare_rights(rendered, before, &mut findings)?;
+    placed.compare_rights(&rendered.layout(loaded), before, &mut findings)?;
     if !findings.is_empty() {
         loaded.finish(&mut findings);
     }
@@ -433,7 +432,7 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
     findings.extend(unknown_spokes(loaded, &rendered));
     // The writer of the output reports whether it can be read.
     if let Ok(earlier) = Earlier::open(&loaded.output, loaded.output_within.as_deref()) {
-        let _ = analysis.compare_rights(&rendered, &Before::Tree(earlier), findings);
+        let _ = analysis.compare_rights(&rendered.layout(loaded), &Before::Tree(earlier), findings);
     }
     findings.extend(loaded.unused_suppressions(findings));
 }

@@ -5,14 +5,16 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
+use super::known_hashes::{Known, KnownHashes};
 use super::kustomization::kustomization;
 use super::plan::{Plan, REPLICA_SETS, ReplicaSet, Work, WorkId};
 use super::rbac::Rights;
 use super::selection::Selection;
 use crate::object::well_known::HUB_DIRECTORY;
-use crate::output::{FileKind, Tree, Turn};
-use rayon::slice::ParallelSliceMut as _;
+use crate::output::{FileKind, Hash, Tree, Turn, sha256};
+use crate::parallel;
 
 const KUSTOMIZATION: &str = "kustomization.yaml";
 
@@ -30,6 +32,10 @@ pub struct Layout<'a> {
     all_clusters: Vec<String>,
     selection: Selection,
     files: Vec<File>,
+    /// What is taken over from an earlier run, if there may be one.
+    known: Option<Known<'a>>,
+    /// The hashes for a later run, by file; none if there is none.
+    hashes: Vec<OnceLock<Hash>>,
 }
 
 /// One file; numbers instead of paths, because a fleet has a hundred thousand of them.
@@ -82,37 +88,76 @@ impl<'a> Layout<'a> {
             all_clusters: if sets.is_none() { all_clusters } else { Vec::new() },
             selection,
             files: Vec::new(),
+            known: None,
+            hashes: Vec::new(),
         };
         layout.files = layout.sorted_files();
         layout
     }
 
     fn sorted_files(&self) -> Vec<File> {
-        let mut files = vec![File::Root];
-        for (cluster, (_, works)) in (0_u32..).zip(&self.clusters) {
-            files.push(File::Cluster { cluster });
-            files.extend(
-                (0_u32..)
-                    .zip(works.iter())
-                    .map(|(work, _)| File::Work { cluster, work }),
-            );
+        // Each directory of the root by itself, and how the paths in it begin.
+        let mut directories = vec![(KUSTOMIZATION.to_owned(), vec![File::Root])];
+        for (cluster, (name, works)) in (0_u32..).zip(&self.clusters) {
+            let works = (0_u32..).zip(works.iter());
+            let works = works.map(|(work, _)| File::Work { cluster, work });
+            let files = [File::Cluster { cluster }].into_iter().chain(works).collect();
+            directories.push((format!("{name}/"), files));
         }
         if !self.hub_files.is_empty() {
-            files.push(File::HubList);
-            files.extend(
-                (0_u32..)
-                    .zip(&self.hub_files)
-                    .map(|(file, _)| File::HubObject { file }),
-            );
+            let objects = (0_u32..).zip(&self.hub_files);
+            let objects = objects.map(|(file, _)| File::HubObject { file });
+            let files = [File::HubList].into_iter().chain(objects).collect();
+            directories.push((format!("{HUB_DIRECTORY}/"), files));
         }
         if !self.sets.is_empty() {
-            files.push(File::SetDirectories);
-            let directories = (0_u32..).zip(&self.set_directories);
-            files.extend(directories.map(|(directory, _)| File::SetList { directory }));
-            files.extend((0_u32..).zip(self.sets).map(|(set, _)| File::Set { set }));
+            let lists = (0_u32..).zip(&self.set_directories);
+            let lists = lists.map(|(directory, _)| File::SetList { directory });
+            let sets = (0_u32..).zip(self.sets).map(|(set, _)| File::Set { set });
+            let files = [File::SetDirectories].into_iter().chain(lists).chain(sets);
+            directories.push((format!("{REPLICA_SETS}/"), files.collect()));
         }
-        files.par_sort_by_cached_key(|file| self.path_of(*file).into_owned());
-        files
+        let mut sorted: Vec<(String, Vec<File>)> = parallel::map_each(directories, |(begin, mut files)| {
+            files.sort_by_cached_key(|file| self.path_of(*file).into_owned());
+            (begin, files)
+        });
+        sorted.sort_by(|(begin, _), (other, _)| begin.cmp(other));
+        sorted.into_iter().flat_map(|(_, files)| files).collect()
+    }
+
+    /// The plan.
+    #[must_use]
+    pub fn plan(&self) -> &'a Plan {
+        self.plan
+    }
+
+    /// Takes over the hashes of what an earlier run rendered with the same bytes, and keeps all for a later one.
+    #[must_use]
+    pub fn after(mut self, earlier: &'a KnownHashes) -> Self {
+        self.known = Some(Known::new(self.plan, earlier));
+        self.hashes = self.files.iter().map(|_| OnceLock::new()).collect();
+        self
+    }
+
+    /// The hashes of the works that somebody asked for, for [`KnownHashes`].
+    #[must_use]
+    pub fn into_hashes(self) -> Vec<Vec<Option<Hash>>> {
+        let of_cluster = |(_, works): &(&str, &[WorkId])| vec![None; works.len()];
+        let mut hashes: Vec<Vec<Option<Hash>>> = self.clusters.iter().map(of_cluster).collect();
+        for (file, hash) in self.files.iter().zip(self.hashes) {
+            if let File::Work { cluster, work } = file
+                && let Some(of_cluster) = hashes.get_mut(*cluster as usize)
+                && let Some(slot) = of_cluster.get_mut(*work as usize)
+            {
+                *slot = hash.into_inner();
+            }
+        }
+        hashes
+    }
+
+    /// The number of a work on a cluster.
+    fn work_id(&self, cluster: u32, work: u32) -> Option<WorkId> {
+        self.cluster(cluster).1.get(work as usize).copied()
     }
 
     fn cluster(&self, cluster: u32) -> (&'a str, &'a [WorkId]) {
@@ -120,10 +165,7 @@ impl<'a> Layout<'a> {
     }
 
     fn work(&self, cluster: u32, work: u32) -> Option<&'a Work> {
-        self.cluster(cluster)
-            .1
-            .get(work as usize)
-            .map(|id| self.plan.works.get(*id))
+        self.work_id(cluster, work).map(|id| self.plan.works.get(id))
     }
 
     fn path_of(&self, file: File) -> Cow<'_, str> {
@@ -205,6 +247,19 @@ impl Tree for Layout<'_> {
         }
     }
 
+    fn hash(&self, index: usize, content: &[u8]) -> Hash {
+        let known = || match (&self.known, self.files.get(index)?) {
+            (Some(known), File::Work { cluster, work }) => {
+                known.get(*cluster, self.work_id(*cluster, *work)?)
+            }
+            _ => None,
+        };
+        let hash = || known().unwrap_or_else(|| sha256(content));
+        self.hashes
+            .get(index)
+            .map_or_else(hash, |kept| *kept.get_or_init(hash))
+    }
+
     fn content(&self, index: usize, buffer: &mut Vec<u8>) {
         match self.files.get(index) {
             Some(File::Root) => buffer.extend(kustomization(&self.root_resources()).bytes()),
@@ -272,4 +327,40 @@ fn in_turn(files: impl Iterator<Item = (Turn, String)>) -> Vec<String> {
     let mut files: Vec<(Turn, String)> = files.collect();
     files.sort_unstable();
     files.into_iter().map(|(_, name)| name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::work::{WorkParts, work_text};
+    use super::*;
+
+    #[test]
+    fn files_are_in_the_order_of_their_paths_whatever_the_names() {
+        let mut plan = Plan::default();
+        let names = ["a", "a-b", "a.b", "kustomization-1", "z"];
+        let work = |name: &str| {
+            let parts = WorkParts {
+                name: name.to_owned(),
+                ..WorkParts::default()
+            };
+            Work {
+                name: name.to_owned(),
+                text: work_text(&parts, None),
+                manifests: Vec::new(),
+                rights: Rights::new(),
+            }
+        };
+        let works: Vec<WorkId> = names.iter().map(|name| plan.works.push(work(name))).collect();
+        for cluster in ["a", "a-b", "a.b", "kustomization.yaml-1", "zz"] {
+            plan.clusters.insert(cluster.to_owned(), works.clone());
+        }
+        for name in ["b", "b-c"] {
+            plan.hub_objects.insert(format!("{name}.yaml"), String::new());
+        }
+        let clusters = plan.clusters.keys().cloned().collect();
+        let layout = Layout::new(&plan, clusters);
+        let paths: Vec<Cow<'_, str>> = (0..layout.len()).map(|index| layout.path(index)).collect();
+        assert_eq!(paths.len(), 1 + 5 * (1 + names.len()) + 3);
+        assert!(paths.is_sorted_by(|path, next| path < next), "{paths:#?}");
+    }
 }

@@ -46,6 +46,7 @@ mod assemble;
 mod kustomization;
 mod selection;
 
+mod known_hashes;
 mod layout;
 
 mod flux;
@@ -60,6 +61,7 @@ pub use flux::FluxKustomizations;
 pub(crate) use input::Input;
 pub(crate) use input::Settings;
 pub use input::WorkKind;
+pub use known_hashes::KnownHashes;
 pub use layout::Layout;
 pub(crate) use names::MANIFEST_KEY_LABEL;
 pub(crate) use names::{manifest_key, work_name};

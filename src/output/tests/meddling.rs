@@ -6,7 +6,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::super::inventory::{Inventory, hash};
+use super::super::hash::sha256;
+use super::super::inventory::Inventory;
 use super::super::root::Root;
 use super::*;
 
@@ -111,7 +112,7 @@ proptest! {
                     let ours = match node {
                         Node::File(content) => {
                             let is_named = second.get(path).is_some() || record.hashes(path).next().is_some();
-                            record.hashes(path).any(|listed| *listed == hash(content)) || (force && is_named)
+                            record.hashes(path).any(|listed| *listed == sha256(content)) || (force && is_named)
                         }
                         // Only directories that pruning emptied may go.
                         Node::Directory => first.0.iter().any(|(file, _)| file.starts_with(&format!("{path}/"))),

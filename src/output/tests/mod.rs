@@ -107,7 +107,7 @@ pub(super) fn expected(tree: &Files, foreign: &Files) -> Snapshot {
     let mut wanted = Snapshot::new();
     let mut inventory = Vec::new();
     for (path, content) in &tree.0 {
-        super::inventory::write_line(&mut inventory, path, &super::inventory::hash(content)).unwrap();
+        super::inventory::write_line(&mut inventory, path, &super::hash::sha256(content)).unwrap();
     }
     wanted.insert(INVENTORY.to_owned(), Node::File(inventory));
     for (path, content) in tree.0.iter().chain(&foreign.0) {

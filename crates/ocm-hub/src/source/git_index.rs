@@ -7,7 +7,7 @@
 //! [`FileTree`].
 //! Must not know: which files are input.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
@@ -81,10 +81,10 @@ pub struct IndexTree {
 
 /// What the index has at which path. Any thread may ask, because no object is read.
 #[derive(Debug)]
-pub struct Entries {
+struct Entries {
     kind: gix::hash::Kind,
-    /// By directory, then by name.
-    directories: HashMap<String, BTreeMap<String, Item>>,
+    /// Everything except directories, sorted by path, each path once. Nothing is at the path of a directory.
+    files: Vec<(String, Item)>,
     /// Paths that a merge left in conflict.
     conflicts: BTreeSet<String>,
 }
@@ -93,6 +93,15 @@ pub struct Entries {
 struct Item {
     entry: TreeEntry,
     id: ObjectId,
+}
+
+/// What the index has below a directory. Any thread may ask.
+#[derive(Debug, Clone, Copy)]
+pub struct Staged<'i> {
+    entries: &'i Entries,
+    /// How long the path of the directory is, with its final `/`.
+    before: usize,
+    files: &'i [(String, Item)],
 }
 
 impl IndexTree {
@@ -110,7 +119,7 @@ impl IndexTree {
             root,
             entries: Entries {
                 kind: repository.object_hash(),
-                directories: HashMap::new(),
+                files: Vec::new(),
                 conflicts: BTreeSet::new(),
             },
             objects: Objects::new(repository),
@@ -121,6 +130,7 @@ impl IndexTree {
                 path: file.display().to_string(),
                 reason,
             })?;
+            tree.entries.sort();
         }
         Ok(tree)
     }
@@ -166,13 +176,11 @@ impl IndexTree {
             } else {
                 TreeEntry::File
             };
-            self.entries.put(
-                path,
-                Item {
-                    entry: kind,
-                    id: entry.id,
-                },
-            );
+            let item = Item {
+                entry: kind,
+                id: entry.id,
+            };
+            self.entries.files.push((path.to_owned(), item));
         }
         Ok(())
     }
@@ -190,43 +198,25 @@ impl IndexTree {
                     pending.push((path, found.id));
                 } else {
                     let Entry { entry, id, .. } = found;
-                    self.entries.put(&path, Item { entry, id });
+                    self.entries.files.push((path, Item { entry, id }));
                 }
             }
         }
         Ok(())
     }
 
-    /// What it has at which path.
+    /// What it has below a directory.
     #[must_use]
-    pub fn entries(&self) -> &Entries {
-        &self.entries
-    }
-
-    /// The paths of the files below a directory, relative to it, sorted.
-    #[must_use]
-    pub fn files_below(&self, directory: &Path) -> Vec<String> {
-        let Some(top) = key(directory) else {
-            return Vec::new();
-        };
-        let mut files = Vec::new();
-        let mut pending = vec![String::new()];
-        while let Some(inside) = pending.pop() {
-            let items = self
-                .entries
-                .directories
-                .get(join(&top, &inside).trim_end_matches('/'));
-            for (name, item) in items.into_iter().flatten() {
-                let path = join(&inside, name);
-                if item.entry == TreeEntry::Directory {
-                    pending.push(path);
-                } else {
-                    files.push(path);
-                }
-            }
+    pub fn below(&self, directory: &Path) -> Staged<'_> {
+        let directory = key(directory);
+        let (before, files) = directory
+            .as_deref()
+            .map_or((0, &[][..]), |path| self.entries.below(path));
+        Staged {
+            entries: &self.entries,
+            before,
+            files,
         }
-        files.sort_unstable();
-        files
     }
 
     /// Whether a `.gitignore` of the index keeps a directory out of the repository.
@@ -262,44 +252,83 @@ impl IndexTree {
 }
 
 impl Entries {
-    /// Puts an entry into its directory, and the directory into those above it.
-    fn put(&mut self, path: &str, item: Item) {
-        let (mut parent, mut name) = path.rsplit_once('/').unwrap_or(("", path));
-        if let Some(siblings) = self.directories.get_mut(parent) {
-            // Where a conflict has a file and a directory of one name, the directory is what can be walked.
-            if siblings
-                .get(name)
-                .is_none_or(|there| there.entry != TreeEntry::Directory)
-            {
-                siblings.insert(name.to_owned(), item);
+    /// Sorts what was added, and leaves out what cannot be walked. Of a path that is there several times, the last counts.
+    fn sort(&mut self) {
+        if !self.files.is_sorted_by(|(path, _), (next, _)| path < next) {
+            self.files.sort_by(|(path, _), (other, _)| path.cmp(other));
+            self.files.dedup_by(|(path, item), (kept, last)| {
+                let is_again = path == kept;
+                if is_again {
+                    *last = *item;
+                }
+                is_again
+            });
+        }
+        // Where a conflict has a file and a directory of one name, the directory is what can be walked.
+        let mut covered = BTreeSet::new();
+        let mut last = "";
+        for (path, _) in &self.files {
+            let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+            if directory != last {
+                let ends = directory.match_indices('/').map(|(end, _)| end);
+                let above = ends
+                    .chain([directory.len()])
+                    .filter_map(|end| directory.get(..end));
+                covered.extend(
+                    above
+                        .filter(|above| self.file(above).is_some())
+                        .map(str::to_owned),
+                );
+                last = directory;
             }
-            return;
         }
-        let only = BTreeMap::from([(name.to_owned(), item)]);
-        self.directories.insert(parent.to_owned(), only);
-        let directory = Item {
-            entry: TreeEntry::Directory,
-            id: item.id,
-        };
-        while !parent.is_empty() {
-            (parent, name) = parent.rsplit_once('/').unwrap_or(("", parent));
-            self.directories
-                .entry(parent.to_owned())
-                .or_default()
-                .insert(name.to_owned(), directory);
-        }
+        self.files.retain(|(path, _)| !covered.contains(path));
     }
 
-    /// What it has at a path, compared with these bytes: the bytes themselves, or what Git LFS puts there for them. No
-    /// blob is read: ids are compared.
+    /// Everything below a directory, and how long the path of that is, with its final `/`.
+    fn below(&self, directory: &str) -> (usize, &[(String, Item)]) {
+        if directory.is_empty() {
+            return (0, &self.files);
+        }
+        let before = format!("{directory}/");
+        let first = self.files.partition_point(|(path, _)| *path < before);
+        let rest = self.files.get(first..).unwrap_or_default();
+        let count = rest.partition_point(|(path, _)| path.starts_with(&before));
+        (before.len(), rest.get(..count).unwrap_or_default())
+    }
+
+    /// What is at a path, unless it is a directory.
+    fn file(&self, path: &str) -> Option<Item> {
+        let at = self
+            .files
+            .binary_search_by(|(other, _)| other.as_str().cmp(path))
+            .ok()?;
+        self.files.get(at).map(|(_, item)| *item)
+    }
+}
+
+impl Staged<'_> {
+    /// Whether it has nothing there.
     #[must_use]
-    pub fn holds(&self, path: &Path, bytes: &[u8]) -> Held {
-        let Some(item) = self.item(path) else {
-            return Held::Nothing;
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// What it has at a path, relative to the directory, compared with these bytes: the bytes themselves, or what Git LFS
+    /// puts there for them. No blob is read: ids are compared.
+    #[must_use]
+    pub fn holds(&self, path: &str, bytes: &[u8]) -> Held {
+        let Some((whole, item)) = self.file(path) else {
+            let before = format!("{path}/");
+            let next = self
+                .files
+                .partition_point(|(whole, _)| self.inside(whole) < before.as_str());
+            let next = self.files.get(next);
+            let is_directory = next.is_some_and(|(whole, _)| self.inside(whole).starts_with(&before));
+            return if is_directory { Held::Other } else { Held::Nothing };
         };
-        let is_blob_of = |content: &[u8]| is_blob_of(self.kind, item.id, content);
-        let is_conflict = key(path).is_some_and(|path| self.conflicts.contains(&path));
-        let is_file = item.entry == TreeEntry::File && !is_conflict;
+        let is_blob_of = |content: &[u8]| is_blob_of(self.entries.kind, item.id, content);
+        let is_file = item.entry == TreeEntry::File && !self.entries.conflicts.contains(whole);
         if is_file && (is_blob_of(bytes) || is_blob_of(pointer(bytes).as_bytes())) {
             Held::Same
         } else {
@@ -307,10 +336,22 @@ impl Entries {
         }
     }
 
-    fn item(&self, path: &Path) -> Option<Item> {
-        let path = key(path)?;
-        let (parent, name) = path.rsplit_once('/').unwrap_or(("", &path));
-        self.directories.get(parent)?.get(name).copied()
+    /// Whether it has something at a path that is not a directory.
+    #[must_use]
+    pub fn has(&self, path: &str) -> bool {
+        self.file(path).is_some()
+    }
+
+    fn file(&self, path: &str) -> Option<&(String, Item)> {
+        let found = self
+            .files
+            .binary_search_by(|(whole, _)| self.inside(whole).cmp(path));
+        self.files.get(found.ok()?)
+    }
+
+    /// The path of a file relative to the directory.
+    fn inside<'p>(&self, whole: &'p str) -> &'p str {
+        whole.get(self.before..).unwrap_or_default()
     }
 }
 
@@ -334,19 +375,36 @@ impl FileTree for IndexTree {
 
     fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError> {
         self.refuse_conflict(directory)?;
-        let entries = key(directory).and_then(|directory| self.entries.directories.get(&directory));
-        Ok(entries
-            .into_iter()
-            .flatten()
-            .map(|(name, item)| (OsString::from(name), item.entry))
-            .collect())
+        let below = self.below(directory);
+        let mut entries = Vec::new();
+        let mut rest = below.files;
+        while let Some((path, item)) = rest.first() {
+            let inside = below.inside(path);
+            let (name, entry, count) = match inside.split_once('/') {
+                None => (inside, item.entry, 1),
+                Some((name, _)) => {
+                    let end = below.before.saturating_add(name.len());
+                    let directory = path.get(..=end).unwrap_or(path);
+                    let count = rest.partition_point(|(path, _)| path.starts_with(directory));
+                    (name, TreeEntry::Directory, count.max(1))
+                }
+            };
+            entries.push((OsString::from(name), entry));
+            rest = rest.get(count..).unwrap_or_default();
+        }
+        // By name: `a/b` comes after `a-b`, and `a` before.
+        entries.sort_unstable();
+        Ok(entries)
     }
 
     fn entry(&self, path: &Path) -> Result<Option<TreeEntry>, TreeError> {
         if path.as_os_str().is_empty() {
             return Ok(Some(TreeEntry::Directory));
         }
-        Ok(self.entries.item(path).map(|item| item.entry))
+        let Some(path) = key(path) else { return Ok(None) };
+        let file = self.entries.file(&path).map(|item| item.entry);
+        let directory = || (!self.entries.below(&path).1.is_empty()).then_some(TreeEntry::Directory);
+        Ok(file.or_else(directory))
     }
 
     /// Most files of the work tree are those of the index, and opening one is faster than unpacking an object. Its content
@@ -366,7 +424,7 @@ impl FileTree for IndexTree {
         };
         let files = files
             .iter()
-            .filter_map(|path| Some((*path, self.entries.item(path)?.id)));
+            .filter_map(|path| Some((*path, self.entries.file(&key(path)?)?.id)));
         let files: Vec<_> = files.collect();
         self.objects
             .offer(parallel::map(&files, same).into_iter().flatten());
@@ -374,9 +432,8 @@ impl FileTree for IndexTree {
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {
         self.refuse_conflict(path)?;
-        let item = self
-            .entries
-            .item(path)
+        let item = key(path)
+            .and_then(|path| self.entries.file(&path))
             .filter(|item| matches!(item.entry, TreeEntry::File | TreeEntry::Link))
             .ok_or_else(|| TreeError {
                 reason: "there is no such file in Git's index".to_owned(),

@@ -44,7 +44,7 @@ pub use files::{in_repository, repository_around, repository_or};
 #[cfg(feature = "git")]
 pub use git::{GitError, GitTree};
 #[cfg(feature = "git")]
-pub use git_index::{Entries, Held, IndexError, IndexTree};
+pub use git_index::{Held, IndexError, IndexTree, Staged};
 pub use in_pieces::{Make, Part, read_in_pieces};
 #[cfg(feature = "git")]
 pub use read_before::ReadBefore;

@@ -320,7 +320,8 @@ pub(super) fn staged(files: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf) {
     (directory, root)
 }
 
-pub(super) fn git(directory: &Path, arguments: &[&str]) {
+/// What Git prints.
+pub(super) fn git(directory: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .args(["-c", "user.name=A", "-c", "user.email=a@example.com"])
         .args(arguments)
@@ -330,6 +331,7 @@ pub(super) fn git(directory: &Path, arguments: &[&str]) {
         .output()
         .expect("git runs");
     assert!(output.status.success(), "git {arguments:?}: {output:?}");
+    String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
 }
 
 impl Case {

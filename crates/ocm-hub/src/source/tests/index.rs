@@ -1,7 +1,8 @@
 //! An index that takes over files of the work tree: what it has staged, the same findings, the same limits.
 
-use super::every_tree::staged;
+use super::every_tree::{git, staged};
 use super::*;
+use crate::source::git_index::Held;
 use crate::source::{Files, IndexTree, Sources};
 
 /// Everything that is read from the index.
@@ -70,4 +71,80 @@ fn an_object_that_is_missing_is_one_that_the_work_tree_may_have() {
     assert!(found.contains("kind: A"), "{found}");
     assert!(found.contains("cannot read `index:"), "{found}");
     assert!(!found.contains("Other"), "{found}");
+}
+
+#[test]
+fn the_entries_of_a_directory_are_sorted_by_name_whatever_is_in_them() {
+    let files = ["hub/a-b", "hub/a/x", "hub/a/y/z", "hub/a0", "hub.yaml", "z"];
+    let files = files.map(|path| (path, "a: 1\n"));
+    let (_directory, root) = staged(&files);
+    let index = IndexTree::open(&root, None).expect("an index");
+    let list = |path: &str| {
+        let entries = index.list(Path::new(path)).expect("a directory");
+        let shown = entries.iter().map(|(name, entry)| match entry {
+            TreeEntry::Directory => format!("{}/", name.display()),
+            _ => name.display().to_string(),
+        });
+        shown.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(list(""), "hub/ hub.yaml z");
+    assert_eq!(list("hub"), "a/ a-b a0");
+    assert_eq!(list("hub/a"), "x y/");
+    assert_eq!(list("hub/a0"), "");
+    let entry = |path: &str| index.entry(Path::new(path)).expect("it can be read");
+    assert_eq!(entry("hub/a"), Some(TreeEntry::Directory));
+    assert_eq!(entry("hub/a-b"), Some(TreeEntry::File));
+    assert_eq!(entry("hub/a/y/z"), Some(TreeEntry::File));
+    assert_eq!(entry("hub/b"), None);
+}
+
+#[test]
+fn bytes_are_those_of_the_index_only_at_their_path() {
+    let (_directory, root) = staged(&[
+        ("out/a", "a: 1\n"),
+        ("out/b/c", "b: 1\n"),
+        ("out-1/a", "a: 2\n"),
+        ("outer", "a: 3\n"),
+    ]);
+    let index = IndexTree::open(&root, None).expect("an index");
+    let below = index.below(Path::new("out"));
+    for (path, bytes, expected) in [
+        ("a", "a: 1\n", Held::Same),
+        ("a", "a: 2\n", Held::Other),
+        ("b/c", "b: 1\n", Held::Same),
+        ("b", "b: 1\n", Held::Other),
+        ("c", "b: 1\n", Held::Nothing),
+        ("outer", "a: 3\n", Held::Nothing),
+    ] {
+        assert_eq!(below.holds(path, bytes.as_bytes()), expected, "{path} {bytes}");
+        let is_file = matches!(path, "a" | "b/c");
+        assert_eq!(below.has(path), is_file, "{path}");
+    }
+    assert!(index.below(Path::new("ou")).is_empty());
+    assert!(index.below(Path::new("")).has("outer"));
+}
+
+#[test]
+fn where_a_conflict_has_a_file_and_a_directory_of_one_name_the_directory_is_walked() {
+    let (_directory, root) = staged(&[("hub/a-b", "a: 1\n"), ("ours", "a: 1\n")]);
+    let id = git(&root, &["rev-parse", ":ours"]);
+    let info =
+        format!("100644 {id} 2\thub/a\n100644 {id} 3\thub/a/b\n100644 {id} 2\thub/c\n100644 {id} 3\thub/c\n");
+    write(&root, "info", &info);
+    let fed = format!("git update-index --index-info < {}", root.join("info").display());
+    let done = std::process::Command::new("sh")
+        .args(["-c", &fed])
+        .current_dir(&root)
+        .status();
+    assert!(done.expect("a shell").success());
+    let index = IndexTree::open(&root, None).expect("an index");
+    let entry = |path: &str| index.entry(Path::new(path)).expect("it can be read");
+    assert_eq!(entry("hub/a"), Some(TreeEntry::Directory));
+    assert_eq!(entry("hub/c"), Some(TreeEntry::File));
+    let below = index.below(Path::new("hub"));
+    for path in ["a", "a/b", "c"] {
+        assert_eq!(below.holds(path, b"a: 1\n"), Held::Other, "{path}");
+    }
+    assert_eq!(below.holds("a-b", b"a: 1\n"), Held::Same);
+    assert!(index.list(Path::new("hub/c")).is_err(), "it has a conflict");
 }
