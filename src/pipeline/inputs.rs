@@ -543,15 +543,17 @@ fn kind_of_profile(profile: &Value) -> Option<GroupKind> {
 pub fn watched(request: &Request) -> Watched {
     let places = whereabouts(request, Files::Disk);
     let config_file = places.config_file.clone();
-    let (mut sources, mut findings) = (Sources::default(), Findings::new());
-    let config = read_config(&places, Files::Disk, &mut sources, &mut findings);
-    let config = config.map(|(config, _)| config).unwrap_or_default();
-    // The output is skipped where it is, and where it would be without a configuration.
-    let output = match &request.output {
-        Some(output) if output.as_os_str() != "-" => output.clone(),
-        _ => under(&places.root, &config.output),
-    };
-    Watched::look(&wanted(request, places, &config, &output), config_file.as_deref())
+    Watched::look(config_file.as_deref(), || {
+        let (mut sources, mut findings) = (Sources::default(), Findings::new());
+        let config = read_config(&places, Files::Disk, &mut sources, &mut findings);
+        let config = config.map(|(config, _)| config).unwrap_or_default();
+        // The output is skipped where it is, and where it would be without a configuration.
+        let output = match &request.output {
+            Some(output) if output.as_os_str() != "-" => output.clone(),
+            _ => under(&places.root, &config.output),
+        };
+        wanted(request, places, &config, &output)
+    })
 }
 
 /// A path of the configuration, as a user in the current directory would type it: `rendered`, not `./rendered`.

@@ -63,15 +63,19 @@ impl Change {
 }
 
 impl Watched {
-    /// Looks at everything that a run would read, and at `config`, the file that defines it.
+    /// Looks at everything that a run would read, and at `config`, the file from which `request` finds out what that is.
     #[must_use]
-    pub fn look(request: &Request, config: Option<&Path>) -> Self {
+    pub fn look(config: Option<&Path>, request: impl FnOnce() -> Request) -> Self {
+        // Before it is read: if it changes meanwhile, the next look finds another one.
+        let config_found = config.and_then(fingerprint);
+        let request = &request();
         // The run reports what is wrong with the input.
         let walked = walk(request, &Disk::below(request.named()), &mut Findings::new());
         let mut watched = Self::default();
         let named = walked.files.iter().map(|found| found.file.path.as_path());
-        for path in named.chain(config) {
-            if let Some(fingerprint) = fingerprint(path) {
+        let named = named.map(|path| (path, fingerprint(path)));
+        for (path, found) in named.chain(config.map(|path| (path, config_found))) {
+            if let Some(fingerprint) = found {
                 watched.files.insert(show(&without_dots(path)), fingerprint);
             }
         }
@@ -308,7 +312,7 @@ mod tests {
                 output_marker: Some(".spokewright-inventory"),
                 ..Request::default()
             };
-            Watched::look(&request, None)
+            Watched::look(None, || request)
         }
 
         fn changes(&self, earlier: &Watched) -> Vec<String> {
@@ -457,7 +461,7 @@ mod tests {
             output_marker: Some(".spokewright-inventory"),
             ..Request::default()
         };
-        let input = Watched::look(&request, None);
+        let input = Watched::look(None, || request);
         assert!(
             input
                 .directories()
@@ -465,6 +469,27 @@ mod tests {
         );
         assert!(input.concerns(&place.path("links/current")));
         assert!(input.concerns(&place.path("repository/hub/b.yaml")));
+    }
+
+    #[test]
+    fn a_configuration_that_changes_while_it_is_read_is_another_one_to_the_next_look() {
+        let place = Place::new();
+        let config = place.path("repository/spokewright.yaml");
+        fs::write(&config, "a").unwrap();
+        let request = || Request {
+            hub: vec![place.path("repository/hub")],
+            ..Request::default()
+        };
+        let earlier = Watched::look(Some(&config), || {
+            fs::write(&config, "changed").unwrap();
+            request()
+        });
+        let next = Watched::look(Some(&config), request);
+        assert_eq!(next.changes_since(&earlier).len(), 1);
+        assert_eq!(
+            Watched::look(Some(&config), request).changes_since(&next).len(),
+            0
+        );
     }
 
     #[test]
