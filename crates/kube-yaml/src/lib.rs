@@ -6,8 +6,9 @@
 //! Must not know: any other crate of the project.
 //!
 //! Reading goes [`decode()`] (bytes to text), [`split()`] or [`split_json`] (text to [`Chunk`]s, one document each),
-//! [`read()`] or [`read_located`] (chunk to value). Inside, `scanner` makes tokens, `parser` makes events, and
-//! `compose` makes the value; `json` makes events from JSON. Writing is [`write_document`], or its pieces.
+//! [`read()`] or [`read_located`] (chunk to value). Inside, `lines` makes the value of a document in its usual form. For
+//! all others, `scanner` makes tokens, `parser` makes events, and `compose` makes the value; `json` makes events from JSON.
+//! Writing is [`write_document`], or its pieces.
 
 // Input never causes a panic, and a library does not print; tests may do both.
 #![cfg_attr(
