@@ -1,6 +1,6 @@
 //! The hash of a file's bytes, as the inventory lists it.
 //!
-//! Owns: which hash that is. Flows in: bytes. Flows out: a [`Hash`]. Must not know: whose bytes they are.
+//! Owns: which hash that is. Flows in: bytes. Flows out: a [`type@Hash`]. Must not know: whose bytes they are.
 
 use sha2::{Digest as _, Sha256};
 
