@@ -259,7 +259,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
             }
             b'-' if !self.scanner.is_gap(self.scanner.pos + 1) => self.plain_lines(column),
             // A byte order mark begins with 0xEF.
-            0x80.. if self.byte() != 0xEF && !self.scanner.is_gap(self.scanner.pos) => {
+            byte @ 0x80.. if byte != 0xEF && !self.scanner.is_gap(self.scanner.pos) => {
                 self.plain_lines(column)
             }
             byte if is_in(&STARTS_PLAIN, byte) => self.plain(column),
@@ -315,7 +315,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
     fn quoted(&mut self, token: Token<'t>) -> Found<R> {
         self.last_end = token.end;
         self.next_line()?;
-        text_of(token).map(|(text, range)| (Value::String(text.into()), R::scalar(&range)))
+        Self::string(token)
     }
 
     fn block_scalar(&mut self, column: usize, literal: bool) -> Found<R> {
@@ -323,6 +323,10 @@ impl<'t, R: Record> Lines<'t, '_, R> {
         let token = self.scanner.scan_block_scalar(literal).ok()?;
         self.last_end = token.end;
         self.skip_blank_lines();
+        Self::string(token)
+    }
+
+    fn string(token: Token<'t>) -> Found<R> {
         text_of(token).map(|(text, range)| (Value::String(text.into()), R::scalar(&range)))
     }
 
