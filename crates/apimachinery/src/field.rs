@@ -57,16 +57,15 @@ impl<'a> Way<'a> {
         more: None,
     };
 
-    fn then(&self, step: Step<'a>) -> Self {
-        let mut way = self.clone();
-        if let Some(free) = way.first.get_mut(way.depth) {
+    #[inline]
+    fn add(&mut self, step: Step<'a>) {
+        if let Some(free) = self.first.get_mut(self.depth) {
             *free = step;
-            way.depth = way.depth.saturating_add(1);
+            self.depth = self.depth.saturating_add(1);
         } else {
-            let before = way.more.take();
-            way.more = Some(Arc::new(Deep { step, before }));
+            let before = self.more.take();
+            self.more = Some(Arc::new(Deep { step, before }));
         }
-        way
     }
 
     fn pointer(&self) -> String {
@@ -116,10 +115,11 @@ impl<'a> Field<'a> {
     }
 
     fn below(&self, step: Step<'a>, value: Option<&'a Value>) -> Self {
-        Self {
-            value,
-            way: self.way.then(step),
-        }
+        // In one place, so that it is copied once.
+        let mut below = self.clone();
+        below.value = value;
+        below.way.add(step);
+        below
     }
 
     /// The value, when the field is present and not null (an API server drops nulls).
@@ -169,6 +169,17 @@ impl<'a> Field<'a> {
             .iter()
             .enumerate()
             .map(move |(index, value)| list.below(Step::Item(index), Some(value)))
+    }
+
+    /// The member `key` of each element of a list that has it, and not as null. An element without it costs no cursor.
+    pub fn items_with(&self, key: &'a str) -> impl Iterator<Item = Self> + use<'a> {
+        let list = self.clone();
+        let items = self.value.and_then(Value::as_array).into_iter().flatten();
+        items.enumerate().filter_map(move |(index, item)| {
+            let value = item.as_object()?.get(key).filter(|value| !value.is_null())?;
+            let item = list.below(Step::Item(index), Some(item));
+            Some(item.below(Step::Member(key), Some(value)))
+        })
     }
 
     /// The entries of a mapping in the order of its map; none when this is absent or no mapping.
@@ -324,6 +335,12 @@ mod tests {
             assert_eq!(field.mapping(), Ok(None));
         }
         assert!(root.get("s").is_present());
+        let list = json!([{"a": 1}, {"b": 2}, {"a": null}, 7, {"a": {"b": 3}}]);
+        let with_a = Field::new(&list).items_with("a");
+        assert_eq!(
+            with_a.map(|field| field.pointer()).collect::<Vec<_>>(),
+            ["/0/a", "/4/a"]
+        );
         let mismatch = |pointer: &str, expected, found| Mismatch {
             pointer: pointer.to_owned(),
             expected,

@@ -14,6 +14,7 @@ use std::sync::LazyLock;
 use apimachinery::{Allowance, Work};
 use kube_json::{Map, Text, Value, json};
 
+use crate::accepted::Accepted;
 use crate::compile::compile;
 use crate::complete;
 use crate::format::Format;
@@ -37,24 +38,36 @@ pub(crate) fn check(
     value: &Value,
     allowance: &mut Allowance<'_>,
 ) -> Vec<Violation> {
-    checked(node, metadata, value, Form::Stored, allowance)
+    let metadata = (metadata, Metadata::Judged);
+    checked(node, metadata, value, Form::Stored, None, allowance)
 }
 
-/// As [`check`], for a value that is not completed, and as if it was.
-pub(crate) fn check_as_written(
-    node: &Node,
-    metadata: &Node,
-    value: &Value,
+/// What is asked of the metadata of an object.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Metadata {
+    /// All that Kubernetes asks of it.
+    Judged,
+    /// Only its fields and their types: somebody else judges the values.
+    OnlyFields,
+}
+
+/// As [`check`], for a value that is not completed, and as if it was. What is `accepted` is not looked at again.
+pub(crate) fn check_as_written<'v>(
+    node: &'v Node,
+    metadata: (&Node, Metadata),
+    value: &'v Value,
+    accepted: Option<&mut Accepted<'v>>,
     allowance: &mut Allowance<'_>,
 ) -> Vec<Violation> {
-    checked(node, metadata, value, Form::Written, allowance)
+    checked(node, metadata, value, Form::Written, accepted, allowance)
 }
 
 fn checked(
     node: &Node,
-    metadata: &Node,
+    (metadata, of_metadata): (&Node, Metadata),
     value: &Value,
     form: Form,
+    accepted: Option<&mut Accepted<'_>>,
     allowance: &mut Allowance<'_>,
 ) -> Vec<Violation> {
     let work = allowance.work();
@@ -62,14 +75,16 @@ fn checked(
     let mut walk = Walk {
         violations: Vec::new(),
         metadata,
+        of_metadata,
         allowance: &lent,
+        accepted,
         form,
         limit: VIOLATIONS_MAX,
         pointers: 0,
         explains: true,
     };
     walk.value(node, value, &Path::Root, Mode::Strict);
-    let violations = walk.violations;
+    let Walk { violations, .. } = walk;
     *allowance = lent.into_inner();
     violations
 }
@@ -111,11 +126,13 @@ enum Form {
     Written,
 }
 
-struct Walk<'s, 'w> {
+struct Walk<'s, 'w, 'a> {
     violations: Vec<Violation>,
     metadata: &'s Node,
+    of_metadata: Metadata,
     /// The allowance of the object, including trials.
     allowance: &'s RefCell<Allowance<'w>>,
+    accepted: Option<&'s mut Accepted<'a>>,
     form: Form,
     limit: usize,
     /// Bytes of the pointers of the violations.
@@ -149,7 +166,7 @@ impl Place {
     }
 }
 
-impl Walk<'_, '_> {
+impl Walk<'_, '_, '_> {
     fn push(&mut self, path: &Path<'_>, blocks_rules: bool, message: String) {
         self.push_with_help(path, blocks_rules, message, None);
     }
@@ -210,6 +227,18 @@ impl Walk<'_, '_> {
         if value.is_null() && node.nullable {
             return;
         }
+        let memory = match value {
+            Value::Object(fields) if self.form == Form::Written && mode == Mode::Strict => {
+                fields.address().map(|address| (node, address))
+            }
+            _ => None,
+        };
+        if let (Some(accepted), Some((node, address))) = (&self.accepted, memory)
+            && accepted.has(node, address)
+        {
+            return;
+        }
+        let before = self.violations.len();
         // A wrong type does not end it: what binds values of any type is asked all the same.
         if self.type_fits(node, value, path) {
             match value {
@@ -223,6 +252,11 @@ impl Walk<'_, '_> {
         if node.judges_whole {
             let whole = self.stored(node, value);
             self.stored_form(|walk| walk.whole(node, &whole, path));
+        }
+        if let (Some(accepted), Some((node, address))) = (&mut self.accepted, memory)
+            && self.violations.len() == before
+        {
+            accepted.add(node, address);
         }
     }
 
@@ -370,10 +404,9 @@ impl Walk<'_, '_> {
             Form::Written if !node.with_default.is_empty() => self.with_refused_default(node),
             _ => &[],
         };
-        let mut start = 0;
         if refused.is_empty() {
             for (name, value) in fields {
-                let property = node.properties.next(name, &mut start);
+                let property = node.properties.get(name);
                 self.field(node, property, (name, value), path, mode);
             }
         } else {
@@ -381,7 +414,7 @@ impl Walk<'_, '_> {
             let defaults = refused.filter_map(|(name, property)| Some((name, property.default.as_ref()?)));
             let all: BTreeMap<&Text, &Value> = defaults.chain(fields).collect();
             for (name, value) in all {
-                let property = node.properties.next(name, &mut start);
+                let property = node.properties.get(name);
                 self.field(node, property, (name, value), path, mode);
             }
         }
@@ -583,7 +616,9 @@ impl Walk<'_, '_> {
         Self {
             violations: Vec::new(),
             metadata: self.metadata,
+            of_metadata: self.of_metadata,
             allowance: self.allowance,
+            accepted: None,
             form,
             limit,
             pointers: 0,

@@ -29,6 +29,7 @@
 )]
 
 #[cfg(feature = "cel")]
+mod accepted;
 mod asked;
 mod check;
 mod compile;
@@ -54,6 +55,7 @@ mod violation;
 #[cfg(test)]
 mod tests;
 
+pub use accepted::Accepted;
 pub use apimachinery::Work;
 pub use check::check_metadata;
 pub use crd::{Crd, CrdVersion, Scope};

@@ -9,7 +9,7 @@ use std::ops::Deref;
 use std::sync::OnceLock;
 
 use apimachinery::pointer;
-use kube_json::{Number, Text, Value};
+use kube_json::{Names, Number, Text, Value};
 
 use crate::format::Format;
 use crate::packed::Packed;
@@ -125,53 +125,29 @@ impl Deref for Below {
 }
 
 /// The properties of a level, by name.
-///
-/// Most levels have a handful, and every field of every object asks for one: a short list is read faster than a tree.
 #[derive(Debug, Default)]
 pub(crate) struct Properties {
-    /// Sorted; apart from the levels, so that a search reads names alone.
-    names: Box<[Text]>,
+    names: Names,
     levels: Box<[Below]>,
 }
 
-/// More names than this are searched by halves.
-const SCANNED_MAX: usize = 16;
-
 impl Properties {
     pub(crate) const fn is_empty(&self) -> bool {
-        self.names.is_empty()
-    }
-
-    /// Where a name is, at or behind `start`.
-    fn position(&self, name: &str, start: usize) -> Option<usize> {
-        let names = self.names.get(start..)?;
-        let behind = if names.len() <= SCANNED_MAX {
-            names.iter().position(|there| there == name)?
-        } else {
-            names.binary_search_by(|there| there.as_str().cmp(name)).ok()?
-        };
-        Some(start.saturating_add(behind))
+        self.levels.is_empty()
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Below> {
-        self.levels.get(self.position(name, 0)?)
-    }
-
-    /// As [`Self::get`], for somebody who asks in the order of the names: the search begins at `start`, which moves
-    /// behind what is found.
-    pub(crate) fn next(&self, name: &str, start: &mut usize) -> Option<&Below> {
-        let position = self.position(name, *start)?;
-        *start = position.saturating_add(1);
-        self.levels.get(position)
+        self.levels.get(self.names.position(name)?)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Text, &Below)> {
-        self.names.iter().zip(&self.levels)
+        self.names.as_slice().iter().zip(&self.levels)
     }
 
     /// These of [`Self::iter`].
     pub(crate) fn at(&self, positions: &[usize]) -> impl Iterator<Item = (&Text, &Below)> {
-        let at = |position: &usize| Some((self.names.get(*position)?, self.levels.get(*position)?));
+        let at =
+            |position: &usize| Some((self.names.as_slice().get(*position)?, self.levels.get(*position)?));
         positions.iter().filter_map(at)
     }
 }
@@ -181,7 +157,7 @@ impl FromIterator<(Text, Below)> for Properties {
         let sorted: BTreeMap<Text, Below> = properties.into_iter().collect();
         let (names, levels): (Vec<_>, Vec<_>) = sorted.into_iter().unzip();
         Self {
-            names: names.into(),
+            names: Names::from_sorted(names),
             levels: levels.into(),
         }
     }

@@ -15,13 +15,15 @@ use std::borrow::Cow;
 use apimachinery::{Allowance, Spent, Work};
 use kube_json::Value;
 
+use crate::accepted::Accepted;
+use crate::check::{self, Metadata};
 #[cfg(feature = "cel")]
 use crate::evaluate;
 use crate::node::{Additional, Node};
 use crate::packed::Packed;
 use crate::problem::SchemaProblem;
 use crate::violation::{Violation, ViolationKind};
-use crate::{check, compile, complete, metadata, prune};
+use crate::{compile, complete, metadata, prune};
 
 /// A compiled schema: compile once, check many values; shared freely between threads.
 #[derive(Debug)]
@@ -86,7 +88,22 @@ impl Schema {
     /// For schemas that can be trusted: only the costs of their rules limit how long it takes.
     #[must_use]
     pub fn validate(&self, value: &Value) -> Vec<Violation> {
-        self.violations_as_written(value, self.counted())
+        self.violations_as_written(value, (Metadata::Judged, None), self.counted())
+    }
+
+    /// As [`Schema::validate`], for somebody who asks [`check_metadata`](crate::check_metadata) about every object: what
+    /// that says is left out. Mappings that were `accepted` where they are now are not judged again.
+    #[must_use]
+    pub fn validate_beside_metadata<'v>(
+        &'v self,
+        value: &'v Value,
+        accepted: &mut Accepted<'v>,
+    ) -> Vec<Violation> {
+        let counts = self.counted();
+        let metadata = (Metadata::OnlyFields, Some(accepted));
+        self.violations_as_written(value, metadata, |violation| {
+            violation.kind != ViolationKind::Metadata && counts(violation)
+        })
     }
 
     /// As [`Schema::validate`], for a schema that a stranger wrote: it stops when no work is left. Then
@@ -105,7 +122,7 @@ impl Schema {
     /// status no controller writes.
     #[must_use]
     pub fn validate_with_status(&self, value: &Value) -> Vec<Violation> {
-        self.violations_as_written(value, |_| true)
+        self.violations_as_written(value, (Metadata::Judged, None), |_| true)
     }
 
     /// As [`Schema::validate`], for a value that [`Schema::default`] or [`Schema::defaulted`] has made.
@@ -129,12 +146,18 @@ impl Schema {
     /// Of most objects, nearly all defaults are missing, and to fill them in takes as long as to judge the object. The
     /// structural rules look at a mapping field by field, so they can count a default without a copy; a rule in CEL reads
     /// its value as a whole.
-    fn violations_as_written(&self, value: &Value, counts: impl Fn(&Violation) -> bool) -> Vec<Violation> {
+    fn violations_as_written<'v>(
+        &'v self,
+        value: &'v Value,
+        (metadata, accepted): (Metadata, Option<&mut Accepted<'v>>),
+        counts: impl Fn(&Violation) -> bool,
+    ) -> Vec<Violation> {
         let mut allowance = check::trusted().allowance_of(0);
         if self.root.rules_below {
             return self.violations(&self.defaulted(value), &mut allowance, counts);
         }
-        let mut violations = check::check_as_written(&self.root, &metadata::NODE, value, &mut allowance);
+        let metadata = (&*metadata::NODE, metadata);
+        let mut violations = check::check_as_written(&self.root, metadata, value, accepted, &mut allowance);
         violations.retain(counts);
         violations
     }

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use kube_json::{Value, json};
 use proptest::prelude::*;
 
+use crate::Accepted;
 use crate::{Schema, ViolationKind, Work};
 
 fn schema(schema: Value) -> Schema {
@@ -264,6 +265,52 @@ fn metadata_is_object_meta_whatever_the_schema_says() {
     assert_eq!(kind(json!({"finalizers": 7})), ViolationKind::Metadata);
     assert!(
         matches!(kind(json!({"nmae": "a"})), ViolationKind::UnknownField { known } if known.contains(&"name".to_owned()))
+    );
+}
+
+#[test]
+fn what_is_said_beside_the_metadata_is_what_is_said_without_what_any_metadata_may_not_be() {
+    let embedded = json!({"type": "object", "x-kubernetes-embedded-resource": true});
+    let (of, _) = Schema::of_resource(
+        &json!({"type": "object", "properties": {"part": embedded}}),
+        false,
+    );
+    for metadata in [
+        json!({"name": "a", "labels": {"a": "b"}}),
+        json!({"name": "A", "labels": {"a": 1, "b": "b c"}, "nmae": 1}),
+        json!({"finalizers": 7, "annotations": {"/": "x"}, "label": {}}),
+        json!(7),
+        json!(null),
+    ] {
+        let part = json!({"apiVersion": "v1", "kind": "A", "metadata": metadata});
+        let value = json!({"metadata": metadata, "part": part});
+        let mut expected = of.validate(&value);
+        expected.retain(|violation| violation.kind != ViolationKind::Metadata);
+        let mut accepted = Accepted::default();
+        for _ in 0..2 {
+            let violations = of.validate_beside_metadata(&value, &mut accepted);
+            assert_eq!(violations, expected, "{metadata}");
+        }
+    }
+}
+
+#[test]
+fn a_mapping_is_judged_by_each_level_that_it_stands_at_and_again_if_it_was_refused() {
+    let port =
+        |most: u32| json!({"type": "object", "properties": {"port": {"type": "integer", "maximum": most}}});
+    let (of, _) = Schema::of_resource(
+        &json!({"type": "object", "properties": {"a": port(10), "b": port(5)}}),
+        false,
+    );
+    let mapping = json!({"port": 7});
+    let both = json!({"a": mapping, "b": mapping});
+    let only = json!({"a": mapping});
+    let other = json!({"a": {"port": 11}});
+    let mut accepted = Accepted::default();
+    let mut count = |value| of.validate_beside_metadata(value, &mut accepted).len();
+    assert_eq!(
+        [&only, &both, &both, &other, &other, &only].map(&mut count),
+        [0, 1, 1, 1, 1, 0]
     );
 }
 

@@ -11,10 +11,11 @@ use std::sync::Arc;
 use ecow::EcoVec;
 
 use crate::Text;
+use crate::names::Names;
 
-/// More members than this are kept in a tree: inserting into the middle of a list moves what follows, and somebody may
-/// write an object with 100,000 members in the worst order.
-const LONGEST_LIST: usize = 512;
+/// More members than this are kept in a tree: a new name in a list makes a new list, and somebody may write an object with
+/// 100,000 members.
+const LONGEST_LIST: usize = 64;
 
 /// The members of a JSON object, in the order of their names. A clone shares them until one of the two is changed.
 #[derive(Clone)]
@@ -22,9 +23,40 @@ pub struct Map<V>(Members<V>);
 
 #[derive(Clone)]
 enum Members<V> {
-    /// Sorted by name, each name once. Objects of Kubernetes have three members in most places.
-    Few(EcoVec<(Text, V)>),
+    /// The names, and then their values in the same order; nothing if there are none. Objects of Kubernetes have three
+    /// members in most places.
+    Few(EcoVec<Slot<V>>),
     Many(Arc<BTreeMap<Text, V>>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Slot<V> {
+    Names(Names),
+    Value(V),
+}
+
+impl<V> Slot<V> {
+    const fn value(&self) -> Option<&V> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Names(_) => None,
+        }
+    }
+
+    const fn value_mut(&mut self) -> Option<&mut V> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Names(_) => None,
+        }
+    }
+}
+
+/// The names of a list, and the slots of their values.
+fn parts<V>(list: &[Slot<V>]) -> Option<(&Names, &[Slot<V>])> {
+    match list.split_first()? {
+        (Slot::Names(names), values) => Some((names, values)),
+        (Slot::Value(_), _) => None,
+    }
 }
 
 impl<V: Clone> Map<V> {
@@ -34,25 +66,50 @@ impl<V: Clone> Map<V> {
         Self(Members::Few(EcoVec::new()))
     }
 
-    /// A map of members that are sorted by name, each name once: nothing is compared.
+    /// A map of these names and their values, of which there are as many.
     #[must_use]
-    pub fn from_sorted(members: impl ExactSizeIterator<Item = (Text, V)>) -> Self {
-        if members.len() > LONGEST_LIST {
+    pub fn of(names: Names, values: impl ExactSizeIterator<Item = V>) -> Self {
+        debug_assert_eq!(names.as_slice().len(), values.len());
+        if values.len() > LONGEST_LIST {
+            let members = names.as_slice().iter().cloned().zip(values);
             return Self(Members::Many(Arc::new(members.collect())));
         }
-        let mut list = EcoVec::with_capacity(members.len());
-        for member in members {
-            list.push(member);
+        if values.len() == 0 {
+            return Self::new();
         }
-        debug_assert!(list.is_sorted_by(|(a, _), (b, _)| a < b), "sorted, each once");
+        let mut list = EcoVec::with_capacity(values.len().saturating_add(1));
+        list.push(Slot::Names(names));
+        for value in values {
+            list.push(Slot::Value(value));
+        }
         Self(Members::Few(list))
+    }
+
+    /// A map of members that are sorted by name, each name once: nothing is compared.
+    fn from_sorted(members: Vec<(Text, V)>) -> Self {
+        let (names, values): (Vec<Text>, Vec<V>) = members.into_iter().unzip();
+        Self::of(Names::from_sorted(names), values.into_iter())
+    }
+
+    /// Whether these are its names and values.
+    #[must_use]
+    pub fn is(&self, names: &Names, values: &[V]) -> bool
+    where
+        V: PartialEq,
+    {
+        let Members::Few(list) = &self.0 else {
+            return false;
+        };
+        parts(list).is_some_and(|(own, slots)| {
+            own == names && slots.iter().map(Slot::value).eq(values.iter().map(Some))
+        })
     }
 
     /// The number of members.
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.0 {
-            Members::Few(list) => list.len(),
+            Members::Few(list) => list.len().saturating_sub(1),
             Members::Many(tree) => tree.len(),
         }
     }
@@ -76,14 +133,9 @@ impl<V: Clone> Map<V> {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&V> {
         match &self.0 {
-            // Most names differ in length, which is compared first.
-            Members::Few(list) if list.len() <= 8 => {
-                let member = list.iter().find(|(there, _)| is_same(there, name));
-                member.map(|(_, value)| value)
-            }
             Members::Few(list) => {
-                let position = position(list, name).ok()?;
-                list.get(position).map(|(_, value)| value)
+                let (names, values) = parts(list)?;
+                values.get(names.position(name)?)?.value()
             }
             Members::Many(tree) => tree.get(name),
         }
@@ -94,8 +146,8 @@ impl<V: Clone> Map<V> {
     pub fn get_mut(&mut self, name: &str) -> Option<&mut V> {
         match &mut self.0 {
             Members::Few(list) => {
-                let position = position(list, name).ok()?;
-                list.make_mut().get_mut(position).map(|(_, value)| value)
+                let position = parts(list)?.0.position(name)?;
+                list.make_mut().get_mut(position.saturating_add(1))?.value_mut()
             }
             Members::Many(tree) if tree.contains_key(name) => Arc::make_mut(tree).get_mut(name),
             Members::Many(_) => None,
@@ -111,40 +163,51 @@ impl<V: Clone> Map<V> {
     /// Sets the value of a name; the value that it had.
     pub fn insert(&mut self, name: impl Into<Text>, value: V) -> Option<V> {
         let name = name.into();
-        match &mut self.0 {
-            Members::Few(list) => match position(list, &name) {
-                Ok(position) => {
-                    let slot = list.make_mut().get_mut(position)?;
-                    Some(std::mem::replace(&mut slot.1, value))
-                }
-                Err(position) if list.len() < LONGEST_LIST => {
-                    list.insert(position, (name, value));
-                    None
-                }
-                Err(_) => {
-                    let mut tree: BTreeMap<Text, V> = std::mem::take(list).into_iter().collect();
-                    tree.insert(name, value);
-                    self.0 = Members::Many(Arc::new(tree));
-                    None
-                }
-            },
-            Members::Many(tree) => Arc::make_mut(tree).insert(name, value),
+        let list = match &mut self.0 {
+            Members::Few(list) => list,
+            Members::Many(tree) => return Arc::make_mut(tree).insert(name, value),
+        };
+        let names = parts(list).map(|(names, _)| names);
+        match names.map_or(Err(0), |names| names.place(&name)) {
+            Ok(position) => {
+                let slot = list.make_mut().get_mut(position.saturating_add(1))?;
+                Some(std::mem::replace(slot.value_mut()?, value))
+            }
+            Err(place) if self.len() < LONGEST_LIST => {
+                self.add(place, name, value);
+                None
+            }
+            Err(_) => {
+                let mut tree: BTreeMap<Text, V> = std::mem::take(self).into_iter().collect();
+                tree.insert(name, value);
+                self.0 = Members::Many(Arc::new(tree));
+                None
+            }
         }
+    }
+
+    /// Adds a member to a list in which its name belongs at this place.
+    fn add(&mut self, place: usize, name: Text, value: V) {
+        let Members::Few(list) = &mut self.0 else {
+            return;
+        };
+        let names = Names::with(parts(list).map(|(names, _)| names), place, name);
+        match list.make_mut().first_mut() {
+            Some(first) => *first = Slot::Names(names),
+            None => list.push(Slot::Names(names)),
+        }
+        list.insert(place.saturating_add(1), Slot::Value(value));
     }
 
     /// Sets the values of several names, which are sorted in most cases: then all members move once.
     pub fn insert_all(&mut self, members: Vec<(Text, V)>) {
         let is_sorted = members.is_sorted_by(|(a, _), (b, _)| a < b);
-        let length = self.len().saturating_add(members.len());
-        let Members::Few(list) = &mut self.0 else {
-            return self.extend(members);
-        };
-        if !is_sorted || length > LONGEST_LIST {
+        if !is_sorted || self.len().saturating_add(members.len()) > LONGEST_LIST {
             return self.extend(members);
         }
-        let mut merged = EcoVec::with_capacity(length);
+        let mut merged = Vec::with_capacity(self.len().saturating_add(members.len()));
         let mut members = members.into_iter().peekable();
-        for (name, value) in std::mem::take(list) {
+        for (name, value) in std::mem::take(self) {
             while let Some(member) = members.next_if(|(new, _)| *new < name) {
                 merged.push(member);
             }
@@ -152,7 +215,7 @@ impl<V: Clone> Map<V> {
             merged.push(member.unwrap_or((name, value)));
         }
         merged.extend(members);
-        *list = merged;
+        *self = Self::from_sorted(merged);
     }
 
     /// Sets the value of a name that has none.
@@ -166,8 +229,19 @@ impl<V: Clone> Map<V> {
     pub fn remove(&mut self, name: &str) -> Option<V> {
         match &mut self.0 {
             Members::Few(list) => {
-                let position = position(list, name).ok()?;
-                Some(list.remove(position).1)
+                let names = parts(list)?.0;
+                let position = names.position(name)?;
+                let names = names.without(position);
+                let removed = list.remove(position.saturating_add(1));
+                if names.as_slice().is_empty() {
+                    list.clear();
+                } else if let Some(first) = list.make_mut().first_mut() {
+                    *first = Slot::Names(names);
+                }
+                match removed {
+                    Slot::Value(value) => Some(value),
+                    Slot::Names(_) => None,
+                }
             }
             Members::Many(tree) if tree.contains_key(name) => Arc::make_mut(tree).remove(name),
             Members::Many(_) => None,
@@ -176,9 +250,29 @@ impl<V: Clone> Map<V> {
 
     /// Keeps the members for which `keep` is true.
     pub fn retain(&mut self, mut keep: impl FnMut(&Text, &mut V) -> bool) {
-        match &mut self.0 {
-            Members::Few(list) => list.retain(|(name, value)| keep(name, value)),
-            Members::Many(tree) => Arc::make_mut(tree).retain(|name, value| keep(name, value)),
+        let list = match &mut self.0 {
+            Members::Few(list) => list,
+            Members::Many(tree) => return Arc::make_mut(tree).retain(|name, value| keep(name, value)),
+        };
+        let Some(names) = parts(list).map(|(names, _)| names.clone()) else {
+            return;
+        };
+        let mut kept = Vec::with_capacity(names.as_slice().len());
+        let mut all = names.as_slice().iter();
+        list.retain(|slot| {
+            let Slot::Value(value) = slot else {
+                return true;
+            };
+            let name = all.next().filter(|name| keep(name, value));
+            kept.extend(name.cloned());
+            name.is_some()
+        });
+        if kept.is_empty() {
+            list.clear();
+        } else if kept.len() < names.as_slice().len()
+            && let Some(first) = list.make_mut().first_mut()
+        {
+            *first = Slot::Names(Names::from_sorted(kept));
         }
     }
 
@@ -186,7 +280,10 @@ impl<V: Clone> Map<V> {
     #[must_use]
     pub fn iter(&self) -> Iter<'_, V> {
         Iter(match &self.0 {
-            Members::Few(list) => Borrowed::Few(list.iter()),
+            Members::Few(list) => match parts(list) {
+                Some((names, values)) => Borrowed::Few(names.as_slice().iter(), values.iter()),
+                None => Borrowed::Few([].iter(), [].iter()),
+            },
             Members::Many(tree) => Borrowed::Many(tree.iter()),
         })
     }
@@ -206,11 +303,18 @@ impl<V: Clone> Map<V> {
     /// The members, by name, to change their values.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&Text, &mut V)> {
         let (list, tree) = match &mut self.0 {
-            Members::Few(list) => (Some(list.make_mut().iter_mut()), None),
+            Members::Few(list) => (Some(list.make_mut()), None),
             Members::Many(tree) => (None, Some(Arc::make_mut(tree).iter_mut())),
         };
-        let list = list.into_iter().flatten().map(|(name, value)| (&*name, value));
-        list.chain(tree.into_iter().flatten())
+        let list = list
+            .and_then(<[_]>::split_first_mut)
+            .and_then(|(names, values)| match names {
+                Slot::Names(names) => Some(names.as_slice().iter().zip(values.iter_mut())),
+                Slot::Value(_) => None,
+            });
+        let list = list.into_iter().flatten();
+        list.filter_map(|(name, slot)| Some((name, slot.value_mut()?)))
+            .chain(tree.into_iter().flatten())
     }
 
     /// The values, by name, to change them.
@@ -235,32 +339,6 @@ impl<V: Clone> Map<V> {
     }
 }
 
-/// Whether two names are equal. Most are short: up to 16 bytes are compared as two words that may overlap, because a call
-/// takes longer than that.
-fn is_same(name: &str, other: &str) -> bool {
-    let (name, other) = (name.as_bytes(), other.as_bytes());
-    name.len() == other.len()
-        && match name.len() {
-            0..4 => name.iter().eq(other),
-            4..8 => {
-                name.first_chunk::<4>() == other.first_chunk() && name.last_chunk::<4>() == other.last_chunk()
-            }
-            8..=16 => {
-                name.first_chunk::<8>() == other.first_chunk() && name.last_chunk::<8>() == other.last_chunk()
-            }
-            _ => name == other,
-        }
-}
-
-/// Where a name is in a sorted list, or where it belongs.
-fn position<V>(list: &[(Text, V)], name: &str) -> Result<usize, usize> {
-    // Most objects are written in the order of their names, so that a new one belongs at the end.
-    match list.last() {
-        Some((last, _)) if last.as_str() < name => Err(list.len()),
-        _ => list.binary_search_by(|(there, _)| there.as_str().cmp(name)),
-    }
-}
-
 impl<V: Clone> Default for Map<V> {
     fn default() -> Self {
         Self::new()
@@ -276,7 +354,12 @@ impl<V: Clone + fmt::Debug> fmt::Debug for Map<V> {
 /// What shares its members is equal. No value differs from itself: JSON has no NaN.
 impl<V: Clone + Eq> PartialEq for Map<V> {
     fn eq(&self, other: &Self) -> bool {
-        self.len() == other.len() && (self.address() == other.address() || self.iter().eq(other))
+        match (&self.0, &other.0) {
+            (Members::Few(list), Members::Few(others)) => {
+                list.len() == others.len() && (self.address() == other.address() || list == others)
+            }
+            _ => self.len() == other.len() && (self.address() == other.address() || self.iter().eq(other)),
+        }
     }
 }
 
@@ -302,10 +385,9 @@ impl<K: Into<Text>, V: Clone> Extend<(K, V)> for Map<V> {
 impl<K: Into<Text>, V: Clone> FromIterator<(K, V)> for Map<V> {
     fn from_iter<T: IntoIterator<Item = (K, V)>>(members: T) -> Self {
         let members = members.into_iter();
-        let expected = members.size_hint().0.min(LONGEST_LIST);
-        let mut map = match expected {
+        let mut map = match members.size_hint().0.min(LONGEST_LIST) {
             0 => Self::new(),
-            _ => Self(Members::Few(EcoVec::with_capacity(expected))),
+            expected => Self(Members::Few(EcoVec::with_capacity(expected.saturating_add(1)))),
         };
         map.extend(members);
         map
@@ -318,7 +400,7 @@ pub struct Iter<'a, V>(Borrowed<'a, V>);
 
 #[derive(Clone, Debug)]
 enum Borrowed<'a, V> {
-    Few(std::slice::Iter<'a, (Text, V)>),
+    Few(std::slice::Iter<'a, Text>, std::slice::Iter<'a, Slot<V>>),
     Many(btree_map::Iter<'a, Text, V>),
 }
 
@@ -327,14 +409,14 @@ impl<'a, V> Iterator for Iter<'a, V> {
 
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
-            Borrowed::Few(list) => list.next().map(|(name, value)| (name, value)),
+            Borrowed::Few(names, values) => Some((names.next()?, values.next()?.value()?)),
             Borrowed::Many(tree) => tree.next(),
         }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         match &self.0 {
-            Borrowed::Few(list) => list.size_hint(),
+            Borrowed::Few(names, _) => names.size_hint(),
             Borrowed::Many(tree) => tree.size_hint(),
         }
     }
@@ -343,7 +425,7 @@ impl<'a, V> Iterator for Iter<'a, V> {
 impl<V> DoubleEndedIterator for Iter<'_, V> {
     fn next_back(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
-            Borrowed::Few(list) => list.next_back().map(|(name, value)| (name, value)),
+            Borrowed::Few(names, values) => Some((names.next_back()?, values.next_back()?.value()?)),
             Borrowed::Many(tree) => tree.next_back(),
         }
     }
@@ -366,7 +448,8 @@ pub struct IntoIter<V>(Owned<V>);
 
 #[derive(Debug)]
 enum Owned<V> {
-    Few(ecow::vec::IntoIter<(Text, V)>),
+    /// The names, how many of them are passed, and the slots that are left.
+    Few(Option<Names>, usize, ecow::vec::IntoIter<Slot<V>>),
     Many(btree_map::IntoIter<Text, V>),
 }
 
@@ -375,14 +458,21 @@ impl<V: Clone> Iterator for IntoIter<V> {
 
     fn next(&mut self) -> Option<(Text, V)> {
         match &mut self.0 {
-            Owned::Few(list) => list.next(),
+            Owned::Few(names, passed, slots) => {
+                let Slot::Value(value) = slots.next()? else {
+                    return None;
+                };
+                let name = names.as_ref()?.as_slice().get(*passed)?.clone();
+                *passed = passed.saturating_add(1);
+                Some((name, value))
+            }
             Owned::Many(tree) => tree.next(),
         }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         match &self.0 {
-            Owned::Few(list) => list.size_hint(),
+            Owned::Few(_, _, slots) => slots.size_hint(),
             Owned::Many(tree) => tree.size_hint(),
         }
     }
@@ -394,7 +484,13 @@ impl<V: Clone> IntoIterator for Map<V> {
 
     fn into_iter(self) -> IntoIter<V> {
         IntoIter(match self.0 {
-            Members::Few(list) => Owned::Few(list.into_iter()),
+            Members::Few(list) => {
+                let mut slots = list.into_iter();
+                match slots.next() {
+                    Some(Slot::Names(names)) => Owned::Few(Some(names), 0, slots),
+                    _ => Owned::Few(None, 0, slots),
+                }
+            }
             Members::Many(tree) => Owned::Many(Arc::unwrap_or_clone(tree).into_iter()),
         })
     }

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use proptest::prelude::*;
 
-use crate::{Map, Text, Value, from_value, to_value};
+use crate::{Map, Names, Text, Value, from_value, to_value};
 
 fn same(value: &serde_json::Value) -> Value {
     Value::from(value.clone())
@@ -152,8 +152,13 @@ proptest! {
             prop_assert!(mine.iter().rev().map(|(name, _)| name.as_str()).eq(model.keys().rev()));
             // However they came to be: a map that was long once is equal to one that never was.
             prop_assert_eq!(&mine, &rebuilt);
-            let sorted: Vec<(Text, Value)> = model.iter().map(|(name, value)| (name.into(), value.clone())).collect();
-            prop_assert_eq!(&mine, &Map::from_sorted(sorted.into_iter()));
+            let names = Names::from_sorted(model.keys().map(Text::from).collect());
+            let values: Vec<Value> = model.values().cloned().collect();
+            let whole = Map::of(names.clone(), values.iter().cloned());
+            prop_assert_eq!(&mine, &whole);
+            // Only a short map knows its names as a list.
+            prop_assert_eq!(mine.is(&names, &values), whole.is(&names, &values));
+            prop_assert!(mine.is(&names, &values) || values.is_empty() || values.len() > 64);
             prop_assert_eq!(hasher.hash_one(&mine), hasher.hash_one(&rebuilt));
             let owned: Vec<(Text, Value)> = mine.into_iter().collect();
             prop_assert!(owned.iter().map(|(name, value)| (name.as_str(), value)).eq(model.iter().map(|(name, value)| (name.as_str(), value))));

@@ -12,6 +12,7 @@ use kube_json::{Text, Value};
 use super::error::{Error, ErrorKind, Outcome};
 use super::members::Members;
 use super::position::Record;
+use super::shapes::Place;
 
 /// A complete value on its way into the collection around it.
 pub(super) struct Complete<N> {
@@ -39,10 +40,10 @@ pub(super) fn insert<R: Record>(
     let overrides = merged
         .as_mut()
         .is_some_and(|merged| merged.remove(&key).is_some());
-    let position = members.position(&key);
-    if overrides || position.is_err() {
+    let place = members.place(&key);
+    if overrides || !matches!(place, Place::There(_)) {
         R::insert(fields, &key, range, node);
-        members.set(position, key, value);
+        members.set(place, &key, value);
         return Ok(());
     }
     let help = if key == "apiVersion" {
@@ -96,10 +97,10 @@ pub(super) fn merge<R: Record>(
     let merged = merged.get_or_insert_default();
     for (source, node) in sources {
         for (key, value) in source {
-            let position = members.position(&key);
-            if position.is_err() {
+            let place = members.place(&key);
+            if !matches!(place, Place::There(_)) {
                 merged.insert(key.clone(), key_range.clone());
-                members.set(position, key, value);
+                members.set(place, &key, value);
                 continue;
             }
             let message = if merged.contains_key(&key) {

@@ -1,11 +1,11 @@
 //! Equal mappings, kept once: the same labels, references, and filters stand in many places of a document, and in many
 //! documents.
 //!
-//! Owns: the mappings that were complete last. Flows in: the members of a complete mapping. Flows out: the place where
+//! Owns: the mappings that were complete last. Flows in: the values of a complete mapping. Flows out: the place where
 //! one that may be equal is kept.
 //! Must not know: events, positions.
 
-use kube_json::{Map, Text, Value};
+use kube_json::{Map, Value};
 
 /// How many mappings are remembered, at most: a document of a million mappings must not take twice their memory while it
 /// is read. An object has a few dozen, so that those of the one before it are still there.
@@ -18,19 +18,19 @@ const REMEMBERED: usize = 1024;
 pub(super) struct Known(Vec<Map>);
 
 impl Known {
-    /// Where a mapping with these members is remembered.
-    pub(super) fn slot(&mut self, members: &[(Text, Value)]) -> Option<&mut Map> {
+    /// Where a mapping with these values is remembered.
+    pub(super) fn slot(&mut self, values: &[Value]) -> Option<&mut Map> {
         if self.0.is_empty() {
             self.0.resize(REMEMBERED, Map::new());
         }
-        self.0.get_mut(number(members) % REMEMBERED)
+        self.0.get_mut(number(values) % REMEMBERED)
     }
 }
 
 /// Where a mapping is remembered. Its names do not matter: few mappings differ in them alone. Mappings inside it count by
 /// their address: equal ones were shared.
-fn number(members: &[(Text, Value)]) -> usize {
-    let mixed = members.iter().fold(0, |mixed, (_, value)| mix(mixed, value));
+fn number(values: &[Value]) -> usize {
+    let mixed = values.iter().fold(0, mix);
     // The multiplication mixes upward.
     usize::try_from(mixed >> 48).unwrap_or_default()
 }

@@ -54,6 +54,7 @@ mod scan_plain;
 mod scan_property;
 mod scan_quoted;
 mod scanner;
+mod shapes;
 mod split;
 mod style;
 mod token;

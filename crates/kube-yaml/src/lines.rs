@@ -101,7 +101,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
         loop {
             let (value, node) = self.content(column, depth)?;
             R::insert(&mut fields, &key.text, &key.range, node);
-            if !self.shared.members(&mut own).add(key.text.into(), value) {
+            if !self.shared.members(&mut own).add(&key.text, value) {
                 return None;
             }
             if self.is_left_of(column) {
@@ -398,7 +398,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
             self.skip_spaces();
             let (value, node) = self.flow(depth)?;
             R::insert(&mut fields, &key, &key_range, node);
-            if !self.shared.members(&mut own).add(key.into(), value) {
+            if !self.shared.members(&mut own).add(&key, value) {
                 return None;
             }
             goes_on = self.goes_on(b'}')?;

@@ -5,13 +5,13 @@
 
 use kube_json::{Map, Value};
 
-use crate::check::{Mode, Place, Walk};
+use crate::check::{Metadata, Mode, Place, Walk};
 use crate::metadata::{self, Whose};
 use crate::node::Node;
 use crate::violation::{Path, ViolationKind, shown};
 use apimachinery::names::NameRule;
 
-impl Walk<'_, '_> {
+impl Walk<'_, '_, '_> {
     /// The root of an object or an embedded resource: type, kind and metadata that its schema only implies.
     pub(super) fn resource(&mut self, node: &Node, fields: &Map, path: &Path<'_>) {
         for name in ["apiVersion", "kind"] {
@@ -55,7 +55,8 @@ impl Walk<'_, '_> {
             Value::Object(_) => {
                 let schema = self.metadata;
                 self.stored_form(|walk| walk.value(schema, metadata, &here, Mode::Strict));
-                if self.violations.len() == before {
+                let is_judged = node.embedded || self.of_metadata == Metadata::Judged;
+                if is_judged && self.violations.len() == before {
                     let whose = if node.embedded {
                         Whose::Embedded
                     } else {

@@ -14,7 +14,7 @@ use crate::node::{Bound, Node};
 use crate::pattern::{Pattern, Unmatched};
 use crate::violation::{Path, ViolationKind, shown};
 
-impl Walk<'_, '_> {
+impl Walk<'_, '_, '_> {
     fn pattern(&mut self, pattern: &Pattern, text: &str, path: &Path<'_>) {
         let allowance = self.allowance;
         let accepts = |text: &str| pattern.accepts(text, &mut allowance.borrow_mut());

@@ -62,7 +62,11 @@ pub(crate) fn findings(violations: &[Violation], object: &Object) -> Vec<Finding
 /// Violations in the metadata of an object of any kind, except in its name, namespace, labels, and annotations, which
 /// `hub` reports in more detail.
 pub(crate) fn metadata_findings(object: &Object) -> Vec<Finding> {
-    const OF_HUB: [&str; 4] = ["name", "namespace", "labels", "annotations"];
+    const OF_HUB: [&str; 4] = ["annotations", "labels", "name", "namespace"];
+    let metadata = object.value.get("metadata").and_then(Value::as_object);
+    if metadata.is_some_and(|metadata| metadata.keys().all(|field| OF_HUB.contains(&field.as_str()))) {
+        return Vec::new();
+    }
     let violations = crd_schema::check_metadata(&object.value);
     let is_ours = |violation: &&Violation| {
         let field = violation.pointer.split('/').nth(2);

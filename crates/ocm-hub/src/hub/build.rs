@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use crd_schema::Accepted;
 use kube_json::{Text, Value};
 
 use super::identify::{metadata_findings, settle_namespace};
@@ -443,16 +444,18 @@ fn check_by_catalog(
     faultless: &Faultless,
     findings: &mut Findings,
 ) {
-    findings.of_each(of_hub, |(object, usage), found| {
+    let found = parallel::map_with(of_hub, Accepted::default, |accepted, (object, usage)| {
         let Some(definition) = catalog.get(&object.group_kind()) else {
-            return;
+            return Vec::new();
         };
-        found.extend(match usage {
-            Use::Used => faultless.judge(object, || crd::check_by_catalog(definition, object, None)),
-            Use::NamesNothing => crd::check_by_catalog(definition, object, Some(&REFERENCES)),
+        let mut check = |only| crd::check_by_catalog(definition, object, accepted, only);
+        match usage {
+            Use::Used => faultless.judge(object, || check(None)),
+            Use::NamesNothing => check(Some(&REFERENCES)),
             Use::Unused => Vec::new(),
-        });
+        }
     });
+    findings.extend(found.into_iter().flatten());
 }
 
 /// An object, and what is wrong with it.

@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use kube_json::Value;
 
@@ -260,14 +260,40 @@ struct Chain<'h> {
     /// Objects through which others lead to ours, by group, kind and name, regardless of their namespace: that may be what
     /// is missing.
     by_name: NameMap<(&'h str, &'h str, &'h str), Vec<&'h Object>>,
-    /// Every `name` and every namespace that is in an object of the chain.
-    named: NameSet<&'h str>,
+    /// Every `name` and every namespace that is in an object that leads to ours; none while that is being found out.
+    named: Mutex<Named<'h>>,
     /// Of each object of the hub, and then of each that is refused, whether it leads to ours.
     leads: Vec<bool>,
     /// Kinds of objects that lead to ours.
     leading: NameSet<GroupKind>,
     /// The names of our Gateways.
     gateways: KnownNames<'h>,
+}
+
+/// The names in objects. Few are ever asked for, and most of those stand in one of the first objects, so they are read as
+/// far as a question needs them.
+#[derive(Default)]
+struct Named<'h> {
+    names: NameSet<&'h str>,
+    unread: std::vec::IntoIter<&'h Object>,
+}
+
+impl Named<'_> {
+    fn contains(&mut self, name: &str) -> bool {
+        let mut found = Vec::new();
+        while !self.names.contains(name) {
+            let Some(object) = self.unread.next() else {
+                return false;
+            };
+            found.extend(object.namespace.as_deref());
+            names_in(&object.value, &mut found);
+            // An object says most of its names several times, and to look one up among those of all objects takes longer.
+            found.sort_unstable();
+            found.dedup();
+            self.names.extend(found.drain(..));
+        }
+        true
+    }
 }
 
 impl<'h> Chain<'h> {
@@ -300,14 +326,17 @@ impl<'h> Chain<'h> {
             controller_name,
             synced,
             by_name,
-            named: NameSet::default(),
+            named: Mutex::default(),
             leads: Vec::new(),
             leading: NameSet::default(),
         };
         let all: Vec<&Object> = all().collect();
         chain.leads = parallel::map(&all, |object| is_link(object) && chain.uses(object));
-        let mut names = Vec::new();
-        for (object, _) in all.iter().zip(&chain.leads).filter(|(_, leads)| **leads) {
+        let objects = all.iter().zip(&chain.leads);
+        let leading: Vec<&Object> = objects
+            .filter_map(|(object, leads)| leads.then_some(*object))
+            .collect();
+        for object in &leading {
             if chain
                 .leading
                 .iter()
@@ -315,14 +344,19 @@ impl<'h> Chain<'h> {
             {
                 chain.leading.insert(object.group_kind());
             }
-            names.extend(object.namespace.as_deref());
-            names_in(&object.value, &mut names);
-            // An object says most of its names several times, and to look one up among those of all objects takes longer.
-            names.sort_unstable();
-            names.dedup();
-            chain.named.extend(names.drain(..));
         }
+        chain.named = Mutex::new(Named {
+            names: NameSet::default(),
+            unread: leading.into_iter(),
+        });
         chain
+    }
+
+    /// Whether an object that leads to ours has this as a `name` or as a namespace.
+    fn names(&self, name: &str) -> bool {
+        // A thread that panicked has left the names intact.
+        let named = self.named.lock();
+        named.unwrap_or_else(PoisonError::into_inner).contains(name)
     }
 
     /// The files with an object that rendering uses.
@@ -381,9 +415,7 @@ impl<'h> Chain<'h> {
             }
             _ => {
                 // A synced kind that names no target has a mistake there.
-                let is_used =
-                    self.synced.contains(&object.group_kind()) || self.named.contains(object.name.as_str());
-                if is_used {
+                if self.synced.contains(&object.group_kind()) || self.names(&object.name) {
                     Relation::Ours
                 } else {
                     Relation::Foreign
@@ -487,8 +519,7 @@ impl<'h> Chain<'h> {
         };
         let namespace = text("namespace").or(object.namespace.as_deref());
         if (group, kind) == ("", "Namespace") {
-            let is_ours = self.named.contains(name);
-            return if is_ours {
+            return if self.names(name) {
                 Relation::Ours
             } else {
                 Relation::Unknown

@@ -21,7 +21,6 @@ use super::status::accepted;
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
 use crate::object::Object;
 use crate::topology::{GatewayId, Level, Node};
-use apimachinery::Field;
 
 /// So many listeners are named that share a port with the one of a policy.
 const MOST_NAMED: usize = 3;
@@ -98,15 +97,11 @@ fn by_filter(route: &Object, findings: &mut Findings) {
     let rules = route.root().get("spec").get("rules");
     for rule in rules.items() {
         let backends = rule.present("backendRefs");
-        let backends = backends.iter().flat_map(Field::items);
-        let lists = rule
-            .present("filters")
-            .into_iter()
-            .chain(backends.filter_map(|to| to.present("filters")));
-        for filter in lists.flat_map(|filters| filters.items()) {
-            let Some(named) = filter.present("extensionRef") else {
-                continue;
-            };
+        let of_backends = backends
+            .iter()
+            .flat_map(|backends| backends.items_with("filters"));
+        let lists = rule.present("filters").into_iter().chain(of_backends);
+        for named in lists.flat_map(|filters| filters.items_with("extensionRef")) {
             let Some(kind) = named.text("kind").filter(|kind| kind.ends_with("Policy")) else {
                 continue;
             };

@@ -18,7 +18,7 @@ use crate::object::{Object, Rank};
 use crate::parallel;
 use crate::policy::Attachments;
 use crate::topology::{GatewayNode, ListenerId, RouteId, RouteNode, Topology};
-use apimachinery::{Field, NameMap};
+use apimachinery::NameMap;
 
 /// Most listeners that one finding names.
 const MOST_LISTENERS: usize = 3;
@@ -170,31 +170,31 @@ impl<'a> Asking<'a> {
         if !is_route(&object.api_version.group, &object.kind) {
             return None;
         }
-        let everything = Field::new(&Value::Null);
-        let rules = object.root().get("spec").get("rules");
+        let everything = &Value::Null;
+        let rules = object.value.get("spec").and_then(|spec| spec.get("rules"));
         let mut matches = Vec::new();
-        for (rule, field) in rules.items().enumerate() {
+        for (rule, value) in items(rules).iter().enumerate() {
             let first = matches.len();
-            for (position, one) in field.get("matches").items().enumerate() {
+            for (position, one) in items(value.get("matches")).iter().enumerate() {
                 matches.push(Asked {
                     rule,
                     one: Some(position),
-                    form: Form::of(&object.kind, &one),
+                    form: Form::of(&object.kind, one),
                 });
             }
             if matches.len() == first {
                 matches.push(Asked {
                     rule,
                     one: None,
-                    form: Form::of(&object.kind, &everything),
+                    form: Form::of(&object.kind, everything),
                 });
             }
         }
-        if !rules.is_present() {
+        if rules.is_none_or(Value::is_null) {
             matches.push(Asked {
                 rule: 0,
                 one: None,
-                form: Form::of(&object.kind, &everything),
+                form: Form::of(&object.kind, everything),
             });
         }
         matches.shrink_to_fit();
@@ -308,20 +308,18 @@ enum Form<'a> {
 type Named<'a> = Box<[(Cow<'a, str>, [&'a str; 2])]>;
 
 impl<'a> Form<'a> {
-    fn of(kind: &str, one: &Field<'a>) -> Self {
-        let text = |field: &Field<'a>, name: &'static str, default: &'static str| {
-            field.text(name).unwrap_or(default)
-        };
+    fn of(kind: &str, one: &'a Value) -> Self {
+        let given = |value: &'a Value, name: &str| value.get(name).and_then(Value::as_str);
+        let text =
+            |value: &'a Value, name: &str, default: &'static str| given(value, name).unwrap_or(default);
+        let part = |name: &str| one.get(name).unwrap_or(&Value::Null);
         // Of several entries with one name the first counts.
         let named = |list: &'static str, name_of: fn(&'a str) -> Cow<'a, str>| {
-            let mut entries: Vec<_> = one
-                .get(list)
-                .items()
-                .map(|entry| {
-                    let name = name_of(text(&entry, "name", ""));
-                    (name, [text(&entry, "type", "Exact"), text(&entry, "value", "")])
-                })
-                .collect();
+            let entries = items(one.get(list)).iter().map(|entry| {
+                let name = name_of(text(entry, "name", ""));
+                (name, [text(entry, "type", "Exact"), text(entry, "value", "")])
+            });
+            let mut entries: Vec<_> = entries.collect();
             entries.sort_by(|(name, _), (other, _)| name.cmp(other));
             entries.dedup_by(|(name, _), (first, _)| name == first);
             Named::from(entries)
@@ -329,31 +327,36 @@ impl<'a> Form<'a> {
         let headers = || named("headers", in_lower_case);
         match kind {
             "HTTPRoute" => {
-                let path = one.get("path");
-                let (by, mut value) = (text(&path, "type", "PathPrefix"), text(&path, "value", "/"));
+                let path = part("path");
+                let (by, mut value) = (text(path, "type", "PathPrefix"), text(path, "value", "/"));
                 if by == "PathPrefix" {
                     // `/a/` and `/a` are one prefix.
                     value = value.trim_end_matches('/');
                 }
                 Self::Http {
                     path: [by, value],
-                    method: one.text("method"),
+                    method: given(one, "method"),
                     headers: headers(),
                     query: named("queryParams", Cow::Borrowed),
                 }
             }
             "GRPCRoute" => {
-                let method = one.get("method");
+                let method = part("method");
                 Self::Grpc {
-                    by: text(&method, "type", "Exact"),
-                    service: method.text("service"),
-                    method: method.text("method"),
+                    by: text(method, "type", "Exact"),
+                    service: given(method, "service"),
+                    method: given(method, "method"),
                     headers: headers(),
                 }
             }
             _ => Self::Any,
         }
     }
+}
+
+/// The items of a list; none if it is absent or no list.
+fn items(list: Option<&Value>) -> &[Value] {
+    list.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 fn in_lower_case(name: &str) -> Cow<'_, str> {

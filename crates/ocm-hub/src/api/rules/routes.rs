@@ -140,10 +140,10 @@ fn http_rule(complaints: &mut Complaints<'_>, rule: &Field<'_>) {
     for backend in backends.items() {
         filters(complaints, &backend, Filters::Http);
     }
-    let with_filters = backends.items().filter_map(|backend| backend.present("filters"));
+    let of_backends = backends.items_with("filters");
     let all = of_rule
         .items()
-        .chain(with_filters.flat_map(|filters| filters.items()));
+        .chain(of_backends.flat_map(|filters| filters.items()));
     let replaced = { all }.find_map(|filter| replaces_prefix(&filter));
     // The CRD's default is the prefix `/`.
     let is_one_prefix = |matches: &Field<'_>| {
