@@ -30,7 +30,7 @@ enum Members<V> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Slot<V> {
+pub(crate) enum Slot<V> {
     Names(Names),
     Value(V),
 }

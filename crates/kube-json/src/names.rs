@@ -2,25 +2,33 @@
 //!
 //! Owns: sorted lists of names, and the way to a name in one. Flows in: names. Flows out: positions. Must not know: values.
 //!
-//! The objects of Kubernetes have few shapes, and most questions are for fields that are absent. So a list is made once,
-//! with a table that answers nearly every question after a look at one name.
+//! The objects of Kubernetes have few shapes, and most questions are for fields that are absent. So a list is made once; a
+//! long one has a table, which answers nearly every question after a look at one name.
 
 use std::cell::RefCell;
 use std::sync::{Arc, LazyLock};
 
 use crate::Text;
 
+/// Lists of up to so many names have no table: that would take more memory than the names.
+const LONGEST_WITHOUT: usize = 4;
 const BUCKETS: usize = 64;
 /// How many changes of lists a thread remembers.
 const REMEMBERED: usize = 256;
 
 /// Names, sorted, each once. Clones share them.
 #[derive(Clone, Debug)]
-pub struct Names(Arc<Sorted>);
+pub struct Names(List);
+
+#[derive(Clone, Debug)]
+enum List {
+    Short(Arc<[Text]>),
+    Long(Arc<Table>),
+}
 
 #[derive(Debug)]
-struct Sorted {
-    names: Vec<Text>,
+struct Table {
+    names: Box<[Text]>,
     /// For each bucket, one more than the position of a name in it; 0 if there is none.
     first: [u8; BUCKETS],
     /// The buckets that have other names as well, as bits.
@@ -32,63 +40,48 @@ impl Names {
     #[must_use]
     pub fn from_sorted(names: Vec<Text>) -> Self {
         debug_assert!(names.is_sorted_by(|a, b| a < b), "sorted, each once");
-        let (mut first, mut crowded) = ([0; BUCKETS], 0);
-        for (position, name) in names.iter().enumerate() {
-            let bucket = bucket(name);
-            let Some(slot) = first.get_mut(bucket) else {
-                continue;
-            };
-            let number = u8::try_from(position.saturating_add(1));
-            match number {
-                Ok(number) if *slot == 0 => *slot = number,
-                // The name that is looked at first may be any other one.
-                _ => {
-                    *slot = (*slot).max(1);
-                    crowded |= 1 << bucket;
-                }
-            }
-        }
-        Self(Arc::new(Sorted {
-            names,
-            first,
-            crowded,
-        }))
+        Self(if names.len() <= LONGEST_WITHOUT {
+            List::Short(names.into())
+        } else {
+            List::Long(Arc::new(Table::new(names)))
+        })
     }
 
     /// The names, sorted.
+    #[inline]
     #[must_use]
     pub fn as_slice(&self) -> &[Text] {
-        &self.0.names
+        match &self.0 {
+            List::Short(names) => names,
+            List::Long(table) => &table.names,
+        }
     }
 
     /// Where a name is.
     #[inline]
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
-        let bucket = bucket(name);
-        let first = usize::from(*self.0.first.get(bucket)?).checked_sub(1)?;
-        match self.0.names.get(first) {
-            Some(there) if is_same_short(there, name) => Some(first),
-            _ => self.other(bucket, first, name),
+        match &self.0 {
+            List::Short(names) => names.iter().position(|there| is_same(there, name)),
+            List::Long(table) => table.position(name),
         }
     }
 
-    /// Where a name is that may not be the one that is looked at first. Apart, so that the way before it needs no stack.
-    #[inline(never)]
-    fn other(&self, bucket: usize, first: usize, name: &str) -> Option<usize> {
-        if self.0.names.get(first).is_some_and(|there| there == name) {
-            return Some(first);
+    /// Where the list is in memory. Two that are at one address at the same time are clones.
+    fn address(&self) -> usize {
+        match &self.0 {
+            List::Short(names) => names.as_ptr().addr(),
+            List::Long(table) => Arc::as_ptr(table).addr(),
         }
-        let is_crowded = self.0.crowded >> bucket & 1 == 1;
-        is_crowded.then(|| self.place(name).ok()).flatten()
     }
 
     /// Where a name is, or where it belongs.
     pub(crate) fn place(&self, name: &str) -> Result<usize, usize> {
         // Most objects are written in the order of their names, so that a new one belongs at the end.
-        match self.0.names.last() {
-            Some(last) if last.as_str() < name => Err(self.0.names.len()),
-            _ => self.0.names.binary_search_by(|there| there.as_str().cmp(name)),
+        let names = self.as_slice();
+        match names.last() {
+            Some(last) if last.as_str() < name => Err(names.len()),
+            _ => place(names, name),
         }
     }
 
@@ -104,7 +97,7 @@ impl Names {
             names.extend_from_slice(behind);
             Self::from_sorted(names)
         };
-        let address = these.map_or(0, |these| Arc::as_ptr(&these.0).addr());
+        let address = these.map_or(0, Self::address);
         let remembered = |changes: &RefCell<Vec<Option<Change>>>| {
             let mut changes = changes.try_borrow_mut().ok()?;
             if changes.is_empty() {
@@ -113,8 +106,7 @@ impl Names {
             // Lists are about 150 bytes apart.
             let slot = changes.get_mut((address / 32 ^ bucket(&name).wrapping_mul(29)) % REMEMBERED)?;
             let known = slot.as_ref().filter(|change| {
-                let of = change.of.as_ref().map_or(0, |of| Arc::as_ptr(&of.0).addr());
-                of == address && change.name == name
+                change.of.as_ref().map_or(0, Self::address) == address && change.name == name
             });
             if let Some(change) = known {
                 return Some(change.to.clone());
@@ -132,7 +124,7 @@ impl Names {
 
     /// These names without the one at this position.
     pub(crate) fn without(&self, position: usize) -> Self {
-        let names = self.0.names.iter().enumerate();
+        let names = self.as_slice().iter().enumerate();
         let kept = names.filter(|(at, _)| *at != position);
         Self::from_sorted(kept.map(|(_, name)| name.clone()).collect())
     }
@@ -148,11 +140,60 @@ impl Default for Names {
 
 impl PartialEq for Names {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.0.names == other.0.names
+        self.address() == other.address() || self.as_slice() == other.as_slice()
     }
 }
 
 impl Eq for Names {}
+
+impl Table {
+    fn new(names: Vec<Text>) -> Self {
+        let (mut first, mut crowded) = ([0; BUCKETS], 0);
+        for (position, name) in names.iter().enumerate() {
+            let bucket = bucket(name);
+            let Some(slot) = first.get_mut(bucket) else {
+                continue;
+            };
+            match u8::try_from(position.saturating_add(1)) {
+                Ok(number) if *slot == 0 => *slot = number,
+                // The name that is looked at first may be any other one.
+                _ => {
+                    *slot = (*slot).max(1);
+                    crowded |= 1 << bucket;
+                }
+            }
+        }
+        Self {
+            names: names.into(),
+            first,
+            crowded,
+        }
+    }
+
+    #[inline]
+    fn position(&self, name: &str) -> Option<usize> {
+        let bucket = bucket(name);
+        let first = usize::from(*self.first.get(bucket)?).checked_sub(1)?;
+        match self.names.get(first) {
+            Some(there) if is_same_short(there, name) => Some(first),
+            _ => self.other(bucket, first, name),
+        }
+    }
+
+    /// Where a name is that may not be the one that is looked at first. Apart, so that the way before it needs no stack.
+    #[inline(never)]
+    fn other(&self, bucket: usize, first: usize, name: &str) -> Option<usize> {
+        if self.names.get(first).is_some_and(|there| there == name) {
+            return Some(first);
+        }
+        let is_crowded = self.crowded >> bucket & 1 == 1;
+        is_crowded.then(|| place(&self.names, name).ok()).flatten()
+    }
+}
+
+fn place(names: &[Text], name: &str) -> Result<usize, usize> {
+    names.binary_search_by(|there| there.as_str().cmp(name))
+}
 
 /// One more name in a list. The list is kept, so that no other one comes to be at its address.
 struct Change {
@@ -215,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_name_is_found_where_it_is_and_nowhere_else_in_lists_of_every_length() {
-        for count in [0_usize, 1, 2, 7, 64, 65, 254, 255, 256, 300, 1_000] {
+        for count in [0_usize, 1, 2, 4, 5, 7, 64, 65, 254, 255, 256, 300, 1_000] {
             let names: Vec<Text> = (0..count).map(|number| format!("n{number:04}").into()).collect();
             let list = Names::from_sorted(names.clone());
             for (position, name) in names.iter().enumerate() {
@@ -228,11 +269,16 @@ mod tests {
     }
 
     #[test]
+    fn a_list_takes_two_words_and_a_short_one_little_beside_its_names() {
+        assert_eq!((size_of::<Names>(), size_of::<Table>()), (16, 88));
+    }
+
+    #[test]
     fn the_same_change_gives_the_same_list_and_another_one_does_not() {
         let one = Names::with(None, 0, "b".into());
         let add = |place, name: &str| Names::with(Some(&one), place, name.into());
         let both = add(0, "a");
-        assert!(Arc::ptr_eq(&both.0, &add(0, "a").0));
+        assert_eq!(both.address(), add(0, "a").address());
         assert_eq!(both.as_slice(), ["a", "b"]);
         assert_eq!(add(1, "c").as_slice(), ["b", "c"]);
         assert_eq!(both.without(0), one);

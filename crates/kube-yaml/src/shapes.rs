@@ -14,7 +14,7 @@ const KEPT: usize = 1 << 12;
 /// More shapes than this are not kept while one document is read: whoever writes it may invent names.
 const MOST_SHAPES: usize = 1 << 16;
 /// Steps to be found, at once.
-const FOUND: usize = 1 << 10;
+const FOUND: usize = 1 << 12;
 
 /// A shape, as long as one document is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -128,6 +128,15 @@ impl Lines {
     }
 }
 
+/// The bytes that are looked at at once.
+const BLOCK: usize = 64;
+
+/// Whether all of this is printable ASCII or the ends of lines. Without branches, so that many bytes are one instruction.
+fn is_plain(bytes: &[u8]) -> bool {
+    let is_plain = |byte: u8| byte.wrapping_sub(b' ') < 0x5F || byte == b'\n';
+    bytes.iter().fold(true, |all, byte| all & is_plain(*byte))
+}
+
 /// JSON text in which every character that could steer a terminal or hide is an escape. Outside of strings JSON
 /// has none of them but line ends, so the document stays the same.
 pub(crate) fn json_escaped(json: String) -> String {
@@ -138,7 +147,7 @@ pub(crate) fn json_escaped(json: String) -> String {
     } else {
         json
     };
-    if json.chars().all(harmless) {
+    if json.as_bytes().chunks(BLOCK).all(is_plain) || json.chars().all(harmless) {
         return json;
     }
     let mut escaped = String::with_capacity(json.len());

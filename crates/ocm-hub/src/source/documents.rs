@@ -479,10 +479,13 @@ fn decode(bytes: Vec<u8>, shown: &str) -> Result<Arc<String>, Box<Unread>> {
             }));
         }
     }
+    Ok(shared_text(bytes))
+}
+
+/// The bytes of a text, which are not copied.
+pub(super) fn shared_text(bytes: Vec<u8>) -> Arc<String> {
     let text = String::from_utf8(bytes);
-    Ok(Arc::new(text.unwrap_or_else(|error| {
-        String::from_utf8_lossy(error.as_bytes()).into_owned()
-    })))
+    Arc::new(text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits, shares: &Shares) -> FileRead {

@@ -17,7 +17,8 @@ use kube_json::Value;
 use super::contents::DocumentRange;
 use super::disk::{Disk, help_for};
 use super::documents::{
-    BYTES_FOR_A_VALUE, Content, Document, MOST_BYTES_OF_AN_OBJECT, STDIN, load_file, may_be_a_list, syntax,
+    BYTES_FOR_A_VALUE, Content, Document, MOST_BYTES_OF_AN_OBJECT, STDIN, load_file, may_be_a_list,
+    shared_text, syntax,
 };
 use super::lfs::is_pointer;
 use super::paths::{reason, show};
@@ -150,11 +151,10 @@ impl<T: Send> Reading<'_, '_, T> {
         let keeps_all = is_whole && start.len() <= room_for_texts;
         let text = if keeps_all {
             self.kept = self.kept.saturating_add(start.len());
-            Arc::new(String::from_utf8_lossy(&start).into_owned())
+            shared_text(start)
         } else {
             Arc::default()
         };
-        drop(start);
         if let Err(stop) = stopped {
             // The contents of the rest are unknown, so the beginning is not used.
             made.clear();

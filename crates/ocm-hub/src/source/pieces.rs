@@ -153,7 +153,7 @@ impl<R: Read> Window<R> {
         let mut from = at;
         loop {
             let rest = self.rest();
-            let found = rest.iter().skip(from).position(|byte| *byte == b'\n');
+            let found = memchr::memchr(b'\n', rest.get(from..).unwrap_or_default());
             if let Some(found) = found {
                 return Ok(Some(from.saturating_add(found).saturating_add(1)));
             }
@@ -166,7 +166,7 @@ impl<R: Read> Window<R> {
 
     /// Leaves bytes behind.
     fn advance(&mut self, length: usize) {
-        let lines = self.at_most(length).iter().filter(|byte| **byte == b'\n').count();
+        let lines = memchr::memchr_iter(b'\n', self.at_most(length)).count();
         self.line = self.line.saturating_add(lines);
         self.offset = self.offset.saturating_add(length);
         self.start = self.start.saturating_add(length).min(self.bytes.len());
@@ -275,6 +275,11 @@ impl<R: Read> Cutter<'_, R> {
 
     fn line_of_list(&self, from: usize, to: usize, column: usize) -> Result<Line, Stop> {
         let line = self.window.slice(from, to);
+        // Most lines: whatever is behind these blanks.
+        let margin = line.get(..=column).unwrap_or_default();
+        if !margin.is_empty() && margin.iter().all(|byte| *byte == b' ') {
+            return Ok(Line::Inside);
+        }
         let content = line.trim_ascii();
         let indent = line.iter().take_while(|byte| **byte == b' ').count();
         match (line.get(indent), content) {
