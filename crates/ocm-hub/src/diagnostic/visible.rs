@@ -47,6 +47,17 @@ fn shown(character: char) -> char {
     }
 }
 
+/// The bytes that are looked at at once.
+const BLOCK: usize = 64;
+
+/// Whether a text is printable ASCII, with ends of lines or without: it is printed as it is. Without branches, so that many
+/// bytes are one instruction.
+fn is_plain(text: &str, or_line_end: bool) -> bool {
+    let is_plain = |byte: u8| (byte.wrapping_sub(b' ') < 0x5F) | (or_line_end & (byte == b'\n'));
+    let mut blocks = text.as_bytes().chunks(BLOCK);
+    blocks.all(|block| block.iter().fold(true, |all, byte| all & is_plain(*byte)))
+}
+
 /// Whether a line shows `text` unchanged.
 pub(super) fn is_printed_as_it_is(text: &str) -> bool {
     text.chars().all(|character| shown(character) == character) && !text.contains(MARKER)
@@ -55,9 +66,13 @@ pub(super) fn is_printed_as_it_is(text: &str) -> bool {
 /// `text` on one line, safe to print, at most `limit` characters long. Line ends and tabs become spaces.
 #[must_use]
 pub fn one_line(text: &str, limit: usize) -> String {
+    let text = text.trim_end();
+    if text.len() <= limit && is_plain(text, false) {
+        return without_marker(text.to_owned());
+    }
     let mut line = String::with_capacity(text.len().min(limit));
     let mut previous = ' ';
-    for (count, character) in text.trim_end().chars().enumerate() {
+    for (count, character) in text.chars().enumerate() {
         if count >= limit {
             line.push_str(ELLIPSIS);
             break;
@@ -128,15 +143,6 @@ impl Lines {
     }
 }
 
-/// The bytes that are looked at at once.
-const BLOCK: usize = 64;
-
-/// Whether all of this is printable ASCII or the ends of lines. Without branches, so that many bytes are one instruction.
-fn is_plain(bytes: &[u8]) -> bool {
-    let is_plain = |byte: u8| byte.wrapping_sub(b' ') < 0x5F || byte == b'\n';
-    bytes.iter().fold(true, |all, byte| all & is_plain(*byte))
-}
-
 /// JSON text in which every character that could steer a terminal or hide is an escape. Outside of strings JSON
 /// has none of them but line ends, so the document stays the same.
 pub(crate) fn json_escaped(json: String) -> String {
@@ -147,7 +153,7 @@ pub(crate) fn json_escaped(json: String) -> String {
     } else {
         json
     };
-    if json.as_bytes().chunks(BLOCK).all(is_plain) || json.chars().all(harmless) {
+    if is_plain(&json, true) || json.chars().all(harmless) {
         return json;
     }
     let mut escaped = String::with_capacity(json.len());
@@ -165,6 +171,9 @@ pub(crate) fn json_escaped(json: String) -> String {
 
 /// Columns that printable text takes on a terminal.
 pub(super) fn columns(text: &str) -> usize {
+    if is_plain(text, false) {
+        return text.len();
+    }
     text.chars().map(width).sum()
 }
 
