@@ -350,7 +350,7 @@ impl Sources {
         let start = floor_char_boundary(text, start);
         let end = floor_char_boundary(text, end).max(start);
         let index = self.lookups.lines(source, text);
-        let lines = index.before(start).saturating_sub(index.before(known.byte));
+        let lines = index.before(text, start).saturating_sub(index.before(text, known.byte));
         let column = index.column(text, start);
         Some(Span {
             path: path(file),

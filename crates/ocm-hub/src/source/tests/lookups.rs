@@ -78,11 +78,12 @@ fn lines_and_columns_are_what_counting_says() {
         &"ä€\n".repeat(1000),
         &"x".repeat(5000),
         &"é🎉x\r\n".repeat(700),
+        &format!("a\nb{}\nc", "é".repeat(2000)),
     ] {
         let lines = Lines::of(text);
         for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
             let before = &text[..at];
-            assert_eq!(lines.before(at), before.matches('\n').count(), "{at}");
+            assert_eq!(lines.before(text, at), before.matches('\n').count(), "{at}");
             let start = before.rfind('\n').map_or(0, |newline| newline + 1);
             assert_eq!(
                 lines.column(text, at),
