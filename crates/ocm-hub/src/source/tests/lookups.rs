@@ -6,7 +6,7 @@ use super::super::contents::DocumentRange;
 use super::super::lookups::{Found, Lines, Lookups, MOST_BYTES};
 use super::super::texts::{SourceFile, Sources};
 use super::super::walk::Room;
-use crate::diagnostic::{DocumentId, Locate as _, Part, Place, SourceId};
+use crate::diagnostic::{DocumentId, Inside, Locate as _, Part, Place, SourceId};
 
 fn sources(text: &str) -> Sources {
     let mut sources = Sources::default();
@@ -48,8 +48,10 @@ fn a_document_is_read_again_once_however_many_findings_are_in_it() {
     for field in 0..500 {
         let span = sources.locate(&Place::Embedded {
             document: document(2),
-            pointer: "/a".into(),
-            inner: format!("/x{field}").into(),
+            inside: Box::new(Inside {
+                pointer: "/a".into(),
+                inner: format!("/x{field}").into(),
+            }),
             part: Part::Value,
         });
         assert_eq!(span.map(|span| span.line), Some(1004 + field));
