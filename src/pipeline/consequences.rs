@@ -33,7 +33,8 @@ pub(super) fn leave_out(hub: &Hub, sources: &Sources, findings: &mut Findings) {
         if !finding.is_about_absence() {
             return true;
         }
-        let missing = Missing::of(finding, sources);
+        let message = finding.message.text();
+        let missing = Missing::of(finding, &message, sources);
         let is_placed = is_placement_wrong && PLACED.contains(&finding.code);
         let is_in_file = unread.files_explain(finding, &missing);
         any_of_a_file |= is_in_file;
@@ -137,12 +138,12 @@ impl<'h> Detached<'h> {
                 detached.kinds.insert((group, &object.kind));
                 continue;
             }
-            let near = finding.lacks.as_ref().and_then(|lacks| lacks.near.field());
+            let near = finding.lacking().and_then(|lacks| lacks.near.field());
             let near =
                 near.and_then(|(document, pointer)| detached.objects.get(&(document, object_of(pointer))));
             let names = near.copied().into_iter().chain([object]).flat_map(passed_at);
             for name in names {
-                *detached.passed.entry(name).or_default() |= finding.lacks.is_some();
+                *detached.passed.entry(name).or_default() |= finding.lacking().is_some();
             }
         }
         detached
@@ -197,10 +198,10 @@ const PLACED: [Code; 3] = [
 fn is_placement_wrong(findings: &Findings, wrong: &[(&Object, Severity)]) -> bool {
     let is_misnamed = |finding: &Finding| {
         finding.code == Code::PLACEMENT_UNKNOWN_SET
-            || (finding.code == Code::PLACEMENT_NOT_FOUND && finding.lacks.is_some())
+            || (finding.code == Code::PLACEMENT_NOT_FOUND && finding.lacking().is_some())
     };
     let is_label = |finding: &Finding| {
-        let meant = finding.misspells.as_deref().and_then(Place::field);
+        let meant = finding.misspelled().and_then(Place::field);
         meant.is_some_and(|(_, pointer)| pointer.contains("/metadata/labels/"))
     };
     findings
@@ -234,7 +235,7 @@ struct Missing<'f> {
 }
 
 impl<'f> Missing<'f> {
-    fn of(finding: &'f Finding, sources: &'f Sources) -> Self {
+    fn of(finding: &Finding, message: &'f str, sources: &'f Sources) -> Self {
         // To find the value, its document is read again.
         let value = || value_at(&finding.place, sources);
         if !finding.is_about_a_name() {
@@ -250,7 +251,7 @@ impl<'f> Missing<'f> {
             Code::PARAMS_INVALID => (vec!["ConfigMap"], value()),
             // These begin with the object: `Gateway shop/web is not in the input`.
             _ => {
-                let mut words = finding.message.split(' ');
+                let mut words = message.split(' ');
                 let kind = words.next().map(|kind| kind.split('.').next().unwrap_or(kind));
                 let key = words.next().unwrap_or_default();
                 let name = key.rsplit_once('/').map_or(key, |(_, name)| name);

@@ -460,6 +460,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         progress: request.progress.clone(),
     };
     let mut hub = hub::build(documents, &options, &mut findings);
+    findings.share_texts();
     hub::soften(&hub, &config.controller_name, &sources, &mut findings);
     let unread = hub::soften_unreadable(&hub, &config.controller_name, &sources, &mut findings);
     hub.passed_over.extend(unread);

@@ -57,13 +57,16 @@ pub(super) fn report_nothing_rendered(
     } else {
         "; or "
     };
-    let mut empty = empty
+    let lacking = unplaced.lacking().cloned();
+    let empty = empty
         .help(format!(
             "{help}{or}pass --allow-empty if nothing should be rendered"
         ))
         .note(unplaced.message);
-    empty.lacks = unplaced.lacks;
-    findings.push(empty);
+    findings.push(match lacking {
+        Some(lacks) => empty.lacks(lacks.what, lacks.near),
+        None => empty,
+    });
 }
 
 fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -> String {

@@ -21,9 +21,9 @@ const MOST: usize = 3;
 /// the place of the finding. Otherwise, the typo is in the references.
 pub(super) fn gather(hub: &Hub, sources: &Sources, findings: &mut Findings) {
     let mut gathered: BTreeMap<Lacks, Vec<Arc<Finding>>> = BTreeMap::new();
-    findings.revise(|finding| match &finding.lacks {
-        Some(lacks) if finding.suppressed.is_none() => {
-            let of_name = gathered.entry(Lacks::clone(lacks)).or_default();
+    findings.revise(|finding| match finding.lacking() {
+        Some(lacks) if finding.suppressed().is_none() => {
+            let of_name = gathered.entry(lacks.clone()).or_default();
             of_name.push(Arc::clone(finding));
             false
         }
@@ -71,10 +71,7 @@ pub(super) fn gather(hub: &Hub, sources: &Sources, findings: &mut Findings) {
     let follows = |finding: &Finding| {
         let object = object_of(&finding.place);
         finding.is_about_a_name()
-            && finding
-                .lacks
-                .as_ref()
-                .is_none_or(|lacks| lacks.near != finding.place)
+            && finding.lacking().is_none_or(|lacks| lacks.near != finding.place)
             && object.is_some_and(|object| misnamed.contains(&object))
     };
     findings.extend(kept);
@@ -129,9 +126,7 @@ fn at_the_definition(lacks: Lacks, found: &[Arc<Finding>], sources: &Sources) ->
         )),
         None => finding.help("correct this name, or the references"),
     };
-    let mut finding = shown(finding, found);
-    finding.lacks = Some(Box::new(lacks));
-    Some(finding)
+    Some(shown(finding, found).lacks(lacks.what, lacks.near))
 }
 
 /// One finding, at the first of the worst references.

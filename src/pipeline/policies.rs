@@ -115,7 +115,7 @@ impl<'a> Teaching<'a> {
         let mut errors = broken
             .into_iter()
             .filter(|finding| finding.severity == Severity::Error);
-        errors.next().map(|finding| finding.message.into())
+        errors.next().map(|finding| finding.message.to_string())
     }
 
     /// The same without a policy.

@@ -19,7 +19,7 @@ use crate::hub::Objects;
 use crate::object::{Object, Origin};
 use crate::outcome::Prediction;
 use crate::output::{Earlier, OutputError, Tree as _, position, read_tree};
-use crate::render::{self, Layout, Plan, Settings};
+use crate::render::{self, Contents, Layout, Plan, Settings};
 use crate::report::{
     Aggregated, Aggregation, ExportedWorks, ObjectStatus, PolicyView, PruneList, Pruning, StatusGroup,
     WithheldPolicy,
@@ -103,14 +103,23 @@ impl Analysis<'_> {
     /// plan may be incomplete: then write nothing. An empty result is an error unless `empty` allows it, because an
     /// empty stream makes Argo CD delete everything.
     pub fn render(&self, empty: EmptyResult, findings: &mut Findings) -> Rendered {
-        plan(self, self.received(), empty, findings)
+        plan(self, self.received(), (empty, Contents::Whole), findings)
     }
 
     /// The same, and what the clusters receive, to be evaluated: found out once for both.
     pub fn render_and_spokes(&self, empty: EmptyResult, findings: &mut Findings) -> (Rendered, Spokes<'_>) {
+        self.render_as(Contents::Whole, empty, findings)
+    }
+
+    fn render_as(
+        &self,
+        contents: Contents,
+        empty: EmptyResult,
+        findings: &mut Findings,
+    ) -> (Rendered, Spokes<'_>) {
         let received = self.received();
         let spokes = self.spokes_of(&received);
-        (plan(self, received, empty, findings), spokes)
+        (plan(self, received, (empty, contents), findings), spokes)
     }
 
     /// Finds the rights of clusters that would disappear before the objects that they are for, if `layout` replaces the
@@ -309,7 +318,7 @@ fn removed_works(loaded: &Loaded, rendered: &Rendered) -> Result<Vec<Object>, Ou
 fn plan<'a>(
     analysis: &'a Analysis<'_>,
     received: Received<'a>,
-    empty: EmptyResult,
+    (empty, contents): (EmptyResult, Contents),
     findings: &mut Findings,
 ) -> Rendered {
     let Placed {
@@ -372,6 +381,7 @@ fn plan<'a>(
             secrets: loaded.config.secrets,
             hub_objects: loaded.config.hub_objects,
             work_kind: loaded.work_kind,
+            contents,
         },
         progress: &loaded.progress,
     };
@@ -426,15 +436,25 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
         }
     }
     let analysis = Analysis::new(loaded, findings);
-    let (rendered, spokes) = analysis.render_and_spokes(EmptyResult::Refused, findings);
+    let (earlier, contents) = compared(loaded);
+    let (rendered, spokes) = analysis.render_as(contents, EmptyResult::Refused, findings);
     // For what they report: statuses have no findings of their own.
     analysis.policies(&spokes, findings);
     findings.extend(unknown_spokes(loaded, &rendered));
-    // The writer of the output reports whether it can be read.
-    if let Ok(earlier) = Earlier::open(&loaded.output, loaded.output_within.as_deref()) {
+    if let Some(earlier) = earlier {
         let _ = analysis.compare_rights(&rendered.layout(loaded), &Before::Tree(earlier), findings);
     }
     findings.extend(loaded.unused_suppressions(findings));
+}
+
+/// The earlier output that a check compares the works with, and what it therefore needs of them: nobody else reads them.
+fn compared(loaded: &Loaded) -> (Option<Earlier>, Contents) {
+    // The writer of the output reports whether it can be read.
+    let earlier = Earlier::open(&loaded.output, loaded.output_within.as_deref()).ok();
+    match earlier.filter(|earlier| !loaded.is_stream && earlier.paths().next().is_some()) {
+        Some(earlier) => (Some(earlier), Contents::Whole),
+        None => (None, Contents::LeftOut),
+    }
 }
 
 fn is_definition_of(object: &crate::object::Object, crd: &Crd) -> bool {
@@ -464,4 +484,62 @@ fn unknown_spokes(loaded: &Loaded, rendered: &Rendered) -> Vec<Finding> {
             )
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::inputs::{Request, load};
+    use super::*;
+
+    fn example(name: &str) -> Loaded {
+        let hub = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
+        load(&Request {
+            paths: vec![hub.join("hub")],
+            output: Some(hub.join("rendered")),
+            ..Request::default()
+        })
+    }
+
+    #[test]
+    fn a_check_makes_no_works_where_no_output_is_compared() {
+        let (earlier, contents) = compared(&example("start"));
+        assert!(earlier.is_none());
+        assert_eq!(contents, Contents::LeftOut);
+        let (earlier, contents) = compared(&example("fleet"));
+        assert!(earlier.is_some());
+        assert_eq!(contents, Contents::Whole);
+    }
+
+    #[test]
+    fn works_are_judged_alike_whether_they_are_made_or_not() {
+        for name in ["fleet", "start"] {
+            let loaded = example(name);
+            let judged = |contents| {
+                let mut findings = Findings::new();
+                let analysis = Analysis::new(&loaded, &mut findings);
+                let (rendered, _) = analysis.render_as(contents, EmptyResult::Refused, &mut findings);
+                loaded.finish(&mut findings);
+                (rendered.plan, findings.into_iter().collect::<Vec<_>>())
+            };
+            let (made, of_made) = judged(Contents::Whole);
+            let (judged, of_judged) = judged(Contents::LeftOut);
+            assert_eq!(of_made, of_judged, "{name}");
+            let works = || made.works.rows().iter().zip(judged.works.rows());
+            assert!(
+                works().count() > 0 && made.works.len() == judged.works.len(),
+                "{name}"
+            );
+            for (made, judged) in works() {
+                let facts = |text: &render::WorkText| (text.size, text.guarded, text.variable.clone());
+                assert_eq!(
+                    (&made.name, facts(&made.text)),
+                    (&judged.name, facts(&judged.text))
+                );
+                assert!(!made.text.halves().1.is_empty() && !made.manifests.is_empty());
+                assert!(judged.text.halves() == ("", "") && judged.manifests.is_empty());
+            }
+        }
+    }
 }

@@ -69,9 +69,7 @@ pub(super) fn explain(sources: &Sources, findings: &mut Findings) {
     // That the work contains it follows.
     kept.retain(|finding| {
         finding.code != Code::WORK_SUBSTITUTION
-            || !errors
-                .iter()
-                .any(|variable| finding.message.contains(variable.as_str()))
+            || !errors.iter().any(|variable| finding.message.contains(variable))
     });
     findings.extend(kept);
 }

@@ -14,11 +14,11 @@ use super::findings::{substitution, too_large, too_many};
 use super::hub_objects;
 use super::input::{Input, WorkKind};
 use super::manifest::Manifest;
-use super::plan::{Plan, Work, WorkId, summaries};
+use super::plan::{Plan, Work, WorkId};
 use super::rbac;
 use super::replica_sets::{Template, replica_sets};
 use super::secrets::{encrypted, rewrite, set_secrets, string_data};
-use super::work::{WorkParts, work_text};
+use super::work::WorkParts;
 use super::work_names::WorkNames;
 use crate::api::config::HubObjects;
 use crate::api::gateway::is_listener_set;
@@ -340,13 +340,8 @@ impl<'a> Assembly<'a> {
                 wave: Some(self.first_wave).filter(|wave| *wave < 0),
                 ..rbac::work(rbac::ROLE_NAME, &rights)
             };
-            let text = work_text(&parts, None);
-            let id = self.plan.works.push(Work {
-                name: parts.name,
-                text,
-                manifests: summaries(&parts.manifests),
-                rights,
-            });
+            let work = Work::new(&parts, None, self.input.settings.contents);
+            let id = self.plan.works.push(Work { rights, ..work });
             for cluster in clusters {
                 self.plan.clusters.entry(cluster).or_default().push(id);
             }

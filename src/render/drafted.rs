@@ -14,10 +14,10 @@ use super::input::{Input, WorkKind};
 use super::manifest::Manifest;
 use super::names::work_name;
 use super::namespaces::namespaces;
-use super::plan::{Work, summaries};
+use super::plan::Work;
 use super::rbac;
 use super::secrets::gateway_secrets;
-use super::work::{WorkParts, wave, work_text};
+use super::work::{WorkParts, wave};
 use crate::api::params::{Params, Role};
 use crate::diagnostic::{Finding, Findings};
 use crate::hub::OurGatewayId;
@@ -67,12 +67,7 @@ impl<'a, 'c> DraftedWork<'a, 'c> {
             gateways,
             clusters,
             params,
-            work: Work {
-                name: parts.name.clone(),
-                text: work_text(&parts, Some(params)),
-                manifests: summaries(&parts.manifests),
-                rights: rbac::Rights::new(),
-            },
+            work: Work::new(&parts, Some(params), input.settings.contents),
             wave: parts.wave,
             rights: rbac::rights(&parts.manifests, params),
             parts: (input.settings.work_kind == WorkKind::ReplicaSet).then_some(parts),

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use kube_json::{Value, json};
 
 use super::carried::Carried;
-use super::input::Input;
+use super::input::{Contents, Input};
 use super::names::work_name;
 use crate::api::params::Role;
 use crate::diagnostic::{Code, Finding, Findings};
@@ -62,11 +62,15 @@ pub(super) fn annotated(
     findings: &mut Findings,
 ) -> BTreeMap<String, String> {
     let mut files: BTreeMap<String, (&Object, String)> = BTreeMap::new();
-    let mut add = |object, text, findings: &mut Findings| {
+    let mut add = |object, value: &Value, findings: &mut Findings| {
         let name = format!("{}.yaml", work_name(object));
         if let Some((owner, _)) = files.get(&name) {
             findings.push(taken(&name, object, owner));
         } else {
+            let text = match input.settings.contents {
+                Contents::Whole => kube_yaml::write_document(value),
+                Contents::LeftOut => String::new(),
+            };
             files.insert(name, (object, text));
         }
     };
@@ -84,7 +88,7 @@ pub(super) fn annotated(
                 }
             }
         }
-        add(object, kube_yaml::write_document(&value), findings);
+        add(object, &value, findings);
     }
     let objects = input.synced.iter().filter_map(|synced| {
         let annotation = match synced.role {
@@ -113,7 +117,7 @@ pub(super) fn annotated(
             (annotation, &policies_synced(&places)),
             findings,
         );
-        add(object, kube_yaml::write_document(&value), findings);
+        add(object, &value, findings);
     }
     files.into_iter().map(|(name, (_, text))| (name, text)).collect()
 }

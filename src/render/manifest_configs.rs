@@ -13,7 +13,10 @@ use crate::api::params::{Params, UpdateStrategy};
 
 /// The entries for the manifests of a work, which is never none. `params` are those of the class that it belongs to,
 /// none for the RBAC work.
-pub(super) fn manifest_configs(manifests: &[Arc<Manifest>], params: Option<&Params>) -> Vec<Value> {
+pub(super) fn manifest_configs(
+    manifests: &[Arc<Manifest>],
+    params: Option<&Params>,
+) -> impl Iterator<Item = Value> {
     // A work is about the first of its manifests that a controller reports on; if there is none, about its last,
     // because Namespaces come first.
     let main = manifests
@@ -21,7 +24,7 @@ pub(super) fn manifest_configs(manifests: &[Arc<Manifest>], params: Option<&Para
         .position(|manifest| manifest.reported != Reported::Nothing)
         .unwrap_or(manifests.len().saturating_sub(1));
     let strategy = params.and_then(|params| update_strategy(&params.update_strategy));
-    let entry = |(index, manifest): (usize, &Arc<Manifest>)| {
+    let entry = move |(index, manifest): (usize, &Arc<Manifest>)| {
         let mut entry = Map::new();
         if let Some(rules) = condition_rules(manifest.reported, index == main) {
             entry.insert("conditionRules", rules);
@@ -38,7 +41,7 @@ pub(super) fn manifest_configs(manifests: &[Arc<Manifest>], params: Option<&Para
         entry.insert("resourceIdentifier", manifest.resource.to_value());
         Some(Value::Object(entry))
     };
-    manifests.iter().enumerate().filter_map(entry).collect()
+    manifests.iter().enumerate().filter_map(entry)
 }
 
 /// What the agent shall not do by default: it replaces whole objects, and yields to the manager that wrote a field

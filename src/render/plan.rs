@@ -6,9 +6,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::input::Contents;
 use super::manifest::Manifest;
 use super::rbac::Rights;
-use super::work::WorkText;
+use super::work::{WorkParts, WorkText, unread_work_text, work_text};
+use crate::api::params::Params;
 use crate::hub::Table;
 use crate::object::Origin;
 use ocm_hub::row_ids;
@@ -93,6 +95,22 @@ pub struct ManifestSummary {
     pub name: String,
     /// The hub objects it was made from, the main one first.
     pub origins: Vec<Origin>,
+}
+
+impl Work {
+    /// The work of these parts; `params` are those of the class it belongs to, none for the RBAC work.
+    pub(super) fn new(parts: &WorkParts, params: Option<&Params>, contents: Contents) -> Self {
+        let (text, manifests) = match contents {
+            Contents::Whole => (work_text(parts, params), summaries(&parts.manifests)),
+            Contents::LeftOut => (unread_work_text(parts, params), Vec::new()),
+        };
+        Self {
+            name: parts.name.clone(),
+            text,
+            manifests,
+            rights: Rights::new(),
+        }
+    }
 }
 
 impl Plan {

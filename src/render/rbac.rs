@@ -57,8 +57,10 @@ pub(crate) fn is_agents_own(group: &str, resource: &str) -> bool {
 pub(super) fn rights(manifests: &[Arc<Manifest>], params: &Params) -> Rights {
     let resources = manifests.iter().map(|manifest| &manifest.resource);
     let shipped = resources.map(|resource| (resource.group.as_str(), resource.resource.as_str()));
-    shipped
-        .chain(params.listed())
+    // Thousands of manifests are of few kinds.
+    let distinct: BTreeSet<(&str, &str)> = shipped.chain(params.listed()).collect();
+    distinct
+        .into_iter()
         .filter(|(group, resource)| !is_agents_own(group, resource))
         .map(|(group, resource)| (group.to_owned(), resource.to_owned()))
         .collect()

@@ -1,7 +1,8 @@
 //! One ManifestWork, from its parts to a text that lacks only the cluster's name.
 //!
-//! Owns: the text of a work, where it is cut, and the annotation that keeps Flux from substituting inside it. Flows in:
-//! [`WorkParts`], the parameters of a class. Flows out: [`WorkText`]. Must not know: which clusters get it.
+//! Owns: the text of a work, where it is cut, what is known of it without its text, and the annotation that keeps Flux
+//! from substituting inside it. Flows in: [`WorkParts`], the parameters of a class. Flows out: [`WorkText`]. Must not
+//! know: which clusters get it.
 
 use std::sync::Arc;
 
@@ -30,10 +31,11 @@ pub(super) struct WorkParts {
     pub manifests: Vec<Arc<Manifest>>,
 }
 
-/// A ManifestWork as text, cut in two where the cluster's name goes.
+/// A ManifestWork as text, cut in two where the cluster's name goes, and what findings say of it. If nobody reads it,
+/// both halves are empty.
 ///
 /// A thousand clusters share one body: the text is made once and spliced for each.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WorkText {
     before: String,
     after: String,
@@ -116,6 +118,67 @@ pub(super) fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText 
     }
 }
 
+/// The same without the text. A part whose values have no `$` has no variable, so its text is not even made.
+#[must_use]
+pub(super) fn unread_work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText {
+    let mut unread = WorkText {
+        size: size_of(parts),
+        ..WorkText::default()
+    };
+    let mut part = String::new();
+    let mut look = |value: &Value, order| {
+        if !has_dollar(value) {
+            return;
+        }
+        // A variable is on one line, and a part is whole lines.
+        part.clear();
+        append_item(&mut part, value, 0, order);
+        unread.guarded |= is_guarded(&part);
+        if unread.variable.is_none() {
+            unread.variable = first_variable(&part).map(str::to_owned);
+        }
+    };
+    // In the order of the text. Of a `deleteOption`, only the names of Namespaces are from the input.
+    if params.is_some()
+        && let Some(option) = delete_option(&parts.manifests)
+    {
+        look(&option, KeyOrder::Bytes);
+    }
+    for config in manifest_configs(&parts.manifests, params) {
+        look(&config, KeyOrder::Bytes);
+    }
+    for manifest in &parts.manifests {
+        look(&manifest.value, KeyOrder::Object);
+    }
+    unread
+}
+
+/// Whether a key or a text in a value has a `$`.
+fn has_dollar(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('$'),
+        Value::Array(items) => items.iter().any(has_dollar),
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(key, field)| key.contains('$') || has_dollar(field)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Whether Flux would look for variables in a text.
+fn is_guarded(text: &str) -> bool {
+    text.contains("${")
+}
+
+/// OCM's size of the manifests in bytes.
+fn size_of(parts: &WorkParts) -> u64 {
+    let sizes = parts
+        .manifests
+        .iter()
+        .map(|manifest| manifest_size(&manifest.value));
+    sizes.fold(0, u64::saturating_add)
+}
+
 /// Bytes that most specs of works do not need.
 const USUAL_SPEC: usize = 8 * 1024;
 /// Texts of fewer bytes are copied. What a larger one does not use was never given by the system.
@@ -123,13 +186,7 @@ const MOST_COPIED: usize = 1024 * 1024;
 
 /// The spec of a work, each line indented by `indent` columns, and OCM's size of its manifests in bytes.
 pub(super) fn spec_text(parts: &WorkParts, params: Option<&Params>, indent: usize) -> (String, u64) {
-    let size: u64 = {
-        let sizes = parts
-            .manifests
-            .iter()
-            .map(|manifest| manifest_size(&manifest.value));
-        sizes.fold(0, u64::saturating_add)
-    };
+    let size = size_of(parts);
     // As YAML, it rarely takes more than twice the bytes of its JSON.
     let usual = usize::try_from(size).unwrap_or_default().saturating_mul(2);
     let mut spec = String::with_capacity(usual.max(USUAL_SPEC));
@@ -138,7 +195,7 @@ pub(super) fn spec_text(parts: &WorkParts, params: Option<&Params>, indent: usiz
     {
         append_entry(&mut spec, "deleteOption", &option, indent, KeyOrder::Bytes);
     }
-    let configs = Value::Array(manifest_configs(&parts.manifests, params));
+    let configs = Value::Array(manifest_configs(&parts.manifests, params).collect());
     append_entry(&mut spec, "manifestConfigs", &configs, indent, KeyOrder::Bytes);
     let below = indent.saturating_add(2);
     let columns = |count: usize| " ".repeat(count);
@@ -165,7 +222,7 @@ pub(super) fn metadata_text(parts: &WorkParts, spec: &str) -> (String, bool) {
     if let Some(wave) = parts.wave {
         annotations.insert(SYNC_WAVE, Value::from(wave.to_string()));
     }
-    let guarded = spec.contains("${");
+    let guarded = is_guarded(spec);
     if guarded {
         annotations.insert(SUBSTITUTE, Value::from("disabled"));
     }
@@ -181,4 +238,70 @@ pub(super) fn metadata_text(parts: &WorkParts, spec: &str) -> (String, bool) {
     }
     append_entry(&mut text, "labels", &Value::Object(labels), 2, KeyOrder::Bytes);
     (text, guarded)
+}
+
+#[cfg(test)]
+mod tests {
+    use kube_json::json;
+
+    use super::super::condition_rules::Reported;
+    use super::super::manifest::ResourceIdentifier;
+    use super::*;
+
+    fn manifest(name: &str, value: Value, feedback: Option<Value>) -> Arc<Manifest> {
+        Arc::new(Manifest {
+            resource: ResourceIdentifier {
+                group: "example.com".to_owned(),
+                resource: "things".to_owned(),
+                namespace: "shop".to_owned(),
+                name: name.to_owned(),
+            },
+            kind: "Thing".to_owned(),
+            value,
+            feedback,
+            reported: Reported::Nothing,
+            origins: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn a_work_is_judged_without_its_text_as_with_it() {
+        let path =
+            |path: &str| Some(json!([{"type": "JSONPaths", "jsonPaths": [{"name": "a", "path": path}]}]));
+        let nothing = || manifest("nothing", json!({"a": {"b": ["c", 1, true, null]}}), None);
+        let cases = [
+            (manifest("cost", json!({"a": "$5", "b": "{}"}), None), None),
+            (manifest("no-name", json!({"a": "${1}"}), None), None),
+            (manifest("key", json!({"${KEY}": 1}), None), Some("${KEY}")),
+            (
+                manifest("value", json!({"a": ["x${VALUE:=1}y"]}), None),
+                Some("${VALUE:=1}"),
+            ),
+            (
+                manifest("lines", json!({"a": "x\ny ${LINE}\n${NEXT}\n"}), None),
+                Some("${LINE}"),
+            ),
+            (manifest("escaped", json!({"a": "$${NO}"}), None), None),
+            (manifest("open", json!({"a": "${OPEN", "b": "}"}), None), None),
+            (manifest("${NAME}", json!({"a": 1}), path(".a")), Some("${NAME}")),
+            (
+                manifest("fed-back", json!({"a": "${LATER}"}), path("${PATH}")),
+                Some("${PATH}"),
+            ),
+        ];
+        for (manifest, variable) in cases {
+            let name = manifest.resource.name.clone();
+            let parts = WorkParts {
+                name: "work".to_owned(),
+                manifests: vec![nothing(), manifest, nothing()],
+                ..WorkParts::default()
+            };
+            let made = work_text(&parts, None);
+            let judged = unread_work_text(&parts, None);
+            assert_eq!(judged.variable.as_deref(), variable, "{name}");
+            let facts = |text: &WorkText| (text.size, text.guarded, text.variable.clone());
+            assert_eq!(facts(&judged), facts(&made), "{name}");
+            assert_eq!(judged.halves(), ("", ""), "{name}");
+        }
+    }
 }

@@ -109,8 +109,8 @@ fn render(input: &Input, root: &Path) -> Option<Rendered> {
         if finding.code.name() != "rbac/narrowed" {
             return None;
         }
-        let class = finding
-            .message
+        let message = finding.message.text();
+        let class = message
             .strip_prefix("GatewayClass ")
             .and_then(|rest| rest.split(':').next());
         let entry = finding.help.as_ref().and_then(|help| help.split('`').nth(1));

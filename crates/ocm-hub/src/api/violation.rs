@@ -9,7 +9,7 @@ use apimachinery::pointer::dotted;
 use crd_schema::{Violation, ViolationKind};
 use kube_json::{Text, Value};
 
-use crate::diagnostic::{Code, DocumentId, Finding, Place, nearest, shell_name};
+use crate::diagnostic::{Code, DocumentId, Finding, Message, Place, nearest, shell_name};
 use crate::object::Object;
 
 /// More known fields than this are not listed in a help line.
@@ -85,7 +85,12 @@ pub(crate) fn without_misspelled(violations: &[Violation]) -> impl Iterator<Item
 
 /// One finding for each mistake.
 fn told(violations: &[&Violation], object: &Object) -> Vec<Finding> {
+    if violations.is_empty() {
+        return Vec::new();
+    }
     let misspelled: Vec<Option<String>> = violations.iter().map(|violation| meant(violation)).collect();
+    // All findings about the object share it.
+    let subject = Text::from(format!("{} {}: ", object.kind, object.key()));
     let mut findings: Vec<(&Violation, Finding)> = Vec::new();
     for (violation, meant) in violations.iter().copied().zip(&misspelled) {
         let is_misspelled = violation.kind == ViolationKind::Required
@@ -103,7 +108,7 @@ fn told(violations: &[&Violation], object: &Object) -> Vec<Finding> {
             first.notes.push(violation.to_string().into());
             continue;
         }
-        let mut found = finding(violation, object);
+        let mut found = finding(violation, object, &subject);
         if let Some(there) = meant
             .as_ref()
             .filter(|pointer| object.value.pointer(pointer).is_some())
@@ -115,7 +120,9 @@ fn told(violations: &[&Violation], object: &Object) -> Vec<Finding> {
         let missing = meant
             .as_ref()
             .filter(|pointer| object.value.pointer(pointer).is_none());
-        found.misspells = missing.map(|meant| Box::new(object.place(meant)));
+        if let Some(meant) = missing {
+            found = found.misspells(object.place(meant));
+        }
         let parent = missing.and_then(|meant| meant.rsplit_once('/'));
         let parent = parent.map(|(parent, _)| parent.to_owned());
         let own = field(violation, &found.place, object);
@@ -168,8 +175,8 @@ fn pointer_of(violation: &Violation) -> Cow<'_, str> {
 }
 
 /// The finding `object/schema` or `object/unknown-field` about `object`.
-fn finding(violation: &Violation, object: &Object) -> Finding {
-    let subject = format!("{} {}: {violation}", object.kind, object.key());
+fn finding(violation: &Violation, object: &Object, subject: &Text) -> Finding {
+    let message = Message::about(subject.clone(), violation.to_string());
     let (code, place) = if is_unknown_field(violation) {
         (Code::OBJECT_UNKNOWN_FIELD, object.key_place(&violation.pointer))
     } else {
@@ -187,7 +194,7 @@ fn finding(violation: &Violation, object: &Object) -> Finding {
             shell_name(&format!("{kind}.{}", fields.join(".")))
         )
     });
-    let mut finding = Finding::new(code, place, subject).help(help);
+    let mut finding = Finding::new(code, place, message).help(help);
     finding.is_rule = matches!(violation.kind, ViolationKind::Rule { .. });
     finding
 }

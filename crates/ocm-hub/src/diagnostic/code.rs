@@ -10,23 +10,34 @@ use super::Severity;
 /// Where the pages of the book are published.
 const BOOK: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs");
 
-/// A finding code, such as `policy/same-target`. Codes are stable: scripts and configurations name them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Code(&'static str);
-
 /// Declares every code once: constant, name, default severity, one line for the book and SARIF. Its page is in
 /// `docs/reference/findings/<name>.md`, without which nothing compiles.
 macro_rules! codes {
     ($($constant:ident $name:literal $severity:ident $summary:literal)+) => {
+        /// A finding code, such as `policy/same-target`. Codes are stable: scripts and configurations name them.
+        // One byte: there may be a hundred thousand findings.
+        #[allow(non_camel_case_types)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code {
+            $(#[doc = $summary] $constant,)+
+        }
+
         impl Code {
-            $(#[doc = $summary] pub const $constant: Code = Code($name);)+
+            /// The name, such as `yaml/syntax`.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$constant => $name,)+
+                }
+            }
 
             /// The page about the code, in Markdown: why it matters, an example, how to fix it, how to silence it.
             #[must_use]
             pub fn page(self) -> &'static str {
-                match self.0 {
-                    $($name => include_str!(concat!("../../../../docs/reference/findings/", $name, ".md")),)+
-                    _ => "",
+                match self {
+                    $(Self::$constant => {
+                        include_str!(concat!("../../../../docs/reference/findings/", $name, ".md"))
+                    })+
                 }
             }
         }
@@ -138,16 +149,13 @@ codes! {
 }
 
 impl Code {
-    /// The name, such as `yaml/syntax`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        self.0
-    }
-
     /// The code with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        CODES.iter().map(|(code, _, _)| *code).find(|code| code.0 == name)
+        CODES
+            .iter()
+            .map(|(code, _, _)| *code)
+            .find(|code| code.name() == name)
     }
 
     /// Severity unless the configuration says otherwise.
@@ -260,7 +268,7 @@ impl Code {
 
     /// The address of its [page](Self::page).
     pub(super) fn address(self) -> String {
-        format!("{BOOK}/reference/findings/{}.md", self.0)
+        format!("{BOOK}/reference/findings/{}.md", self.name())
     }
 
     /// Its [page](Self::page) without the title, for readers outside the book: links are absolute.
@@ -275,7 +283,8 @@ impl Code {
     /// The part before the slash: `policy`.
     #[must_use]
     pub fn group(self) -> &'static str {
-        self.0.split_once('/').map_or(self.0, |(group, _)| group)
+        let name = self.name();
+        name.split_once('/').map_or(name, |(group, _)| group)
     }
 
     /// Exit status: the input has errors (docs/reference/exit-statuses.md).
@@ -308,7 +317,7 @@ impl Code {
 
 impl fmt::Display for Code {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.0)
+        formatter.write_str(self.name())
     }
 }
 

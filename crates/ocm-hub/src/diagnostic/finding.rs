@@ -5,7 +5,7 @@
 
 use kube_json::Text;
 
-use super::{Code, DocumentId, Place, Severity, Suppressed};
+use super::{Code, DocumentId, Few, Message, Place, Severity, SharedTexts, Suppressed};
 
 /// A place with a few words about it: the other side of a conflict, the first of two duplicates.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,51 +42,52 @@ pub struct Finding {
     /// Starts as the code's default; configuration may change it when findings are collected.
     pub severity: Severity,
     /// One sentence without a full stop: what is wrong.
-    pub message: Text,
+    pub message: Message,
     /// The place it is about.
     pub place: Place,
     /// What is under the caret at `place`; may be empty.
     pub label: Text,
     /// Further places that explain it.
-    pub related: Vec<Label>,
+    pub related: Few<Label>,
     /// Why: rules, candidates, limits; each one sentence.
-    pub notes: Vec<Text>,
+    pub notes: Few<Text>,
     /// What to type or change next.
     pub help: Option<Text>,
     /// A rule of a schema over everything inside the place: a finding about the wrong part explains it better.
     pub is_rule: bool,
     /// Objects whose own findings explain this one ([`Finding::follows_from`]).
-    pub causes: Vec<Place>,
-    /// Why it is not counted, if it is accepted.
-    pub suppressed: Option<Suppressed>,
-    /// The fields of which, key and value, no more need be reported about the shape: the same mistake, found again by the
-    /// reader of the value. By their JSON pointers.
-    pub settles: Vec<(DocumentId, Text)>,
-    /// The field that is missing because its key is misspelled here.
-    pub misspells: Option<Box<Place>>,
-    /// The name that nothing has, if a definition is near it: all findings about it have one cause.
-    pub lacks: Option<Box<Lacks>>,
+    pub causes: Few<Place>,
+    /// Whether it settles the shape of the field that it is about ([`Finding::settles`]).
+    pub(crate) settles_place: bool,
+    pub(crate) rest: Option<Box<Rest>>,
+}
+
+/// What few findings have.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Rest {
+    suppressed: Option<Suppressed>,
+    settles: Few<(DocumentId, Text)>,
+    misspells: Option<Place>,
+    lacks: Option<Lacks>,
 }
 
 impl Finding {
     /// A finding with the default severity of its code.
     #[must_use]
-    pub fn new(code: Code, place: Place, message: impl Into<Text>) -> Self {
+    pub fn new(code: Code, place: Place, message: impl Into<Message>) -> Self {
         Self {
             code,
             severity: code.default_severity(),
             message: message.into(),
             place,
             label: Text::new(),
-            related: Vec::new(),
-            notes: Vec::new(),
+            related: Few::new(),
+            notes: Few::new(),
             help: None,
             is_rule: false,
-            causes: Vec::new(),
-            suppressed: None,
-            settles: Vec::new(),
-            misspells: None,
-            lacks: None,
+            causes: Few::new(),
+            settles_place: false,
+            rest: None,
         }
     }
 
@@ -101,14 +102,14 @@ impl Finding {
     #[must_use]
     pub fn related(mut self, place: Place, text: impl Into<Text>) -> Self {
         let text = text.into();
-        self.related = with(self.related, Label { place, text });
+        self.related.push(Label { place, text });
         self
     }
 
     /// Adds a sentence of explanation.
     #[must_use]
     pub fn note(mut self, text: impl Into<Text>) -> Self {
-        self.notes = with(self.notes, text.into());
+        self.notes.push(text.into());
         self
     }
 
@@ -123,7 +124,7 @@ impl Finding {
     /// it, this is left out: one mistake is reported once, where it is.
     #[must_use]
     pub fn follows_from(mut self, object: Place) -> Self {
-        self.causes = with(self.causes, object);
+        self.causes.push(object);
         self
     }
 
@@ -149,21 +150,114 @@ impl Finding {
     /// Whether it counts as one of this severity: an accepted finding does not.
     #[must_use]
     pub fn counts_as(&self, severity: Severity) -> bool {
-        self.severity == severity && self.suppressed.is_none()
+        self.severity == severity && self.suppressed().is_none()
     }
 
-    /// Says that this finding explains whatever is wrong with the shape of a field, by its document and JSON pointer.
+    /// Says that no more need be reported about the shape of a field, key and value, by its document and JSON pointer: it
+    /// would be the same mistake, found again by the reader of the value.
     #[must_use]
     pub fn settles(mut self, field: (DocumentId, Text)) -> Self {
-        self.settles = with(self.settles, field);
+        if self.settled_place().is_none() && self.is_at(&field) {
+            self.settles_place = true;
+        } else {
+            self.rest().settles.push(field);
+        }
         self
+    }
+
+    /// The fields that it [settles](Self::settles).
+    pub fn settled(&self) -> impl Iterator<Item = (DocumentId, &Text)> {
+        let others = self.rest.iter().flat_map(|rest| &rest.settles);
+        let others = others.map(|(document, pointer)| (*document, pointer));
+        self.settled_place().into_iter().chain(others)
+    }
+
+    /// Whether it [settles](Self::settles) any field.
+    #[must_use]
+    pub fn settles_any(&self) -> bool {
+        self.settled().next().is_some()
+    }
+
+    /// Most findings of schemas settle the field that they are about, so that is not kept twice.
+    fn settled_place(&self) -> Option<(DocumentId, &Text)> {
+        match &self.place {
+            Place::Field {
+                document, pointer, ..
+            } if self.settles_place => Some((*document, pointer)),
+            _ => None,
+        }
+    }
+
+    fn is_at(&self, (document, pointer): &(DocumentId, Text)) -> bool {
+        matches!(&self.place, Place::Field { document: own, pointer: at, .. } if own == document && at == pointer)
+    }
+
+    /// Why it is not counted, if it is accepted.
+    #[must_use]
+    pub fn suppressed(&self) -> Option<&Suppressed> {
+        self.rest.as_ref()?.suppressed.as_ref()
+    }
+
+    /// Sets why it is not counted.
+    pub fn suppress(&mut self, suppressed: Option<Suppressed>) {
+        self.rest().suppressed = suppressed;
+        if self.rest.as_deref() == Some(&Rest::default()) {
+            self.rest = None;
+        }
+    }
+
+    /// The field that is missing because its key is misspelled here.
+    #[must_use]
+    pub fn misspelled(&self) -> Option<&Place> {
+        self.rest.as_ref()?.misspells.as_ref()
+    }
+
+    /// Names the field that is missing because its key is misspelled here.
+    #[must_use]
+    pub fn misspells(mut self, field: Place) -> Self {
+        self.rest().misspells = Some(field);
+        self
+    }
+
+    /// The name that nothing has, if a definition is near it: all findings about it have one cause.
+    #[must_use]
+    pub fn lacking(&self) -> Option<&Lacks> {
+        self.rest.as_ref()?.lacks.as_ref()
+    }
+
+    /// The same with the texts of earlier findings, where they are equal.
+    #[must_use]
+    pub fn sharing(mut self, shared: &mut SharedTexts) -> Self {
+        self.share(shared);
+        self
+    }
+
+    /// Takes over the texts of earlier findings. The label names the object, so it stays.
+    pub(super) fn share(&mut self, shared: &mut SharedTexts) {
+        self.message.share(shared);
+        shared.place(&mut self.place);
+        shared.list(&mut self.notes);
+        for label in self.related.own() {
+            shared.place(&mut label.place);
+            shared.text(&mut label.text);
+        }
+        for cause in self.causes.own() {
+            shared.place(cause);
+        }
+        if let Some(help) = &mut self.help {
+            shared.text(help);
+        }
+    }
+
+    fn rest(&mut self) -> &mut Rest {
+        self.rest.get_or_insert_default()
     }
 
     /// Names what does not exist, and the definition of a near name.
     #[must_use]
     pub fn lacks(mut self, what: impl Into<String>, near: Place) -> Self {
         let what = what.into();
-        self.lacks = Some(Box::new(Lacks { what, near }));
+        self.rest().lacks = Some(Lacks { what, near });
         self
     }
 
@@ -176,9 +270,27 @@ impl Finding {
     }
 }
 
-/// A list with one item more, and no room for others: most findings have one of each, and there may be a hundred thousand.
-fn with<T>(mut list: Vec<T>, item: T) -> Vec<T> {
-    list.reserve_exact(1);
-    list.push(item);
-    list
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_is_small() {
+        // There may be a hundred thousand. With the two counts of an `Arc`, these are 160 bytes, a size that allocators
+        // have; one word more takes 32.
+        assert!(size_of::<Finding>() <= 144, "{}", size_of::<Finding>());
+        assert!(size_of::<Place>() <= 32, "{}", size_of::<Place>());
+    }
+
+    #[test]
+    fn what_is_taken_back_leaves_no_trace() {
+        let found = || Finding::new(Code::POLICY_UNUSED, Place::Run, "unused");
+        let mut finding = found();
+        let by = crate::diagnostic::SuppressedBy::Object;
+        let reason = "meant".to_owned();
+        finding.suppress(Some(Suppressed { by, reason }));
+        assert_ne!(finding, found());
+        finding.suppress(None);
+        assert_eq!(finding, found());
+    }
 }

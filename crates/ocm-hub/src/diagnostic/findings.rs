@@ -10,7 +10,7 @@ use std::sync::Arc;
 use kube_json::Text;
 
 use super::within::Within;
-use super::{Code, DocumentId, Finding, Locate, Place, Severity, Suppressed};
+use super::{Code, DocumentId, Finding, Locate, Place, Severity, SharedTexts, Suppressed};
 use crate::parallel;
 
 /// The values that the configuration's `findings` map may have for one code.
@@ -77,6 +77,14 @@ impl Findings {
         results
     }
 
+    /// Keeps what several findings say once.
+    pub fn share_texts(&mut self) {
+        let mut shared = SharedTexts::default();
+        for finding in self.found.iter_mut().filter_map(Arc::get_mut) {
+            finding.share(&mut shared);
+        }
+    }
+
     /// Whether any finding is an error.
     #[must_use]
     pub fn has_errors(&self) -> bool {
@@ -99,7 +107,7 @@ impl Findings {
     pub fn suppressed(&self) -> usize {
         self.found
             .iter()
-            .filter(|finding| finding.suppressed.is_some())
+            .filter(|finding| finding.suppressed().is_some())
             .count()
     }
 
@@ -142,8 +150,8 @@ impl Findings {
         let warnings = self.found.iter_mut();
         for finding in warnings.filter(|finding| finding.severity == Severity::Warning) {
             let suppressed = accepted(finding);
-            if finding.suppressed != suppressed {
-                Arc::make_mut(finding).suppressed = suppressed;
+            if finding.suppressed() != suppressed.as_ref() {
+                Arc::make_mut(finding).suppress(suppressed);
             }
         }
     }
@@ -157,7 +165,7 @@ impl Findings {
         self.configure(overrides);
         if warnings == Warnings::Denied {
             let counts = |finding: &&mut Arc<Finding>| {
-                finding.suppressed.is_none() && finding.severity != Severity::Error
+                finding.suppressed().is_none() && finding.severity != Severity::Error
             };
             for finding in self.found.iter_mut().filter(counts) {
                 Arc::make_mut(finding).severity = Severity::Error;
@@ -221,7 +229,7 @@ impl Findings {
             };
             for position in at.get(&told.place).into_iter().flatten() {
                 if let Some(other) = others.get_mut(*position).filter(|other| **other == told) {
-                    Arc::make_mut(other).notes.push(rule.message.clone());
+                    Arc::make_mut(other).notes.push(rule.message.clone().into());
                 }
             }
         }
@@ -236,7 +244,7 @@ impl Findings {
             .found
             .iter()
             .filter(|finding| finding.severity == Severity::Error)
-            .filter_map(|finding| finding.misspells.as_ref()?.field())
+            .filter_map(|finding| finding.misspelled()?.field())
             .fold(HashMap::new(), |mut meant, (document, pointer)| {
                 meant.entry(document).or_insert_with(Vec::new).push(pointer);
                 meant
@@ -262,7 +270,7 @@ impl Findings {
             .found
             .iter()
             .map(|finding| {
-                finding.misspells.is_some() || finding.code.is_unknown_field() || !follows(finding)
+                finding.misspelled().is_some() || finding.code.is_unknown_field() || !follows(finding)
             })
             .collect();
         self.keep_those(keeps);
@@ -309,23 +317,22 @@ impl Findings {
     /// mistake and need not report it again. A finding that knows more about that value than its schema replaces the
     /// schema's.
     fn drop_settled(&mut self) {
-        let by_schema = |finding: &&Finding| !finding.settles.is_empty();
+        let by_schema = |finding: &&Finding| finding.settles_any();
         let of_schemas = || self.iter().filter(by_schema);
         // An unknown field has no meaning that anybody could know more of.
         let own: BTreeSet<&Place> = of_schemas()
             .filter(|finding| finding.code == Code::OBJECT_SCHEMA)
             .map(|finding| &finding.place)
             .collect();
-        let settled: BTreeSet<&(DocumentId, Text)> =
-            of_schemas().flat_map(|finding| &finding.settles).collect();
+        let settled: BTreeSet<(DocumentId, &Text)> = of_schemas().flat_map(Finding::settled).collect();
         let is_settled = |place: &Place| match place {
             Place::Field {
                 document, pointer, ..
-            } => settled.contains(&(*document, pointer.clone())),
+            } => settled.contains(&(*document, pointer)),
             _ => false,
         };
         let knows_more = |finding: &&Finding| {
-            finding.settles.is_empty()
+            !finding.settles_any()
                 && finding.severity == Severity::Error
                 && finding.code.is_about_meaning()
                 && own.contains(&finding.place)
@@ -336,7 +343,7 @@ impl Findings {
             .map(|finding| &finding.place)
             .collect();
         let is_kept = |finding: &Finding| {
-            if !finding.settles.is_empty() {
+            if finding.settles_any() {
                 return !meant.contains(&finding.place);
             }
             let is_repeat = finding.code.is_about_shape()
@@ -418,14 +425,12 @@ fn sort_key(finding: &Finding) -> impl Ord + '_ {
         help,
         is_rule: _,
         causes: _,
-        settles: _,
-        misspells: _,
-        lacks: _,
-        suppressed,
+        settles_place: _,
+        rest: _,
     } = finding;
     (
         (place, code, message, label, severity),
-        (related, notes, help, suppressed),
+        (related, notes, help, finding.suppressed()),
     )
 }
 
@@ -470,7 +475,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::fixture::{Texts, sample};
-    use super::super::{DocumentId, SourceId, SuppressedBy};
+    use super::super::{DocumentId, Few, Message, SourceId, SuppressedBy};
     use super::*;
 
     fn finished(
@@ -586,7 +591,9 @@ mod tests {
             told.collect::<Vec<_>>()
         };
         let inside = Finding::new(Code::GATEWAY_INVALID, at("/items/0/spec/listeners/1"), "this one");
-        assert_eq!(told(inside), [("this one".into(), vec![Text::from("the rule")])]);
+        let mut notes = Few::new();
+        notes.push(Text::from("the rule"));
+        assert_eq!(told(inside), [("this one".into(), notes)]);
         let unknown = |item: &str| Finding::new(Code::OBJECT_UNKNOWN_FIELD, at(item), "no field");
         assert_eq!(told(unknown("/items/0/spec/x")).len(), 1);
         assert_eq!(
@@ -696,9 +703,47 @@ mod tests {
         findings.order_by_position(&texts);
         let order = findings
             .iter()
-            .map(|finding| finding.message.as_str())
+            .map(|finding| finding.message.text())
             .collect::<Vec<_>>();
         assert_eq!(order, ["a 1:1", "b itself", "b 1:4", "b 2:1", "b 2:4", "run"]);
+    }
+
+    #[test]
+    fn a_mistake_of_many_objects_is_said_once() {
+        let of_object = |index: u32| {
+            let source = SourceId(0);
+            let document = DocumentId { source, index };
+            let place = || Place::value(document, "/spec/rules/0/backendRefs/0/port");
+            let message = Message::about(
+                format!("HTTPRoute shop/route-{index}: "),
+                "Invalid value: 70000: should be less than or equal to 65535",
+            );
+            Finding::new(Code::OBJECT_SCHEMA, place(), message)
+                .note("the same note of every object")
+                .help("the same help for every object")
+                .related(place(), "the same words about a place")
+                .follows_from(place())
+                .settles((document, "/spec/rules/0/backendRefs/0/port".into()))
+        };
+        let mut findings = Findings::new();
+        findings.extend([of_object(0), of_object(1)]);
+        let before = format!("{findings:?}");
+        findings.share_texts();
+        assert_eq!(format!("{findings:?}"), before, "they say what they said");
+        let texts = |finding: &Finding| {
+            let label = &finding.related[0];
+            let places = [&finding.place, &label.place, &finding.causes[0]];
+            let pointers = places.map(|place| place.field().unwrap().1.as_ptr());
+            let notes = finding.notes.as_ptr();
+            let help = finding.help.as_ref().unwrap().as_ptr();
+            (pointers, label.text.as_ptr(), notes, help, finding.message.said())
+        };
+        let all: Vec<_> = findings.iter().map(texts).collect();
+        assert_eq!(all[0], all[1]);
+        assert!(
+            findings.iter().all(|finding| finding.rest.is_none()),
+            "the field it is about"
+        );
     }
 
     fn any_finding() -> impl Strategy<Value = Finding> {

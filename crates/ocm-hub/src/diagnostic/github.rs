@@ -15,7 +15,7 @@ use super::{Finding, Findings, Locate, Place};
 #[must_use]
 pub fn render(findings: &Findings, locate: &dyn Locate) -> String {
     let mut text = String::new();
-    for finding in findings.iter().filter(|finding| finding.suppressed.is_none()) {
+    for finding in findings.iter().filter(|finding| finding.suppressed().is_none()) {
         command(&mut text, finding, locate);
     }
     text
@@ -48,7 +48,7 @@ fn message(finding: &Finding, locate: &dyn Locate) -> String {
 
 /// Message, label, related places, notes and help, one below the other.
 pub(super) fn explanation(finding: &Finding, locate: &dyn Locate) -> Vec<String> {
-    let mut lines = vec![one_line(&finding.message, usize::MAX)];
+    let mut lines = vec![one_line(&finding.message.text(), usize::MAX)];
     if !finding.label.is_empty() {
         lines.push(one_line(&finding.label, usize::MAX));
     }

@@ -59,7 +59,7 @@ impl Human {
         let mut hidden = FindingCounts::default();
         let mut reported: Vec<&Finding> = findings
             .iter()
-            .filter(|finding| finding.suppressed.is_none())
+            .filter(|finding| finding.suppressed().is_none())
             .collect();
         if self.terminal {
             // By position below: a stable sort.
@@ -103,7 +103,7 @@ impl Human {
         };
 
         let head = format!("{}[{}]", finding.severity.as_str(), finding.code.name());
-        let message = one_line(&finding.message, LONGEST_TEXT);
+        let message = one_line(&finding.message.text(), LONGEST_TEXT);
         page.sentence(
             &[(palette.severity, &head)],
             &format!(": {message}"),

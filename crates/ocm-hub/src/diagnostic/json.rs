@@ -7,7 +7,7 @@ use kube_json::Text;
 use serde::Serialize;
 
 use super::position::{Location, resolve};
-use super::{Finding, Findings, Locate, Place};
+use super::{Finding, Findings, Locate, Message, Place};
 
 /// Version of every JSON document that spokewright prints (docs/reference/json.md).
 pub const API_VERSION: &str = "spokewright.dev/v1alpha1";
@@ -50,7 +50,8 @@ pub struct FindingEntry<'a> {
     /// `error` or `warning`.
     pub severity: &'static str,
     /// What is wrong.
-    pub message: &'a str,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub message: &'a Message,
     /// What is at the place.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub label: &'a str,
@@ -100,7 +101,7 @@ impl<'a> FindingEntry<'a> {
                 .collect(),
             notes: &finding.notes,
             help: finding.help.as_deref(),
-            suppressed: finding.suppressed.as_ref().map(|suppressed| SuppressedEntry {
+            suppressed: finding.suppressed().map(|suppressed| SuppressedEntry {
                 kind: suppressed.by.as_str(),
                 reason: &suppressed.reason,
             }),
@@ -148,10 +149,7 @@ impl<'a> Position<'a> {
     /// The position of `place`, as far as it has one. Reports use it for the origin of objects as well.
     #[must_use]
     pub fn new(place: &'a Place, locate: &'a dyn Locate) -> Self {
-        let pointer = match place {
-            Place::Field { pointer, .. } | Place::Embedded { pointer, .. } => Some(pointer.as_str()),
-            Place::Text { .. } | Place::Path(_) | Place::Run => None,
-        };
+        let pointer = place.field().map(|(_, pointer)| pointer);
         let Some(Location { path, region }) = resolve(place, locate) else {
             return Self {
                 pointer,

@@ -28,7 +28,7 @@ use super::{CODES, Code, Finding, Findings, Locate, Severity};
 pub fn render(findings: &Findings, locate: &dyn Locate) -> String {
     let mut by_code: BTreeMap<Code, Vec<&Finding>> =
         CODES.iter().map(|(code, _, _)| (*code, Vec::new())).collect();
-    for finding in findings.iter().filter(|finding| finding.suppressed.is_none()) {
+    for finding in findings.iter().filter(|finding| finding.suppressed().is_none()) {
         by_code.entry(finding.code).or_default().push(finding);
     }
     let is_error = |finding: &&Finding| finding.severity == Severity::Error;
@@ -79,7 +79,7 @@ fn case(text: &mut String, code: Code, found: &[&Finding], locate: &dyn Locate) 
         .partition(|finding| finding.severity == Severity::Error);
     if let Some(first) = errors.first() {
         let message = match errors.len() {
-            1 => one_line(&first.message, usize::MAX),
+            1 => one_line(&first.message.text(), usize::MAX),
             count => format!("{}: {}", counted(count, Severity::Error.as_str()), code.summary()),
         };
         let _ = writeln!(

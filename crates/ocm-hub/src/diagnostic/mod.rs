@@ -14,6 +14,11 @@ mod code;
 mod place;
 mod suppressed;
 
+mod few;
+mod shared;
+
+mod message;
+
 mod finding;
 
 mod broken;
@@ -50,21 +55,23 @@ mod fixture;
 pub use brief::Brief;
 pub use broken::broken;
 pub use code::{CODES, Code};
-pub use finding::Lacks;
-pub use finding::{Finding, Label};
+pub use few::Few;
+pub use finding::{Finding, Label, Lacks};
 pub use findings::{Findings, FindingsIter, SeverityOverride, Warnings};
 pub use format::{Format, json_text, write_json};
 pub use gitlab::CodeQuality;
 pub use human::Human;
 pub use json::API_VERSION;
 pub use json::{FindingEntry, FindingList, Position, RelatedEntry, SuppressedEntry};
+pub use message::Message;
 pub use nearest::KnownNames;
 pub use nearest::nearest;
-pub use place::{DocumentId, Locate, Part, Place, SourceId, Span};
+pub use place::{DocumentId, Inside, Locate, Part, Place, SourceId, Span};
 pub use position::Region;
 pub use sarif::SarifLog;
 pub use secrecy::{Secrecy, holds_secret};
 pub use severity::Severity;
+pub use shared::SharedTexts;
 pub use summary::FindingCounts;
 pub use suppressed::{Suppressed, SuppressedBy};
 pub use text::FirstNames;

@@ -27,6 +27,15 @@ pub enum Part {
     Value,
 }
 
+/// A field of a YAML text that is in a string of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Inside {
+    /// Pointer of the string.
+    pub pointer: Text,
+    /// Pointer inside its text.
+    pub inner: Text,
+}
+
 /// A symbolic location. Cheap to make, compare and keep; a line number is worked out late, by [`Locate`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Place {
@@ -43,10 +52,8 @@ pub enum Place {
     Embedded {
         /// The document.
         document: DocumentId,
-        /// Pointer of the string.
-        pointer: Text,
-        /// Pointer inside its text.
-        inner: Text,
+        /// Where in it. Few places are of this kind, and there may be hundreds of thousands of the others.
+        inside: Box<Inside>,
         /// The key or the value.
         part: Part,
     },
@@ -91,10 +98,8 @@ impl Place {
         match self {
             Self::Field {
                 document, pointer, ..
-            }
-            | Self::Embedded {
-                document, pointer, ..
             } => Some((*document, pointer)),
+            Self::Embedded { document, inside, .. } => Some((*document, &inside.pointer)),
             Self::Text { .. } | Self::Path(_) | Self::Run => None,
         }
     }

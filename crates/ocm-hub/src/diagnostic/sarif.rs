@@ -327,7 +327,7 @@ fn result(
 }
 
 fn suppressions(finding: &Finding) -> Vec<Suppression> {
-    let suppressed = finding.suppressed.iter();
+    let suppressed = finding.suppressed().into_iter();
     suppressed
         .map(|suppressed| Suppression {
             kind: suppressed.by.as_str(),
@@ -386,10 +386,11 @@ pub(super) fn fingerprint(
     let mut digest = Sha256::new();
     let pointer = match &finding.place {
         Place::Field { pointer, .. } => pointer.as_str(),
-        Place::Embedded { inner, .. } => inner.as_str(),
+        Place::Embedded { inside, .. } => inside.inner.as_str(),
         Place::Text { .. } | Place::Path(_) | Place::Run => "",
     };
-    for part in [finding.code.name(), found.path, pointer, &finding.message] {
+    let said = finding.message.text();
+    for part in [finding.code.name(), found.path, pointer, &said] {
         digest.update(part.as_bytes());
         digest.update([0]);
     }

@@ -17,8 +17,8 @@ use crate::diagnostic::{DocumentId, SourceId};
 /// twenty times their text, and findings come in the order of the documents.
 pub(super) const MOST_BYTES: usize = 1 << 20;
 
-/// The lines of files of so many bytes are kept in mind at once; those of a larger one by themselves. They take a fifth
-/// of their text.
+/// The lines of files of so many bytes are kept in mind at once; those of a larger one by themselves. They take a
+/// thirtieth of their text.
 const MOST_BYTES_OF_FILES: usize = 64 << 20;
 
 /// The results so far.
@@ -117,52 +117,82 @@ impl Lookups {
     }
 }
 
-/// Where the lines of a text begin, and how many characters are before some of its bytes: a line may be as long as the
-/// file.
+/// How many lines end, and how many characters begin, before some bytes of a text: a line may be as long as the file, and
+/// a file may have a million lines.
 #[derive(Debug)]
 pub(super) struct Lines {
-    newlines: Vec<usize>,
-    /// The characters before each [`BLOCK`] of bytes.
-    characters: Vec<usize>,
+    /// Before each [`BLOCK`] of bytes, and at the end.
+    before: Vec<Before>,
 }
 
-const BLOCK: usize = 1024;
+#[derive(Debug, Clone, Copy, Default)]
+struct Before {
+    newlines: usize,
+    characters: usize,
+}
+
+const BLOCK: usize = 512;
 
 impl Lines {
     pub(super) fn of(text: &str) -> Self {
-        let newlines = text.match_indices('\n').map(|(at, _)| at).collect();
-        let mut before = 0_usize;
-        let mut characters = Vec::with_capacity(text.len() / BLOCK + 1);
+        let mut before = Vec::with_capacity((text.len() / BLOCK).saturating_add(2));
+        let mut counted = Before::default();
         for block in text.as_bytes().chunks(BLOCK) {
-            characters.push(before);
-            before = before.saturating_add(begun(block));
+            before.push(counted);
+            counted = counted.and(block);
         }
-        characters.push(before);
-        Self { newlines, characters }
+        before.push(counted);
+        Self { before }
     }
 
-    /// How many lines end before the byte `at`.
-    pub(super) fn before(&self, at: usize) -> usize {
-        self.newlines.partition_point(|newline| *newline < at)
+    /// How many lines end before the byte `at` of `text`.
+    pub(super) fn before(&self, text: &str, at: usize) -> usize {
+        self.counted(text, at).newlines
     }
 
     /// The column of the byte `at` of `text`, from 1, in characters.
     pub(super) fn column(&self, text: &str, at: usize) -> usize {
-        let start = self
-            .before(at)
-            .checked_sub(1)
-            .and_then(|last| self.newlines.get(last))
-            .map_or(0, |newline| newline.saturating_add(1));
-        self.characters_before(text, at)
-            .saturating_sub(self.characters_before(text, start))
+        let characters = |at| self.counted(text, at).characters;
+        characters(at)
+            .saturating_sub(characters(self.line_start(text, at)))
             .saturating_add(1)
     }
 
-    fn characters_before(&self, text: &str, at: usize) -> usize {
+    /// The first byte of the line that the byte `at` is in.
+    fn line_start(&self, text: &str, at: usize) -> usize {
+        let after_last = |from: usize, to: usize| {
+            let part = text.as_bytes().get(from..to.min(text.len()))?;
+            let newline = part.iter().rposition(|byte| *byte == b'\n')?;
+            Some(from.saturating_add(newline).saturating_add(1))
+        };
         let block = at / BLOCK;
-        let known = self.characters.get(block).copied().unwrap_or_default();
+        let own = block.saturating_mul(BLOCK);
+        let earlier = || {
+            let known = self.before.get(block)?.newlines;
+            // The block with the last newline before this one.
+            let first = self.before.partition_point(|before| before.newlines < known);
+            let last = first.checked_sub(1)?.saturating_mul(BLOCK);
+            after_last(last, last.saturating_add(BLOCK))
+        };
+        after_last(own, at).or_else(earlier).unwrap_or_default()
+    }
+
+    fn counted(&self, text: &str, at: usize) -> Before {
+        let block = at / BLOCK;
+        let known = self.before.get(block).copied().unwrap_or_default();
         let rest = text.as_bytes().get(block.saturating_mul(BLOCK)..at);
-        known.saturating_add(begun(rest.unwrap_or_default()))
+        known.and(rest.unwrap_or_default())
+    }
+}
+
+impl Before {
+    /// Before what follows these bytes of UTF-8.
+    fn and(self, bytes: &[u8]) -> Self {
+        let newlines = bytes.iter().filter(|byte| **byte == b'\n').count();
+        Self {
+            newlines: self.newlines.saturating_add(newlines),
+            characters: self.characters.saturating_add(begun(bytes)),
+        }
     }
 }
 

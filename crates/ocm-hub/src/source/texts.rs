@@ -11,7 +11,7 @@ use super::Room;
 use super::contents::{DocumentRange, FileReadBefore, KnownTexts};
 use super::lookups::{Found, Lookups};
 use super::pieces::{Piece, What};
-use crate::diagnostic::{DocumentId, Locate, Part, Place, SourceId, Span};
+use crate::diagnostic::{DocumentId, Inside, Locate, Part, Place, SourceId, Span};
 
 /// One input file and the documents found in it.
 #[derive(Debug, Clone)]
@@ -247,10 +247,10 @@ impl Sources {
             }
             Place::Embedded {
                 document,
-                pointer,
-                inner,
+                inside,
                 part,
             } => {
+                let Inside { pointer, inner } = &**inside;
                 let (file, range, text) = self.text(*document)?;
                 let (start, end) = self
                     .locate_embedded(*document, text, range, pointer, inner, *part)
@@ -350,7 +350,9 @@ impl Sources {
         let start = floor_char_boundary(text, start);
         let end = floor_char_boundary(text, end).max(start);
         let index = self.lookups.lines(source, text);
-        let lines = index.before(start).saturating_sub(index.before(known.byte));
+        let lines = index
+            .before(text, start)
+            .saturating_sub(index.before(text, known.byte));
         let column = index.column(text, start);
         Some(Span {
             path: path(file),

@@ -13,7 +13,7 @@ use super::synced_object::SyncedObject;
 use super::variants::Variant;
 use crate::api::downstream::{downstream_name, downstream_namespace};
 use crate::api::gateway::GROUP;
-use crate::diagnostic::{Code, Finding, Findings, fitting_names};
+use crate::diagnostic::{Code, Finding, Findings, Message, SharedTexts, fitting_names};
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::parallel;
@@ -104,6 +104,7 @@ pub fn report_references(
     let mut all: Vec<(Needed, Missing<'_>)> = all.into_iter().collect();
     all.par_sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     // Most objects are missing wherever a Gateway goes, and thousands of them wherever one does.
+    let mut shared = SharedTexts::default();
     let mut of_lists: HashMap<*const [String], Vec<&str>> = HashMap::new();
     for (needed, missing) in all {
         let some;
@@ -117,7 +118,8 @@ pub fn report_references(
             }
         };
         if !clusters.is_empty() {
-            findings.extend(not_shipped(hub, (&needed, clusters), &missing));
+            let finding = not_shipped(hub, (&needed, clusters), &missing);
+            findings.extend(finding.map(|finding| finding.sharing(&mut shared)));
         }
     }
 }
@@ -309,7 +311,10 @@ fn not_shipped(hub: &Hub, (needed, clusters): (&Needed, &[&str]), missing: &Miss
     let mut finding = Finding::new(
         Code::REFERENCE_NOT_SHIPPED,
         referrer.place(pointer),
-        format!("{what} is needed on {clusters}, but it is neither shipped nor known to live there"),
+        Message::about(
+            what,
+            format!(" is needed on {clusters}, but it is neither shipped nor known to live there"),
+        ),
     )
     .label(format!("needed by {}", referrer.identity()))
     // A kind that is wrong makes another reference of it.

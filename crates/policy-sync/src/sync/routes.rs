@@ -118,6 +118,8 @@ impl<'a> SyncedRoutes<'a> {
                 }
             }
             if !parents.is_empty() {
+                // Most routes have one, and there may be many thousands of them.
+                parents.shrink_to_fit();
                 found.routes.insert(id, SyncedRoute { object, parents });
             }
         }

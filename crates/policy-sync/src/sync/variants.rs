@@ -57,7 +57,7 @@ pub fn variants(
         Some((gateway, same)) => BTreeMap::from([(same, Arc::clone(&gateways.get(gateway).clusters))]),
         None => by_content(synced, gateways),
     };
-    by_content
+    let variants = by_content
         .into_iter()
         .filter(|(_, clusters)| !clusters.is_empty())
         .map(|(same, clusters)| {
@@ -74,8 +74,11 @@ pub fn variants(
                 gateways: present.into_iter().collect(),
                 clusters,
             }
-        })
-        .collect()
+        });
+    let mut variants: Vec<Variant> = variants.collect();
+    // Most objects have one, and there may be many thousands of them.
+    variants.shrink_to_fit();
+    variants
 }
 
 /// Almost every object goes with one Gateway, and to all of its clusters alike.

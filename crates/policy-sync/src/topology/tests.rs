@@ -144,10 +144,10 @@ fn a_circle_of_parents_is_a_finding_on_each_of_its_routes_only() {
         + &route("self", "{kind: HTTPRoute, name: self}");
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
-    let messages: Vec<&str> = seen
+    let messages: Vec<_> = seen
         .findings
         .iter()
-        .map(|finding| finding.message.as_str())
+        .map(|finding| finding.message.text())
         .collect();
     assert_eq!(messages.len(), 3, "{messages:?}");
     assert!(

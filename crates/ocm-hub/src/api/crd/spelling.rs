@@ -150,13 +150,13 @@ impl<'o> Speller<'o> {
     }
 
     fn report(&mut self, at: &str, key: &str, near: &str) {
-        let mut finding = Finding::new(
+        let finding = Finding::new(
             Code::OBJECT_UNKNOWN_FIELD,
             self.object.key_place(&child(at, key)),
             format!("{}: unknown field {key:?}", self.object.identity()),
         )
-        .help(format!("did you mean `{near}`?"));
-        finding.misspells = Some(Box::new(self.object.place(&child(at, near))));
+        .help(format!("did you mean `{near}`?"))
+        .misspells(self.object.place(&child(at, near)));
         self.found.push(finding);
     }
 

@@ -5,7 +5,7 @@
 
 use super::status::InvalidParameters;
 use crate::api::violation;
-use crate::diagnostic::{Code, Finding, Part, Place};
+use crate::diagnostic::{Code, Finding, Inside, Part, Place};
 use crate::object::Object;
 use apimachinery::pointer::dotted;
 use crd_schema::Violation;
@@ -25,8 +25,10 @@ pub(super) fn place(config_map: &Object, inner: &str, at_key: bool) -> Place {
     let origin = &config_map.origin;
     Place::Embedded {
         document: origin.document,
-        pointer: format!("{}/data/{PARAMS_KEY}", origin.pointer).into(),
-        inner: inner.into(),
+        inside: Box::new(Inside {
+            pointer: format!("{}/data/{PARAMS_KEY}", origin.pointer).into(),
+            inner: inner.into(),
+        }),
         part: if at_key { Part::Key } else { Part::Value },
     }
 }

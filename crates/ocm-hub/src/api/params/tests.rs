@@ -61,7 +61,7 @@ fn only(text: &str) -> (Code, String, String) {
     assert_eq!(read.findings.len(), 1, "{:#?}", read.findings);
     assert!(read.failure.is_some());
     let finding = &read.findings[0];
-    assert!(matches!(&finding.place, Place::Embedded { pointer, .. } if pointer == "/data/params"));
+    assert!(matches!(&finding.place, Place::Embedded { inside, .. } if inside.pointer == "/data/params"));
     (
         finding.code,
         finding.message.to_string(),

@@ -6,7 +6,7 @@ use super::super::contents::DocumentRange;
 use super::super::lookups::{Found, Lines, Lookups, MOST_BYTES};
 use super::super::texts::{SourceFile, Sources};
 use super::super::walk::Room;
-use crate::diagnostic::{DocumentId, Locate as _, Part, Place, SourceId};
+use crate::diagnostic::{DocumentId, Inside, Locate as _, Part, Place, SourceId};
 
 fn sources(text: &str) -> Sources {
     let mut sources = Sources::default();
@@ -48,8 +48,10 @@ fn a_document_is_read_again_once_however_many_findings_are_in_it() {
     for field in 0..500 {
         let span = sources.locate(&Place::Embedded {
             document: document(2),
-            pointer: "/a".into(),
-            inner: format!("/x{field}").into(),
+            inside: Box::new(Inside {
+                pointer: "/a".into(),
+                inner: format!("/x{field}").into(),
+            }),
             part: Part::Value,
         });
         assert_eq!(span.map(|span| span.line), Some(1004 + field));
@@ -78,11 +80,12 @@ fn lines_and_columns_are_what_counting_says() {
         &"ä€\n".repeat(1000),
         &"x".repeat(5000),
         &"é🎉x\r\n".repeat(700),
+        &format!("a\nb{}\nc", "é".repeat(2000)),
     ] {
         let lines = Lines::of(text);
         for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
             let before = &text[..at];
-            assert_eq!(lines.before(at), before.matches('\n').count(), "{at}");
+            assert_eq!(lines.before(text, at), before.matches('\n').count(), "{at}");
             let start = before.rfind('\n').map_or(0, |newline| newline + 1);
             assert_eq!(
                 lines.column(text, at),

@@ -172,7 +172,7 @@ fn texts(findings: Vec<Finding>) -> Vec<[String; 3]> {
         let help = finding.help.unwrap_or_default();
         [
             finding.code.name().to_owned(),
-            finding.message.into(),
+            finding.message.to_string(),
             help.into(),
         ]
     });

@@ -35,7 +35,8 @@ fn said(object: &crate::object::Object) -> Vec<String> {
         } else {
             "(warning) "
         };
-        let message = finding.message.split_once(": ").expect("the object first").1;
+        let message = finding.message.text();
+        let message = message.split_once(": ").expect("the object first").1;
         format!("{word}{pointer}: {message}")
     };
     let mut found = broken(object);

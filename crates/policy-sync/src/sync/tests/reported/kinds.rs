@@ -179,9 +179,10 @@ fn an_object_of_an_unknown_kind_that_targets_something_of_ours_is_reported() {
             unknown_kinds(received, &mut findings);
         });
         let said = findings.iter().map(|finding| {
-            let target = finding.message.strip_prefix(&format!(
+            let message = finding.message.text();
+            let target = message.strip_prefix(&format!(
                 "{} infra/odd targets ",
-                finding.message.split(' ').next().unwrap()
+                message.split(' ').next().unwrap()
             ));
             let target = target.and_then(|target| {
                 target.strip_suffix(", but its kind is unknown, so no cluster receives it")

@@ -194,11 +194,14 @@ fn a_mistake_in_a_policy_on_gateways_of_other_classes_stops_no_run() {
         let left = leave_others_alone(attachments, kinds, received.making.ours, found);
         let told: Vec<_> = left
             .iter()
-            .map(|finding| (finding.message.as_str(), finding.severity, finding.notes.len()))
+            .map(|finding| (finding.message.clone(), finding.severity, finding.notes.len()))
             .collect();
         assert_eq!(
             told,
-            [("ours", Severity::Error, 0), ("theirs", Severity::Warning, 1)]
+            [
+                ("ours".into(), Severity::Error, 0),
+                ("theirs".into(), Severity::Warning, 1)
+            ]
         );
     });
 }

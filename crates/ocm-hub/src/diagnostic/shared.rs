@@ -1,0 +1,46 @@
+//! The texts that many findings have, each kept once.
+//!
+//! Owns: which texts are known. Flows in: texts. Flows out: the same texts, shared. Must not know: what they are about.
+
+use apimachinery::NameSet;
+use kube_json::Text;
+
+use super::{Few, Place};
+
+/// The texts of the findings so far: a thousand findings of one mistake differ in little but their object.
+#[derive(Debug, Default)]
+pub struct SharedTexts {
+    texts: NameSet<Text>,
+    lists: NameSet<Few<Text>>,
+}
+
+impl SharedTexts {
+    /// Takes over an equal text. Short ones are in their place and take nothing.
+    pub(super) fn text(&mut self, text: &mut Text) {
+        if text.len() <= Text::INLINE_LIMIT {
+            return;
+        }
+        match self.texts.get(text) {
+            Some(known) => text.clone_from(known),
+            None => _ = self.texts.insert(text.clone()),
+        }
+    }
+
+    /// Takes over an equal list.
+    pub(super) fn list(&mut self, list: &mut Few<Text>) {
+        if list.is_empty() {
+            return;
+        }
+        match self.lists.get(list) {
+            Some(known) => list.clone_from(known),
+            None => _ = self.lists.insert(list.clone()),
+        }
+    }
+
+    /// Takes over the texts of a place.
+    pub(super) fn place(&mut self, place: &mut Place) {
+        if let Place::Field { pointer, .. } = place {
+            self.text(pointer);
+        }
+    }
+}
