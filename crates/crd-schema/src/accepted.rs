@@ -45,5 +45,5 @@ fn address(node: &Node) -> usize {
 
 /// What is at one address ends in zeros.
 fn slot((node, mapping): (usize, usize)) -> usize {
-    (mapping >> 4 ^ node >> 3).wrapping_mul(0x9E37_79B1) >> 16 & (KNOWN - 1)
+    ((mapping >> 4) ^ (node >> 3)).wrapping_mul(0x9E37_79B1) >> 16 & (KNOWN - 1)
 }

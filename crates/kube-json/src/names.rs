@@ -104,7 +104,7 @@ impl Names {
                 changes.resize_with(REMEMBERED, || None);
             }
             // Lists are about 150 bytes apart.
-            let slot = changes.get_mut((address / 32 ^ bucket(&name).wrapping_mul(29)) % REMEMBERED)?;
+            let slot = changes.get_mut(((address / 32) ^ bucket(&name).wrapping_mul(29)) % REMEMBERED)?;
             let known = slot.as_ref().filter(|change| {
                 change.of.as_ref().map_or(0, Self::address) == address && change.name == name
             });

@@ -140,7 +140,7 @@ mod tests {
             for finding in &findings {
                 assert!(
                     text.contains(finding.code.name())
-                        && text.contains(&finding.message.text().replace("%", "")[..9]),
+                        && text.contains(&finding.message.text().replace('%', "")[..9]),
                     "{format:?}: {}",
                     finding.message
                 );

@@ -53,9 +53,10 @@ const BLOCK: usize = 64;
 /// Whether a text is printable ASCII, with ends of lines or without: it is printed as it is. Without branches, so that many
 /// bytes are one instruction.
 fn is_plain(text: &str, or_line_end: bool) -> bool {
-    let is_plain = |byte: u8| (byte.wrapping_sub(b' ') < 0x5F) | (or_line_end & (byte == b'\n'));
+    let other =
+        |byte: u8| u8::from(byte.wrapping_sub(b' ') >= 0x5F) & u8::from(!or_line_end || byte != b'\n');
     let mut blocks = text.as_bytes().chunks(BLOCK);
-    blocks.all(|block| block.iter().fold(true, |all, byte| all & is_plain(*byte)))
+    blocks.all(|block| block.iter().fold(0, |seen, byte| seen | other(*byte)) == 0)
 }
 
 /// Whether a line shows `text` unchanged.
