@@ -28,8 +28,8 @@
     )
 )]
 
-#[cfg(feature = "cel")]
 mod accepted;
+#[cfg(feature = "cel")]
 mod asked;
 mod check;
 mod compile;
