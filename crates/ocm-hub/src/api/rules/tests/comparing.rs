@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 
-use kube_json::{Map, Text, Value, json};
+use kube_json::{Map, Value, json};
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
 use proptest::test_runner::{Config, TestRunner};
@@ -12,7 +12,7 @@ use proptest::test_runner::{Config, TestRunner};
 use crate::api::crd;
 use crate::api::fixture::{object, real_crds};
 use crate::api::rules::broken;
-use crate::diagnostic::Severity;
+use crate::diagnostic::{Message, Severity};
 
 /// What makes values.
 pub(super) type Made = BoxedStrategy<Value>;
@@ -54,12 +54,12 @@ pub(super) fn compare(file: &str, api_version: &'static str, kind: &'static str,
         .run(spec, |spec| {
             let object = object(json!({"apiVersion": api_version, "kind": kind,
                 "metadata": {"name": "x", "namespace": "a"}, "spec": spec}));
-            let theirs: Vec<Text> = crd::check(&crd, &object, &apimachinery::Work::unlimited())
+            let theirs: Vec<Message> = crd::check(&crd, &object, &apimachinery::Work::unlimited())
                 .into_iter()
                 .map(|finding| finding.message)
                 .collect();
             let found = broken(&object);
-            let ours: Vec<&Text> = found
+            let ours: Vec<&Message> = found
                 .iter()
                 .filter(|finding| finding.severity == Severity::Error)
                 .map(|finding| &finding.message)
