@@ -8,7 +8,6 @@ use std::marker::PhantomData;
 use kube_json::Value;
 
 use crate::node::Node;
-use crate::schema::Schema;
 
 /// How many are known at once. An object has a few dozen mappings, so that those of the one before it are still there.
 const KNOWN: usize = 512;
@@ -19,7 +18,7 @@ const KNOWN: usize = 512;
 pub struct Accepted<'v> {
     /// The addresses of a level and of a mapping; a later pair takes the place of another.
     known: Vec<(usize, usize)>,
-    of: PhantomData<(&'v Schema, &'v Value)>,
+    of: PhantomData<(&'v Node, &'v Value)>,
 }
 
 impl Accepted<'_> {
