@@ -1,5 +1,6 @@
 //! What comes in from outside: every direct dependency has its reason in docs/dependencies.md, and none needs a newer
-//! Rust than Cargo.toml promises. Licenses, sources and bans are `cargo deny`'s (`.ci/run`).
+//! Rust than Cargo.toml promises, a license that deny.toml does not allow, or another source than crates.io. What this
+//! platform does not need, and advisories, are `cargo deny`'s (`.ci/run`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,14 +22,7 @@ fn every_direct_dependency_has_its_reason_and_every_reason_its_dependency() {
 
 #[test]
 fn no_dependency_needs_a_newer_rust_than_is_promised() {
-    let host = Command::new("rustc").arg("-vV").output().expect("rustc").stdout;
-    let host = String::from_utf8(host).expect("text");
-    let host = host
-        .lines()
-        .find_map(|line| line.strip_prefix("host: "))
-        .expect("a host");
-    // Only this platform's packages: the others' may never have been downloaded.
-    let metadata = metadata(&["--filter-platform", host]);
+    let metadata = of_this_platform();
     let packages = metadata["packages"].as_array().expect("packages");
     let own = packages
         .iter()
@@ -51,6 +45,76 @@ fn no_dependency_needs_a_newer_rust_than_is_promised() {
         own["rust_version"],
         newer.join("\n")
     );
+}
+
+#[test]
+fn every_dependency_is_of_crates_io_and_has_a_license_that_is_allowed() {
+    let policy = fs::read_to_string(root().join("deny.toml")).expect("deny.toml");
+    let allowed: Vec<&str> = policy
+        .lines()
+        .skip_while(|line| *line != "allow = [")
+        .skip(1)
+        .map_while(|line| line.trim().strip_prefix('"')?.strip_suffix("\","))
+        .collect();
+    let metadata = of_this_platform();
+    let packages = metadata["packages"].as_array().expect("packages");
+    let foreign = packages.iter().filter(|package| !package["source"].is_null());
+    let mut wrong = Vec::new();
+    for package in foreign {
+        // The one exception of deny.toml, `licenses.clarify`.
+        let by_file = package["name"] == "libyaml-safer";
+        let license = package["license"]
+            .as_str()
+            .unwrap_or(if by_file { "MIT" } else { "" });
+        let is_of_crates_io = package["source"] == "registry+https://github.com/rust-lang/crates.io-index";
+        if !is_allowed(license, &allowed) || !is_of_crates_io {
+            wrong.push(format!("{} {license:?} {}", package["name"], package["source"]));
+        }
+    }
+    assert!(packages.len() > 150 && wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_license_is_allowed_if_each_part_has_a_choice_that_is() {
+    let allowed = ["MIT", "Apache-2.0 WITH LLVM-exception"];
+    for license in [
+        "MIT",
+        "MIT OR GPL-3.0",
+        "GPL-3.0/MIT",
+        "MIT AND (GPL-3.0 OR MIT)",
+        "GPL-3.0 AND GPL-2.0 OR MIT",
+        "Apache-2.0 WITH LLVM-exception AND MIT",
+    ] {
+        assert!(is_allowed(license, &allowed), "{license}");
+    }
+    for license in [
+        "",
+        "GPL-3.0",
+        "MIT AND GPL-3.0",
+        "(MIT OR GPL-3.0) AND GPL-3.0",
+        "Apache-2.0 OR GPL-3.0",
+        "MITx",
+    ] {
+        assert!(!is_allowed(license, &allowed), "{license}");
+    }
+}
+
+/// If an expression of SPDX can be met with licenses that are allowed. `/` is an older form of `OR`.
+fn is_allowed(license: &str, allowed: &[&str]) -> bool {
+    // The innermost parentheses first: what they say becomes a license that is allowed, or one that is not.
+    if let Some((before, rest)) = license.rsplit_once('(')
+        && let Some((inside, after)) = rest.split_once(')')
+    {
+        let said = if is_allowed(inside, allowed) {
+            allowed[0]
+        } else {
+            ""
+        };
+        return is_allowed(&format!("{before}{said}{after}"), allowed);
+    }
+    let license = license.replace('/', " OR ");
+    let mut choices = license.split(" OR ");
+    choices.any(|choice| choice.split(" AND ").all(|part| allowed.contains(&part.trim())))
 }
 
 #[test]
@@ -125,6 +189,17 @@ fn version(package: &Value) -> Option<[u32; 3]> {
         .split('.')
         .map(|part| part.parse().expect("a number"));
     Some([0; 3].map(|_: u32| parts.next().unwrap_or(0)))
+}
+
+/// Only this platform's packages: the others' may never have been downloaded.
+fn of_this_platform() -> Value {
+    let host = Command::new("rustc").arg("-vV").output().expect("rustc").stdout;
+    let host = String::from_utf8(host).expect("text");
+    let host = host
+        .lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .expect("a host");
+    metadata(&["--filter-platform", host])
 }
 
 fn metadata(arguments: &[&str]) -> Value {
