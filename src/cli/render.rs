@@ -164,12 +164,12 @@ impl Render {
         };
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
-        let analysis = kept(Analysis::new(&loaded, &mut findings));
         // An output that cannot be read stops the writing below, which says so.
-        let (rendered, earlier) = rayon::join(
-            || kept(analysis.render(empty_result(self.allow_empty), &mut findings)),
+        let (analysis, earlier) = rayon::join(
+            || kept(Analysis::new(&loaded, &mut findings)),
             || Earlier::open(&loaded.output, loaded.output_within.as_deref()).ok(),
         );
+        let rendered = kept(analysis.render(empty_result(self.allow_empty), &mut findings));
         let known = remembered.as_ref().map(|remembered| remembered.hashes());
         let layout = rendered.layout(&loaded);
         let layout = match &known {
@@ -255,7 +255,7 @@ impl Render {
         };
         show::findings(&findings, sources, self.options.speech);
         if known > 0 {
-            let which = if known == 1 { "it is" } else { "they are" };
+            let which = if known == 1 { "it" } else { "them" };
             let what = counted(known, "warning");
             self.say(&format!(
                 "{what} of the last commit not shown again; `spokewright check` lists {which}"

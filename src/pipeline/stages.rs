@@ -106,7 +106,12 @@ impl Analysis<'_> {
         plan(self, self.received(), (empty, Contents::Whole), findings)
     }
 
-    /// The same, and what the clusters receive, to be evaluated: found out once for both.
+    /// Finds what [`render`](Self::render) would find, and makes no texts of works.
+    pub fn judge(&self, empty: EmptyResult, findings: &mut Findings) {
+        plan(self, self.received(), (empty, Contents::LeftOut), findings);
+    }
+
+    /// The same as [`render`](Self::render), and what the clusters receive, to be evaluated: found out once for both.
     pub fn render_and_spokes(&self, empty: EmptyResult, findings: &mut Findings) -> (Rendered, Spokes<'_>) {
         self.render_as(Contents::Whole, empty, findings)
     }

@@ -171,7 +171,7 @@ fn a_hook_does_not_repeat_the_warnings_of_the_last_commit() {
     scratch
         .run(&hook)
         .exits(1)
-        .says("not shown again")
+        .says("2 warnings of the last commit not shown again; `spokewright check` lists them\n")
         .does_not_say("work/substitution");
     // Everybody else sees it.
     scratch
