@@ -3,9 +3,10 @@
 //! Owns: the tree of places, parallel to the tree of values, and the two ways of composing: with and without it.
 //! Flows in: places, from the composer. Flows out: [`Positions`]. Must not know: values, files, lines.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
+
+use kube_json::Text;
 
 /// Bytes of the text, small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,8 +44,8 @@ enum Inside {
     #[default]
     Nothing,
     Entries(Arc<[Spot]>),
-    /// By name.
-    Fields(Arc<[(Box<str>, Spot)]>),
+    /// Sorted by name.
+    Fields(Arc<[(Text, Spot)]>),
 }
 
 /// Where the keys and values of one document are: byte ranges of the text that was read, by JSON pointer (RFC 6901). A
@@ -128,8 +129,10 @@ impl Spot {
     }
 }
 
-fn named<'f>(fields: &'f [(Box<str>, Spot)], name: &str) -> Option<&'f Spot> {
-    let at = fields.binary_search_by(|(there, _)| (**there).cmp(name)).ok()?;
+fn named<'f>(fields: &'f [(Text, Spot)], name: &str) -> Option<&'f Spot> {
+    let at = fields
+        .binary_search_by(|(there, _)| there.as_str().cmp(name))
+        .ok()?;
     fields.get(at).map(|(_, spot)| spot)
 }
 
@@ -193,7 +196,8 @@ pub(super) struct Located;
 impl Record for Located {
     type Node = Spot;
     type Entries = Vec<Spot>;
-    type Fields = BTreeMap<String, Spot>;
+    /// As they were inserted; of several with one name, the last one counts.
+    type Fields = Vec<(Text, Spot)>;
 
     fn scalar(range: &Range<usize>) -> Spot {
         Spot {
@@ -209,28 +213,34 @@ impl Record for Located {
             inside: Inside::Entries(entries.into()),
         }
     }
-    fn mapping(fields: BTreeMap<String, Spot>, range: &Range<usize>) -> Spot {
+    fn mapping(mut fields: Vec<(Text, Spot)>, range: &Range<usize>) -> Spot {
+        // Stable: those with one name stay in their order.
+        fields.sort_by(|(name, _), (other, _)| name.cmp(other));
+        fields.dedup_by(|later, kept| {
+            let is_again = later.0 == kept.0;
+            if is_again {
+                std::mem::swap(&mut later.1, &mut kept.1);
+            }
+            is_again
+        });
         Spot {
             key: None,
             value: Place::new(range),
-            inside: Inside::Fields(
-                fields
-                    .into_iter()
-                    .map(|(name, spot)| (name.into_boxed_str(), spot))
-                    .collect(),
-            ),
+            inside: Inside::Fields(fields.into()),
         }
     }
     fn push(entries: &mut Vec<Spot>, mut entry: Spot) {
         entry.key = None;
         entries.push(entry);
     }
-    fn insert(fields: &mut BTreeMap<String, Spot>, name: &str, key: &Range<usize>, mut value: Spot) {
+    fn insert(fields: &mut Vec<(Text, Spot)>, name: &str, key: &Range<usize>, mut value: Spot) {
         value.key = Some(Place::new(key));
-        fields.insert(name.to_owned(), value);
+        fields.push((name.into(), value));
     }
-    fn key_of(fields: &BTreeMap<String, Spot>, name: &str) -> Option<Range<usize>> {
-        fields.get(name).and_then(|spot| spot.key).map(Place::range)
+    fn key_of(fields: &Vec<(Text, Spot)>, name: &str) -> Option<Range<usize>> {
+        // Only for an error, which ends the reading.
+        let (_, spot) = fields.iter().rfind(|(there, _)| there == name)?;
+        spot.key.map(Place::range)
     }
     fn into_entries(node: Spot) -> Vec<Spot> {
         if let Inside::Entries(entries) = node.inside {
@@ -239,9 +249,9 @@ impl Record for Located {
             Vec::new()
         }
     }
-    fn merge(fields: &mut BTreeMap<String, Spot>, from: Spot) {
+    fn merge(fields: &mut Vec<(Text, Spot)>, from: Spot) {
         if let Inside::Fields(more) = from.inside {
-            fields.extend(more.iter().map(|(name, spot)| (name.to_string(), spot.clone())));
+            fields.extend(more.iter().cloned());
         }
     }
 }
