@@ -75,7 +75,8 @@ impl<'a> Way<'a> {
             deep.push(below.step);
             more = below.before.as_deref();
         }
-        let mut text = String::new();
+        // Most pointers are shorter.
+        let mut text = String::with_capacity(64);
         let first = self.first.iter().take(self.depth);
         for step in first.chain(deep.iter().rev()) {
             match step {

@@ -8,6 +8,11 @@ use std::borrow::Cow;
 /// Appends `/` and the reference token of `key`: `~` is `~0`, `/` is `~1`.
 pub fn push(pointer: &mut String, key: &str) {
     pointer.push('/');
+    // As it is, in nearly all cases.
+    if !key.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
+        pointer.push_str(key);
+        return;
+    }
     for character in key.chars() {
         match character {
             '~' => pointer.push_str("~0"),

@@ -188,9 +188,8 @@ impl Lines {
 impl Before {
     /// Before what follows these bytes of UTF-8.
     fn and(self, bytes: &[u8]) -> Self {
-        let newlines = bytes.iter().filter(|byte| **byte == b'\n').count();
         Self {
-            newlines: self.newlines.saturating_add(newlines),
+            newlines: self.newlines.saturating_add(count(bytes, |byte| byte == b'\n')),
             characters: self.characters.saturating_add(begun(bytes)),
         }
     }
@@ -198,5 +197,16 @@ impl Before {
 
 /// How many characters begin among these bytes of UTF-8.
 fn begun(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|byte| (**byte & 0xC0) != 0x80).count()
+    count(bytes, |byte| (byte & 0xC0) != 0x80)
+}
+
+/// How many bytes are like that. In sums of one byte, the compiler adds up sixteen at once.
+fn count(bytes: &[u8], is_one: impl Fn(u8) -> bool) -> usize {
+    let sums = bytes.chunks(usize::from(u8::MAX)).map(|few| {
+        let sum = few
+            .iter()
+            .fold(0_u8, |sum, byte| sum.wrapping_add(u8::from(is_one(*byte))));
+        usize::from(sum)
+    });
+    sums.sum()
 }

@@ -191,7 +191,7 @@ pub(super) fn needed_by(object: &Object, own: Option<&str>) -> Vec<(Needed, Stri
         }
         for (path, holds) in *fields {
             let spec = object.root().get("spec");
-            walk(&spec, path, &mut |field| {
+            walk(&spec, path, "", &mut |field| {
                 let name = field.get("name");
                 let named = if name.is_present() { &name } else { field };
                 found.extend(needed(own, field, *holds).map(|needed| (needed, named.pointer())));
@@ -204,28 +204,28 @@ pub(super) fn needed_by(object: &Object, own: Option<&str>) -> Vec<(Needed, Stri
     found
 }
 
-/// Calls `found` with every field that is there at the end of a path.
-fn walk(field: &Field<'_>, path: &str, found: &mut dyn FnMut(&Field<'_>)) {
-    if !field.is_present() {
-        return;
-    }
+/// Calls `found` with every field that is there at the end of a path, and of what follows it.
+fn walk(field: &Field<'_>, path: &str, then: &str, found: &mut dyn FnMut(&Field<'_>)) {
     if path.is_empty() {
-        found(field);
+        if then.is_empty() {
+            found(field);
+        } else {
+            walk(field, then, "", found);
+        }
     } else if let Some((either, rest)) = path.strip_prefix('{').and_then(|path| path.split_once('}')) {
-        for step in either.split(',') {
-            walk(field, &format!("{step}{rest}"), found);
+        debug_assert!(then.is_empty(), "no braces inside braces");
+        for steps in either.split(',') {
+            walk(field, steps, rest.trim_start_matches('.'), found);
         }
     } else {
         let (step, rest) = path.split_once('.').unwrap_or((path, ""));
         if step == "*" {
-            for item in field.items() {
-                walk(&item, rest, found);
+            let items = field.items().chain(field.entries().map(|(_, entry)| entry));
+            for item in items.filter(Field::is_present) {
+                walk(&item, rest, then, found);
             }
-            for (_, entry) in field.entries() {
-                walk(&entry, rest, found);
-            }
-        } else {
-            walk(&field.get(step), rest, found);
+        } else if let Some(below) = field.present(step) {
+            walk(&below, rest, then, found);
         }
     }
 }

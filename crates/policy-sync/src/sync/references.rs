@@ -4,7 +4,7 @@
 //! our Gateways, the synced objects with their variants, the objects on the clusters. Flows out: findings. Must not
 //! know: works.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use super::gateway::PlacedGateway;
 use super::on_spokes::{OnSpokes, Without, is_among};
@@ -17,7 +17,7 @@ use crate::diagnostic::{Code, Finding, Findings, Message, SharedTexts, fitting_n
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::parallel;
-use apimachinery::Identity;
+use apimachinery::{Identity, NameMap, NameSet};
 use rayon::prelude::*;
 
 /// So many places of one finding help; more hide it.
@@ -74,9 +74,9 @@ pub fn report_references(
     there: &OnSpokes<'_>,
     findings: &mut Findings,
 ) {
-    let mut all = HashMap::new();
+    let mut all = NameMap::default();
     let managed = hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster").iter();
-    let managed: HashSet<&str> = managed.map(|cluster| cluster.name.as_str()).collect();
+    let managed: NameSet<&str> = managed.map(|cluster| cluster.name.as_str()).collect();
     // That a cluster is unknown is reported where it is named.
     let is_known = |cluster: &str| managed.is_empty() || managed.contains(cluster);
     let of_gateways = parallel::map(gateways.rows(), |placed| needed_by_gateway(placed, there));
@@ -243,7 +243,7 @@ fn look<'a>(
     sources: &[&'a Object],
     clusters: &'a [String],
     there: &OnSpokes<'_>,
-    all: &mut HashMap<Needed, Missing<'a>>,
+    all: &mut NameMap<Needed, Missing<'a>>,
 ) {
     for (needed, pointer) in needed {
         let lacking = lacking(there, &needed, clusters);
@@ -257,10 +257,12 @@ fn look<'a>(
         }
         let missing = all.entry(needed).or_default();
         missing.add(lacking);
-        let written = sources
-            .iter()
-            .find(|source| source.value.pointer(&pointer).is_some());
-        if let Some(source) = written.or(sources.first()) {
+        let writes_it = |source: &&&Object| source.value.pointer(&pointer).is_some();
+        let written = match sources {
+            [only] => Some(only),
+            _ => sources.iter().find(writes_it).or(sources.first()),
+        };
+        if let Some(source) = written {
             missing.hub_namespaces.insert(source.namespace_or_empty());
             let referrer = (*source, pointer);
             if !missing.referrers.iter().any(|known| is_same(known, &referrer)) {
