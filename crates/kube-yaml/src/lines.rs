@@ -242,7 +242,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
         None
     }
 
-    /// Adds the member of a key, and remembers it if the next text is where the meaning does not depend on it.
+    /// Adds the member of a key, and remembers it if the next text is where it ends whatever follows.
     fn keep(
         &mut self,
         own: &mut Own,
@@ -253,7 +253,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
     ) -> Option<()> {
         let end = self.scanner.line_start;
         let text = self.scanner.bytes.get(key.range.start..end).unwrap_or(&[]);
-        let is_local = text.last() == Some(&b'\n') && self.scanner.next_text(end, column).is_some();
+        let is_local = self.scanner.next_text(end, column) == Some(self.scanner.pos);
         let context = own
             .context(column, depth)
             .filter(|_| is_local && text.len() <= LONGEST);

@@ -74,7 +74,7 @@ impl Recall {
         member.others = if member.others < MOST_OTHERS {
             member.others.saturating_add(1)
         } else {
-            MOST_OTHERS / 2
+            MOST_OTHERS / 2 + 1
         };
         let keep = member.others.is_power_of_two();
         Recalled::Other { keep }
@@ -114,5 +114,50 @@ impl Context {
         let mixed = start ^ (self.shape.number() << 6 | self.column as u64).rotate_left(40);
         // The multiplication mixes upward.
         usize::try_from(mixed.wrapping_mul(0x517c_c1b7_2722_0a95) >> 53).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_is_found_with_its_text_behind_its_names_at_its_column_and_not_deeper() {
+        let context = Context {
+            shape: Shape::default(),
+            column: 4,
+            depth: 8,
+        };
+        let text = b"name: value\n";
+        let mut recall = Recall::default();
+        recall.keep(context, text, Place::Next(Shape::default(), 0), Value::Bool(true));
+        let mut is_found = |context: Context, text: &[u8]| {
+            matches!(
+                recall.find(context, text),
+                Recalled::Member(12, _, Value::Bool(true))
+            )
+        };
+        assert!(is_found(context, b"name: value\nother: value\n"));
+        assert!(is_found(Context { depth: 9, ..context }, text));
+        assert!(!is_found(Context { depth: 7, ..context }, text));
+        assert!(!is_found(context, b"name: value"));
+        assert!(!is_found(context, b"name: values\n"));
+        // Many of these have the same number.
+        assert!((5..100_000).all(|column| !is_found(Context { column, ..context }, text)));
+    }
+
+    #[test]
+    fn another_member_takes_the_place_of_one_that_does_not_occur_again() {
+        let context = Context::default();
+        let mut recall = Recall::default();
+        let mut kept = 0;
+        for number in 0..10_000 {
+            let text = format!("same name: {number}\n");
+            if let Recalled::Other { keep: true } = recall.find(context, text.as_bytes()) {
+                recall.keep(context, text.as_bytes(), Place::Beyond, Value::Null);
+                kept += 1;
+            }
+        }
+        assert!((300..400).contains(&kept), "{kept}");
     }
 }

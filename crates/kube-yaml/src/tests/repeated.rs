@@ -4,7 +4,7 @@ use kube_json::Value;
 use proptest::prelude::*;
 
 use crate::oracle::documents_agree_with_each_alone;
-use crate::{ErrorKind, Limits, Shared, read_all, read_counting, split};
+use crate::{ErrorKind, Limits, Shared, read_all, read_counting, read_located, split};
 
 /// What may follow `key:` of a mapping at the first column, without the final line break.
 const CONTENTS: &[&str] = &[
@@ -99,25 +99,64 @@ const ENDS: &[&str] = &[
 
 const NAMES: &[&str] = &["kind", "name", "\"name\"", "port.number", "selectors"];
 
+/// What may stand between a content and the line break behind it, or stand there in addition.
+const MORE: &[&str] = &[
+    " # c",
+    "#c",
+    "\n",
+    "\n\n",
+    "\n# c",
+    "\n  # c",
+    "\n- b",
+    "\n- b\n- c",
+    "\n  - b",
+    "\n  b",
+    "\n  z: y",
+    "\n    z: y",
+    "\n b",
+    "\ny\"",
+    "\"",
+    "'",
+    "\r",
+    "\n\r",
+    "\t",
+    "\u{85}",
+    "\u{2028}",
+    ":",
+    " z",
+    "0",
+];
+
 /// Mappings of a few members, each of which is likely to occur again, in places of different depth and column.
 fn documents() -> impl Strategy<Value = Vec<String>> {
-    let contents = prop::collection::vec(prop::sample::select(CONTENTS), 1..4);
-    contents.prop_flat_map(|contents| {
-        let content = prop::sample::select(contents);
-        let members = prop::collection::vec((0..NAMES.len(), content), 1..4);
-        let break_at_end = prop::sample::select(&["\n", "\n", "\n", "\r\n", ""][..]);
-        let document = (0usize..7, members, prop::sample::select(ENDS), break_at_end);
-        let document = document.prop_map(|(place, members, end, break_at_end)| {
-            let mut lines = String::new();
-            for (name, content) in members {
-                let name = NAMES.get(name).copied().unwrap_or_default();
-                lines.push_str(&format!("{name}:{content}{break_at_end}"));
-            }
-            lines.push_str(end);
-            placed(place, &lines)
-        });
-        prop::collection::vec(document, 2..8)
-    })
+    let more = prop::collection::vec(prop::sample::select(MORE), 0..3);
+    (
+        prop::sample::select(CONTENTS),
+        prop::sample::select(CONTENTS),
+        more,
+    )
+        .prop_flat_map(|(one, other, more)| {
+            let with = more.iter().map(|more| format!("{one}{more}"));
+            let contents: Vec<String> = [one, one, other]
+                .map(str::to_owned)
+                .into_iter()
+                .chain(with)
+                .collect();
+            let content = prop::sample::select(contents);
+            let members = prop::collection::vec((0..NAMES.len(), content), 1..4);
+            let break_at_end = prop::sample::select(&["\n", "\n", "\n", "\r\n", ""][..]);
+            let document = (0usize..7, members, prop::sample::select(ENDS), break_at_end);
+            let document = document.prop_map(|(place, members, end, break_at_end)| {
+                let mut lines = String::new();
+                for (name, content) in members {
+                    let name = NAMES.get(name).copied().unwrap_or_default();
+                    lines.push_str(&format!("{name}:{content}{break_at_end}"));
+                }
+                lines.push_str(end);
+                placed(place, &lines)
+            });
+            prop::collection::vec(document, 2..8)
+        })
 }
 
 /// A mapping at one of several places of a document.
@@ -229,6 +268,22 @@ fn a_member_that_is_not_the_same_everywhere_is_read_anew() {
 }
 
 #[test]
+fn members_that_occur_again_have_their_own_places() {
+    let text = "- name: value\n  of: a\n- name: value\n  of: b\n";
+    let chunk = split(text).unwrap().remove(0);
+    let (_, positions) = read_located(&chunk, &Limits::default()).unwrap();
+    for (pointer, start) in [("/0/name", 8), ("/1/name", 30)] {
+        assert_eq!(positions.value(pointer), Some(start..start + 5), "{pointer}");
+    }
+}
+
+#[test]
+fn a_text_in_quotes_that_ends_at_the_end_of_the_document_is_no_other_one() {
+    let texts = ["name: \"a\nkind\"", "name: \"a\nkind: b\""].map(str::to_owned);
+    assert_eq!(documents_agree_with_each_alone(&texts), Ok(2));
+}
+
+#[test]
 fn a_member_that_was_read_before_may_not_be_deeper_than_allowed() {
     let limits = Limits {
         depth: 3,
@@ -255,7 +310,7 @@ fn members_mean_the_same_behind_as_many_names_as_there_are_and_more_shapes_than_
     let shapes: String = (0..5_000)
         .map(|number| format!("- name{number}: value\n  kind: other\n"))
         .collect();
-    let text = [many.as_str(), &shapes, &many, &shapes, &shapes].join("---\n");
+    let text = [many.as_str(), &many, &shapes, &many, &shapes, &shapes].join("---\n");
     let read = values(&text, &Limits::default());
     let alone = read_all(&text, &Limits::default()).unwrap();
     assert_eq!(read.into_iter().map(Result::unwrap).collect::<Vec<_>>(), alone);
