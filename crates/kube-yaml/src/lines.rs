@@ -7,7 +7,8 @@
 //!
 //! Nearly all Kubernetes objects have this form, and most of their lines need no more than a look for the end of a word.
 //! Nothing here is an error: what is not in the usual form, or against a rule, is read again from the start, so that
-//! errors have one source. A scalar that is not on one line is the scanner's.
+//! errors have one source. A scalar that is not on one line is the scanner's. What a member of a mapping means depends on
+//! its text alone, where another text follows that ends it ([`Scanner::next_text`]): such a member is read once.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -40,7 +41,7 @@ pub(super) fn read_lines<R: Record>(
     shared: &mut Shared,
 ) -> Option<(Value, R::Node)> {
     shared.begin();
-    // What does not matter for the meaning of a file's lines then is the same in all of them.
+    // Line breaks mean the same in all texts of files. Places are never those of another member.
     let recalls = limits.shares && scanner.joined_lines && !R::RECORDS;
     let mut lines = Lines {
         scanner,
@@ -76,6 +77,14 @@ struct Key<'t> {
     keep: bool,
 }
 
+/// The first member of a mapping, or the next one.
+enum Member<'t> {
+    /// Its value is next.
+    Key(Key<'t>),
+    /// It was read before, and is added.
+    Added,
+}
+
 impl<'t, R: Record> Lines<'t, '_, R> {
     fn document(&mut self, depth: usize) -> Found<R> {
         self.scanner.skip_blank_lines();
@@ -100,20 +109,20 @@ impl<'t, R: Record> Lines<'t, '_, R> {
         self.mapping(depth, start, column, own, first)
     }
 
-    /// The mapping whose first key was just read, or its first member.
+    /// The mapping of this first member.
     fn mapping(
         &mut self,
         depth: usize,
         start: usize,
         column: usize,
         mut own: Own,
-        first: Option<Key<'t>>,
+        first: Member<'t>,
     ) -> Found<R> {
         let inner = depth.checked_sub(1)?;
         let mut fields = R::Fields::default();
-        let mut key = first;
+        let mut member = first;
         loop {
-            if let Some(key) = &key {
+            if let Member::Key(key) = &member {
                 let (value, node) = self.content(column, inner)?;
                 R::insert(&mut fields, &key.text, &key.range, node);
                 if key.keep {
@@ -128,7 +137,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
             if self.column() > column {
                 return None;
             }
-            key = self.member(&mut own, column, depth)?;
+            member = self.member(&mut own, column, depth)?;
         }
         let map = self.shared.close_mapping(own, self.shares);
         Some((Value::Object(map), R::mapping(fields, &(start..self.last_end))))
@@ -195,7 +204,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
                 let (start, column_inside) = (self.scanner.pos, self.column());
                 let mut own = self.shared.open_mapping();
                 let Some(keep) = self.recall(&mut own, column_inside, depth) else {
-                    return self.mapping(depth, start, column_inside, own, None);
+                    return self.mapping(depth, start, column_inside, own, Member::Added);
                 };
                 let key = match self.byte() {
                     b'"' | b'\'' => match self.quoted_key(keep) {
@@ -205,18 +214,18 @@ impl<'t, R: Record> Lines<'t, '_, R> {
                     _ => self.plain_key(keep),
                 };
                 match key {
-                    Some(key) => self.mapping(depth, start, column_inside, own, Some(key)),
+                    Some(key) => self.mapping(depth, start, column_inside, own, Member::Key(key)),
                     None => self.node_of_line(column, depth),
                 }
             }
         }
     }
 
-    /// The key of the next member; nothing if the member was read before, and is added.
-    fn member(&mut self, own: &mut Own, column: usize, depth: usize) -> Option<Option<Key<'t>>> {
+    /// Goes to the value of the next member, or adds it.
+    fn member(&mut self, own: &mut Own, column: usize, depth: usize) -> Option<Member<'t>> {
         match self.recall(own, column, depth) {
-            None => Some(None),
-            Some(keep) => self.key(keep).map(Some),
+            None => Some(Member::Added),
+            Some(keep) => self.key(keep).map(Member::Key),
         }
     }
 
@@ -372,7 +381,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
             (self.scanner.pos, self.scanner.line_start) = (start, line_start);
             return self.plain_lines(column);
         }
-        Self::meaning(text.into(), &(start..end))
+        Self::meaning(text, &(start..end))
     }
 
     /// A plain scalar as the scanner reads it, which may have several lines.
@@ -388,7 +397,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
             self.scanner.next_line()?;
         }
         match token.kind {
-            TokenKind::Scalar { text, .. } => Self::meaning(text, &(token.start..token.end)),
+            TokenKind::Scalar { text, .. } => Self::meaning(&text, &(token.start..token.end)),
             _ => None,
         }
     }
@@ -412,8 +421,8 @@ impl<'t, R: Record> Lines<'t, '_, R> {
         text_of(token).map(|(text, range)| (Value::String(text.into()), R::scalar(&range)))
     }
 
-    fn meaning(text: Cow<'t, str>, range: &Range<usize>) -> Found<R> {
-        let value = match read_plain(&text) {
+    fn meaning(text: &str, range: &Range<usize>) -> Found<R> {
+        let value = match read_plain(text) {
             None => Value::String(text.into()),
             Some(scalar) => scalar.into_value(range).ok()?,
         };
@@ -438,7 +447,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
             }
             _ => {
                 let text = self.flow_word()?;
-                Self::meaning(text.into(), &(start..self.scanner.pos))
+                Self::meaning(text, &(start..self.scanner.pos))
             }
         }
     }

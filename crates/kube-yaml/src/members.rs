@@ -1,7 +1,8 @@
 //! The values in the collections that are open, on one stack.
 //!
-//! Owns: where they wait until their collection is complete. Flows in: complete members and items. Flows out: maps and
-//! lists that take exactly the memory that they need. Must not know: events, positions, texts.
+//! Owns: where they wait until their collection is complete, and what is remembered of those that were complete. Flows in:
+//! complete members and items. Flows out: maps and lists that take exactly the memory that they need. Must not know:
+//! events, positions, what a text means.
 
 use kube_json::{Map, Value};
 
@@ -10,8 +11,8 @@ use super::recall::{Context, Recall, Recalled};
 use super::shapes::{Place, Shape, Shapes};
 
 /// What the documents that are read one after the other share: what is equal in the next one shares the members of
-/// mappings before it, what has the same names shares these, and memory is taken once. It decides only what takes memory
-/// of its own, never what is read, so it may be used for any documents in any order.
+/// mappings before it, what has the same names shares these, what has the same text is not read again, and memory is taken
+/// once. It decides only what takes memory and time, never what is read, so it may be used for any documents in any order.
 #[derive(Debug, Default)]
 pub struct Shared {
     /// What is inside the collections that are open; the innermost collection's is last.
