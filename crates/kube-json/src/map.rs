@@ -69,15 +69,16 @@ impl<V: Clone> Map<V> {
     /// A map of these names and their values, of which there are as many.
     #[must_use]
     pub fn of(names: Names, values: impl ExactSizeIterator<Item = V>) -> Self {
-        debug_assert_eq!(names.as_slice().len(), values.len());
-        if values.len() > LONGEST_LIST {
+        let count = values.len();
+        debug_assert_eq!(names.as_slice().len(), count);
+        if count > LONGEST_LIST {
             let members = names.as_slice().iter().cloned().zip(values);
             return Self(Members::Many(Arc::new(members.collect())));
         }
-        if values.len() == 0 {
+        if count == 0 {
             return Self::new();
         }
-        let mut list = EcoVec::with_capacity(values.len().saturating_add(1));
+        let mut list = EcoVec::with_capacity(count.saturating_add(1));
         list.push(Slot::Names(names));
         for value in values {
             list.push(Slot::Value(value));

@@ -7,6 +7,8 @@
 
 use kube_json::{Map, Value};
 
+use super::shapes::ends;
+
 /// How many mappings are remembered, at most: a document of a million mappings must not take twice their memory while it
 /// is read. An object has a few dozen, so that those of the one before it are still there.
 const REMEMBERED: usize = 1024;
@@ -15,24 +17,25 @@ const REMEMBERED: usize = 1024;
 ///
 /// They are kept by a number that equal ones have in common; a later one takes the place of another with its number.
 #[derive(Debug, Default)]
-pub(super) struct Known(Vec<Map>);
+pub(super) struct Known(Vec<(u64, Map)>);
 
 impl Known {
-    /// Where a mapping with these values is remembered.
-    pub(super) fn slot(&mut self, values: &[Value]) -> Option<&mut Map> {
+    /// Where a mapping with these values is remembered, and the number that it has in common with equal ones.
+    pub(super) fn slot(&mut self, values: &[Value]) -> Option<(u64, &mut (u64, Map))> {
         if self.0.is_empty() {
-            self.0.resize(REMEMBERED, Map::new());
+            self.0.resize(REMEMBERED, (0, Map::new()));
         }
-        self.0.get_mut(number(values) % REMEMBERED)
+        let number = number(values);
+        // The multiplication mixes upward.
+        let slot = usize::try_from(number >> 48).unwrap_or_default();
+        self.0.get_mut(slot % REMEMBERED).map(|slot| (number, slot))
     }
 }
 
-/// Where a mapping is remembered. Its names do not matter: few mappings differ in them alone. Mappings inside it count by
+/// What equal mappings have in common. The names do not matter: few mappings differ in them alone. Mappings inside count by
 /// their address: equal ones were shared.
-fn number(values: &[Value]) -> usize {
-    let mixed = values.iter().fold(0, mix);
-    // The multiplication mixes upward.
-    usize::try_from(mixed >> 48).unwrap_or_default()
+fn number(values: &[Value]) -> u64 {
+    values.iter().fold(0, mix)
 }
 
 fn mix(mixed: u64, value: &Value) -> u64 {
@@ -40,22 +43,14 @@ fn mix(mixed: u64, value: &Value) -> u64 {
         Value::Null => step(mixed, 0),
         Value::Bool(bool) => step(mixed, u64::from(*bool)),
         Value::Number(number) => step(mixed, number.as_u64().unwrap_or_default()),
-        Value::String(text) => mix_text(mixed, text.as_bytes()),
+        Value::String(text) => {
+            let (first, last) = ends(text);
+            step(step(mixed, first), last)
+        }
         Value::Array(items) => items.iter().fold(mixed, mix),
         Value::Object(map) => step(
             mixed,
             u64::try_from(map.address().unwrap_or_default()).unwrap_or_default(),
-        ),
-    }
-}
-
-/// The ends of a text are enough to tell most from each other.
-fn mix_text(mixed: u64, text: &[u8]) -> u64 {
-    match (text.first_chunk(), text.last_chunk()) {
-        (Some(first), Some(last)) => step(step(mixed, u64::from_le_bytes(*first)), u64::from_le_bytes(*last)),
-        _ => step(
-            mixed,
-            text.iter().fold(1, |word, byte| word << 8 | u64::from(*byte)),
         ),
     }
 }

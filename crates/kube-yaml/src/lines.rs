@@ -7,7 +7,8 @@
 //!
 //! Nearly all Kubernetes objects have this form, and most of their lines need no more than a look for the end of a word.
 //! Nothing here is an error: what is not in the usual form, or against a rule, is read again from the start, so that
-//! errors have one source. A scalar that is not on one line is the scanner's.
+//! errors have one source. A scalar that is not on one line is the scanner's. What a member of a mapping means depends on
+//! its text alone, where another text follows that ends it ([`Scanner::next_text`]): such a member is read once.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -15,10 +16,11 @@ use std::ops::Range;
 
 use kube_json::Value;
 
-use super::character::{ByteSet, byte_set, find_in, spaces_end, text_end, word_end};
+use super::character::{ByteSet, byte_set, find_in, text_end, word_end};
 use super::limits::Limits;
-use super::members::Shared;
+use super::members::{Own, Shared};
 use super::position::Record;
+use super::recall::{LONGEST, Recalled};
 use super::resolve::read_plain;
 use super::scanner::{LONGEST_SIMPLE_KEY, Scanner};
 use super::token::{Token, TokenKind};
@@ -34,14 +36,17 @@ const ENDS_FLOW: ByteSet = byte_set(b" \t\n\r:#,?[]{}\xC2\xE2");
 
 /// The value of a document in its usual form.
 pub(super) fn read_lines<R: Record>(
-    scanner: Scanner<'_>,
+    scanner: &mut Scanner<'_>,
     limits: &Limits,
     shared: &mut Shared,
 ) -> Option<(Value, R::Node)> {
     shared.begin();
+    // Line breaks mean the same in all texts of files. Places are never those of another member.
+    let recalls = limits.shares && scanner.joined_lines && !R::RECORDS;
     let mut lines = Lines {
         scanner,
         shares: limits.shares,
+        recalls,
         shared,
         last_end: 0,
         record: PhantomData::<R>,
@@ -51,8 +56,10 @@ pub(super) fn read_lines<R: Record>(
 
 struct Lines<'t, 's, R> {
     /// Between two scalars, at a text or in front of the blanks before it.
-    scanner: Scanner<'t>,
+    scanner: &'s mut Scanner<'t>,
     shares: bool,
+    /// Whether members are looked for among those that were read before.
+    recalls: bool,
     shared: &'s mut Shared,
     /// The end of the last text or indicator, where a collection ends and an absent value is said to stand.
     last_end: usize,
@@ -66,14 +73,24 @@ type Found<R> = Option<(Value, <R as Record>::Node)>;
 struct Key<'t> {
     text: Cow<'t, str>,
     range: Range<usize>,
+    /// Whether the member is to be remembered.
+    keep: bool,
+}
+
+/// The first member of a mapping, or the next one.
+enum Member<'t> {
+    /// Its value is next.
+    Key(Key<'t>),
+    /// It was read before, and is added.
+    Added,
 }
 
 impl<'t, R: Record> Lines<'t, '_, R> {
     fn document(&mut self, depth: usize) -> Found<R> {
-        self.skip_blank_lines();
+        self.scanner.skip_blank_lines();
         if self.scanner.at_document_indicator() && self.byte() == b'-' {
             self.scanner.pos += 3;
-            self.next_line()?;
+            self.scanner.next_line()?;
         }
         let found = self.collection(depth)?;
         self.is_end().then_some(found)
@@ -86,23 +103,33 @@ impl<'t, R: Record> Lines<'t, '_, R> {
         if self.is_entry() {
             return self.list(depth, false);
         }
-        let first = self.key()?;
-        self.mapping(depth, first)
+        let (start, column) = (self.scanner.pos, self.column());
+        let mut own = self.shared.open_mapping();
+        let first = self.member(&mut own, column, depth)?;
+        self.mapping(depth, start, column, own, first)
     }
 
-    /// The mapping whose first key was just read.
-    fn mapping(&mut self, depth: usize, first: Key<'t>) -> Found<R> {
-        let depth = depth.checked_sub(1)?;
-        let start = first.range.start;
-        let column = start - self.scanner.line_start;
-        let mut own = self.shared.open_mapping();
+    /// The mapping of this first member.
+    fn mapping(
+        &mut self,
+        depth: usize,
+        start: usize,
+        column: usize,
+        mut own: Own,
+        first: Member<'t>,
+    ) -> Found<R> {
+        let inner = depth.checked_sub(1)?;
         let mut fields = R::Fields::default();
-        let mut key = first;
+        let mut member = first;
         loop {
-            let (value, node) = self.content(column, depth)?;
-            R::insert(&mut fields, &key.text, &key.range, node);
-            if !self.shared.members(&mut own).add(&key.text, value) {
-                return None;
+            if let Member::Key(key) = &member {
+                let (value, node) = self.content(column, inner)?;
+                R::insert(&mut fields, &key.text, &key.range, node);
+                if key.keep {
+                    self.keep(&mut own, column, depth, key, value)?;
+                } else {
+                    self.shared.members(&mut own).add(&key.text, value)?;
+                }
             }
             if self.is_left_of(column) {
                 break;
@@ -110,7 +137,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
             if self.column() > column {
                 return None;
             }
-            key = self.key()?;
+            member = self.member(&mut own, column, depth)?;
         }
         let map = self.shared.close_mapping(own, self.shares);
         Some((Value::Object(map), R::mapping(fields, &(start..self.last_end))))
@@ -145,11 +172,11 @@ impl<'t, R: Record> Lines<'t, '_, R> {
 
     /// What follows `key:` of a mapping at `column`.
     fn content(&mut self, column: usize, depth: usize) -> Found<R> {
-        self.skip_spaces();
+        self.scanner.skip_spaces();
         if !matches!(self.byte(), b'\n' | b'#') {
             return self.node_of_line(column, depth);
         }
-        self.next_line()?;
+        self.scanner.next_line()?;
         if self.is_left_of(column) || (self.column() == column && !self.is_entry()) {
             return Some(self.absent());
         }
@@ -163,37 +190,100 @@ impl<'t, R: Record> Lines<'t, '_, R> {
     fn entry(&mut self, column: usize, depth: usize) -> Found<R> {
         self.last_end = self.scanner.pos + 1;
         self.scanner.pos = self.last_end;
-        self.skip_spaces();
+        self.scanner.skip_spaces();
         match self.byte() {
             b'\n' | b'#' => {
-                self.next_line()?;
+                self.scanner.next_line()?;
                 if self.is_left_of(column) || self.column() == column {
                     return Some(self.absent());
                 }
                 self.collection(depth)
             }
             b'-' if self.is_entry() => self.list(depth, false),
-            b'"' | b'\'' => match self.quoted_key() {
-                Ok(key) => self.mapping(depth, key),
-                Err(token) => self.quoted(token?),
-            },
-            _ => match self.plain_key() {
-                Some(key) => self.mapping(depth, key),
-                None => self.node_of_line(column, depth),
-            },
+            _ => {
+                let (start, column_inside) = (self.scanner.pos, self.column());
+                let mut own = self.shared.open_mapping();
+                let Some(keep) = self.recall(&mut own, column_inside, depth) else {
+                    return self.mapping(depth, start, column_inside, own, Member::Added);
+                };
+                let key = match self.byte() {
+                    b'"' | b'\'' => match self.quoted_key(keep) {
+                        Ok(key) => Some(key),
+                        Err(token) => return self.quoted(token?),
+                    },
+                    _ => self.plain_key(keep),
+                };
+                match key {
+                    Some(key) => self.mapping(depth, start, column_inside, own, Member::Key(key)),
+                    None => self.node_of_line(column, depth),
+                }
+            }
         }
     }
 
+    /// Goes to the value of the next member, or adds it.
+    fn member(&mut self, own: &mut Own, column: usize, depth: usize) -> Option<Member<'t>> {
+        match self.recall(own, column, depth) {
+            None => Some(Member::Added),
+            Some(keep) => self.key(keep).map(Member::Key),
+        }
+    }
+
+    /// Adds the next member if it was read before; otherwise, whether it is to be remembered.
+    fn recall(&mut self, own: &mut Own, column: usize, depth: usize) -> Option<bool> {
+        if !self.recalls {
+            return Some(false);
+        }
+        let start = self.scanner.pos;
+        let text = self.scanner.bytes.get(start..).unwrap_or(&[]);
+        let (length, place, value) = match self.shared.find(own, column, depth, text) {
+            Recalled::Member(length, place, value) => (length, place, value),
+            Recalled::Other { keep } => return Some(keep),
+        };
+        let end = start + length;
+        let Some(next) = self.scanner.next_text(end, column) else {
+            return Some(false);
+        };
+        let value = value.clone();
+        self.shared.members(own).set(place, "", value);
+        self.scanner.line_start = end;
+        self.scanner.pos = next;
+        None
+    }
+
+    /// Adds the member of a key, and remembers it if the next text is where it ends whatever follows.
+    fn keep(
+        &mut self,
+        own: &mut Own,
+        column: usize,
+        depth: usize,
+        key: &Key<'_>,
+        value: Value,
+    ) -> Option<()> {
+        let end = self.scanner.line_start;
+        let text = self.scanner.bytes.get(key.range.start..end).unwrap_or(&[]);
+        let is_local = self.scanner.next_text(end, column) == Some(self.scanner.pos);
+        let context = own
+            .context(column, depth)
+            .filter(|_| is_local && text.len() <= LONGEST);
+        let kept = context.map(|context| (context, value.clone()));
+        let place = self.shared.members(own).add(&key.text, value)?;
+        if let Some((context, value)) = kept {
+            self.shared.keep(context, text, place, value);
+        }
+        Some(())
+    }
+
     /// A key and its `:`.
-    fn key(&mut self) -> Option<Key<'t>> {
+    fn key(&mut self, keep: bool) -> Option<Key<'t>> {
         match self.byte() {
-            b'"' | b'\'' => self.quoted_key().ok(),
-            _ => self.plain_key(),
+            b'"' | b'\'' => self.quoted_key(keep).ok(),
+            _ => self.plain_key(keep),
         }
     }
 
     /// A key that is one word, and no number, boolean, or null; nothing moves if there is none.
-    fn plain_key(&mut self) -> Option<Key<'t>> {
+    fn plain_key(&mut self, keep: bool) -> Option<Key<'t>> {
         let start = self.scanner.pos;
         if !is_in(&STARTS_PLAIN, self.byte()) {
             return None;
@@ -210,11 +300,12 @@ impl<'t, R: Record> Lines<'t, '_, R> {
         Some(Key {
             text: text.into(),
             range: start..end,
+            keep,
         })
     }
 
     /// A key in quotes; or the scalar that turns out to be none, if it is fine.
-    fn quoted_key(&mut self) -> Result<Key<'t>, Option<Token<'t>>> {
+    fn quoted_key(&mut self, keep: bool) -> Result<Key<'t>, Option<Token<'t>>> {
         let line_start = self.scanner.line_start;
         let token = self.scanner.scan_quoted(self.byte()).map_err(|_| None)?;
         let end = token.end;
@@ -227,7 +318,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
                 if self.scanner.line_start == line_start && range.len() <= LONGEST_SIMPLE_KEY =>
             {
                 self.pass_colon(end);
-                Ok(Key { text, range })
+                Ok(Key { text, range, keep })
             }
             _ => Err(None),
         }
@@ -254,7 +345,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
             byte @ (b'|' | b'>') => self.block_scalar(column, byte == b'|'),
             b'[' | b'{' => {
                 let found = self.flow(depth)?;
-                self.next_line()?;
+                self.scanner.next_line()?;
                 Some(found)
             }
             b'-' if !self.scanner.is_gap(self.scanner.pos + 1) => self.plain_lines(column),
@@ -284,13 +375,13 @@ impl<'t, R: Record> Lines<'t, '_, R> {
         self.scanner.pos = stop;
         self.last_end = start + text.len();
         let end = self.last_end;
-        self.next_line()?;
+        self.scanner.next_line()?;
         if self.column() > column {
             // It may go on there.
             (self.scanner.pos, self.scanner.line_start) = (start, line_start);
             return self.plain_lines(column);
         }
-        Self::meaning(text.into(), &(start..end))
+        Self::meaning(text, &(start..end))
     }
 
     /// A plain scalar as the scanner reads it, which may have several lines.
@@ -301,12 +392,12 @@ impl<'t, R: Record> Lines<'t, '_, R> {
         self.last_end = token.end;
         // Behind a line break, the scanner is at the next text.
         if self.scanner.key_allowed {
-            self.skip_blank_lines();
+            self.scanner.skip_blank_lines();
         } else {
-            self.next_line()?;
+            self.scanner.next_line()?;
         }
         match token.kind {
-            TokenKind::Scalar { text, .. } => Self::meaning(text, &(token.start..token.end)),
+            TokenKind::Scalar { text, .. } => Self::meaning(&text, &(token.start..token.end)),
             _ => None,
         }
     }
@@ -314,7 +405,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
     /// The value of a scalar in quotes, which the scanner is behind.
     fn quoted(&mut self, token: Token<'t>) -> Found<R> {
         self.last_end = token.end;
-        self.next_line()?;
+        self.scanner.next_line()?;
         Self::string(token)
     }
 
@@ -322,7 +413,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
         self.scanner.indent = isize::try_from(column).ok()?;
         let token = self.scanner.scan_block_scalar(literal).ok()?;
         self.last_end = token.end;
-        self.skip_blank_lines();
+        self.scanner.skip_blank_lines();
         Self::string(token)
     }
 
@@ -330,8 +421,8 @@ impl<'t, R: Record> Lines<'t, '_, R> {
         text_of(token).map(|(text, range)| (Value::String(text.into()), R::scalar(&range)))
     }
 
-    fn meaning(text: Cow<'t, str>, range: &Range<usize>) -> Found<R> {
-        let value = match read_plain(&text) {
+    fn meaning(text: &str, range: &Range<usize>) -> Found<R> {
+        let value = match read_plain(text) {
             None => Value::String(text.into()),
             Some(scalar) => scalar.into_value(range).ok()?,
         };
@@ -356,7 +447,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
             }
             _ => {
                 let text = self.flow_word()?;
-                Self::meaning(text.into(), &(start..self.scanner.pos))
+                Self::meaning(text, &(start..self.scanner.pos))
             }
         }
     }
@@ -395,12 +486,10 @@ impl<'t, R: Record> Lines<'t, '_, R> {
                 return None;
             }
             self.scanner.pos += 1;
-            self.skip_spaces();
+            self.scanner.skip_spaces();
             let (value, node) = self.flow(depth)?;
             R::insert(&mut fields, &key, &key_range, node);
-            if !self.shared.members(&mut own).add(&key, value) {
-                return None;
-            }
+            self.shared.members(&mut own).add(&key, value)?;
             goes_on = self.goes_on(b'}')?;
         }
         let map = self.shared.close_mapping(own, self.shares);
@@ -410,13 +499,13 @@ impl<'t, R: Record> Lines<'t, '_, R> {
     /// Passes the opening bracket; whether an entry follows.
     fn opens(&mut self, closing: u8) -> bool {
         self.scanner.pos += 1;
-        self.skip_spaces();
+        self.scanner.skip_spaces();
         !self.closes(closing)
     }
 
     /// Passes what follows an entry; whether another one does.
     fn goes_on(&mut self, closing: u8) -> Option<bool> {
-        self.skip_spaces();
+        self.scanner.skip_spaces();
         if self.closes(closing) {
             return Some(false);
         }
@@ -424,7 +513,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
             return None;
         }
         self.scanner.pos += 1;
-        self.skip_spaces();
+        self.scanner.skip_spaces();
         Some(true)
     }
 
@@ -488,36 +577,6 @@ impl<'t, R: Record> Lines<'t, '_, R> {
     /// Whether `- ` is next.
     fn is_entry(&self) -> bool {
         self.byte() == b'-' && matches!(self.scanner.at(self.scanner.pos + 1), b' ' | b'\n')
-    }
-
-    fn skip_spaces(&mut self) {
-        self.scanner.pos = spaces_end(self.scanner.bytes, self.scanner.pos);
-    }
-
-    /// Goes over blanks and comments up to the next text.
-    fn skip_blank_lines(&mut self) {
-        loop {
-            self.skip_spaces();
-            if self.byte() == b'#' {
-                self.scanner.pos = self.scanner.line_end(self.scanner.pos);
-            }
-            if self.byte() != b'\n' {
-                return;
-            }
-            self.scanner.pos += 1;
-            self.scanner.line_start = self.scanner.pos;
-        }
-    }
-
-    /// Goes to the next text, which must be on another line.
-    fn next_line(&mut self) -> Option<()> {
-        let (pos, line_start) = (self.scanner.pos, self.scanner.line_start);
-        // A comment has a blank in front of it.
-        if self.byte() == b'#' && self.scanner.at(pos - 1) != b' ' {
-            return None;
-        }
-        self.skip_blank_lines();
-        (self.scanner.line_start != line_start || self.is_end()).then_some(())
     }
 }
 

@@ -1,22 +1,25 @@
 //! The values in the collections that are open, on one stack.
 //!
-//! Owns: where they wait until their collection is complete. Flows in: complete members and items. Flows out: maps and
-//! lists that take exactly the memory that they need. Must not know: events, positions, texts.
+//! Owns: where they wait until their collection is complete, and what is remembered of those that were complete. Flows in:
+//! complete members and items. Flows out: maps and lists that take exactly the memory that they need. Must not know:
+//! events, positions, what a text means.
 
 use kube_json::{Map, Value};
 
 use super::known::Known;
+use super::recall::{Context, Recall, Recalled};
 use super::shapes::{Place, Shape, Shapes};
 
 /// What the documents that are read one after the other share: what is equal in the next one shares the members of
-/// mappings before it, what has the same names shares these, and memory is taken once. It decides only what takes memory
-/// of its own, never what is read, so it may be used for any documents in any order.
+/// mappings before it, what has the same names shares these, what has the same text is not read again, and memory is taken
+/// once. It decides only what takes memory and time, never what is read, so it may be used for any documents in any order.
 #[derive(Debug, Default)]
 pub struct Shared {
     /// What is inside the collections that are open; the innermost collection's is last.
     values: Vec<Value>,
     shapes: Shapes,
     known: Known,
+    recall: Recall,
 }
 
 /// The members of one open mapping.
@@ -25,6 +28,21 @@ pub(super) enum Own {
     From { start: usize, shape: Shape },
     /// It has too many names for a shape.
     Many(Map),
+}
+
+impl Own {
+    /// Where the next member is.
+    #[inline]
+    pub(super) const fn context(&self, column: usize, depth: usize) -> Option<Context> {
+        match self {
+            Self::From { shape, .. } => Some(Context {
+                shape: *shape,
+                column,
+                depth,
+            }),
+            Self::Many(_) => None,
+        }
+    }
 }
 
 /// The innermost mapping that is open.
@@ -37,13 +55,31 @@ impl Shared {
     /// Forgets what waits: the last document may have ended with an error.
     pub(super) fn begin(&mut self) {
         self.values.clear();
-        self.shapes.begin();
+        if self.shapes.begin() {
+            self.recall.clear();
+        }
     }
 
     pub(super) fn open_mapping(&self) -> Own {
         Own::From {
             start: self.values.len(),
             shape: Shape::default(),
+        }
+    }
+
+    /// What is known of the member at a text.
+    #[inline]
+    pub(super) fn find(&mut self, own: &Own, column: usize, depth: usize, text: &[u8]) -> Recalled<'_> {
+        match own.context(column, depth) {
+            Some(context) => self.recall.find(context, text),
+            None => Recalled::Other { keep: false },
+        }
+    }
+
+    /// Remembers a member that was just added at its place.
+    pub(super) fn keep(&mut self, context: Context, text: &[u8], place: Place, value: Value) {
+        if let Place::Next(..) = place {
+            self.recall.keep(context, text, place, value);
         }
     }
 
@@ -61,20 +97,15 @@ impl Shared {
             return Map::new();
         };
         let values = self.values.get(start..).unwrap_or_default();
-        if !shares {
+        let slot = if shares { self.known.slot(values) } else { None };
+        let Some((number, slot)) = slot else {
             return Map::of(names.clone(), self.values.drain(start..));
+        };
+        if slot.0 != number || !slot.1.is(names, values) {
+            *slot = (number, Map::of(names.clone(), self.values.drain(start..)));
         }
-        let slot = self.known.slot(values);
-        if let Some(known) = slot.as_deref().filter(|known| known.is(names, values)) {
-            let known = known.clone();
-            self.values.truncate(start);
-            return known;
-        }
-        let map = Map::of(names.clone(), self.values.drain(start..));
-        if let Some(slot) = slot {
-            slot.clone_from(&map);
-        }
-        map
+        self.values.truncate(start);
+        slot.1.clone()
     }
 
     /// Where the items of a list begin that is open from now on.
@@ -88,7 +119,7 @@ impl Shared {
 
     /// The list, complete.
     pub(super) fn close_list(&mut self, start: usize) -> Vec<Value> {
-        self.values.drain(start.min(self.values.len())..).collect()
+        self.values.split_off(start.min(self.values.len()))
     }
 }
 
@@ -104,15 +135,15 @@ impl Members<'_> {
         }
     }
 
-    /// Adds a member, unless one has its name.
+    /// Adds a member, unless one has its name; where it belongs.
     #[inline]
-    pub(super) fn add(&mut self, name: &str, value: Value) -> bool {
+    pub(super) fn add(&mut self, name: &str, value: Value) -> Option<Place> {
         let place = self.place(name);
-        let is_new = !matches!(place, Place::There(_));
-        if is_new {
-            self.set(place, name, value);
+        if let Place::There(_) = place {
+            return None;
         }
-        is_new
+        self.set(place, name, value);
+        Some(place)
     }
 
     pub(super) fn contains(&mut self, name: &str) -> bool {
@@ -122,6 +153,21 @@ impl Members<'_> {
     /// Sets the value of a name at the place that [`Members::place`] said.
     #[inline]
     pub(super) fn set(&mut self, place: Place, name: &str, value: Value) {
+        match (&mut *self.own, place) {
+            // Most mappings are written in the order of their names.
+            (Own::From { start, shape }, Place::Next(next, position))
+                if *start + position >= self.shared.values.len() =>
+            {
+                *shape = next;
+                self.shared.values.push(value);
+            }
+            _ => self.set_inside(place, name, value),
+        }
+    }
+
+    /// The same where it is not the last one.
+    #[inline(never)]
+    fn set_inside(&mut self, place: Place, name: &str, value: Value) {
         let Shared { values, shapes, .. } = &mut *self.shared;
         let (start, shape) = match self.own {
             Own::From { start, shape } => (*start, shape),
@@ -133,13 +179,7 @@ impl Members<'_> {
         match place {
             Place::Next(next, position) => {
                 *shape = next;
-                let at = start + position;
-                // Most mappings are written in the order of their names.
-                if at >= values.len() {
-                    values.push(value);
-                } else {
-                    values.insert(at, value);
-                }
+                values.insert((start + position).min(values.len()), value);
             }
             Place::There(position) => {
                 if let Some(member) = values.get_mut(start + position) {

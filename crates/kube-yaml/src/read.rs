@@ -144,10 +144,11 @@ fn read_yaml<R: Record>(
     copied: &mut usize,
 ) -> Outcome<(Value, R::Node)> {
     check_size(text, limits)?;
-    let scanner = Scanner::new(text, joined_lines)?;
-    if let Some(read) = read_lines::<R>(scanner.clone(), limits, shared) {
+    let mut scanner = Scanner::new(text, joined_lines)?;
+    if let Some(read) = read_lines::<R>(&mut scanner, limits, shared) {
         return Ok(read);
     }
+    scanner.rewind();
     compose::<R>(&mut Parser::new(scanner), text, limits, shared, copied)
 }
 

@@ -68,12 +68,21 @@ impl<'t> Scanner<'t> {
     /// A character in the text that must be escaped.
     pub(super) fn new(text: &'t str, joined_lines: bool) -> Outcome<Self> {
         let charset = check(text).map_err(|(at, character)| forbidden_character(at, character))?;
+        Ok(Self::at_start(text, joined_lines, charset))
+    }
+
+    /// Goes back to the start of the text.
+    pub(super) fn rewind(&mut self) {
+        *self = Self::at_start(self.text, self.joined_lines, self.charset);
+    }
+
+    fn at_start(text: &'t str, joined_lines: bool, charset: Charset) -> Self {
         let start = if text.starts_with('\u{feff}') {
             '\u{feff}'.len_utf8()
         } else {
             0
         };
-        Ok(Self {
+        Self {
             text,
             bytes: text.as_bytes(),
             pos: start,
@@ -90,7 +99,7 @@ impl<'t> Scanner<'t> {
             ended: false,
             charset,
             counted: (0, 0),
-        })
+        }
     }
 
     /// The next token, which stays.

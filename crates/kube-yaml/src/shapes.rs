@@ -20,6 +20,13 @@ const FOUND: usize = 1 << 12;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shape(u32);
 
+impl Shape {
+    /// A number that no other shape has.
+    pub(super) fn number(self) -> u64 {
+        u64::from(self.0)
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Shapes {
     /// The first is the shape without names.
@@ -40,20 +47,22 @@ struct Step {
 }
 
 /// Where a name is in a shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Place {
     /// The shape has it, at this position of the sorted names.
     There(usize),
     /// This is the shape with it, and its position among the sorted names there.
     Next(Shape, usize),
     /// The shape does not have it, and there is no shape with it.
+    #[default]
     Beyond,
 }
 
 impl Shapes {
-    /// Begins a document. Shapes of the last one are none of this one.
-    pub(super) fn begin(&mut self) {
-        if self.steps.is_empty() || self.steps.len() > KEPT {
+    /// Begins a document; whether shapes of the last one are none of this one.
+    pub(super) fn begin(&mut self) -> bool {
+        let is_new = self.steps.is_empty() || self.steps.len() > KEPT;
+        if is_new {
             self.steps.clear();
             // No step leads here.
             let from = Shape(u32::MAX);
@@ -64,6 +73,7 @@ impl Shapes {
             self.found.clear();
             self.found.resize(FOUND, Shape::default());
         }
+        is_new
     }
 
     fn step(&self, shape: Shape) -> Option<&Step> {
@@ -129,11 +139,11 @@ impl Shapes {
     }
 }
 
-/// A number that few steps have in common: the ends of a name tell it from most others.
+/// The ends of a text, which tell it from most others.
 #[inline]
-fn number(from: Shape, name: &str) -> usize {
-    let bytes = name.as_bytes();
-    let (first, last) = match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+pub(super) fn ends(text: &str) -> (u64, u64) {
+    let bytes = text.as_bytes();
+    match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
         (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
         _ => match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
             (Some(first), Some(last)) => (
@@ -145,7 +155,13 @@ fn number(from: Shape, name: &str) -> usize {
                 bytes.last().copied().map_or(0, u64::from),
             ),
         },
-    };
+    }
+}
+
+/// A number that few steps have in common.
+#[inline]
+fn number(from: Shape, name: &str) -> usize {
+    let (first, last) = ends(name);
     let mixed = first ^ last.rotate_left(23) ^ u64::from(from.0) << 40;
     // The multiplication mixes upward.
     usize::try_from(mixed.wrapping_mul(0x517c_c1b7_2722_0a95) >> 48).unwrap_or_default()

@@ -5,6 +5,7 @@ mod limits;
 mod messages;
 mod oracle;
 mod places;
+mod repeated;
 mod scalars;
 mod structure;
 mod writing;

@@ -132,7 +132,7 @@ fn lines() -> impl Strategy<Value = String> {
 }
 
 /// Documents in the usual form, nearly: each line belongs to a collection that is open.
-fn documents() -> impl Strategy<Value = String> {
+pub(super) fn documents() -> impl Strategy<Value = String> {
     let key = prop::sample::select(
         &[
             "a", "b", "c", "d", "e.f/g", "x:y", "\"q\"", "'r: s'", "9p", "on", "1", "a b", "<<", "é",
