@@ -385,6 +385,42 @@ mod tests {
     }
 
     #[test]
+    fn every_field_of_the_table_is_found_behind_each_of_its_choices_in_lists_and_in_mappings() {
+        let reference = json!({"group": "", "kind": "Thing", "name": "x", "matchLabels": {"a": "b"}});
+        for (group, kinds, fields) in FIELDS {
+            for (path, holds) in *fields {
+                for (path, entry) in spelled_out(path)
+                    .iter()
+                    .flat_map(|path| [(path.clone(), "0"), (path.clone(), "key")])
+                {
+                    let (leaf, end) = match holds {
+                        Name(..) => (json!("x"), ""),
+                        _ => (reference.clone(), "/name"),
+                    };
+                    let steps: Vec<&str> = path.split('.').collect();
+                    let spec = steps.iter().rev().fold(leaf, |value, step| match (*step, entry) {
+                        ("*", "0") => json!([value]),
+                        ("*", _) => json!({"key": value}),
+                        (step, _) => Value::from_iter([(step.to_owned(), value)]),
+                    });
+                    let found = needed_by(
+                        &object(json!({
+                            "apiVersion": format!("{group}/v1"), "kind": kinds[0],
+                            "metadata": {"name": "p", "namespace": "n"}, "spec": spec,
+                        })),
+                        Some("n"),
+                    );
+                    let pointer = format!("/spec/{}{end}", steps.join("/").replace('*', entry));
+                    assert!(
+                        found.iter().any(|(_, at)| *at == pointer),
+                        "{group} {path}: {found:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_reference_is_read_with_its_defaults_wherever_it_stands() {
         let object = object(json!({
             "apiVersion": "gateway.envoyproxy.io/v1alpha1", "kind": "SecurityPolicy",
