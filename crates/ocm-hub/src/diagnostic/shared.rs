@@ -15,6 +15,13 @@ pub struct SharedTexts {
 }
 
 impl SharedTexts {
+    /// This text, or the equal one that is known.
+    #[must_use]
+    pub fn shared(&mut self, mut text: Text) -> Text {
+        self.text(&mut text);
+        text
+    }
+
     /// Takes over an equal text. Short ones are in their place and take nothing.
     pub(super) fn text(&mut self, text: &mut Text) {
         if text.len() <= Text::INLINE_LIMIT {

@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use kube_json::Text;
+
 use super::gateway::PlacedGateway;
 use super::on_spokes::{OnSpokes, Without, is_among};
 use super::reference_fields::{Labels, Needed, needed_by};
@@ -13,7 +15,7 @@ use super::synced_object::SyncedObject;
 use super::variants::Variant;
 use crate::api::downstream::{downstream_name, downstream_namespace};
 use crate::api::gateway::GROUP;
-use crate::diagnostic::{Code, Finding, Findings, Message, SharedTexts, fitting_names};
+use crate::diagnostic::{Code, Few, Finding, Findings, Message, SharedTexts, fitting_names};
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::parallel;
@@ -25,18 +27,19 @@ const MOST_PLACES: usize = 5;
 /// Columns for the names of clusters in a message.
 const CLUSTERS_WIDTH: usize = 40;
 
-/// A reference: the object of the hub, and the pointer of the name.
-type Referrer<'a> = (&'a Object, String);
+/// What the objects of so many copies need is known at the same time: each of a hundred thousand copies needs several.
+const COPIES_AT_ONCE: usize = 1024;
 
-/// Something that is missing.
+/// A reference: the object of the hub, and the pointer of the name.
+type Referrer<'a> = (&'a Object, Text);
+
+/// Something that is missing. There may be a hundred thousand, and most are missing for one reference.
 #[derive(Default)]
 struct Missing<'a> {
     /// The clusters without it, one list for each copy that needs it.
-    clusters: Vec<Without<'a>>,
+    clusters: Few<Without<'a>>,
     /// In the order of the input's kinds and names.
-    referrers: Vec<Referrer<'a>>,
-    /// Namespaces of the hub where it may be.
-    hub_namespaces: BTreeSet<&'a str>,
+    referrers: Few<Referrer<'a>>,
 }
 
 impl<'a> Missing<'a> {
@@ -48,6 +51,15 @@ impl<'a> Missing<'a> {
         if !is_known {
             self.clusters.push(lacking);
         }
+    }
+
+    /// The namespaces of the hub where it may be, sorted.
+    fn hub_namespaces(&self) -> BTreeSet<&'a str> {
+        let namespaces = self
+            .referrers
+            .iter()
+            .map(|(object, _)| object.namespace_or_empty());
+        namespaces.collect()
     }
 
     /// The clusters that `is_known` accepts, sorted, each once.
@@ -79,36 +91,36 @@ pub fn report_references(
     let managed: NameSet<&str> = managed.map(|cluster| cluster.name.as_str()).collect();
     // That a cluster is unknown is reported where it is named.
     let is_known = |cluster: &str| managed.is_empty() || managed.contains(cluster);
+    let mut shared = SharedTexts::default();
     let of_gateways = parallel::map(gateways.rows(), |placed| needed_by_gateway(placed, there));
     for (placed, needed) in gateways.rows().iter().zip(of_gateways) {
-        look(
-            needed,
-            &[placed.gateway.object],
-            &placed.clusters,
-            there,
-            &mut all,
-        );
+        let sources = [placed.gateway.object];
+        let copied = (sources.as_slice(), placed.clusters.as_ref());
+        look(needed, copied, there, (&mut all, &mut shared));
     }
     let needed_there = |variant: &Variant| -> Vec<_> {
         let objects = variant.copies.iter().map(|copy| &copy.object);
         let needed = objects.flat_map(|object| needed_by(object, object.namespace.as_deref()));
         needed.collect()
     };
-    let of_variants: Vec<Vec<_>> =
-        parallel::map(variants, |variants| variants.iter().map(needed_there).collect());
-    for ((synced, variants), of_variants) in synced.iter().zip(variants).zip(of_variants) {
-        for (variant, needed) in variants.iter().zip(of_variants) {
-            look(needed, &synced.sources, &variant.clusters, there, &mut all);
+    let pieces = synced.chunks(COPIES_AT_ONCE).zip(variants.chunks(COPIES_AT_ONCE));
+    for (synced, variants) in pieces {
+        let of_variants: Vec<Vec<_>> =
+            parallel::map(variants, |variants| variants.iter().map(needed_there).collect());
+        for ((synced, variants), of_variants) in synced.iter().zip(variants).zip(of_variants) {
+            for (variant, needed) in variants.iter().zip(of_variants) {
+                let copied = (synced.sources.as_slice(), variant.clusters.as_ref());
+                look(needed, copied, there, (&mut all, &mut shared));
+            }
         }
     }
     let mut all: Vec<(Needed, Missing<'_>)> = all.into_iter().collect();
     all.par_sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     // Most objects are missing wherever a Gateway goes, and thousands of them wherever one does.
-    let mut shared = SharedTexts::default();
     let mut of_lists: HashMap<*const [String], Vec<&str>> = HashMap::new();
     for (needed, missing) in all {
         let some;
-        let clusters = match missing.clusters.as_slice() {
+        let clusters = match &*missing.clusters {
             [Without::All(all)] => of_lists
                 .entry(std::ptr::from_ref(*all))
                 .or_insert_with(|| missing.clusters(is_known)),
@@ -118,8 +130,7 @@ pub fn report_references(
             }
         };
         if !clusters.is_empty() {
-            let finding = not_shipped(hub, (&needed, clusters), &missing);
-            findings.extend(finding.map(|finding| finding.sharing(&mut shared)));
+            findings.extend(not_shipped(hub, (&needed, clusters), &missing, &mut shared));
         }
     }
 }
@@ -240,10 +251,9 @@ fn redirected_to(
 /// Adds what of a copy's needs some of its clusters will not have.
 fn look<'a>(
     needed: Vec<(Needed, String)>,
-    sources: &[&'a Object],
-    clusters: &'a [String],
+    (sources, clusters): (&[&'a Object], &'a [String]),
     there: &OnSpokes<'_>,
-    all: &mut NameMap<Needed, Missing<'a>>,
+    (all, shared): (&mut NameMap<Needed, Missing<'a>>, &mut SharedTexts),
 ) {
     for (needed, pointer) in needed {
         let lacking = lacking(there, &needed, clusters);
@@ -263,8 +273,7 @@ fn look<'a>(
             _ => sources.iter().find(writes_it).or(sources.first()),
         };
         if let Some(source) = written {
-            missing.hub_namespaces.insert(source.namespace_or_empty());
-            let referrer = (*source, pointer);
+            let referrer = (*source, shared.shared(pointer.into()));
             if !missing.referrers.iter().any(|known| is_same(known, &referrer)) {
                 missing.referrers.push(referrer);
             }
@@ -296,7 +305,12 @@ fn lacking<'c>(there: &OnSpokes<'_>, needed: &Needed, clusters: &'c [String]) ->
     }
 }
 
-fn not_shipped(hub: &Hub, (needed, clusters): (&Needed, &[&str]), missing: &Missing<'_>) -> Option<Finding> {
+fn not_shipped(
+    hub: &Hub,
+    (needed, clusters): (&Needed, &[&str]),
+    missing: &Missing<'_>,
+    shared: &mut SharedTexts,
+) -> Option<Finding> {
     let (referrer, pointer) = missing.referrers.first()?;
     let clusters = fitting_names(clusters, CLUSTERS_WIDTH);
     let what = match needed {
@@ -318,7 +332,7 @@ fn not_shipped(hub: &Hub, (needed, clusters): (&Needed, &[&str]), missing: &Miss
             format!(" is needed on {clusters}, but it is neither shipped nor known to live there"),
         ),
     )
-    .label(format!("needed by {}", referrer.identity()))
+    .label(shared.shared(format!("needed by {}", referrer.identity()).into()))
     // A kind that is wrong makes another reference of it.
     .follows_from(referrer.place(&kind_of(pointer)))
     .follows_from(referrer.place(pointer));
@@ -331,10 +345,11 @@ fn not_shipped(hub: &Hub, (needed, clusters): (&Needed, &[&str]), missing: &Miss
         finding = finding.note(format!("{more} more need it"));
     }
     let lives_there = "if it already lives on a cluster, add it to `spokes/CLUSTER/`";
-    Some(finding.help(match entry(hub, needed, missing) {
+    let finding = finding.help(match entry(hub, needed, missing) {
         Some(entry) => format!("to ship it, add `{entry}` to `resourcesToSync`; {lives_there}"),
         None => lives_there.to_owned(),
-    }))
+    });
+    Some(finding.sharing(shared))
 }
 
 /// The kind in a reference, whose name is at `pointer`.
@@ -352,7 +367,7 @@ fn entry(hub: &Hub, needed: &Needed, missing: &Missing<'_>) -> Option<String> {
         .kinds
         .kind(&identity.group_kind.group, &identity.group_kind.kind)?;
     let spoke_namespace = identity.namespace.as_deref()?;
-    let mut namespaces = missing.hub_namespaces.iter().copied().chain([spoke_namespace]);
+    let mut namespaces = missing.hub_namespaces().into_iter().chain([spoke_namespace]);
     let kind = &identity.group_kind;
     let object = namespaces.find_map(|namespace| {
         hub.objects
