@@ -57,6 +57,7 @@ impl Check {
     fn once(&self, remembered: Option<&mut Remembered>) -> anyhow::Result<Status> {
         let mut request = Request {
             search_outputs: true,
+            shown: self.options.shown(),
             ..self.clusters.request(&self.options)?
         };
         if let Some(remembered) = &remembered {

@@ -13,7 +13,7 @@ use anyhow::Context as _;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;
-use spokewright::diagnostic::{Findings, Locate, first_items, nearest};
+use spokewright::diagnostic::{Findings, Human, Locate, first_items, nearest};
 use spokewright::pipeline::{self, EmptyResult, Loaded, Request};
 use spokewright::pipeline::{PlacementMode, PlacementSource};
 use spokewright::render;
@@ -24,7 +24,7 @@ use apimachinery::names::check_cluster_name;
 
 use super::also::{self, Also};
 use super::candidates;
-use super::speech::Speech;
+use super::speech::{MessageFormat, Speech};
 use super::status::{Refusal, Status};
 
 /// At most so many clusters are listed where none is near.
@@ -224,6 +224,13 @@ impl ReadOptions {
     /// The same, for callers that keep errors apart.
     pub(crate) fn also(&self, findings: &Findings, locate: &dyn Locate) -> Findings {
         also::write(&self.also, findings, locate, self.speech)
+    }
+
+    /// How many findings of each severity a command shows that makes nothing else of them
+    /// ([`Request::shown`](spokewright::pipeline::Request::shown)).
+    pub(crate) fn shown(&self) -> Option<usize> {
+        let is_all = self.also.is_empty() && self.speech.message_format == MessageFormat::Human;
+        Human::default().limit.filter(|_| is_all)
     }
 
     /// The library's request. Standard input is read here, because it can be read only once.

@@ -137,10 +137,12 @@ impl Render {
         request.work_kind = self
             .work_kind
             .work_kind(self.clusters.is_narrowed() || self.shard.is_some())?;
-        // A hook may compare with the last commit.
         if self.is_hook() {
+            // A hook may compare with the last commit.
             request.keeps_values = true;
             request.examined = Examined::shared();
+        } else if self.report.is_none() {
+            request.shown = self.options.shown();
         }
         // What we write beside the output is not input, wherever it stands.
         request.skip.extend(self.report.clone());

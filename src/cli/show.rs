@@ -194,16 +194,18 @@ pub(crate) fn findings(findings: &Findings, locate: &dyn Locate, speech: Speech)
     }
 }
 
-/// Where a finding is explained: of the errors, which a terminal shows last, the last one, else of the warnings.
+/// Where a finding is explained: of the errors, which a terminal shows last, the last one that is shown, else of the
+/// warnings.
 pub(crate) fn explained(findings: &Findings, speech: Speech, terminal: bool) {
     let mut reported = findings.iter().filter(|finding| finding.suppressed().is_none());
     let Some(first) = reported.next().filter(|_| terminal && speech.is_calm()) else {
         return;
     };
-    let mut errors = findings
+    let errors = findings
         .iter()
         .filter(|finding| finding.severity == Severity::Error);
-    let code = errors.next_back().unwrap_or(first).code.name();
+    let shown = errors.take(Human::default().limit.unwrap_or(usize::MAX));
+    let code = shown.last().unwrap_or(first).code.name();
     note(
         &format!("`spokewright finding {code}` explains it, with an example"),
         speech,

@@ -48,6 +48,7 @@ pub(super) fn leave_out(hub: &Hub, sources: &Sources, findings: &mut Findings) {
         findings.note_first(
             is_unread_file,
             "its objects are unknown, so findings about missing objects are left out",
+            sources,
         );
     }
 }

@@ -69,6 +69,9 @@ pub struct Request {
     pub now: Option<jiff::Timestamp>,
     /// `--deny warnings`.
     pub warnings: Warnings,
+    /// How many errors, and how many warnings, are shown, if nothing else is made of findings: the order of those behind
+    /// them is not made out. `None`: all.
+    pub shown: Option<usize>,
     /// `--output`; `-` is a stream and no directory.
     pub output: Option<PathBuf>,
     /// Files and directories that are not input although they may be inside it: exported works.
@@ -194,6 +197,7 @@ pub struct Loaded {
     pub(super) is_stream: bool,
     overrides: BTreeMap<Code, SeverityOverride>,
     warnings: Warnings,
+    shown: Option<usize>,
     suppressions: Suppressions,
     /// Generated documents whose files were not found.
     unfound: origins::Unfound,
@@ -201,7 +205,7 @@ pub struct Loaded {
 
 impl Loaded {
     /// Adds what loading found to `findings`, applies the configured severities and the suppressions, and sorts by
-    /// position.
+    /// position: all of them, or what is [shown](Request::shown).
     pub fn finish(&self, findings: &mut Findings) {
         self.soften(findings);
         findings.extend(self.findings.clone());
@@ -211,10 +215,13 @@ impl Loaded {
             findings.suppress(self.suppressions.of(&about));
         }
         findings.finish(&self.overrides, self.warnings);
-        findings.order_by_position(&self.sources);
         super::consequences::leave_out(&self.hub, &self.sources, findings);
         super::one_name::gather(&self.hub, &self.sources, findings);
-        super::variables::explain(&self.sources, findings);
+        let with_variables = super::variables::documents(&self.sources, findings);
+        // Of the findings about one variable, the first stands for the others, which may bring any other into view.
+        let shown = self.shown.filter(|_| with_variables.is_empty());
+        findings.order_by_position(&self.sources, shown);
+        super::variables::explain(&with_variables, &self.sources, findings);
         origins::explain(&self.unfound, findings);
     }
 
@@ -489,6 +496,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         work_kind: request.work_kind,
         is_stream: is_stream(request),
         warnings: request.warnings,
+        shown: request.shown,
         suppressions,
         unfound,
     }

@@ -1,8 +1,8 @@
 //! A missing name gives one finding, however many objects refer to it.
 //!
-//! Owns: which findings lack one name, and whether the definition or the references have the typo. Flows in: findings in
-//! the order of reading, the hub, texts. Flows out: the findings, with one for each such name. Must not know: which stage
-//! found them.
+//! Owns: which findings lack one name, and whether the definition or the references have the typo. Flows in: findings,
+//! the hub, texts. Flows out: the findings, in another order, with one for each such name. Must not know: which stage found
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const MOST: usize = 3;
 /// Makes one finding of all that lack one name. If nothing refers to the near definition, the typo is there, and it is
 /// the place of the finding. Otherwise, the typo is in the references.
 pub(super) fn gather(hub: &Hub, sources: &Sources, findings: &mut Findings) {
-    let mut gathered: BTreeMap<Lacks, Vec<Arc<Finding>>> = BTreeMap::new();
+    let mut gathered: BTreeMap<Lacks, Findings> = BTreeMap::new();
     findings.revise(|finding| match finding.lacking() {
         Some(lacks) if finding.suppressed().is_none() => {
             let of_name = gathered.entry(lacks.clone()).or_default();
@@ -32,6 +32,15 @@ pub(super) fn gather(hub: &Hub, sources: &Sources, findings: &mut Findings) {
     if gathered.is_empty() {
         return;
     }
+    // No more of them are shown than the first one and these.
+    let shown = Some(MOST.saturating_add(1));
+    let gathered: BTreeMap<Lacks, Vec<Arc<Finding>>> = gathered
+        .into_iter()
+        .map(|(lacks, mut found)| {
+            found.order_by_position(sources, shown);
+            (lacks, found.into_iter().collect())
+        })
+        .collect();
     let mut mentions: HashMap<&str, usize> = gathered
         .keys()
         .filter_map(|lacks| Some((value_at(&lacks.near, sources)?, 0)))
@@ -76,7 +85,6 @@ pub(super) fn gather(hub: &Hub, sources: &Sources, findings: &mut Findings) {
     };
     findings.extend(kept);
     findings.retain(|finding| !follows(finding));
-    findings.order_by_position(sources);
 }
 
 /// Whether a place is the name or the namespace of an object.

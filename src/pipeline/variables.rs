@@ -3,7 +3,7 @@
 //! Owns: the wording, and the rule that one variable gives one finding, wherever it is used. Flows in: findings in the
 //! order of reading, and texts. Flows out: the same findings, fewer and clearer. Must not know: which stage found them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Locate as _, Part, Place, Severity, counted};
@@ -13,22 +13,28 @@ use crate::source::Sources;
 /// So many further places of one variable are shown.
 const MOST: usize = 3;
 
-/// Reports each variable without a value once, and nothing that follows from it.
-pub(super) fn explain(sources: &Sources, findings: &mut Findings) {
+/// The documents with findings that can hold a variable: they are few, and to locate a value, its document is read again.
+pub(super) fn documents(sources: &Sources, findings: &Findings) -> BTreeSet<DocumentId> {
+    let mut last = None;
+    let of_findings = findings.iter().filter_map(|finding| finding.place.field());
+    let others = of_findings.filter(|(document, _)| last.replace(*document) != Some(*document));
+    let may_have = |document: &DocumentId| {
+        let text = sources.document_text(*document);
+        text.is_some_and(|text| text.contains("${"))
+    };
+    others.map(|(document, _)| document).filter(may_have).collect()
+}
+
+/// Reports each variable without a value once, and nothing that follows from it. `documents` are those that can hold one.
+pub(super) fn explain(documents: &BTreeSet<DocumentId>, sources: &Sources, findings: &mut Findings) {
+    if documents.is_empty() {
+        return;
+    }
     let mut kept: Vec<Arc<Finding>> = Vec::new();
     let mut first: BTreeMap<(Severity, String), (usize, usize)> = BTreeMap::new();
-    let mut with_variables: BTreeMap<DocumentId, bool> = BTreeMap::new();
     for finding in std::mem::take(findings) {
-        // To locate a value, its document is read again: that is for the few documents that can hold a variable.
-        let may_have = match &finding.place {
-            Place::Field { document, .. } | Place::Embedded { document, .. } => {
-                *with_variables.entry(*document).or_insert_with(|| {
-                    let text = sources.document_text(*document);
-                    text.is_some_and(|text| text.contains("${"))
-                })
-            }
-            Place::Text { .. } | Place::Path(_) | Place::Run => false,
-        };
+        let document = finding.place.field().map(|(document, _)| document);
+        let may_have = document.is_some_and(|document| documents.contains(&document));
         let value = may_have.then(|| value_at(&finding.place, sources)).flatten();
         let variable = value.and_then(first_variable);
         let Some(variable) = variable.filter(|_| finding.code != Code::WORK_SUBSTITUTION) else {

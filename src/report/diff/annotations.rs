@@ -146,7 +146,7 @@ fn all_objects(report: &DiffReport, locate: &BothSides<'_>) -> Findings {
                 .fold(changed(Place::Run, message), Finding::note)
         }));
     }
-    findings.order_by_position(locate);
+    findings.order_by_position(locate, None);
     findings
 }
 

@@ -356,11 +356,85 @@ impl Findings {
 
     /// Sorts as a reader meets them: by path, line and column, within one position as [`Findings::finish`] does.
     /// Findings about a file as a whole are before those inside it, and findings about the run are last.
-    pub fn order_by_position(&mut self, locate: &dyn Locate) {
-        // Nothing to do after `finish`. The next sort keeps the order within one position.
+    ///
+    /// With a `limit`, so many errors and so many warnings come first as they would without one. Those behind them are in
+    /// the order of their documents only: to find a position, a document is read again, and nobody may look.
+    pub fn order_by_position(&mut self, locate: &dyn Locate, limit: Option<usize>) {
+        // Nothing to do after `finish`. The next sorts keep the order within one position.
         self.found.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
+        let mut together = Vec::new();
+        let mut open = limit.map(|limit| [limit; 2]);
+        for mut run in self.runs(locate) {
+            if let Some(left) = &mut open {
+                let mut is_seen = false;
+                for finding in run.iter().filter(|finding| finding.suppressed().is_none()) {
+                    let [errors, warnings] = &mut *left;
+                    let left = match finding.severity {
+                        Severity::Error => errors,
+                        Severity::Warning => warnings,
+                    };
+                    is_seen |= *left > 0;
+                    *left = left.saturating_sub(1);
+                }
+                if is_seen {
+                    order_run(&mut run, locate);
+                }
+                self.found.append(&mut run);
+            } else {
+                together.push(run);
+            }
+        }
         // In parallel: finding a position reads its document again.
-        parallel::sort_by_key(&mut self.found, |finding| position_key(&finding.place, locate));
+        let ordered = parallel::map_each(together, |mut run| {
+            order_run(&mut run, locate);
+            run
+        });
+        self.found.extend(ordered.into_iter().flatten());
+    }
+
+    /// Takes the findings apart, in the order of reading: those of a document are together. Where a place of a text that may
+    /// be in any document is among those of a file, all of them are.
+    fn runs(&mut self, locate: &dyn Locate) -> Vec<Vec<Arc<Finding>>> {
+        let found = std::mem::take(&mut self.found);
+        let mut of_texts = HashSet::new();
+        let mut last = None;
+        let mut keyed: Vec<(PositionKey<'_>, Arc<Finding>)> = Vec::with_capacity(found.len());
+        for finding in found {
+            let key = match &finding.place {
+                Place::Field { document, .. } | Place::Embedded { document, .. } => match &last {
+                    Some((before, key)) if before == document => PositionKey::clone(key),
+                    _ => {
+                        let key = position_key(&Place::value(*document, ""), locate);
+                        last = Some((*document, key.clone()));
+                        key
+                    }
+                },
+                place => {
+                    let key = position_key(place, locate);
+                    if matches!(place, Place::Text { .. }) {
+                        of_texts.insert(key.1.clone());
+                    }
+                    key
+                }
+            };
+            keyed.push((key, finding));
+        }
+        for ((_, path, line, column), _) in &mut keyed {
+            if *line > 0 && of_texts.contains(path) {
+                (*line, *column) = (1, 1);
+            }
+        }
+        keyed.sort_by(|(key, _), (other, _)| key.cmp(other));
+        let mut runs: Vec<Vec<Arc<Finding>>> = Vec::new();
+        let mut of_run = None;
+        for (key, finding) in keyed {
+            match runs.last_mut().filter(|_| of_run.as_ref() == Some(&key)) {
+                Some(run) => run.push(finding),
+                None => runs.push(vec![finding]),
+            }
+            of_run = Some(key);
+        }
+        runs
     }
 
     /// Keeps the findings for which `keep` returns true.
@@ -373,9 +447,10 @@ impl Findings {
         self.found.retain_mut(revise);
     }
 
-    /// Adds a note to the first finding that `is_meant` accepts, unless it has that note.
-    pub fn note_first(&mut self, is_meant: impl Fn(&Finding) -> bool, note: &str) {
-        let first = self.found.iter_mut().find(|finding| is_meant(finding));
+    /// Adds a note to the first finding, as a reader meets them, that `is_meant` accepts, unless it has that note.
+    pub fn note_first(&mut self, is_meant: impl Fn(&Finding) -> bool, note: &str, locate: &dyn Locate) {
+        let meant = self.found.iter_mut().filter(|finding| is_meant(finding));
+        let first = meant.min_by_key(|finding| position_key(&finding.place, locate));
         if let Some(first) = first.filter(|first| !first.notes.iter().any(|known| known == note)) {
             Arc::make_mut(first).notes.push(note.into());
         }
@@ -439,12 +514,22 @@ fn parent(pointer: &str) -> &str {
     pointer.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
-/// Whether there is a path at all, the path, line and column.
-fn position_key<'a>(place: &Place, locate: &'a dyn Locate) -> (bool, Cow<'a, str>, usize, usize) {
+/// Whether there is no path, the path, line and column.
+type PositionKey<'a> = (bool, Cow<'a, str>, usize, usize);
+
+fn position_key<'a>(place: &Place, locate: &'a dyn Locate) -> PositionKey<'a> {
     match (place, locate.locate(place)) {
         (_, Some(span)) => (false, Cow::Borrowed(span.path), span.line, span.column),
         (Place::Path(path), None) => (false, Cow::Owned(path.clone()), 0, 0),
         (_, None) => (true, Cow::Borrowed(""), 0, 0),
+    }
+}
+
+/// Sorts the findings of one document. Those of one place have an order already.
+fn order_run(run: &mut Vec<Arc<Finding>>, locate: &dyn Locate) {
+    let first = run.first().map(|finding| finding.place.clone());
+    if run.iter().any(|finding| Some(&finding.place) != first.as_ref()) {
+        parallel::sort_by_key(run, |finding| position_key(&finding.place, locate));
     }
 }
 
@@ -700,7 +785,7 @@ mod tests {
         ] {
             findings.push(Finding::new(Code::YAML_SYNTAX, place, message));
         }
-        findings.order_by_position(&texts);
+        findings.order_by_position(&texts, None);
         let order = findings
             .iter()
             .map(|finding| finding.message.text())
@@ -806,7 +891,7 @@ mod tests {
             let arrange = |order: &[usize]| {
                 let mut findings = Findings::new();
                 findings.extend(order.iter().map(|index| all[*index].clone()));
-                findings.order_by_position(&texts);
+                findings.order_by_position(&texts, None);
                 findings.into_iter().collect::<Vec<_>>()
             };
             prop_assert_eq!(arrange(&order), arrange(&[0, 1, 2, 3]));

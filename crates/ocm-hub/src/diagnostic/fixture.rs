@@ -52,6 +52,13 @@ impl Locate for Texts {
         let (source, (start, end)) = match place {
             Place::Text { source, start, end } => (*source, (*start, *end)),
             Place::Embedded { .. } => return None,
+            // The whole of a document, which begins with the first of its fields.
+            Place::Field {
+                document, pointer, ..
+            } if pointer.is_empty() => {
+                let fields = self.fields.iter().filter(|((of, _), _)| of == document);
+                (document.source, *fields.map(|(_, place)| place).min()?)
+            }
             Place::Field {
                 document, pointer, ..
             } => (document.source, *self.fields.get(&(*document, pointer.clone()))?),

@@ -5,6 +5,7 @@ mod every_tree;
 #[cfg(feature = "git")]
 mod index;
 mod lookups;
+mod order;
 #[cfg(feature = "git")]
 mod read_before;
 
