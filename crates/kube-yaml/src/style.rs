@@ -86,6 +86,9 @@ pub(super) fn is_plain(text: &str) -> bool {
     if !PLAIN_START[usize::from(*first)] || matches!(last, b' ' | b':') {
         return false;
     }
+    if needs_no_look(bytes) {
+        return is_plain_by_start(*first, text);
+    }
     let mut ascii = true;
     let mut previous = 0;
     let mut at = 0;
@@ -116,12 +119,31 @@ pub(super) fn is_plain(text: &str) -> bool {
         }
         at = found + 1;
     }
-    if !ascii && !is_plain_beyond_ascii(text) {
-        return false;
-    }
+    (ascii || is_plain_beyond_ascii(text)) && is_plain_by_start(*first, text)
+}
+
+/// Whether no byte needs a closer look, as with most texts. Eight bytes at a time, without branches.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "a byte is always an index of a table of 256"
+)]
+fn needs_no_look(bytes: &[u8]) -> bool {
+    let needs = |byte: u8| {
+        u8::from(byte.wrapping_sub(b' ') >= 0x5F) | u8::from(byte == b':') | u8::from(byte == b'#')
+    };
+    let mut eights = bytes.chunks_exact(8);
+    let is_free = |eight: &[u8]| eight.iter().fold(0, |seen, byte| seen | needs(*byte)) == 0;
+    let mut rest = eights.remainder().iter();
+    eights.all(is_free) && rest.all(|byte| !NEEDS_LOOK[usize::from(*byte)])
+}
+
+/// The rule of [`is_plain`] that goes by the whole of a text.
+fn is_plain_by_start(first: u8, text: &str) -> bool {
     match first {
         b'0'..=b'9' | b'.' | b'+' => !looks_like_number(text) && !text.starts_with("..."),
-        _ => !is_word(text),
+        // The words begin with these.
+        b'y' | b'Y' | b'n' | b'N' | b'o' | b'O' | b't' | b'T' | b'f' | b'F' => !is_word(text),
+        _ => true,
     }
 }
 

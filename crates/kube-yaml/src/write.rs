@@ -134,11 +134,12 @@ impl Writer<'_> {
 
     /// A field whose indentation stands already.
     fn entry(&mut self, key: &str, value: &Value, indent: usize, order: KeyOrder) {
-        let is_explicit = key.len() > LONGEST_KEY || key.contains('\n');
+        let is_plain = is_plain(key);
+        let is_explicit = key.len() > LONGEST_KEY || (!is_plain && key.contains('\n'));
         if is_explicit {
             self.out.push_str("? ");
         }
-        if is_plain(key) {
+        if is_plain {
             self.out.push_str(key);
         } else {
             push_double_quoted(self.out, key);

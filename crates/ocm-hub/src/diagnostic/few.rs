@@ -20,6 +20,11 @@ impl<T> Few<T> {
         Self(None)
     }
 
+    /// Drops all items.
+    pub fn clear(&mut self) {
+        self.0 = None;
+    }
+
     /// The items, if no clone shares them.
     pub(super) fn own(&mut self) -> &mut [T] {
         self.0
@@ -41,13 +46,6 @@ impl<T: Clone> Few<T> {
             }
             none => *none = Some(Arc::new(vec![item])),
         }
-    }
-}
-
-impl<T> Few<T> {
-    /// Drops all items.
-    pub fn clear(&mut self) {
-        self.0 = None;
     }
 }
 

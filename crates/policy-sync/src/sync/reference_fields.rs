@@ -7,13 +7,14 @@
 //! products (docs/systems/references.md).
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use kube_json::Value;
 
 use crate::api::gateway::GROUP;
 use crate::api::route::stands_for_routes;
 use crate::object::Object;
-use apimachinery::{Field, GroupKind, Identity, core_group};
+use apimachinery::{Field, GroupKind, Identity, NameMap, core_group};
 
 /// Something that has to be on a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -180,54 +181,99 @@ const FIELDS: &[Fields] = &[
     ]),
 ];
 
+/// The fields of one kind below a step of their paths: what several paths have in common is walked once.
+#[derive(Default)]
+struct Paths {
+    /// The fields that are here, each by its number in the table.
+    ends: Vec<(usize, Holds)>,
+    members: Vec<(&'static str, Self)>,
+    /// Every entry of a list or mapping.
+    entries: Option<Box<Self>>,
+}
+
+/// The fields of each kind, by group and kind.
+static PATHS: LazyLock<NameMap<(&str, &str), Paths>> = LazyLock::new(|| {
+    let kinds = FIELDS.iter().flat_map(|(group, kinds, fields)| {
+        let kinds = kinds.iter().map(move |kind| (*group, *kind));
+        kinds.flat_map(|kind| fields.iter().map(move |field| (kind, field)))
+    });
+    let mut numbered: Vec<(usize, _)> = kinds.enumerate().collect();
+    // What can be chosen from is walked in the order of the choices. No two paths choose between the same steps.
+    numbered.sort_by_key(|(_, (_, (path, _)))| !path.contains('{'));
+    let mut paths: NameMap<(&str, &str), Paths> = NameMap::default();
+    for (number, (kind, (path, holds))) in numbered {
+        paths.entry(kind).or_default().add(path, "", (number, *holds));
+    }
+    paths
+});
+
+impl Paths {
+    /// Adds the end of a path, and of what follows it.
+    fn add(&mut self, path: &'static str, then: &'static str, end: (usize, Holds)) {
+        if path.is_empty() {
+            if then.is_empty() {
+                self.ends.push(end);
+            } else {
+                self.add(then, "", end);
+            }
+        } else if let Some((either, rest)) = path.strip_prefix('{').and_then(|path| path.split_once('}')) {
+            debug_assert!(then.is_empty(), "no braces inside braces");
+            for steps in either.split(',') {
+                self.add(steps, rest.trim_start_matches('.'), end);
+            }
+        } else {
+            let (step, rest) = path.split_once('.').unwrap_or((path, ""));
+            if step == "*" {
+                self.entries.get_or_insert_default().add(rest, then, end);
+            } else if let Some((_, below)) = self.members.iter_mut().find(|(name, _)| *name == step) {
+                below.add(rest, then, end);
+            } else {
+                let mut below = Self::default();
+                below.add(rest, then, end);
+                self.members.push((step, below));
+            }
+        }
+    }
+
+    /// Calls `found` with every field of an object that is there.
+    fn walk<'a>(&self, field: &Field<'a>, found: &mut dyn FnMut(&Field<'a>, usize, Holds)) {
+        for (number, holds) in &self.ends {
+            found(field, *number, *holds);
+        }
+        if let Some(entries) = &self.entries {
+            let items = field.items().chain(field.entries().map(|(_, entry)| entry));
+            for item in items.filter(Field::is_present) {
+                entries.walk(&item, found);
+            }
+        }
+        for (name, below) in &self.members {
+            if let Some(member) = field.present(name) {
+                below.walk(&member, found);
+            }
+        }
+    }
+}
+
 /// The objects that an object needs if it is in a namespace, with the pointer of each reference, in the order of the
 /// table.
 pub(super) fn needed_by(object: &Object, own: Option<&str>) -> Vec<(Needed, String)> {
     let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
+    let Some(paths) = PATHS.get(&(group, kind)) else {
+        return Vec::new();
+    };
     let mut found = Vec::new();
-    for (of_group, kinds, fields) in FIELDS {
-        if *of_group != group || !kinds.contains(&kind) {
-            continue;
-        }
-        for (path, holds) in *fields {
-            let spec = object.root().get("spec");
-            walk(&spec, path, "", &mut |field| {
-                let name = field.get("name");
-                let named = if name.is_present() { &name } else { field };
-                found.extend(needed(own, field, *holds).map(|needed| (needed, named.pointer())));
-            });
-        }
-    }
+    paths.walk(&object.root().get("spec"), &mut |field, number, holds| {
+        let name = field.get("name");
+        let named = if name.is_present() { &name } else { field };
+        found.extend(needed(own, field, holds).map(|needed| (number, (needed, named.pointer()))));
+    });
+    // Those of one field stay in the order of the object.
+    found.sort_by_key(|(number, _)| *number);
+    let mut found: Vec<(Needed, String)> = found.into_iter().map(|(_, found)| found).collect();
     if (group, kind) == ("kuadrant.io", "DNSPolicy") {
         found.extend(default_provider(object, own));
     }
     found
-}
-
-/// Calls `found` with every field that is there at the end of a path, and of what follows it.
-fn walk(field: &Field<'_>, path: &str, then: &str, found: &mut dyn FnMut(&Field<'_>)) {
-    if path.is_empty() {
-        if then.is_empty() {
-            found(field);
-        } else {
-            walk(field, then, "", found);
-        }
-    } else if let Some((either, rest)) = path.strip_prefix('{').and_then(|path| path.split_once('}')) {
-        debug_assert!(then.is_empty(), "no braces inside braces");
-        for steps in either.split(',') {
-            walk(field, steps, rest.trim_start_matches('.'), found);
-        }
-    } else {
-        let (step, rest) = path.split_once('.').unwrap_or((path, ""));
-        if step == "*" {
-            let items = field.items().chain(field.entries().map(|(_, entry)| entry));
-            for item in items.filter(Field::is_present) {
-                walk(&item, rest, then, found);
-            }
-        } else if let Some(below) = field.present(step) {
-            walk(&below, rest, then, found);
-        }
-    }
 }
 
 fn needed(own: Option<&str>, field: &Field<'_>, holds: Holds) -> Option<Needed> {
@@ -417,6 +463,101 @@ mod tests {
                     );
                 }
             }
+        }
+    }
+
+    /// The fields at the end of a path, one path after the other.
+    fn at_the_end<'a>(field: &Field<'a>, path: &'static str, then: &'static str) -> Vec<Field<'a>> {
+        if let Some((either, rest)) = path.strip_prefix('{').and_then(|path| path.split_once('}')) {
+            let choices = either.split(',');
+            return choices
+                .flat_map(|steps| at_the_end(field, steps, rest.trim_start_matches('.')))
+                .collect();
+        }
+        let (step, rest) = path.split_once('.').unwrap_or((path, ""));
+        let next: Vec<Field<'a>> = match step {
+            "" if then.is_empty() => return vec![field.clone()],
+            "" => return at_the_end(field, then, ""),
+            "*" => field
+                .items()
+                .chain(field.entries().map(|(_, entry)| entry))
+                .collect(),
+            step => field.present(step).into_iter().collect(),
+        };
+        next.iter()
+            .flat_map(|next| at_the_end(next, rest, then))
+            .collect()
+    }
+
+    /// An object with two entries of everything that a path goes through, for all paths of its kind.
+    fn grown(value: &mut Value, path: &str, leaf: &Value) {
+        let (step, rest) = path.split_once('.').unwrap_or((path, ""));
+        if step.is_empty() {
+            if !value.is_object() {
+                *value = leaf.clone();
+            }
+            return;
+        }
+        for key in if step == "*" { ["x", "y"] } else { [step; 2] } {
+            if !value.is_object() {
+                *value = json!({});
+            }
+            let fields = value.as_object_mut().unwrap();
+            if fields.get(key).is_none() {
+                fields.insert(key.to_owned(), Value::Null);
+            }
+            grown(fields.get_mut(key).unwrap(), rest, leaf);
+        }
+    }
+
+    #[test]
+    fn the_fields_of_all_paths_of_a_kind_come_path_by_path() {
+        let reference = json!({"group": "", "kind": "Thing", "name": "x", "matchLabels": {"a": "b"}});
+        for (group, kind) in FIELDS
+            .iter()
+            .flat_map(|(group, kinds, _)| kinds.iter().map(move |kind| (group, kind)))
+        {
+            let of_kind = || {
+                let of_kind = FIELDS
+                    .iter()
+                    .filter(|(of, kinds, _)| of == group && kinds.contains(kind));
+                of_kind.flat_map(|(.., fields)| fields.iter())
+            };
+            let mut spec = json!({});
+            for (path, holds) in of_kind() {
+                let leaf = if matches!(holds, Name(..)) {
+                    &json!("x")
+                } else {
+                    &reference
+                };
+                for path in spelled_out(path) {
+                    grown(&mut spec, &path, leaf);
+                }
+            }
+            let object = object(json!({
+                "apiVersion": format!("{group}/v1"), "kind": kind,
+                "metadata": {"name": "p", "namespace": "n"}, "spec": spec,
+            }));
+            let root = object.root().get("spec");
+            let expected: Vec<String> = of_kind()
+                .flat_map(|(path, holds)| {
+                    let fields = at_the_end(&root, path, "").into_iter();
+                    fields.filter_map(|field| {
+                        let name = field.get("name");
+                        needed(Some("n"), &field, *holds)?;
+                        Some(if name.is_present() {
+                            name.pointer()
+                        } else {
+                            field.pointer()
+                        })
+                    })
+                })
+                .collect();
+            assert!(!expected.is_empty(), "{group} {kind}");
+            let found = needed_by(&object, Some("n")).into_iter();
+            let mut found: Vec<String> = found.map(|(_, pointer)| pointer).collect();
+            found.truncate(expected.len());
+            assert_eq!(found, expected, "{group} {kind}");
         }
     }
 

@@ -61,26 +61,42 @@ fn enclosing(count: usize) -> u64 {
         .saturating_add(2)
 }
 
+/// How many bytes each byte of a text takes beside itself. Of U+2028 and U+2029 only the characters tell.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    reason = "evaluated when the crate is compiled, for numbers below 256"
+)]
+const ESCAPED: [u8; 256] = {
+    let mut extra = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        extra[byte] = match byte as u8 {
+            b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
+            b'<' | b'>' | b'&' | 0..=0x1f => 5,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    extra
+};
+
+#[expect(
+    clippy::indexing_slicing,
+    reason = "a byte is always an index of a table of 256"
+)]
 fn string_bytes(text: &str) -> u64 {
-    let mut extra = 2_u64;
-    let mut may_separate = false;
-    for byte in text.bytes() {
-        match byte {
-            b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => extra = extra.saturating_add(1),
-            b'<' | b'>' | b'&' | 0..=0x1f => extra = extra.saturating_add(5),
-            // The first byte of U+2028 and U+2029, and of much else.
-            0xe2 => may_separate = true,
-            _ => {}
-        }
-    }
-    if may_separate {
+    let extra = text.bytes().fold(2_u64, |extra, byte| {
+        extra.wrapping_add(u64::from(ESCAPED[usize::from(byte)]))
+    });
+    let separators = if text.is_ascii() {
+        0
+    } else {
         // Three bytes of UTF-8 become six of escape.
-        let separators = text.matches(['\u{2028}', '\u{2029}']).count();
-        extra = extra.saturating_add(u64::try_from(separators).unwrap_or(u64::MAX).saturating_mul(3));
-    }
-    u64::try_from(text.len())
-        .unwrap_or(u64::MAX)
-        .saturating_add(extra)
+        text.matches(['\u{2028}', '\u{2029}']).count().saturating_mul(3)
+    };
+    let bytes = text.len().saturating_add(separators);
+    u64::try_from(bytes).unwrap_or(u64::MAX).saturating_add(extra)
 }
 
 fn number_bytes(number: &Number) -> u64 {
