@@ -152,11 +152,20 @@ impl<'w> Allowance<'w> {
     ///
     /// # Errors
     /// There is no work left.
+    #[inline]
     pub fn spend(&mut self, steps: u64) -> Result<(), Spent> {
-        if let Some(left) = self.left.checked_sub(steps) {
-            self.left = left;
-            return Ok(());
+        match self.left.checked_sub(steps) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => self.take(steps),
         }
+    }
+
+    /// The same where its own is spent.
+    #[cold]
+    fn take(&mut self, steps: u64) -> Result<(), Spent> {
         // Whole portions, so that the sum of all objects is the same however they take turns.
         let missing = steps.saturating_sub(self.left);
         let taken = missing.div_ceil(PORTION).saturating_mul(PORTION);

@@ -7,7 +7,6 @@ mod resource;
 mod scalar;
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
@@ -70,13 +69,11 @@ fn checked(
     accepted: Option<&mut Accepted<'_>>,
     allowance: &mut Allowance<'_>,
 ) -> Vec<Violation> {
-    let work = allowance.work();
-    let lent = RefCell::new(std::mem::replace(allowance, work.allowance_of(0)));
     let mut walk = Walk {
         violations: Vec::new(),
         metadata,
         of_metadata,
-        allowance: &lent,
+        allowance,
         accepted,
         form,
         limit: VIOLATIONS_MAX,
@@ -84,9 +81,7 @@ fn checked(
         explains: true,
     };
     walk.value(node, value, &Path::Root, Mode::Strict);
-    let Walk { violations, .. } = walk;
-    *allowance = lent.into_inner();
-    violations
+    walk.violations
 }
 
 /// The stock for what this program brings along itself.
@@ -131,7 +126,7 @@ struct Walk<'s, 'w, 'a> {
     metadata: &'s Node,
     of_metadata: Metadata,
     /// The allowance of the object, including trials.
-    allowance: &'s RefCell<Allowance<'w>>,
+    allowance: &'s mut Allowance<'w>,
     accepted: Option<&'s mut Accepted<'a>>,
     form: Form,
     limit: usize,
@@ -166,17 +161,27 @@ impl Place {
     }
 }
 
-impl Walk<'_, '_, '_> {
-    fn push(&mut self, path: &Path<'_>, blocks_rules: bool, message: String) {
-        self.push_with_help(path, blocks_rules, message, None);
+impl<'w, 'a> Walk<'_, 'w, 'a> {
+    fn push(&mut self, path: &Path<'_>, blocks_rules: bool, message: impl FnOnce() -> String) {
+        self.push_with_help(path, blocks_rules, || (message(), None));
     }
 
+    #[cold]
     fn required(&mut self, path: &Path<'_>) {
         let message = "Required value".to_owned();
         self.add(Place::dotted(path), ViolationKind::Required, true, message, None);
     }
 
-    fn push_with_help(&mut self, path: &Path<'_>, blocks_rules: bool, message: String, help: Option<String>) {
+    /// Apart from the checks, and so are the texts: nearly every value is right.
+    #[cold]
+    #[inline(never)]
+    fn push_with_help(
+        &mut self,
+        path: &Path<'_>,
+        blocks_rules: bool,
+        texts: impl FnOnce() -> (String, Option<String>),
+    ) {
+        let (message, help) = texts();
         self.add(
             Place::dotted(path),
             ViolationKind::Invalid,
@@ -194,10 +199,7 @@ impl Walk<'_, '_, '_> {
         message: String,
         help: Option<String>,
     ) {
-        if self.violations.len() < self.limit
-            && self.pointers <= POINTERS_MAX
-            && self.allowance.borrow_mut().spend(STEPS_PER_VIOLATION).is_ok()
-        {
+        if !self.is_full() && self.allowance.spend(STEPS_PER_VIOLATION).is_ok() {
             self.pointers = self.pointers.saturating_add(at.pointer.len());
             self.violations.push(Violation {
                 kind,
@@ -210,36 +212,56 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Pays for looking at one value by one level of the schema.
-    fn can_go_on(&self, node: &Node) -> bool {
-        let listed = node
-            .required
-            .len()
-            .saturating_add(node.allowed.as_ref().map_or(0, Vec::len));
-        let steps = u64::try_from(listed / 16).unwrap_or(u64::MAX).saturating_add(1);
-        self.allowance.borrow_mut().spend(steps).is_ok()
+    const fn is_full(&self) -> bool {
+        self.violations.len() >= self.limit || self.pointers > POINTERS_MAX
     }
 
+    /// Only passes on to what judges it, and so needs no stack of its own.
+    #[inline(never)]
     fn value(&mut self, node: &Node, value: &Value, path: &Path<'_>, mode: Mode) {
-        if self.violations.len() >= self.limit || self.pointers > POINTERS_MAX || !self.can_go_on(node) {
+        if self.is_full() || self.allowance.spend(node.steps).is_err() {
             return;
         }
-        if value.is_null() && node.nullable {
-            return;
-        }
-        let memory = match value {
+        match value {
+            Value::Null if node.nullable => {}
             Value::Object(fields) if self.form == Form::Written && mode == Mode::Strict => {
-                fields.address().map(|address| (node, address))
+                self.once(node, value, fields, path);
             }
-            _ => None,
-        };
-        if let (Some(accepted), Some((node, address))) = (&self.accepted, memory)
+            _ => self.judge(node, value, path, mode),
+        }
+    }
+
+    /// Judges a mapping, unless it is known to be right.
+    #[inline(never)]
+    fn once(&mut self, node: &Node, value: &Value, fields: &Map, path: &Path<'_>) {
+        let address = fields.address();
+        if let (Some(accepted), Some(address)) = (&self.accepted, address)
             && accepted.has(node, address)
         {
             return;
         }
         let before = self.violations.len();
-        // A wrong type does not end it: what binds values of any type is asked all the same.
+        self.judge(node, value, path, Mode::Strict);
+        if let (Some(accepted), Some(address)) = (&mut self.accepted, address)
+            && self.violations.len() == before
+        {
+            accepted.add(node, address);
+        }
+    }
+
+    #[inline]
+    fn judge(&mut self, node: &Node, value: &Value, path: &Path<'_>, mode: Mode) {
+        match value {
+            _ if node.judges_whole => self.whole(node, value, path, mode),
+            Value::String(text) if node.takes(Type::String) => self.string(node, text, path),
+            Value::Object(fields) if node.takes(Type::Object) => self.mapping(node, fields, path, mode),
+            Value::Array(items) if node.takes(Type::Array) => self.list(node, items, path, mode),
+            _ => self.by_type(node, value, path, mode),
+        }
+    }
+
+    #[inline(never)]
+    fn by_type(&mut self, node: &Node, value: &Value, path: &Path<'_>, mode: Mode) {
         if self.type_fits(node, value, path) {
             match value {
                 Value::Object(fields) => self.mapping(node, fields, path, mode),
@@ -249,22 +271,19 @@ impl Walk<'_, '_, '_> {
                 Value::Bool(_) | Value::Null => {}
             }
         }
-        if node.judges_whole {
-            let whole = self.stored(node, value);
-            self.stored_form(|walk| walk.whole(node, &whole, path));
-        }
-        if let (Some(accepted), Some((node, address))) = (&mut self.accepted, memory)
-            && self.violations.len() == before
-        {
-            accepted.add(node, address);
-        }
     }
 
-    fn whole(&mut self, node: &Node, value: &Value, path: &Path<'_>) {
-        if let Some(allowed) = &node.allowed {
-            self.allowed(allowed, value, path);
-        }
-        self.combinators(node, value, path);
+    #[inline(never)]
+    fn whole(&mut self, node: &Node, value: &Value, path: &Path<'_>, mode: Mode) {
+        // A wrong type does not end it: what binds values of any type is asked all the same.
+        self.by_type(node, value, path, mode);
+        let whole = self.stored(node, value);
+        self.stored_form(|walk| {
+            if let Some(allowed) = &node.allowed {
+                walk.allowed(allowed, &whole, path);
+            }
+            walk.combinators(node, &whole, path);
+        });
     }
 
     /// A value as this level completes it.
@@ -324,7 +343,7 @@ impl Walk<'_, '_, '_> {
     }
 
     /// The properties whose default this schema itself refuses.
-    fn with_refused_default<'n>(&self, node: &'n Node) -> &'n [usize] {
+    fn with_refused_default<'n>(&mut self, node: &'n Node) -> &'n [usize] {
         node.with_refused_default.get_or_init(|| {
             let is_refused = |position: &&usize| {
                 let mut properties = node.properties.at(std::slice::from_ref(*position));
@@ -355,26 +374,32 @@ impl Walk<'_, '_, '_> {
                 None => ("", node.format.is_none()),
             }
         };
-        if fits {
-            return true;
-        }
+        fits || !self.is_misfit(node, value, path, expected)
+    }
+
+    /// Reports a value that is not of the type of its level, unless that is right all the same.
+    #[cold]
+    fn is_misfit(&mut self, node: &Node, value: &Value, path: &Path<'_>, expected: &str) -> bool {
         let is_numeric = matches!(node.kind, Some(Type::Integer | Type::Number)) || node.int_or_string;
         let is_text = value.is_string() || value.is_array();
         let (expected, found) = match format_of(node) {
-            Some(_) if is_text && !is_numeric => return true,
+            Some(_) if is_text && !is_numeric => return false,
             Some(format) if !is_text && !value.is_null() => (format.name(), format_name(value)),
             // Without a type every value is right.
-            _ if expected.is_empty() => return true,
+            _ if expected.is_empty() => return false,
             _ => (expected, type_name(value)),
         };
-        let message = format!(
-            "Invalid value: {found:?}: {} in body must be of type {expected}: {found:?}",
-            path.dotted()
-        );
-        self.push_with_help(path, true, message, type_help(node, value));
-        false
+        self.push_with_help(path, true, || {
+            let message = format!(
+                "Invalid value: {found:?}: {} in body must be of type {expected}: {found:?}",
+                path.dotted()
+            );
+            (message, type_help(node, value))
+        });
+        true
     }
 
+    #[inline(never)]
     fn mapping(&mut self, node: &Node, fields: &Map, path: &Path<'_>, mode: Mode) {
         for name in &node.required {
             if self.named(node, fields, name).is_none() {
@@ -384,18 +409,17 @@ impl Walk<'_, '_, '_> {
         let is_counted = node.max_properties.or(node.min_properties).is_some();
         let count = if is_counted { self.count(node, fields) } else { 0 };
         if let Some(limit) = node.max_properties.filter(|limit| exceeds(count, *limit)) {
-            self.push(
-                path,
-                true,
-                format!("Too many: {count}: must have at most {limit} items"),
-            );
+            self.push(path, true, || {
+                format!("Too many: {count}: must have at most {limit} items")
+            });
         }
         if let Some(limit) = node.min_properties.filter(|limit| falls_short(count, *limit)) {
-            let message = format!(
-                "Invalid value: {count}: {} in body should have at least {limit} properties",
-                path.dotted()
-            );
-            self.push(path, false, message);
+            self.push(path, false, || {
+                format!(
+                    "Invalid value: {count}: {} in body should have at least {limit} properties",
+                    path.dotted()
+                )
+            });
         }
         if node.resource && mode == Mode::Strict {
             self.resource(node, fields, path);
@@ -406,32 +430,32 @@ impl Walk<'_, '_, '_> {
         };
         if refused.is_empty() {
             for (name, value) in fields {
-                let property = node.properties.get(name);
-                self.field(node, property, (name, value), path, mode);
+                self.field(node, (name, value), path, mode);
             }
         } else {
-            let refused = node.properties.at(refused);
-            let defaults = refused.filter_map(|(name, property)| Some((name, property.default.as_ref()?)));
-            let all: BTreeMap<&Text, &Value> = defaults.chain(fields).collect();
-            for (name, value) in all {
-                let property = node.properties.get(name);
-                self.field(node, property, (name, value), path, mode);
-            }
+            self.with_defaults(node, refused, fields, path, mode);
         }
     }
 
-    fn field(
-        &mut self,
-        node: &Node,
-        property: Option<&Below>,
-        (name, value): (&str, &Value),
-        path: &Path<'_>,
-        mode: Mode,
-    ) {
+    /// The members of a mapping, and the defaults of these properties where it has none.
+    #[cold]
+    fn with_defaults(&mut self, node: &Node, refused: &[usize], fields: &Map, path: &Path<'_>, mode: Mode) {
+        let refused = node.properties.at(refused);
+        let defaults = refused.filter_map(|(name, property)| Some((name, property.default.as_ref()?)));
+        let all: BTreeMap<&Text, &Value> = defaults.chain(fields).collect();
+        for (name, value) in all {
+            self.field(node, (name, value), path, mode);
+        }
+    }
+
+    #[inline]
+    fn field(&mut self, node: &Node, (name, value): (&Text, &Value), path: &Path<'_>, mode: Mode) {
+        let property = node.properties.get(name);
         let here = Path::member(path, name, property.is_some());
-        let implied = node.resource && matches!(name, "apiVersion" | "kind" | "metadata");
+        let implied = node.resource && matches!(name.as_str(), "apiVersion" | "kind" | "metadata");
         match (property, &node.additional) {
             (Some(child), _) | (None, Additional::Schema(child)) => {
+                let child: &Node = child;
                 // Metadata is checked as ObjectMeta; its schema in a CRD may only narrow values.
                 let mode = if implied { Mode::ValuesOnly } else { mode };
                 if let Some(value) = self.member(Some(child), value) {
@@ -439,19 +463,16 @@ impl Walk<'_, '_, '_> {
                 }
             }
             (None, Additional::Unknown) if mode == Mode::Strict && !implied && !node.preserve_unknown => {
-                self.unknown(node, &here);
+                self.unknown(node, name, &here);
             }
             (None, _) => {}
         }
     }
 
-    fn unknown(&mut self, node: &Node, path: &Path<'_>) {
+    #[cold]
+    fn unknown(&mut self, node: &Node, name: &str, path: &Path<'_>) {
         let known = node.properties.iter().map(|(name, _)| name.to_string()).collect();
         let message = format!("unknown field {:?}", path.dotted());
-        let name = match path {
-            Path::Key(_, name) | Path::Entry(_, name) => *name,
-            _ => "",
-        };
         // A field one level too far out is the result of a wrong indentation.
         let inner = node
             .properties
@@ -462,21 +483,21 @@ impl Walk<'_, '_, '_> {
         self.add(Place::dotted(path), kind, false, message, help);
     }
 
+    #[inline(never)]
     fn list(&mut self, node: &Node, items: &[Value], path: &Path<'_>, mode: Mode) {
         let count = items.len();
         if let Some(limit) = node.max_items.filter(|limit| exceeds(count, *limit)) {
-            self.push(
-                path,
-                true,
-                format!("Too many: {count}: must have at most {limit} items"),
-            );
+            self.push(path, true, || {
+                format!("Too many: {count}: must have at most {limit} items")
+            });
         }
         if let Some(limit) = node.min_items.filter(|limit| falls_short(count, *limit)) {
-            let message = format!(
-                "Invalid value: {count}: {} in body should have at least {limit} items",
-                path.dotted()
-            );
-            self.push(path, false, message);
+            self.push(path, false, || {
+                format!(
+                    "Invalid value: {count}: {} in body should have at least {limit} items",
+                    path.dotted()
+                )
+            });
         }
         let level = node.items.as_deref();
         if let Some(level) = level {
@@ -487,19 +508,23 @@ impl Walk<'_, '_, '_> {
             }
         }
         // Two at least may be equal.
-        if items.len() < 2 {
-            return;
+        if items.len() >= 2 && (node.unique_items || !matches!(node.list_type, ListType::Atomic)) {
+            self.set(node, items, path);
         }
+    }
+
+    /// A list whose items differ, or their keys do.
+    #[inline(never)]
+    fn set(&mut self, node: &Node, items: &[Value], path: &Path<'_>) {
+        let level = node.items.as_deref();
         let whole = |walk: &Self, item: &Value| walk.item(level, item).to_string();
         if node.unique_items && has_repeat(items.iter().map(|item| whole(self, item))) {
-            self.push(
-                path,
-                false,
+            self.push(path, false, || {
                 format!(
                     "Invalid value: {} in body shouldn't contain duplicates",
                     path.dotted()
-                ),
-            );
+                )
+            });
         }
         match &node.list_type {
             ListType::Atomic => {}
@@ -562,11 +587,14 @@ impl Walk<'_, '_, '_> {
             self.value(choice, value, path, Mode::ValuesOnly);
         }
         if !node.any_of.is_empty() && !node.any_of.iter().any(|choice| self.accepts(choice, value)) {
-            let message = format!(
-                "Invalid value: \"\": {:?} must validate at least one schema (anyOf)",
-                path.dotted()
-            );
-            self.push_with_help(path, false, message, self.best_choice(&node.any_of, value, path));
+            let help = self.best_choice(&node.any_of, value, path);
+            self.push_with_help(path, false, || {
+                let message = format!(
+                    "Invalid value: \"\": {:?} must validate at least one schema (anyOf)",
+                    path.dotted()
+                );
+                (message, help)
+            });
         }
         if !node.one_of.is_empty() {
             let fitting = node
@@ -580,40 +608,43 @@ impl Walk<'_, '_, '_> {
                 } else {
                     format!("Found {fitting} valid alternatives")
                 };
-                let message = format!(
-                    "Invalid value: \"\": {:?} must validate one and only one schema (oneOf). {found}",
-                    path.dotted()
-                );
                 let help = (fitting == 0)
                     .then(|| self.best_choice(&node.one_of, value, path))
                     .flatten();
-                self.push_with_help(path, false, message, help);
+                self.push_with_help(path, false, || {
+                    let message = format!(
+                        "Invalid value: \"\": {:?} must validate one and only one schema (oneOf). {found}",
+                        path.dotted()
+                    );
+                    (message, help)
+                });
             }
         }
         if let Some(not) = node.not.as_deref()
             && self.accepts(not, value)
         {
-            let message = format!(
-                "Invalid value: \"\": {:?} must not validate the schema (not)",
-                path.dotted()
-            );
-            self.push(path, false, message);
+            self.push(path, false, || {
+                format!(
+                    "Invalid value: \"\": {:?} must not validate the schema (not)",
+                    path.dotted()
+                )
+            });
         }
     }
 
-    fn accepts(&self, node: &Node, value: &Value) -> bool {
+    fn accepts(&mut self, node: &Node, value: &Value) -> bool {
         self.trial(node, value, &Path::Root, 1).is_empty()
     }
 
-    fn trial(&self, node: &Node, value: &Value, path: &Path<'_>, limit: usize) -> Vec<Violation> {
+    fn trial(&mut self, node: &Node, value: &Value, path: &Path<'_>, limit: usize) -> Vec<Violation> {
         let mut walk = self.aside(Form::Stored, limit);
         walk.value(node, value, path, Mode::ValuesOnly);
         walk.violations
     }
 
     /// A walk whose violations are nobody's yet.
-    const fn aside(&self, form: Form, limit: usize) -> Self {
-        Self {
+    const fn aside(&mut self, form: Form, limit: usize) -> Walk<'_, 'w, 'a> {
+        Walk {
             violations: Vec::new(),
             metadata: self.metadata,
             of_metadata: self.of_metadata,
@@ -627,7 +658,7 @@ impl Walk<'_, '_, '_> {
     }
 
     /// The violations of the choice that a value comes nearest to.
-    fn best_choice(&self, choices: &[Below], value: &Value, path: &Path<'_>) -> Option<String> {
+    fn best_choice(&mut self, choices: &[Below], value: &Value, path: &Path<'_>) -> Option<String> {
         if !self.explains {
             return None;
         }

@@ -203,6 +203,7 @@ impl Compiler {
             with_default: Vec::new(),
             with_default_below: Vec::new(),
             with_refused_default: OnceLock::new(),
+            steps: 0,
             judges_whole: false,
             rules_below: false,
             rules,

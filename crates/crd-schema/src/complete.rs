@@ -22,6 +22,9 @@ pub(crate) fn contains_null(value: &Value) -> bool {
 
 /// The stored form of a value: a copy if it differs. Defaults that multiply beyond some megabytes are not filled in.
 pub(crate) fn completed<'v>(node: &Node, value: &'v Value) -> Cow<'v, Value> {
+    if !may_change(node, value) {
+        return Cow::Borrowed(value);
+    }
     let work = Work::default();
     let completed = completed_within(node, value, &mut work.allowance(value));
     completed.unwrap_or(Cow::Borrowed(value))
@@ -33,13 +36,17 @@ pub(crate) fn completed_within<'v>(
     value: &'v Value,
     allowance: &mut Allowance<'_>,
 ) -> Result<Cow<'v, Value>, Spent> {
-    let nulls = contains_null(value);
-    if !node.defaults_below && !nulls {
+    if !may_change(node, value) {
         return Ok(Cow::Borrowed(value));
     }
     let mut copy = value.clone();
-    complete(node, &mut copy, nulls, allowance)?;
+    complete(node, &mut copy, contains_null(value), allowance)?;
     Ok(Cow::Owned(copy))
+}
+
+/// Whether there is anything to fill in or to drop.
+fn may_change(node: &Node, value: &Value) -> bool {
+    node.defaults_below || (!node.is_innermost() && contains_null(value))
 }
 
 /// Fills in defaults whose parent is present, then drops nulls of fields that are not nullable.

@@ -112,6 +112,7 @@ impl Below {
 impl Deref for Below {
     type Target = Node;
 
+    #[inline]
     fn deref(&self) -> &Node {
         match self {
             Self::Compiled(node) => node,
@@ -209,6 +210,8 @@ pub(crate) struct Node {
     pub(crate) with_default_below: Vec<usize>,
     /// Those of `with_default` whose default this schema itself refuses: known when a value first lacks a field here.
     pub(crate) with_refused_default: OnceLock<Box<[usize]>>,
+    /// What it costs to look at one value, in steps.
+    pub(crate) steps: u64,
     /// Whether an enum or a choice judges the value as a whole.
     pub(crate) judges_whole: bool,
     pub(crate) rules: Rules,
@@ -226,11 +229,23 @@ impl Node {
         };
         self.with_default = of(Below::has_default);
         self.with_default_below = of(Below::has_default_below);
-        self.judges_whole = self.allowed.is_some()
-            || self.not.is_some()
-            || [&self.all_of, &self.any_of, &self.one_of]
-                .iter()
-                .any(|choices| !choices.is_empty());
+        let listed = self.allowed.as_ref().map_or(0, Vec::len);
+        let listed = self.required.len().saturating_add(listed);
+        self.steps = u64::try_from(listed / 16).unwrap_or(u64::MAX).saturating_add(1);
+        let choices = [&self.all_of, &self.any_of, &self.one_of];
+        let is_chosen = self.not.is_some() || choices.iter().any(|choices| !choices.is_empty());
+        self.judges_whole = self.allowed.is_some() || is_chosen;
+    }
+
+    /// Whether all values of a type, and no others, have the type of this level.
+    pub(crate) fn takes(&self, kind: Type) -> bool {
+        self.kind == Some(kind) && !self.int_or_string
+    }
+
+    /// Whether there are no levels below this one, but for choices.
+    pub(crate) fn is_innermost(&self) -> bool {
+        let is_mapping = matches!(self.additional, Additional::Schema(_));
+        self.properties.is_empty() && !is_mapping && self.items.is_none()
     }
 
     /// The schema of a field of a mapping.

@@ -278,6 +278,7 @@ impl<V: Clone> Map<V> {
     }
 
     /// The members, by name.
+    #[inline]
     #[must_use]
     pub fn iter(&self) -> Iter<'_, V> {
         Iter(match &self.0 {
@@ -408,6 +409,7 @@ enum Borrowed<'a, V> {
 impl<'a, V> Iterator for Iter<'a, V> {
     type Item = (&'a Text, &'a V);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
             Borrowed::Few(names, values) => Some((names.next()?, values.next()?.value()?)),

@@ -3,6 +3,8 @@
 //! Owns: the checks of `apiVersion`, `kind` and `metadata`. Flows in: the mapping that is the resource.
 //! Flows out: violations. Must not know: the fields of any kind.
 
+use std::borrow::Cow;
+
 use kube_json::{Map, Value};
 
 use crate::check::{Metadata, Mode, Place, Walk};
@@ -45,16 +47,22 @@ impl Walk<'_, '_, '_> {
                 }
             }
         }
-        let Some(metadata) = self.named_whole(node, fields, "metadata") else {
+        let Some(whole) = self.named_whole(node, fields, "metadata") else {
             return;
         };
-        let metadata = &*metadata;
+        let metadata = &*whole;
         let here = Path::Key(path, "metadata");
         let before = self.violations.len();
         match metadata {
             Value::Object(_) => {
                 let schema = self.metadata;
-                self.stored_form(|walk| walk.value(schema, metadata, &here, Mode::Strict));
+                match &whole {
+                    // ObjectMeta has no defaults and keeps every null: what is written is what would be stored.
+                    Cow::Borrowed(_) => self.value(schema, metadata, &here, Mode::Strict),
+                    Cow::Owned(_) => {
+                        self.stored_form(|walk| walk.value(schema, metadata, &here, Mode::Strict));
+                    }
+                }
                 let is_judged = node.embedded || self.of_metadata == Metadata::Judged;
                 if is_judged && self.violations.len() == before {
                     let whose = if node.embedded {
@@ -72,7 +80,7 @@ impl Walk<'_, '_, '_> {
                 }
             }
             Value::Null => {}
-            _ => self.push(&here, true, "Invalid value: must be an object".to_owned()),
+            _ => self.push(&here, true, || "Invalid value: must be an object".to_owned()),
         }
         if !node.embedded {
             let of_metadata = self.violations.iter_mut().skip(before);

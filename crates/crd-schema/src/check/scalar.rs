@@ -15,34 +15,37 @@ use crate::pattern::{Pattern, Unmatched};
 use crate::violation::{Path, ViolationKind, shown};
 
 impl Walk<'_, '_, '_> {
+    #[inline(never)]
     fn pattern(&mut self, pattern: &Pattern, text: &str, path: &Path<'_>) {
-        let allowance = self.allowance;
-        let accepts = |text: &str| pattern.accepts(text, &mut allowance.borrow_mut());
+        let mut accepts = |text: &str| pattern.accepts(text, self.allowance);
         match accepts(text) {
             Ok(true) | Err(Unmatched::Spent) => {}
             Ok(false) => {
-                let message = format!(
-                    "Invalid value: {}: {} in body should match '{}'",
-                    quoted(text),
-                    path.dotted(),
-                    pattern.as_str()
-                );
                 let help = near_text(text, |near| matches!(accepts(near), Ok(true)));
-                self.push_with_help(path, false, message, help.map(|near| format!("write `{near}`")));
+                self.push_with_help(path, false, || {
+                    let message = format!(
+                        "Invalid value: {}: {} in body should match '{}'",
+                        quoted(text),
+                        path.dotted(),
+                        pattern.as_str()
+                    );
+                    (message, help.map(|near| format!("write `{near}`")))
+                });
             }
-            Err(Unmatched::TooLarge) => {
+            Err(Unmatched::TooLarge) => self.push_with_help(path, false, || {
                 let message = format!(
                     "Invalid value: {}: it is not known whether {} in body matches its pattern: {}",
                     quoted(text),
                     path.dotted(),
                     PatternError::TooLarge
                 );
-                let help = "make the pattern of the CustomResourceDefinition smaller".to_owned();
-                self.push_with_help(path, false, message, Some(help));
-            }
+                let help = "make the pattern of the CustomResourceDefinition smaller";
+                (message, Some(help.to_owned()))
+            }),
         }
     }
 
+    #[inline(never)]
     pub(super) fn string(&mut self, node: &Node, text: &str, path: &Path<'_>) {
         // Of the length and the pattern, only the first violation is reported, as on an API server. A text has no more
         // characters than bytes, and a fourth of them at least, so few texts are counted.
@@ -51,30 +54,33 @@ impl Walk<'_, '_, '_> {
         let is_too_short =
             |limit: &u64| falls_short(text.len().div_ceil(4), *limit) && falls_short(count(), *limit);
         if let Some(limit) = node.max_length.filter(is_too_long) {
-            let message = format!("Too long: may not be more than {limit} bytes");
-            self.push(path, true, message);
+            self.push(path, true, || {
+                format!("Too long: may not be more than {limit} bytes")
+            });
         } else if let Some(limit) = node.min_length.filter(is_too_short) {
-            let message = format!(
-                "Invalid value: {}: {} in body should be at least {limit} chars long",
-                quoted(text),
-                path.dotted()
-            );
-            self.push(path, false, message);
+            self.push(path, false, || {
+                format!(
+                    "Invalid value: {}: {} in body should be at least {limit} chars long",
+                    quoted(text),
+                    path.dotted()
+                )
+            });
         } else if let Some(pattern) = &node.pattern {
             self.pattern(pattern, text, path);
         }
         if let Some(format) = format_of(node)
             && !format.accepts(text)
         {
-            let message = format!(
-                "Invalid value: {}: {} in body must be of type {}: {}",
-                quoted(text),
-                path.dotted(),
-                format.name(),
-                quoted(text)
-            );
             // A format is a type to the API server.
-            self.push(path, true, message);
+            self.push(path, true, || {
+                format!(
+                    "Invalid value: {}: {} in body must be of type {}: {}",
+                    quoted(text),
+                    path.dotted(),
+                    format.name(),
+                    quoted(text)
+                )
+            });
         }
     }
 
@@ -86,51 +92,54 @@ impl Walk<'_, '_, '_> {
         };
         let float = number.as_f64().unwrap_or(f64::NAN);
         if let Some((range, kind, format)) = range.filter(|(range, ..)| !range.contains(&float)) {
-            let message = format!(
-                "Invalid value: \"\": Checked value must be of type {kind} with format {format} in {}",
-                path.dotted()
-            );
-            let help = format!(
-                "write a number of at least {} and at most {}",
-                range.start(),
-                range.end()
-            );
-            self.push_with_help(path, false, message, Some(help));
+            self.push_with_help(path, false, || {
+                let message = format!(
+                    "Invalid value: \"\": Checked value must be of type {kind} with format {format} in {}",
+                    path.dotted()
+                );
+                let help = format!(
+                    "write a number of at least {} and at most {}",
+                    range.start(),
+                    range.end()
+                );
+                (message, Some(help))
+            });
         }
         if let Some(bound) = &node.minimum
             && breaks(number, bound, Ordering::Less)
         {
-            let or_equal = if bound.exclusive { "" } else { " or equal to" };
-            let message = format!(
-                "Invalid value: {number}: {} in body should be greater than{or_equal} {}",
-                path.dotted(),
-                bound.limit
-            );
-            self.push_with_help(path, false, message, range_help(node));
+            self.out_of_range((node, bound), number, "greater", path);
         }
         if let Some(bound) = &node.maximum
             && breaks(number, bound, Ordering::Greater)
         {
-            let or_equal = if bound.exclusive { "" } else { " or equal to" };
-            let message = format!(
-                "Invalid value: {number}: {} in body should be less than{or_equal} {}",
-                path.dotted(),
-                bound.limit
-            );
-            self.push_with_help(path, false, message, range_help(node));
+            self.out_of_range((node, bound), number, "less", path);
         }
         if let Some(step) = node.multiple_of
             && step > 0.0
         {
             let quotient = float / step;
             if (quotient - quotient.round()).abs() > 1e-9 {
-                let message = format!(
-                    "Invalid value: {number}: {} in body should be a multiple of {step}",
-                    path.dotted()
-                );
-                self.push(path, false, message);
+                self.push(path, false, || {
+                    format!(
+                        "Invalid value: {number}: {} in body should be a multiple of {step}",
+                        path.dotted()
+                    )
+                });
             }
         }
+    }
+
+    fn out_of_range(&mut self, (node, bound): (&Node, &Bound), number: &Number, side: &str, path: &Path<'_>) {
+        self.push_with_help(path, false, || {
+            let or_equal = if bound.exclusive { "" } else { " or equal to" };
+            let message = format!(
+                "Invalid value: {number}: {} in body should be {side} than{or_equal} {}",
+                path.dotted(),
+                bound.limit
+            );
+            (message, range_help(node))
+        });
     }
 
     pub(super) fn allowed(&mut self, allowed: &[Value], value: &Value, path: &Path<'_>) {
@@ -179,7 +188,7 @@ fn range_help(node: &Node) -> Option<String> {
 
 /// A text that is accepted and that a typo makes of this one: other letters' case, blanks, signs that are no letters,
 /// or a unit of time written out.
-fn near_text(text: &str, accepts: impl Fn(&str) -> bool) -> Option<String> {
+fn near_text(text: &str, mut accepts: impl FnMut(&str) -> bool) -> Option<String> {
     let trimmed = text.trim();
     let lower = trimmed.to_ascii_lowercase();
     let dashed: String = lower
