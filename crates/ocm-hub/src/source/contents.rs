@@ -71,7 +71,7 @@ impl KnownTexts {
         Self(Arc::new(files.iter().map(named).collect()))
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, feature = "git"))]
     pub(super) fn texts(&self) -> impl Iterator<Item = &Arc<String>> {
         self.0.keys().map(|(text, _)| text)
     }
