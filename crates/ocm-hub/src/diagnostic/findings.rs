@@ -362,34 +362,26 @@ impl Findings {
     pub fn order_by_position(&mut self, locate: &dyn Locate, limit: Option<usize>) {
         // Nothing to do after `finish`. The next sorts keep the order within one position.
         self.found.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
-        let mut together = Vec::new();
-        let mut open = limit.map(|limit| [limit; 2]);
-        for mut run in self.runs(locate) {
-            if let Some(left) = &mut open {
-                let mut is_seen = false;
-                for finding in run.iter().filter(|finding| finding.suppressed().is_none()) {
-                    let [errors, warnings] = &mut *left;
-                    let left = match finding.severity {
-                        Severity::Error => errors,
-                        Severity::Warning => warnings,
-                    };
-                    is_seen |= *left > 0;
-                    *left = left.saturating_sub(1);
-                }
-                if is_seen {
-                    order_run(&mut run, locate);
-                }
-                self.found.append(&mut run);
-            } else {
-                together.push(run);
+        let runs = self.runs(locate);
+        let ordered: Vec<Vec<Arc<Finding>>> = match limit {
+            // In parallel: finding a position reads its document again.
+            None => parallel::map_each(runs, |run| ordered(run, locate)),
+            Some(limit) => {
+                let mut left = Left {
+                    errors: limit,
+                    warnings: limit,
+                };
+                let one = |run: Vec<_>| {
+                    if left.take(&run) {
+                        ordered(run, locate)
+                    } else {
+                        run
+                    }
+                };
+                runs.into_iter().map(one).collect()
             }
-        }
-        // In parallel: finding a position reads its document again.
-        let ordered = parallel::map_each(together, |mut run| {
-            order_run(&mut run, locate);
-            run
-        });
-        self.found.extend(ordered.into_iter().flatten());
+        };
+        self.found = ordered.into_iter().flatten().collect();
     }
 
     /// Takes the findings apart, in the order of reading: those of a document are together. Where a place of a text that may
@@ -525,12 +517,35 @@ fn position_key<'a>(place: &Place, locate: &'a dyn Locate) -> PositionKey<'a> {
     }
 }
 
-/// Sorts the findings of one document. Those of one place have an order already.
-fn order_run(run: &mut Vec<Arc<Finding>>, locate: &dyn Locate) {
+/// How many more errors, and how many more warnings, are shown.
+struct Left {
+    errors: usize,
+    warnings: usize,
+}
+
+impl Left {
+    /// Whether any of these findings is shown. Suppressed ones are not.
+    fn take(&mut self, findings: &[Arc<Finding>]) -> bool {
+        let mut is_shown = false;
+        for finding in findings.iter().filter(|finding| finding.suppressed().is_none()) {
+            let left = match finding.severity {
+                Severity::Error => &mut self.errors,
+                Severity::Warning => &mut self.warnings,
+            };
+            is_shown |= *left > 0;
+            *left = left.saturating_sub(1);
+        }
+        is_shown
+    }
+}
+
+/// The findings of one document by their positions. Those of one place have an order already.
+fn ordered(mut run: Vec<Arc<Finding>>, locate: &dyn Locate) -> Vec<Arc<Finding>> {
     let first = run.first().map(|finding| finding.place.clone());
     if run.iter().any(|finding| Some(&finding.place) != first.as_ref()) {
-        parallel::sort_by_key(run, |finding| position_key(&finding.place, locate));
+        parallel::sort_by_key(&mut run, |finding| position_key(&finding.place, locate));
     }
+    run
 }
 
 /// The findings of a list.
