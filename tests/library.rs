@@ -56,21 +56,9 @@ fn the_findings_that_are_shown_are_the_first_of_all() {
             let text = fs::read_to_string(&path).unwrap();
             fs::write(&path, text.replace(from, to)).unwrap();
         }
-        let checked = |shown: Option<usize>| {
-            let request = Request {
-                paths: vec![scratch.path().to_owned()],
-                shown,
-                ..Request::default()
-            };
-            let loaded = pipeline::load(&request);
-            let mut findings = Findings::new();
-            pipeline::check(&loaded, &mut findings);
-            loaded.finish(&mut findings);
-            findings
-        };
-        let all = checked(None);
+        let (_, all) = checked(scratch.path(), None);
         for shown in 1..4 {
-            let some = checked(Some(shown));
+            let (_, some) = checked(scratch.path(), Some(shown));
             assert_eq!(some.summary(), all.summary(), "{hub}: {to}");
             for severity in [Severity::Error, Severity::Warning] {
                 let first = |findings: &Findings| {
@@ -85,8 +73,8 @@ fn the_findings_that_are_shown_are_the_first_of_all() {
     assert!(cut > 20, "of most, not all are shown: {cut}");
 }
 
-/// The findings of a hub, each with the file and line of its place, and of its related places.
-fn found(hub: &Path, shown: Option<usize>) -> Vec<(String, Vec<String>, Finding)> {
+/// A hub, and what is found in it.
+fn checked(hub: &Path, shown: Option<usize>) -> (Loaded, Findings) {
     let request = Request {
         paths: vec![hub.to_owned()],
         shown,
@@ -96,6 +84,12 @@ fn found(hub: &Path, shown: Option<usize>) -> Vec<(String, Vec<String>, Finding)
     let mut findings = Findings::new();
     pipeline::check(&loaded, &mut findings);
     loaded.finish(&mut findings);
+    (loaded, findings)
+}
+
+/// The findings of a hub, each with the file and line of its place, and of its related places.
+fn found(hub: &Path, shown: Option<usize>) -> Vec<(String, Vec<String>, Finding)> {
+    let (loaded, findings) = checked(hub, shown);
     let at = |place: &Place| {
         let span = loaded.sources.locate(place);
         span.map_or_else(String::new, |span| {

@@ -38,16 +38,25 @@ const PLAIN_START: ByteSet = {
     set
 };
 
-/// Bytes that need a closer look inside a plain scalar: controls, `:`, `#`, and all that is not ASCII.
+/// Whether a byte needs a closer look inside a plain scalar: controls, `:`, `#`, and all that is not ASCII. Without branches,
+/// so that many bytes are one instruction.
+const fn needs_look(byte: u8) -> bool {
+    (byte.wrapping_sub(b' ') >= 0x5F) | (byte == b':') | (byte == b'#')
+}
+
+/// The words that some reader takes for null or a boolean, in whatever case.
+const WORDS: [&str; 9] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
+
+/// What they begin with.
 #[expect(clippy::indexing_slicing, reason = "evaluated when the crate is compiled")]
-const NEEDS_LOOK: ByteSet = {
-    let mut set = byte_set(b":#\x7F");
-    let mut byte = 0;
-    while byte < 256 {
-        if byte < 0x20 || byte >= 0x80 {
-            set[byte] = true;
-        }
-        byte += 1;
+const BEGINS_WORD: ByteSet = {
+    let mut set = byte_set(b"");
+    let mut word = 0;
+    while word < WORDS.len() {
+        let first = WORDS[word].as_bytes()[0];
+        set[first as usize] = true;
+        set[first.to_ascii_uppercase() as usize] = true;
+        word += 1;
     }
     set
 };
@@ -94,7 +103,7 @@ pub(super) fn is_plain(text: &str) -> bool {
     let mut at = 0;
     while let Some(offset) = bytes
         .get(at..)
-        .and_then(|tail| tail.iter().position(|byte| NEEDS_LOOK[usize::from(*byte)]))
+        .and_then(|tail| tail.iter().position(|byte| needs_look(*byte)))
     {
         let found = at + offset;
         let byte = bytes.get(found).copied().unwrap_or(0);
@@ -122,28 +131,24 @@ pub(super) fn is_plain(text: &str) -> bool {
     (ascii || is_plain_beyond_ascii(text)) && is_plain_by_start(*first, text)
 }
 
-/// Whether no byte needs a closer look, as with most texts. Eight bytes at a time, without branches.
-#[expect(
-    clippy::indexing_slicing,
-    reason = "a byte is always an index of a table of 256"
-)]
+/// Whether no byte needs a closer look, as with most texts. Eight bytes at a time.
 fn needs_no_look(bytes: &[u8]) -> bool {
-    let needs = |byte: u8| {
-        u8::from(byte.wrapping_sub(b' ') >= 0x5F) | u8::from(byte == b':') | u8::from(byte == b'#')
-    };
     let mut eights = bytes.chunks_exact(8);
-    let is_free = |eight: &[u8]| eight.iter().fold(0, |seen, byte| seen | needs(*byte)) == 0;
+    let is_free = |eight: &[u8]| {
+        eight
+            .iter()
+            .fold(0, |seen, byte| seen | u8::from(needs_look(*byte)))
+            == 0
+    };
     let mut rest = eights.remainder().iter();
-    eights.all(is_free) && rest.all(|byte| !NEEDS_LOOK[usize::from(*byte)])
+    eights.all(is_free) && !rest.any(|byte| needs_look(*byte))
 }
 
 /// The rule of [`is_plain`] that goes by the whole of a text.
 fn is_plain_by_start(first: u8, text: &str) -> bool {
     match first {
         b'0'..=b'9' | b'.' | b'+' => !looks_like_number(text) && !text.starts_with("..."),
-        // The words begin with these.
-        b'y' | b'Y' | b'n' | b'N' | b'o' | b'O' | b't' | b'T' | b'f' | b'F' => !is_word(text),
-        _ => true,
+        _ => !is_word(first, text),
     }
 }
 
@@ -164,10 +169,13 @@ fn is_plain_beyond_ascii(text: &str) -> bool {
     true
 }
 
-/// Whether some reader takes the text for null or a boolean, in whatever case.
-fn is_word(text: &str) -> bool {
-    const WORDS: [&str; 9] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
-    text.len() <= 5 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
+/// Whether some reader takes the text for null or a boolean.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "a byte is always an index of a table of 256"
+)]
+fn is_word(first: u8, text: &str) -> bool {
+    BEGINS_WORD[usize::from(first)] && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// Whether some reader could take a text that starts with a digit, a dot or a plus for a number or a time.

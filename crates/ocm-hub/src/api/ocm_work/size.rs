@@ -86,6 +86,7 @@ const ESCAPED: [u8; 256] = {
     reason = "a byte is always an index of a table of 256"
 )]
 fn string_bytes(text: &str) -> u64 {
+    // No text is so long that this wraps: that would take 2^61 bytes.
     let extra = text.bytes().fold(2_u64, |extra, byte| {
         extra.wrapping_add(u64::from(ESCAPED[usize::from(byte)]))
     });
