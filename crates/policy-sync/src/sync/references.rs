@@ -38,7 +38,7 @@ type Referrer<'a> = (&'a Object, Text);
 struct Missing<'a> {
     /// The clusters without it, one list for each copy that needs it.
     clusters: Few<Without<'a>>,
-    /// In the order of the input's kinds and names.
+    /// In the order of the input's kinds and names, an object again where it is a part of several copies.
     referrers: Few<Referrer<'a>>,
 }
 
@@ -51,6 +51,14 @@ impl<'a> Missing<'a> {
         if !is_known {
             self.clusters.push(lacking);
         }
+    }
+
+    /// The references to it, each once.
+    fn referrers(&self) -> Vec<&Referrer<'a>> {
+        let mut known = NameSet::default();
+        let is_new =
+            |(object, pointer): &&Referrer<'a>| known.insert((std::ptr::from_ref(*object), pointer.clone()));
+        self.referrers.iter().filter(is_new).collect()
     }
 
     /// The namespaces of the hub where it may be, sorted.
@@ -274,7 +282,11 @@ fn look<'a>(
         };
         if let Some(source) = written {
             let referrer = (*source, shared.shared(pointer.into()));
-            if !missing.referrers.iter().any(|known| is_same(known, &referrer)) {
+            // Other variants of the same objects have the same references. Further back there may be a hundred thousand.
+            let of_these =
+                |known: &&Referrer<'a>| sources.iter().any(|source| std::ptr::eq(*source, known.0));
+            let mut latest = missing.referrers.iter().rev().take_while(of_these);
+            if !latest.any(|known| is_same(known, &referrer)) {
                 missing.referrers.push(referrer);
             }
         }
@@ -311,7 +323,8 @@ fn not_shipped(
     missing: &Missing<'_>,
     shared: &mut SharedTexts,
 ) -> Option<Finding> {
-    let (referrer, pointer) = missing.referrers.first()?;
+    let referrers = missing.referrers();
+    let (referrer, pointer) = referrers.first()?;
     let clusters = fitting_names(clusters, CLUSTERS_WIDTH);
     let what = match needed {
         Needed::Object(identity) => identity.to_string(),
@@ -336,7 +349,7 @@ fn not_shipped(
     // A kind that is wrong makes another reference of it.
     .follows_from(referrer.place(&kind_of(pointer)))
     .follows_from(referrer.place(pointer));
-    let others = missing.referrers.iter().skip(1);
+    let others = referrers.iter().skip(1);
     for (referrer, pointer) in others.clone().take(MOST_PLACES) {
         finding = finding.related(referrer.place(pointer), format!("and by {}", referrer.identity()));
     }
