@@ -40,8 +40,8 @@ const PLAIN_START: ByteSet = {
 
 /// Whether a byte needs a closer look inside a plain scalar: controls, `:`, `#`, and all that is not ASCII. Without branches,
 /// so that many bytes are one instruction.
-const fn needs_look(byte: u8) -> bool {
-    (byte.wrapping_sub(b' ') >= 0x5F) | (byte == b':') | (byte == b'#')
+fn needs_look(byte: u8) -> bool {
+    u8::from(byte.wrapping_sub(b' ') >= 0x5F) | u8::from(byte == b':') | u8::from(byte == b'#') != 0
 }
 
 /// The words that some reader takes for null or a boolean, in whatever case.
