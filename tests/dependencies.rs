@@ -21,6 +21,38 @@ fn every_direct_dependency_has_its_reason_and_every_reason_its_dependency() {
 }
 
 #[test]
+fn the_member_without_code_has_all_dependencies_with_all_their_features() {
+    let metadata = metadata(&["--no-deps"]);
+    let packages = metadata["packages"].as_array().expect("packages");
+    let own: BTreeSet<&str> = packages
+        .iter()
+        .filter_map(|package| package["name"].as_str())
+        .collect();
+    let mut wanted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut listed = wanted.clone();
+    for package in packages {
+        let lists = if package["name"] == WITHOUT_CODE {
+            &mut listed
+        } else {
+            &mut wanted
+        };
+        for dependency in package["dependencies"].as_array().expect("dependencies") {
+            let name = dependency["name"].as_str().expect("a name");
+            if own.contains(name) {
+                continue;
+            }
+            let features = lists.entry(name).or_default();
+            let named = dependency["features"].as_array().expect("features");
+            features.extend(named.iter().filter_map(Value::as_str));
+            if dependency["uses_default_features"] == true {
+                features.insert("default");
+            }
+        }
+    }
+    assert_eq!(listed, wanted, ".ci/dependencies/Cargo.toml");
+}
+
+#[test]
 fn no_dependency_needs_a_newer_rust_than_is_promised() {
     let metadata = of_this_platform();
     let packages = metadata["packages"].as_array().expect("packages");
@@ -160,7 +192,10 @@ fn the_readme_promises_the_rust_that_cargo_toml_promises() {
     }
 }
 
-/// The names of direct dependencies of all members: those that are shipped, and those of tests alone.
+/// The member that only has dependencies, those of all others (.ci/dependencies/Cargo.toml).
+const WITHOUT_CODE: &str = "all-dependencies";
+
+/// The names of direct dependencies of all members with code: those that are shipped, and those of tests alone.
 fn direct() -> (BTreeSet<String>, BTreeSet<String>) {
     let metadata = metadata(&["--no-deps"]);
     let packages = metadata["packages"].as_array().expect("packages");
@@ -169,7 +204,8 @@ fn direct() -> (BTreeSet<String>, BTreeSet<String>) {
         .filter_map(|package| package["name"].as_str())
         .collect();
     let mut only_tests: BTreeMap<&str, bool> = BTreeMap::new();
-    let of_packages = packages.iter().flat_map(|package| {
+    let with_code = packages.iter().filter(|package| package["name"] != WITHOUT_CODE);
+    let of_packages = with_code.flat_map(|package| {
         let dependencies = package["dependencies"].as_array().expect("dependencies");
         dependencies.iter().map(move |dependency| (package, dependency))
     });

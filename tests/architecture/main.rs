@@ -368,7 +368,10 @@ fn crates() -> Vec<(String, String)> {
     crates
 }
 
-/// The packages of the workspace, as Cargo reads them.
+/// The member that only has dependencies (.ci/dependencies/Cargo.toml).
+const WITHOUT_CODE: &str = "all-dependencies";
+
+/// The packages of the workspace that have code, as Cargo reads them.
 fn metadata() -> &'static [Value] {
     static PACKAGES: OnceLock<Vec<Value>> = OnceLock::new();
     PACKAGES.get_or_init(|| {
@@ -378,7 +381,9 @@ fn metadata() -> &'static [Value] {
             .output()
             .expect("cargo");
         let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo metadata");
-        metadata["packages"].as_array().expect("packages").clone()
+        let mut packages = metadata["packages"].as_array().expect("packages").clone();
+        packages.retain(|package| package["name"] != WITHOUT_CODE);
+        packages
     })
 }
 

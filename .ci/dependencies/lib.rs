@@ -1,0 +1,1 @@
+//! No code: the manifest beside it is what counts.
