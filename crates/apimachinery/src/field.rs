@@ -136,30 +136,34 @@ impl<'a> Field<'a> {
     }
 
     /// The member `key`; absent when this is absent or no mapping.
+    #[inline]
     #[must_use]
     pub fn get(&self, key: &'a str) -> Self {
-        let value = self.value.and_then(|value| value.as_object()?.get(key));
-        self.below(Step::Member(key), value)
+        self.below(Step::Member(key), self.member(key))
+    }
+
+    #[inline]
+    fn member(&self, key: &str) -> Option<&'a Value> {
+        self.value?.as_object()?.get(key)
     }
 
     /// The member `key`, if it is present and not null. Most of what may be there is not: that costs no cursor.
+    #[inline]
     #[must_use]
     pub fn present(&self, key: &'a str) -> Option<Self> {
-        let value = self.value?.as_object()?.get(key)?;
+        let value = self.member(key)?;
         (!value.is_null()).then(|| self.below(Step::Member(key), Some(value)))
     }
 
     /// Whether the member `key` is present and not null.
+    #[inline]
     #[must_use]
     pub fn has(&self, key: &str) -> bool {
-        let mapping = self.value.and_then(Value::as_object);
-        mapping
-            .and_then(|mapping| mapping.get(key))
-            .is_some_and(|value| !value.is_null())
+        self.member(key).is_some_and(|value| !value.is_null())
     }
 
     /// The elements of a list; none when this is absent or no list.
-    pub fn items(&self) -> impl ExactSizeIterator<Item = Self> + use<'a> {
+    pub fn items(&self) -> impl ExactSizeIterator<Item = Self> + Clone + use<'a> {
         let list = self.clone();
         let items = self
             .value
@@ -183,6 +187,14 @@ impl<'a> Field<'a> {
         })
     }
 
+    /// The names of the members of a mapping, in their order; none when this is absent or no mapping.
+    pub fn names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let mapping = self.value.and_then(Value::as_object);
+        mapping
+            .into_iter()
+            .flat_map(|mapping| mapping.keys().map(|name| name.as_str()))
+    }
+
     /// The entries of a mapping in the order of its map; none when this is absent or no mapping.
     pub fn entries(&self) -> impl Iterator<Item = (&'a str, Self)> + use<'a> {
         let mapping = self.clone();
@@ -201,9 +213,36 @@ impl<'a> Field<'a> {
 
     /// The string of the member `key`; `None` when absent or of another type. Without a cursor on it, which would be copied
     /// for nothing.
+    #[inline]
     #[must_use]
     pub fn text(&self, key: &str) -> Option<&'a str> {
-        self.value?.as_object()?.get(key)?.as_str()
+        self.member(key)?.as_str()
+    }
+
+    /// The string of the member `key`, or what is in its way; `Ok(None)` when absent. Most are as they should be: that
+    /// costs no cursor.
+    ///
+    /// # Errors
+    /// [`Mismatch`] if the value is not a string.
+    pub fn string_of(&self, key: &'a str) -> Result<Option<&'a str>, Mismatch> {
+        match self.member(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => self.get(key).string(),
+        }
+    }
+
+    /// The integer of the member `key`, or what is in its way; `Ok(None)` when absent. It costs no cursor, either.
+    ///
+    /// # Errors
+    /// [`Mismatch`] if the value is not a 64-bit integer.
+    pub fn integer_of(&self, key: &'a str) -> Result<Option<i64>, Mismatch> {
+        match self.member(key) {
+            None => Ok(None),
+            Some(value) => {
+                whole_number(value).map_or_else(|| self.get(key).integer(), |number| Ok(Some(number)))
+            }
+        }
     }
 
     /// The string here, or what is in its way; `Ok(None)` when absent.

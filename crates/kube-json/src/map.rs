@@ -11,7 +11,7 @@ use std::sync::Arc;
 use ecow::EcoVec;
 
 use crate::Text;
-use crate::names::Names;
+use crate::names::{Names, bucket};
 
 /// More members than this are kept in a tree: a new name in a list makes a new list, and somebody may write an object with
 /// 100,000 members.
@@ -131,12 +131,18 @@ impl<V: Clone> Map<V> {
     }
 
     /// The value of this name.
+    #[inline]
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&V> {
+        // Apart, so that the compiler finds the bucket of a name that stands in the code, as most do.
+        self.get_in(bucket(name), name)
+    }
+
+    fn get_in(&self, bucket: usize, name: &str) -> Option<&V> {
         match &self.0 {
             Members::Few(list) => {
                 let (names, values) = parts(list)?;
-                values.get(names.position(name)?)?.value()
+                values.get(names.position_in(bucket, name)?)?.value()
             }
             Members::Many(tree) => tree.get(name),
         }

@@ -61,9 +61,15 @@ impl Names {
     #[inline]
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
+        self.position_in(bucket(name), name)
+    }
+
+    /// Where a name is, of which somebody knows the bucket.
+    #[inline]
+    pub(crate) fn position_in(&self, bucket: usize, name: &str) -> Option<usize> {
         match &self.0 {
             List::Short(names) => names.iter().position(|there| is_same(there, name)),
-            List::Long(table) => table.position(name),
+            List::Long(table) => table.position(bucket, name),
         }
     }
 
@@ -171,8 +177,7 @@ impl Table {
     }
 
     #[inline]
-    fn position(&self, name: &str) -> Option<usize> {
-        let bucket = bucket(name);
+    fn position(&self, bucket: usize, name: &str) -> Option<usize> {
         let first = usize::from(*self.first.get(bucket)?).checked_sub(1)?;
         match self.names.get(first) {
             Some(there) if is_same_short(there, name) => Some(first),
@@ -209,7 +214,7 @@ thread_local! {
 
 /// Names differ in their length or at their ends, in most cases.
 #[inline]
-fn bucket(name: &str) -> usize {
+pub(crate) fn bucket(name: &str) -> usize {
     let bytes = name.as_bytes();
     let byte = |byte: Option<&u8>| byte.copied().map_or(0, usize::from);
     let mixed = byte(bytes.first()) ^ byte(bytes.last()) << 7 ^ bytes.len() << 14;

@@ -248,6 +248,7 @@ pub trait Step {
 }
 
 impl Step for &str {
+    #[inline]
     fn of(self, value: &Value) -> Option<&Value> {
         value.as_object()?.get(self)
     }

@@ -38,16 +38,17 @@ impl<'a, 'f> Reading<'a, 'f> {
         self.findings.push(finding);
     }
 
-    /// The string in `field`, or `None` when it is absent or wrong.
-    pub fn string(&mut self, field: &Field<'a>) -> Option<&'a str> {
-        let value = field.string();
+    /// The string of the member `key` of `holder`, or `None` when it is absent or wrong.
+    pub fn string(&mut self, holder: &Field<'a>, key: &'a str) -> Option<&'a str> {
+        let value = holder.string_of(key);
         self.checked(value)
     }
 
     /// The host name in `field`, or `None` when it is absent, empty or wrong. One that is still a variable can be read,
     /// and no API server takes it.
     pub(crate) fn hostname(&mut self, field: &Field<'a>) -> Option<&'a str> {
-        let name = self.string(field).filter(|name| !name.is_empty())?;
+        let name = field.string();
+        let name = self.checked(name).filter(|name| !name.is_empty())?;
         if first_variable(name).is_some() {
             self.findings.push(
                 Finding::new(
@@ -61,21 +62,20 @@ impl<'a, 'f> Reading<'a, 'f> {
         Some(name)
     }
 
-    /// The integer in `field`, or `None` when it is absent or wrong.
-    pub(crate) fn integer(&mut self, field: &Field<'a>) -> Option<i64> {
-        let value = field.integer();
+    /// The integer of the member `key` of `holder`, or `None` when it is absent or wrong.
+    pub(crate) fn integer(&mut self, holder: &Field<'a>, key: &'a str) -> Option<i64> {
+        let value = holder.integer_of(key);
         self.checked(value)
     }
 
-    /// The string in `field`; that it is absent or empty is a finding.
-    pub(crate) fn required_string(&mut self, field: &Field<'a>) -> Option<&'a str> {
-        let before = self.wrong;
-        self.wrong = false;
-        let found = self.string(field).filter(|text| !text.is_empty());
-        if found.is_none() && !self.wrong {
-            self.missing(&field.pointer());
+    /// The string of the member `key` of `holder`; that it is absent or empty is a finding.
+    pub(crate) fn required_string(&mut self, holder: &Field<'a>, key: &'a str) -> Option<&'a str> {
+        let value = holder.string_of(key);
+        let is_of_its_type = value.is_ok();
+        let found = self.checked(value).filter(|text| !text.is_empty());
+        if found.is_none() && is_of_its_type {
+            self.missing(&holder.get(key).pointer());
         }
-        self.wrong |= before;
         found
     }
 

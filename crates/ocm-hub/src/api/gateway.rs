@@ -43,13 +43,13 @@ impl<'a> GatewayClass<'a> {
     pub fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
-        let controller_name = reading.required_string(&spec.get("controllerName"))?;
+        let controller_name = reading.required_string(&spec, "controllerName")?;
         let reference = spec.get("parametersRef");
         if reading.mapping(&reference) {
-            reading.string(&reference.get("group"));
-            reading.required_string(&reference.get("kind"));
-            reading.required_string(&reference.get("name"));
-            reading.string(&reference.get("namespace"));
+            reading.string(&reference, "group");
+            reading.required_string(&reference, "kind");
+            reading.required_string(&reference, "name");
+            reading.string(&reference, "namespace");
         }
         (!reading.is_wrong()).then_some(Self {
             object,
@@ -113,7 +113,7 @@ impl<'a> Gateway<'a> {
     pub fn read(object: &'a Object, findings: &mut Findings) -> Option<Self> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
-        let class_name = reading.required_string(&spec.get("gatewayClassName"))?;
+        let class_name = reading.required_string(&spec, "gatewayClassName")?;
         let mut listeners = Vec::new();
         for field in reading.items(&spec.get("listeners")) {
             listeners.push(listener(&mut reading, field)?);
@@ -132,11 +132,11 @@ impl<'a> Gateway<'a> {
 
 fn listener<'a>(reading: &mut Reading<'a, '_>, field: Field<'a>) -> Option<Listener<'a>> {
     Some(Listener {
-        name: reading.required_string(&field.get("name"))?,
+        name: reading.required_string(&field, "name")?,
         hostname: reading.hostname(&field.get("hostname")),
         // An XListenerSet of release 1.4 writes 0 for a port that its implementation chooses.
-        port: reading.integer(&field.get("port")).filter(|port| *port != 0),
-        protocol: reading.string(&field.get("protocol")).unwrap_or_default(),
+        port: reading.integer(&field, "port").filter(|port| *port != 0),
+        protocol: reading.string(&field, "protocol").unwrap_or_default(),
         certificate_refs: certificate_refs(reading, &field),
         pointer: field.pointer(),
         field,
@@ -199,11 +199,11 @@ impl<'a> ListenerSet<'a> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
         let parent = spec.get("parentRef");
-        let group = reading.string(&parent.get("group")).unwrap_or(GROUP);
-        let kind = reading.string(&parent.get("kind")).unwrap_or("Gateway");
-        let gateway = reading.required_string(&parent.get("name"))?;
+        let group = reading.string(&parent, "group").unwrap_or(GROUP);
+        let kind = reading.string(&parent, "kind").unwrap_or("Gateway");
+        let gateway = reading.required_string(&parent, "name")?;
         let gateway_namespace = reading
-            .string(&parent.get("namespace"))
+            .string(&parent, "namespace")
             .filter(|namespace| !namespace.is_empty());
         let mut listeners = Vec::new();
         for field in reading.items(&spec.get("listeners")) {
@@ -226,10 +226,10 @@ fn certificate_refs<'a>(reading: &mut Reading<'a, '_>, listener: &Field<'a>) -> 
         .into_iter()
         .filter_map(|reference| {
             Some(CertificateRef {
-                group: reading.string(&reference.get("group")).unwrap_or_default(),
-                kind: reading.string(&reference.get("kind")).unwrap_or("Secret"),
-                name: reading.required_string(&reference.get("name"))?,
-                namespace: reading.string(&reference.get("namespace")),
+                group: reading.string(&reference, "group").unwrap_or_default(),
+                kind: reading.string(&reference, "kind").unwrap_or("Secret"),
+                name: reading.required_string(&reference, "name")?,
+                namespace: reading.string(&reference, "namespace"),
                 pointer: reference.pointer(),
             })
         })
@@ -258,11 +258,9 @@ impl<'a> ReferenceGrant<'a> {
             .items(&spec.get("from"))
             .map(|entry| {
                 (
-                    core_group(reading.string(&entry.get("group")).unwrap_or_default()),
-                    reading.required_string(&entry.get("kind")).unwrap_or_default(),
-                    reading
-                        .required_string(&entry.get("namespace"))
-                        .unwrap_or_default(),
+                    core_group(reading.string(&entry, "group").unwrap_or_default()),
+                    reading.required_string(&entry, "kind").unwrap_or_default(),
+                    reading.required_string(&entry, "namespace").unwrap_or_default(),
                 )
             })
             .collect();
@@ -270,9 +268,9 @@ impl<'a> ReferenceGrant<'a> {
             .items(&spec.get("to"))
             .map(|entry| {
                 (
-                    core_group(reading.string(&entry.get("group")).unwrap_or_default()),
-                    reading.required_string(&entry.get("kind")).unwrap_or_default(),
-                    reading.string(&entry.get("name")).filter(|name| !name.is_empty()),
+                    core_group(reading.string(&entry, "group").unwrap_or_default()),
+                    reading.required_string(&entry, "kind").unwrap_or_default(),
+                    reading.string(&entry, "name").filter(|name| !name.is_empty()),
                 )
             })
             .collect();

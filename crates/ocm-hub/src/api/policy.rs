@@ -64,7 +64,7 @@ fn read_reference<'a>(
     object: &'a Object,
     reference: &Field<'a>,
 ) -> Option<TargetRef<'a>> {
-    let group = core_group(reading.string(&reference.get("group")).unwrap_or_default());
+    let group = core_group(reading.string(reference, "group").unwrap_or_default());
     if let Some((bare, _)) = group.split_once('/') {
         reading.wrong(
             Finding::new(
@@ -79,17 +79,17 @@ fn read_reference<'a>(
     }
     Some(TargetRef {
         group,
-        kind: reading.required_string(&reference.get("kind"))?,
+        kind: reading.required_string(reference, "kind")?,
         name: if reference.get("selector").is_present() {
-            reading.string(&reference.get("name")).unwrap_or_default()
+            reading.string(reference, "name").unwrap_or_default()
         } else {
-            reading.required_string(&reference.get("name"))?
+            reading.required_string(reference, "name")?
         },
         namespace: reading
-            .string(&reference.get("namespace"))
+            .string(reference, "namespace")
             .filter(|namespace| !namespace.is_empty()),
         section_name: reading
-            .string(&reference.get("sectionName"))
+            .string(reference, "sectionName")
             .filter(|section| !section.is_empty()),
         pointer: reference.pointer(),
     })
@@ -134,10 +134,10 @@ pub fn target_selectors<'a>(object: &'a Object, findings: &mut Findings) -> Vec<
     let entries = reading.items(&object.root().get("spec").get("targetSelectors"));
     entries
         .filter_map(|entry| {
-            let kind = reading.required_string(&entry.get("kind"))?;
-            let group = core_group(reading.string(&entry.get("group")).unwrap_or(GROUP));
+            let kind = reading.required_string(&entry, "kind")?;
+            let group = core_group(reading.string(&entry, "group").unwrap_or(GROUP));
             let section_name = reading
-                .string(&entry.get("sectionName"))
+                .string(&entry, "sectionName")
                 .filter(|section| !section.is_empty());
             let Some(selector) = Selector::read(&entry) else {
                 reading.wrong(

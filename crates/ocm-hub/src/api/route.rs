@@ -234,18 +234,14 @@ fn parent_ref<'a>(
     position: usize,
 ) -> Option<ParentRef<'a>> {
     Some(ParentRef {
-        group: reading.string(&field.get("group")).unwrap_or(GROUP),
-        kind: reading.string(&field.get("kind")).unwrap_or("Gateway"),
-        name: reading.required_string(&field.get("name"))?,
-        namespace: field
-            .present("namespace")
-            .and_then(|namespace| reading.string(&namespace))
+        group: reading.string(field, "group").unwrap_or(GROUP),
+        kind: reading.string(field, "kind").unwrap_or("Gateway"),
+        name: reading.required_string(field, "name")?,
+        namespace: reading.string(field, "namespace").filter(|text| !text.is_empty()),
+        section_name: reading
+            .string(field, "sectionName")
             .filter(|text| !text.is_empty()),
-        section_name: field
-            .present("sectionName")
-            .and_then(|name| reading.string(&name))
-            .filter(|text| !text.is_empty()),
-        port: field.present("port").and_then(|port| reading.integer(&port)),
+        port: reading.integer(field, "port"),
         at: ParentPlace::Entry(position),
     })
 }
@@ -271,7 +267,7 @@ fn route_rule<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>, rule: usize)
     }
     mirrors(reading, field, at, &mut backends);
     RouteRule {
-        name: reading.string(&field.get("name")).filter(|name| !name.is_empty()),
+        name: reading.string(field, "name").filter(|name| !name.is_empty()),
         backends,
         delegates,
     }
@@ -305,20 +301,11 @@ fn backend_ref<'a>(
     at: BackendPlace,
 ) -> Option<BackendRef<'a>> {
     Some(BackendRef {
-        group: field
-            .present("group")
-            .and_then(|group| reading.string(&group))
-            .map_or("", core_group),
-        kind: field
-            .present("kind")
-            .and_then(|kind| reading.string(&kind))
-            .unwrap_or("Service"),
-        name: reading.required_string(&field.get("name"))?,
-        namespace: field
-            .present("namespace")
-            .and_then(|namespace| reading.string(&namespace))
-            .filter(|text| !text.is_empty()),
-        port: field.present("port").and_then(|port| reading.integer(&port)),
+        group: reading.string(field, "group").map_or("", core_group),
+        kind: reading.string(field, "kind").unwrap_or("Service"),
+        name: reading.required_string(field, "name")?,
+        namespace: reading.string(field, "namespace").filter(|text| !text.is_empty()),
+        port: reading.integer(field, "port"),
         at,
     })
 }

@@ -122,7 +122,10 @@ fn cluster_names<'a>(
     let mut clusters = Vec::new();
     for decision in decisions {
         let field = decision.get("clusterName");
-        let Some(name) = reading.string(&field).filter(|name| !name.is_empty()) else {
+        let Some(name) = reading
+            .string(&decision, "clusterName")
+            .filter(|name| !name.is_empty())
+        else {
             continue;
         };
         if let Err(error) = check_cluster_name(name) {

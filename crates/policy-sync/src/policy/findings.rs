@@ -7,6 +7,8 @@
 
 use std::collections::BTreeSet;
 
+use kube_json::Value;
+
 use super::ancestor::MAX_ANCESTORS;
 use super::attachment::Attachments;
 use super::condition::Outcome;
@@ -94,22 +96,27 @@ pub fn outcomes(
 /// Filters of a route that name a policy: it applies before all policies that target the rule
 /// (docs/systems/other-policies.md#kgateway).
 fn by_filter(route: &Object, findings: &mut Findings) {
-    let rules = route.root().get("spec").get("rules");
-    for rule in rules.items() {
-        let backends = rule.present("backendRefs");
-        let of_backends = backends
-            .iter()
-            .flat_map(|backends| backends.items_with("filters"));
-        let lists = rule.present("filters").into_iter().chain(of_backends);
-        for named in lists.flat_map(|filters| filters.items_with("extensionRef")) {
-            let Some(kind) = named.text("kind").filter(|kind| kind.ends_with("Policy")) else {
+    // Without cursors: of many thousands of filters, hardly one names a policy.
+    for (rule_at, rule) in items(route.value.get("spec"), "rules") {
+        let of_rule = items(Some(rule), "filters").map(|filter| (None, filter));
+        let of_backends = items(Some(rule), "backendRefs").flat_map(|(backend, holder)| {
+            items(Some(holder), "filters").map(move |filter| (Some(backend), filter))
+        });
+        for (backend, (filter_at, filter)) in of_rule.chain(of_backends) {
+            let Some(named) = filter.get("extensionRef") else {
                 continue;
             };
-            let name = named.text("name").unwrap_or_default();
+            let text = |name: &str| named.get(name).and_then(Value::as_str);
+            let Some(kind) = text("kind").filter(|kind| kind.ends_with("Policy")) else {
+                continue;
+            };
+            let name = text("name").unwrap_or_default();
+            let backend = backend.map_or_else(String::new, |at| format!("/backendRefs/{at}"));
+            let pointer = format!("/spec/rules/{rule_at}{backend}/filters/{filter_at}/extensionRef");
             findings.push(
                 Finding::new(
                     Code::POLICY_NOT_EVALUATED,
-                    route.place(&named.pointer()),
+                    route.place(&pointer),
                     format!(
                         "{} names {kind} {name} as a filter, so the reports about this rule leave that policy out",
                         route.identity()
@@ -120,6 +127,12 @@ fn by_filter(route: &Object, findings: &mut Findings) {
             );
         }
     }
+}
+
+/// The items of a list of a mapping, with their positions.
+fn items<'v>(holder: Option<&'v Value>, name: &str) -> impl Iterator<Item = (usize, &'v Value)> + use<'v> {
+    let list = holder.and_then(|holder| holder.get(name)?.as_array());
+    list.into_iter().flatten().enumerate()
 }
 
 /// Targets that are below where the paths of the kind end: its CRD takes them, and their result is not known here.

@@ -20,7 +20,13 @@ pub(super) fn of_its_type<'a>(
     let Some(own) = mapping.text(by) else {
         return;
     };
-    // Of most types, neither the name nor the field is there.
+    // In most mappings, the field of its type is there, and nothing else: then no type is gone through.
+    let its = types.iter().find(|(name, _)| own == *name);
+    if its.is_some_and(|(_, field)| {
+        mapping.names().all(|name| name == by || name == *field) && given(&mapping.get(field))
+    }) {
+        return;
+    }
     let concerned = types
         .iter()
         .filter(|(name, field)| own == *name || mapping.has(field));

@@ -88,23 +88,22 @@ impl<'a> Complaints<'a> {
 
 /// Each field that has the key of an earlier one, with that one. A field without a key equals no other.
 pub(super) fn repeated<'a, K: Ord>(
-    fields: impl IntoIterator<Item = Field<'a>>,
+    fields: impl Iterator<Item = Field<'a>> + Clone,
     key: impl Fn(&Field<'a>) -> Option<K>,
 ) -> Vec<(Field<'a>, Field<'a>)> {
-    let fields = fields.into_iter();
     // Most lists have one item, which equals no other.
     if fields.size_hint().1.is_some_and(|most| most < 2) {
         return Vec::new();
     }
-    let keyed: Vec<(K, Field<'a>)> = fields.filter_map(|field| Some((key(&field)?, field))).collect();
-    let mut keys: Vec<&K> = keyed.iter().map(|(key, _)| key).collect();
+    let mut keys: Vec<K> = fields.clone().filter_map(|field| key(&field)).collect();
     keys.sort_unstable();
     if keys.is_sorted_by(|a, b| a < b) {
         return Vec::new();
     }
     let mut first: BTreeMap<K, Field<'a>> = BTreeMap::new();
     let mut repeated = Vec::new();
-    for (key, field) in keyed {
+    for field in fields {
+        let Some(key) = key(&field) else { continue };
         match first.get(&key) {
             Some(first) => repeated.push((field, first.clone())),
             None => {

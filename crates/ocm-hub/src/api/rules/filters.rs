@@ -41,11 +41,8 @@ const GRPC: Types<'_> = &[
 /// Types of which a list may have several.
 const SEVERAL: [&str; 3] = ["RequestMirror", "ExtensionRef", "ExternalAuth"];
 
-/// The filters of a rule or of a backend.
-pub(super) fn filters(complaints: &mut Complaints<'_>, holder: &Field<'_>, whose: Filters) {
-    let Some(list) = holder.present("filters") else {
-        return;
-    };
+/// A list of filters, of a rule or of a backend.
+pub(super) fn filters(complaints: &mut Complaints<'_>, list: &Field<'_>, whose: Filters) {
     let types = match whose {
         Filters::Http => HTTP,
         Filters::Grpc => GRPC,
@@ -53,7 +50,14 @@ pub(super) fn filters(complaints: &mut Complaints<'_>, holder: &Field<'_>, whose
     for filter in list.items() {
         let what = ("a filter", "type");
         of_its_type(complaints, what, &filter, types, Field::is_present);
-        content(complaints, &filter);
+        // Most fields of most filters are absent: they are not asked for.
+        for field in filter.names() {
+            content(complaints, &filter, field);
+        }
+    }
+    // What follows compares filters.
+    if list.items().len() < 2 {
+        return;
     }
     let once = |filter: &Field<'_>| {
         let own = filter.text("type")?;
@@ -74,35 +78,45 @@ pub(super) fn filters(complaints: &mut Complaints<'_>, holder: &Field<'_>, whose
     }
 }
 
-fn content(complaints: &mut Complaints<'_>, filter: &Field<'_>) {
-    for path in ["requestRedirect", "urlRewrite"]
-        .into_iter()
-        .filter_map(|field| path(filter, field))
-    {
-        let what = ("a path", "type");
-        of_its_type(complaints, what, &path, &MODIFIERS, Field::is_present);
-    }
-    if let Some(mirror) = filter.present("requestMirror") {
-        backend_ref(complaints, &mirror.get("backendRef"));
-        fraction(complaints, &mirror);
-    }
-    if let Some(cors) = filter.present("cors") {
-        for field in ["allowHeaders", "allowMethods", "allowOrigins"] {
-            let list = cors.get(field);
-            if list.items().count() > 1 && list.items().any(|entry| entry.str() == Some("*")) {
-                complaints.value(
-                    &list,
-                    format!("`*` in `{field}` must be the only value"),
-                    "keep `*` alone, or remove it",
-                );
+/// One field of a filter.
+fn content<'a>(complaints: &mut Complaints<'_>, filter: &Field<'a>, field: &'a str) {
+    match field {
+        "requestRedirect" | "urlRewrite" => {
+            if let Some(path) = path(filter, field) {
+                let what = ("a path", "type");
+                of_its_type(complaints, what, &path, &MODIFIERS, Field::is_present);
             }
         }
+        "requestMirror" => {
+            if let Some(mirror) = filter.present(field) {
+                backend_ref(complaints, &mirror.get("backendRef"));
+                fraction(complaints, &mirror);
+            }
+        }
+        "cors" => cors(complaints, &filter.get(field)),
+        "externalAuth" => {
+            if let Some(auth) = filter.present(field) {
+                backend_ref(complaints, &auth.get("backendRef"));
+                let protocols = [("GRPC", "grpc"), ("HTTP", "http")];
+                let what = ("external authorization", "protocol");
+                of_its_type(complaints, what, &auth, &protocols, Field::is_present);
+            }
+        }
+        _ => {}
     }
-    if let Some(auth) = filter.present("externalAuth") {
-        backend_ref(complaints, &auth.get("backendRef"));
-        let protocols = [("GRPC", "grpc"), ("HTTP", "http")];
-        let what = ("external authorization", "protocol");
-        of_its_type(complaints, what, &auth, &protocols, Field::is_present);
+}
+
+/// In a list of what is allowed, `*` is all.
+fn cors(complaints: &mut Complaints<'_>, cors: &Field<'_>) {
+    for field in ["allowHeaders", "allowMethods", "allowOrigins"] {
+        let list = cors.get(field);
+        if list.items().count() > 1 && list.items().any(|entry| entry.str() == Some("*")) {
+            complaints.value(
+                &list,
+                format!("`*` in `{field}` must be the only value"),
+                "keep `*` alone, or remove it",
+            );
+        }
     }
 }
 

@@ -21,6 +21,14 @@ pub(super) fn http_match(complaints: &mut Complaints<'_>, one: &Field<'_>) {
 
 /// The first thing that is wrong with a path that is compared as it is, and what to do.
 fn path_problem(text: &str) -> Option<(String, String)> {
+    if is_plain_path(text) {
+        None
+    } else {
+        closer_look(text)
+    }
+}
+
+fn closer_look(text: &str) -> Option<(String, String)> {
     if !text.starts_with('/') {
         let message = format!("the path `{text}` does not begin with `/`");
         return Some((message, format!("write `/{text}`")));
@@ -39,14 +47,30 @@ fn path_problem(text: &str) -> Option<(String, String)> {
     }
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
-        let is_plain = byte.is_ascii_alphanumeric() || b"-/._~!$&'()*+,;=:@".contains(&byte);
         let mut is_digit = || rest.next().is_some_and(|digit| digit.is_ascii_hexdigit());
-        if !(is_plain || (byte == b'%' && is_digit() && is_digit())) {
+        if !(stands_for_itself(byte) || (byte == b'%' && is_digit() && is_digit())) {
             let message = format!("the path `{text}` has characters that a URL cannot have");
             return Some((message, "encode them: a space is `%20`".to_owned()));
         }
     }
     None
+}
+
+/// Whether nothing in a path needs a closer look, as in most: it begins with `/`, no part is empty or begins with a dot,
+/// and nothing is encoded.
+fn is_plain_path(text: &str) -> bool {
+    let mut before = b' ';
+    text.starts_with('/')
+        && text.bytes().all(|byte| {
+            let is_plain = stands_for_itself(byte) && !(before == b'/' && matches!(byte, b'/' | b'.'));
+            before = byte;
+            is_plain
+        })
+}
+
+/// Whether a path can have a byte that is not encoded.
+fn stands_for_itself(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-/._~!$&'()*+,;=:@".contains(&byte)
 }
 
 /// Whether a match goes by the prefix of the path, as one without a path does, too.
@@ -106,5 +130,31 @@ fn unique_names<'a>(complaints: &mut Complaints<'_>, one: &Field<'a>, list: &'a 
             name(&again).unwrap_or_default()
         );
         complaints.again((&again, &first), message, "keep one of them");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_closer_look_finds_nothing_in_a_plain_path(text in "/?[a-z0-9/.%#~ ?é-]{0,8}") {
+            prop_assert!(!is_plain_path(&text) || closer_look(&text).is_none(), "{}", text);
+        }
+    }
+
+    #[test]
+    fn usual_paths_are_plain() {
+        for path in ["/", "/api/v1.0/users", "/a-b_c~d/e,f;g=h:i@j"] {
+            assert!(is_plain_path(path), "{path}");
+        }
+        for path in [
+            "", "api", "//", "/a//b", "/.hidden", "/a/../b", "/%20", "/a b", "/a#b",
+        ] {
+            assert!(!is_plain_path(path), "{path}");
+        }
     }
 }

@@ -125,10 +125,14 @@ fn http_rule(complaints: &mut Complaints<'_>, rule: &Field<'_>) {
     for one in matches.iter().flat_map(Field::items) {
         http_match(complaints, &one);
     }
-    filters(complaints, rule, Filters::Http);
-    let of_rule = rule.get("filters");
+    let of_rule = rule.present("filters");
     let backends = rule.get("backendRefs");
-    let redirect = of_rule.items().find(|filter| filter.has("requestRedirect"));
+    let mut redirects = of_rule.iter().flat_map(Field::items);
+    let redirect = redirects.find(|filter| filter.has("requestRedirect"));
+    let lists = || of_rule.iter().cloned().chain(backends.items_with("filters"));
+    for list in lists() {
+        filters(complaints, &list, Filters::Http);
+    }
     if let Some(redirect) = redirect.filter(|_| backends.items().next().is_some()) {
         let message = "a rule that redirects cannot have backends";
         complaints.value(
@@ -137,14 +141,8 @@ fn http_rule(complaints: &mut Complaints<'_>, rule: &Field<'_>) {
             "remove `backendRefs`, or the filter RequestRedirect",
         );
     }
-    for backend in backends.items() {
-        filters(complaints, &backend, Filters::Http);
-    }
-    let of_backends = backends.items_with("filters");
-    let all = of_rule
-        .items()
-        .chain(of_backends.flat_map(|filters| filters.items()));
-    let replaced = { all }.find_map(|filter| replaces_prefix(&filter));
+    let mut all = lists().flat_map(|list| list.items());
+    let replaced = all.find_map(|filter| replaces_prefix(&filter));
     // The CRD's default is the prefix `/`.
     let is_one_prefix = |matches: &Field<'_>| {
         let mut matches = matches.items();
@@ -167,9 +165,9 @@ fn grpc_rule(complaints: &mut Complaints<'_>, rule: &Field<'_>) {
     for one in rule.get("matches").items() {
         grpc_match(complaints, &one);
     }
-    filters(complaints, rule, Filters::Grpc);
-    for backend in rule.get("backendRefs").items() {
-        filters(complaints, &backend, Filters::Grpc);
+    let of_backends = rule.get("backendRefs").items_with("filters");
+    for list in rule.present("filters").into_iter().chain(of_backends) {
+        filters(complaints, &list, Filters::Grpc);
     }
     session_persistence(complaints, rule);
 }
