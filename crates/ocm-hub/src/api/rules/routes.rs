@@ -129,9 +129,10 @@ fn http_rule(complaints: &mut Complaints<'_>, rule: &Field<'_>) {
     let backends = rule.get("backendRefs");
     let mut redirects = of_rule.iter().flat_map(Field::items);
     let redirect = redirects.find(|filter| filter.has("requestRedirect"));
-    let lists = || of_rule.iter().cloned().chain(backends.items_with("filters"));
-    for list in lists() {
+    let mut replaced = None;
+    for list in of_rule.iter().cloned().chain(backends.items_with("filters")) {
         filters(complaints, &list, Filters::Http);
+        replaced = replaced.or_else(|| list.items().find_map(|filter| replaces_prefix(&filter)));
     }
     if let Some(redirect) = redirect.filter(|_| backends.items().next().is_some()) {
         let message = "a rule that redirects cannot have backends";
@@ -141,8 +142,6 @@ fn http_rule(complaints: &mut Complaints<'_>, rule: &Field<'_>) {
             "remove `backendRefs`, or the filter RequestRedirect",
         );
     }
-    let mut all = lists().flat_map(|list| list.items());
-    let replaced = all.find_map(|filter| replaces_prefix(&filter));
     // The CRD's default is the prefix `/`.
     let is_one_prefix = |matches: &Field<'_>| {
         let mut matches = matches.items();
