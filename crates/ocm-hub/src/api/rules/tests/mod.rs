@@ -173,6 +173,57 @@ fn a_filter_has_the_field_of_its_type_and_no_other() {
 }
 
 #[test]
+fn each_field_of_a_filter_has_rules_of_its_own() {
+    let filter = |name: &str, field: &str, value: Value| {
+        let mut filter = json!({"type": name});
+        filter.as_object_mut().expect("a mapping").insert(field, value);
+        rule(&json!({"filters": [filter]}))
+    };
+    for (name, field) in [
+        ("RequestRedirect", "requestRedirect"),
+        ("URLRewrite", "urlRewrite"),
+    ] {
+        assert_eq!(
+            filter(name, field, json!({"path": {"type": "ReplaceFullPath"}})),
+            [format!(
+                "/spec/rules/0/filters/0/{field}/path: a path of type ReplaceFullPath has no `replaceFullPath`"
+            )]
+        );
+    }
+    let half = json!({"numerator": 3, "denominator": 2});
+    assert_eq!(
+        filter(
+            "RequestMirror",
+            "requestMirror",
+            json!({"backendRef": {"name": "s"}, "fraction": half})
+        ),
+        [
+            "/spec/rules/0/filters/0/requestMirror/backendRef: the backend Service s has no port",
+            "/spec/rules/0/filters/0/requestMirror/fraction/numerator: the fraction of mirrored requests is greater than 1",
+        ]
+    );
+    assert_eq!(
+        filter(
+            "CORS",
+            "cors",
+            json!({"allowMethods": ["GET", "*"], "allowOrigins": ["*"]})
+        ),
+        ["/spec/rules/0/filters/0/cors/allowMethods: `*` in `allowMethods` must be the only value"]
+    );
+    assert_eq!(
+        filter(
+            "ExternalAuth",
+            "externalAuth",
+            json!({"protocol": "GRPC", "backendRef": {"name": "s"}})
+        ),
+        [
+            "/spec/rules/0/filters/0/externalAuth/backendRef: the backend Service s has no port",
+            "/spec/rules/0/filters/0/externalAuth: external authorization of protocol GRPC has no `grpc`",
+        ]
+    );
+}
+
+#[test]
 fn a_prefix_is_replaced_where_one_prefix_is_matched() {
     let with = |matches: Value| {
         rule(&json!({"matches": matches, "filters": [{"type": "URLRewrite",
