@@ -6,8 +6,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kube_json::Value;
-
 use super::condition_rules::Reported;
 use super::feedback::{asked_rules, policy_rules};
 use super::manifest::{Manifest, ResourceIdentifier};
@@ -56,7 +54,7 @@ pub(super) struct Kinds<'a> {
 struct Feedback<'a> {
     /// The entry of the parameters.
     resource: &'a SyncedResource,
-    rules: Option<Value>,
+    rules: Option<Arc<str>>,
     reported: Reported,
 }
 

@@ -8,9 +8,6 @@
 //! (docs/systems/ocm-work.md#condition-rules). A rule whose CEL fails counts as false, which would end the waiting: so
 //! no expression reads a field that may be missing without testing for it first.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-
 use kube_json::{Text, Value};
 
 /// The conditions that the controllers of a kind report about one of its objects.
@@ -38,17 +35,6 @@ const ALL_CURRENT: &str = "(!has(object.status.observedGeneration) || object.sta
 /// All manifests take part in Progressing, which is True of a work as soon as it is True of one of them. Degraded is False as
 /// soon as it is False of one, and Available of others is that they exist: both are the main manifest's.
 pub(super) fn condition_rules(reported: Reported, is_main: bool) -> Option<Value> {
-    thread_local! {
-        /// A handful of rules, which thousands of manifests have.
-        static MADE: RefCell<BTreeMap<(Reported, bool), Option<Value>>> = RefCell::default();
-    }
-    MADE.with_borrow_mut(|made| {
-        let made = made.entry((reported, is_main));
-        made.or_insert_with(|| rules(reported, is_main)).clone()
-    })
-}
-
-fn rules(reported: Reported, is_main: bool) -> Option<Value> {
     let rule = |condition: &str, expressions: &[&Text]| {
         Value::from_iter([
             ("celExpressions", expressions.iter().copied().collect()),

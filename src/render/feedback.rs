@@ -2,10 +2,15 @@
 //! `manifestConfigs[].feedbackRules`).
 //!
 //! Owns: which fields are requested and under which names. Flows in: Gateways, the conditions of a kind, parameters.
-//! Flows out: rules. Must not know: what a value means when it comes back.
+//! Flows out: texts of rules. Must not know: what a value means when it comes back.
+
+use std::cell::RefCell;
+use std::sync::Arc;
 
 use kube_json::Value;
+use kube_yaml::{KeyOrder, append_entry};
 
+use super::manifest::CONFIG_COLUMN;
 use super::policy_conditions::PolicyConditions;
 use crate::api::gateway::Gateway;
 use crate::api::params::SyncedResource;
@@ -14,7 +19,30 @@ use crate::api::params::SyncedResource;
 ///
 /// Without OCM's gate RawFeedbackJsonString only scalars can be fed back, so the first address stands for all.
 #[must_use]
-pub(super) fn gateway_rules(gateway: &Gateway<'_>, raw_feedback: bool) -> Option<Value> {
+pub(super) fn gateway_rules(gateway: &Gateway<'_>, raw_feedback: bool) -> Option<Arc<str>> {
+    thread_local! {
+        /// Those of the Gateway before, of listeners of these names: many Gateways are alike in this.
+        static LAST: RefCell<Option<(bool, Vec<String>, Arc<str>)>> = const { RefCell::new(None) };
+    }
+    let listeners = gateway.listeners.iter().map(|listener| listener.name);
+    LAST.with_borrow_mut(|last| {
+        if let Some((raw, names, rules)) = last
+            && *raw == raw_feedback
+            && listeners.clone().eq(names.iter())
+        {
+            return Some(Arc::clone(rules));
+        }
+        let rules = rules_of_listeners(listeners.clone(), raw_feedback)?;
+        *last = Some((
+            raw_feedback,
+            listeners.map(str::to_owned).collect(),
+            Arc::clone(&rules),
+        ));
+        Some(rules)
+    })
+}
+
+fn rules_of_listeners<'a>(listeners: impl Iterator<Item = &'a str>, raw_feedback: bool) -> Option<Arc<str>> {
     let mut paths = Vec::new();
     if raw_feedback {
         paths.push(path("addresses", ".status.addresses"));
@@ -22,8 +50,7 @@ pub(super) fn gateway_rules(gateway: &Gateway<'_>, raw_feedback: bool) -> Option
         paths.push(path("addressType", ".status.addresses[0].type"));
         paths.push(path("addressValue", ".status.addresses[0].value"));
     }
-    for listener in &gateway.listeners {
-        let name = listener.name;
+    for name in listeners {
         paths.push(path(
             &format!("listener{name}AttachedRoutes"),
             &format!(".status.listeners[?(@.name==\"{name}\")].attachedRoutes"),
@@ -42,7 +69,7 @@ pub(super) fn gateway_rules(gateway: &Gateway<'_>, raw_feedback: bool) -> Option
 
 /// The rules of a shipped policy: the conditions of its kind, then the paths that the parameters request.
 #[must_use]
-pub(super) fn policy_rules(conditions: PolicyConditions, resource: &SyncedResource) -> Option<Value> {
+pub(super) fn policy_rules(conditions: PolicyConditions, resource: &SyncedResource) -> Option<Arc<str>> {
     let list = if conditions.ancestors {
         ".status.ancestors[0].conditions"
     } else {
@@ -63,7 +90,7 @@ pub(super) fn policy_rules(conditions: PolicyConditions, resource: &SyncedResour
 
 /// The rules that the parameters request. Nothing else is reported about a route.
 #[must_use]
-pub(super) fn asked_rules(resource: &SyncedResource) -> Option<Value> {
+pub(super) fn asked_rules(resource: &SyncedResource) -> Option<Arc<str>> {
     rules(asked_paths(resource).collect())
 }
 
@@ -76,8 +103,8 @@ fn path(name: &str, path: &str) -> Value {
     Value::from_iter([("name", Value::from(name)), ("path", Value::from(path))])
 }
 
-/// One rule with these paths; none without any.
-fn rules(paths: Vec<Value>) -> Option<Value> {
+/// The text of one rule with these paths; none without any.
+fn rules(paths: Vec<Value>) -> Option<Arc<str>> {
     if paths.is_empty() {
         return None;
     }
@@ -85,5 +112,8 @@ fn rules(paths: Vec<Value>) -> Option<Value> {
         ("jsonPaths", Value::Array(paths)),
         ("type", Value::from("JSONPaths")),
     ];
-    Some(Value::from(vec![Value::from_iter(rule)]))
+    let rules = Value::from(vec![Value::from_iter(rule)]);
+    let mut text = String::new();
+    append_entry(&mut text, "feedbackRules", &rules, CONFIG_COLUMN, KeyOrder::Bytes);
+    Some(text.into())
 }

@@ -4,10 +4,17 @@
 //! Flows in: objects as they are on a spoke. Flows out: the same.
 //! Must not know: which work it is in.
 
+use std::sync::Arc;
+
 use kube_json::Value;
+use kube_yaml::append_text;
 
 use super::condition_rules::Reported;
 use crate::object::Origin;
+
+/// So many spaces are before a field of `manifestConfigs[]` in a ManifestWork: rules that many manifests have are written
+/// for this place.
+pub(super) const CONFIG_COLUMN: usize = 4;
 
 /// The identifier of one manifest of a work in `manifestConfigs` and in orphaning rules.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,16 +30,14 @@ pub(super) struct ResourceIdentifier {
 }
 
 impl ResourceIdentifier {
-    /// As it is in a ManifestWork; OCM leaves an absent namespace empty.
-    #[must_use]
-    pub(super) fn to_value(&self) -> Value {
-        let namespace = (!self.namespace.is_empty()).then_some(("namespace", &self.namespace));
-        [("group", &self.group), ("name", &self.name)]
-            .into_iter()
-            .chain(namespace)
-            .chain([("resource", &self.resource)])
-            .map(|(field, text)| (field, Value::from(text)))
-            .collect()
+    /// Appends it as it is in a ManifestWork, its fields behind `indent` spaces; OCM leaves an absent namespace empty.
+    pub(super) fn append(&self, out: &mut String, indent: usize) {
+        append_text(out, "group", &self.group, indent);
+        append_text(out, "name", &self.name, indent);
+        if !self.namespace.is_empty() {
+            append_text(out, "namespace", &self.namespace, indent);
+        }
+        append_text(out, "resource", &self.resource, indent);
     }
 }
 
@@ -45,8 +50,8 @@ pub(super) struct Manifest {
     pub kind: String,
     /// The object: the clusters that it goes to share it.
     pub value: Value,
-    /// Its `feedbackRules`; none if nothing is reported back.
-    pub feedback: Option<Value>,
+    /// Its `feedbackRules`, behind [`CONFIG_COLUMN`] spaces; none if nothing is reported back.
+    pub feedback: Option<Arc<str>>,
     /// The conditions that its controllers report.
     pub reported: Reported,
     /// The hub objects it was made from, the main one first; none for what is ours (Namespaces, RBAC).

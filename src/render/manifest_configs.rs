@@ -1,22 +1,28 @@
 //! `manifestConfigs` of a work: how the agent applies each manifest, and what it reports about it.
 //!
-//! Owns: the entries. Flows in: manifests, parameters of the class. Flows out: the list. Must not know: the rest of a
-//! work.
+//! Owns: the entries. Flows in: manifests, parameters of the class. Flows out: the text of the list. Must not know: the
+//! rest of a work.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use kube_json::{Map, Value, json};
+use kube_yaml::{KeyOrder, append_deeper, append_entry, append_fields, append_key};
 
 use super::condition_rules::{Reported, condition_rules};
-use super::manifest::Manifest;
+use super::manifest::{CONFIG_COLUMN, Manifest};
 use crate::api::params::{Params, UpdateStrategy};
 
-/// The entries for the manifests of a work, which is never none. `params` are those of the class that it belongs to,
-/// none for the RBAC work.
-pub(super) fn manifest_configs(
+/// Appends the list behind `indent` spaces, with the entries for the manifests of a work, which is never none. `params`
+/// are those of the class that it belongs to, none for the RBAC work.
+pub(super) fn append_manifest_configs(
+    out: &mut String,
     manifests: &[Arc<Manifest>],
     params: Option<&Params>,
-) -> impl Iterator<Item = Value> {
+    indent: usize,
+) {
     // A work is about the first of its manifests that a controller reports on; if there is none, about its last,
     // because Namespaces come first.
     let main = manifests
@@ -24,24 +30,46 @@ pub(super) fn manifest_configs(
         .position(|manifest| manifest.reported != Reported::Nothing)
         .unwrap_or(manifests.len().saturating_sub(1));
     let strategy = params.and_then(|params| update_strategy(&params.update_strategy));
-    let entry = move |(index, manifest): (usize, &Arc<Manifest>)| {
-        let mut entry = Map::new();
-        if let Some(rules) = condition_rules(manifest.reported, index == main) {
-            entry.insert("conditionRules", rules);
+    let column = indent.saturating_add(2);
+    let deeper = column.saturating_sub(CONFIG_COLUMN);
+    append_key(out, "manifestConfigs", indent);
+    for (index, manifest) in manifests.iter().enumerate() {
+        let rules = condition_rules_text(manifest.reported, index == main);
+        if rules.is_none() && manifest.feedback.is_none() && strategy.is_none() {
+            continue;
         }
-        if let Some(rules) = &manifest.feedback {
-            entry.insert("feedbackRules", rules.clone());
-        }
-        if let Some(strategy) = &strategy {
-            entry.insert("updateStrategy", strategy.clone());
-        }
-        if entry.is_empty() {
-            return None;
-        }
-        entry.insert("resourceIdentifier", manifest.resource.to_value());
-        Some(Value::Object(entry))
+        append_fields(out, indent, |out| {
+            for rules in rules.as_deref().into_iter().chain(manifest.feedback.as_deref()) {
+                append_deeper(out, rules, deeper);
+            }
+            append_key(out, "resourceIdentifier", column);
+            manifest.resource.append(out, column.saturating_add(2));
+            if let Some(strategy) = &strategy {
+                append_entry(out, "updateStrategy", strategy, column, KeyOrder::Bytes);
+            }
+        });
+    }
+}
+
+/// The text of `conditionRules`, behind [`CONFIG_COLUMN`] spaces.
+fn condition_rules_text(reported: Reported, is_main: bool) -> Option<Rc<str>> {
+    thread_local! {
+        /// A handful of rules, which thousands of manifests have.
+        static MADE: RefCell<BTreeMap<(Reported, bool), Option<Rc<str>>>> = RefCell::default();
+    }
+    let make = || {
+        let mut text = String::new();
+        let rules = condition_rules(reported, is_main)?;
+        append_entry(
+            &mut text,
+            "conditionRules",
+            &rules,
+            CONFIG_COLUMN,
+            KeyOrder::Bytes,
+        );
+        Some(Rc::from(text))
     };
-    manifests.iter().enumerate().filter_map(entry)
+    MADE.with_borrow_mut(|made| made.entry((reported, is_main)).or_insert_with(make).clone())
 }
 
 /// What the agent shall not do by default: it replaces whole objects, and yields to the manager that wrote a field

@@ -1,37 +1,41 @@
 //! The orphaning rule: which objects stay on a spoke when its work is deleted.
 //!
-//! Owns: `spec.deleteOption`. Flows in: the manifests of a work. Flows out: the option.
+//! Owns: `spec.deleteOption`. Flows in: the manifests of a work. Flows out: the text of the option.
 //! Must not know: whose work it is.
 
 use std::sync::Arc;
 
-use kube_json::Value;
+use kube_yaml::{append_fields, append_key, append_text};
 
 use super::manifest::Manifest;
 
+/// Appends the option behind `indent` spaces, if a Namespace is among the manifests.
+///
 /// Namespaces are orphaned, so that removing a Gateway never deletes what else lives there: Secrets that were created on
 /// the spoke, local policies, whatever other works put there. Only a rule keeps the agent from deleting what leaves a work,
 /// also while the work lives on (docs/systems/ocm-work.md#appliedmanifestwork).
-pub(super) fn delete_option(manifests: &[Arc<Manifest>]) -> Option<Value> {
-    let rules: Vec<Value> = manifests
-        .iter()
-        .filter(|manifest| manifest.resource.group.is_empty() && manifest.resource.resource == "namespaces")
-        // The agent empties the namespace of a cluster-scoped kind before it compares, exactly, with this one.
-        // docs/systems/ocm-work.md#orphaning-rules
-        .map(|manifest| {
-            Value::from_iter([
-                ("group", Value::from("")),
-                ("name", Value::from(&manifest.resource.name)),
-                ("namespace", Value::from("")),
-                ("resource", Value::from("namespaces")),
-            ])
-        })
-        .collect();
-    (!rules.is_empty()).then(|| {
-        let orphans = Value::from_iter([("orphaningRules", Value::Array(rules))]);
-        Value::from_iter([
-            ("propagationPolicy", Value::from("SelectivelyOrphan")),
-            ("selectivelyOrphans", orphans),
-        ])
-    })
+pub(super) fn append_delete_option(out: &mut String, manifests: &[Arc<Manifest>], indent: usize) {
+    let resources = manifests.iter().map(|manifest| &manifest.resource);
+    let is_namespace = |(group, resource): (&str, &str)| (group, resource) == ("", "namespaces");
+    let namespaces = resources.filter(|resource| is_namespace((&resource.group, &resource.resource)));
+    let mut namespaces = namespaces.peekable();
+    if namespaces.peek().is_none() {
+        return;
+    }
+    let [inner, innermost] = [2, 4].map(|columns| indent.saturating_add(columns));
+    append_key(out, "deleteOption", indent);
+    append_text(out, "propagationPolicy", "SelectivelyOrphan", inner);
+    append_key(out, "selectivelyOrphans", inner);
+    append_key(out, "orphaningRules", innermost);
+    for namespace in namespaces {
+        append_fields(out, innermost, |out| {
+            let column = innermost.saturating_add(2);
+            append_text(out, "group", "", column);
+            append_text(out, "name", &namespace.name, column);
+            // The agent empties the namespace of a cluster-scoped kind before it compares, exactly, with this one.
+            // docs/systems/ocm-work.md#orphaning-rules
+            append_text(out, "namespace", "", column);
+            append_text(out, "resource", "namespaces", column);
+        });
+    }
 }

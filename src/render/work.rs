@@ -6,17 +6,17 @@
 
 use std::sync::Arc;
 
-use kube_json::{Map, Value};
+use kube_json::Value;
 
 use super::manifest::Manifest;
-use super::manifest_configs::manifest_configs;
+use super::manifest_configs::append_manifest_configs;
 use super::names::{MANIFEST_KEY_LABEL, manifest_key};
-use super::orphaning::delete_option;
+use super::orphaning::append_delete_option;
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, manifest_size};
 use crate::api::params::Params;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL, PARENT_ANNOTATION, SYNC_WAVE};
 use crate::object::{Object, first_variable};
-use kube_yaml::{KeyOrder, append_entry, append_item};
+use kube_yaml::{KeyOrder, append_item, append_key, append_text};
 
 /// The parts of a ManifestWork, the same on every cluster that gets it.
 #[derive(Debug, Default)]
@@ -97,7 +97,7 @@ pub(super) fn work_text(parts: &WorkParts, params: Option<&Params>) -> WorkText 
     let variable = guarded.then(|| first_variable(&spec)).flatten();
     let variable = variable.map(str::to_owned);
     let mut before = format!("apiVersion: {GROUP}/v1\nkind: {MANIFEST_WORK}\nmetadata:\n");
-    append_entry(&mut before, "name", &Value::from(&parts.name), 2, KeyOrder::Bytes);
+    append_text(&mut before, "name", &parts.name, 2);
     before.push_str("  namespace: ");
     before.shrink_to_fit();
     let head = format!("\n{metadata}spec:\n");
@@ -126,29 +126,21 @@ pub(super) fn unread_work_text(parts: &WorkParts, params: Option<&Params>) -> Wo
         ..WorkText::default()
     };
     let mut part = String::new();
-    let mut look = |value: &Value, order| {
-        if !has_dollar(value) {
-            return;
-        }
-        // A variable is on one line, and a part is whole lines.
-        part.clear();
-        append_item(&mut part, value, 0, order);
-        unread.guarded |= is_guarded(&part);
+    let look = |unread: &mut WorkText, part: &str| {
+        unread.guarded |= is_guarded(part);
         if unread.variable.is_none() {
-            unread.variable = first_variable(&part).map(str::to_owned);
+            // A variable is on one line, and a part is whole lines.
+            unread.variable = first_variable(part).map(str::to_owned);
         }
     };
-    // In the order of the text. Of a `deleteOption`, only the names of Namespaces are from the input.
-    if params.is_some()
-        && let Some(option) = delete_option(&parts.manifests)
-    {
-        look(&option, KeyOrder::Bytes);
-    }
-    for config in manifest_configs(&parts.manifests, params) {
-        look(&config, KeyOrder::Bytes);
-    }
+    append_settings(&mut part, parts, params, 2);
+    look(&mut unread, &part);
     for manifest in &parts.manifests {
-        look(&manifest.value, KeyOrder::Object);
+        if has_dollar(&manifest.value) {
+            part.clear();
+            append_item(&mut part, &manifest.value, 0, KeyOrder::Object);
+            look(&mut unread, &part);
+        }
     }
     unread
 }
@@ -190,53 +182,50 @@ pub(super) fn spec_text(parts: &WorkParts, params: Option<&Params>, indent: usiz
     // As YAML, it rarely takes more than twice the bytes of its JSON.
     let usual = usize::try_from(size).unwrap_or_default().saturating_mul(2);
     let mut spec = String::with_capacity(usual.max(USUAL_SPEC));
-    if params.is_some()
-        && let Some(option) = delete_option(&parts.manifests)
-    {
-        append_entry(&mut spec, "deleteOption", &option, indent, KeyOrder::Bytes);
-    }
-    let configs = Value::Array(manifest_configs(&parts.manifests, params).collect());
-    append_entry(&mut spec, "manifestConfigs", &configs, indent, KeyOrder::Bytes);
+    append_settings(&mut spec, parts, params, indent);
     let below = indent.saturating_add(2);
-    let columns = |count: usize| " ".repeat(count);
-    spec.push_str(&format!(
-        "{}workload:\n{}manifests:\n",
-        columns(indent),
-        columns(below)
-    ));
+    append_key(&mut spec, "workload", indent);
+    append_key(&mut spec, "manifests", below);
     for manifest in &parts.manifests {
         append_item(&mut spec, &manifest.value, below, KeyOrder::Object);
     }
     (spec, size)
 }
 
+/// Appends what a spec has before its manifests, each line behind `indent` spaces.
+fn append_settings(out: &mut String, parts: &WorkParts, params: Option<&Params>, indent: usize) {
+    if params.is_some() {
+        append_delete_option(out, &parts.manifests, indent);
+    }
+    append_manifest_configs(out, &parts.manifests, params, indent);
+}
+
 /// Annotations and labels of a work with this spec, and whether the annotation that keeps Flux out is among them.
 pub(super) fn metadata_text(parts: &WorkParts, spec: &str) -> (String, bool) {
-    let mut annotations = Map::new();
-    let mut labels = Map::new();
-    labels.insert(MANAGED_WORK_LABEL, Value::from(MANAGED));
-    if let Some(parent) = &parts.parent {
-        annotations.insert(PARENT_ANNOTATION, Value::from(parent));
-        labels.insert(MANIFEST_KEY_LABEL, Value::from(manifest_key(&parts.name)));
-    }
-    if let Some(wave) = parts.wave {
-        annotations.insert(SYNC_WAVE, Value::from(wave.to_string()));
-    }
     let guarded = is_guarded(spec);
-    if guarded {
-        annotations.insert(SUBSTITUTE, Value::from("disabled"));
-    }
+    let wave = parts.wave.map(|wave| wave.to_string());
+    let key = parts.parent.is_some().then(|| manifest_key(&parts.name));
+    // In byte order.
+    let annotations = [
+        (SYNC_WAVE, wave.as_deref()),
+        (PARENT_ANNOTATION, parts.parent.as_deref()),
+        (SUBSTITUTE, guarded.then_some("disabled")),
+    ];
+    let labels = [
+        (MANAGED_WORK_LABEL, Some(MANAGED)),
+        (MANIFEST_KEY_LABEL, key.as_deref()),
+    ];
     let mut text = String::new();
-    if !annotations.is_empty() {
-        append_entry(
-            &mut text,
-            "annotations",
-            &Value::Object(annotations),
-            2,
-            KeyOrder::Bytes,
-        );
+    for (field, entries) in [("annotations", annotations.as_slice()), ("labels", &labels)] {
+        if entries.iter().any(|(_, value)| value.is_some()) {
+            append_key(&mut text, field, 2);
+        }
+        for (name, value) in entries {
+            if let Some(value) = value {
+                append_text(&mut text, name, value, 4);
+            }
+        }
     }
-    append_entry(&mut text, "labels", &Value::Object(labels), 2, KeyOrder::Bytes);
     (text, guarded)
 }
 
@@ -245,10 +234,17 @@ mod tests {
     use kube_json::json;
 
     use super::super::condition_rules::Reported;
-    use super::super::manifest::ResourceIdentifier;
+    use kube_yaml::append_entry;
+
+    use super::super::manifest::{CONFIG_COLUMN, ResourceIdentifier};
     use super::*;
 
     fn manifest(name: &str, value: Value, feedback: Option<Value>) -> Arc<Manifest> {
+        let feedback = feedback.map(|rules| {
+            let mut text = String::new();
+            append_entry(&mut text, "feedbackRules", &rules, CONFIG_COLUMN, KeyOrder::Bytes);
+            text.into()
+        });
         Arc::new(Manifest {
             resource: ResourceIdentifier {
                 group: "example.com".to_owned(),

@@ -74,7 +74,10 @@ pub use position::{Nearest, Positions};
 pub use read::{read, read_all, read_counting, read_document, read_document_located, read_located};
 pub use split::{Chunk, Syntax, split, split_json};
 pub use style::scalar;
-pub use write::{KeyOrder, append_entry, append_item, append_value, write_document};
+pub use write::{
+    KeyOrder, append_deeper, append_entry, append_fields, append_item, append_key, append_text, append_value,
+    write_document,
+};
 
 /// The README's examples run as tests.
 #[cfg(doctest)]

@@ -5,7 +5,8 @@
 //! value. Must not know: which object it writes, except for the names of the keys that lead.
 //!
 //! The pieces ([`append_entry`], [`append_item`], [`append_value`]) let a caller write something once at a known
-//! indentation and put it into many texts.
+//! indentation and put it into many texts. Those for one line or one level ([`append_key`], [`append_text`],
+//! [`append_fields`], [`append_deeper`]) need no value around what is written.
 
 use std::fmt::Write as _;
 
@@ -76,6 +77,46 @@ pub fn append_entry(out: &mut String, key: &str, value: &Value, indent: usize, o
     Writer { out }.entry(key, value, indent, order);
 }
 
+/// Appends a key behind `indent` spaces, whose value is what the caller appends next, on lines of its own.
+pub fn append_key(out: &mut String, key: &str, indent: usize) {
+    spaces(out, indent);
+    Writer { out }.key(key, indent);
+    out.push('\n');
+}
+
+/// Appends a field behind `indent` spaces whose value is a text.
+pub fn append_text(out: &mut String, key: &str, text: &str, indent: usize) {
+    spaces(out, indent);
+    let mut writer = Writer { out };
+    writer.key(key, indent);
+    writer.out.push(' ');
+    writer.text(text, indent);
+}
+
+/// Appends an entry of a list whose dashes are behind `indent` spaces: a mapping, whose fields `append` appends behind two
+/// spaces more, at least one.
+pub fn append_fields(out: &mut String, indent: usize, append: impl FnOnce(&mut String)) {
+    let dash = out.len() + indent;
+    append(out);
+    if out.get(dash..=dash) == Some(" ") {
+        out.replace_range(dash..=dash, "-");
+    }
+}
+
+/// Appends lines that were appended to another text before, each behind `deeper` spaces more than there.
+pub fn append_deeper(out: &mut String, lines: &str, deeper: usize) {
+    if deeper == 0 {
+        return out.push_str(lines);
+    }
+    for line in lines.split_inclusive('\n') {
+        // A literal text indents no empty line.
+        if line != "\n" {
+            spaces(out, deeper);
+        }
+        out.push_str(line);
+    }
+}
+
 fn spaces(out: &mut String, count: usize) {
     const SPACES: &str = "                                                                ";
     let mut left = count;
@@ -134,21 +175,7 @@ impl Writer<'_> {
 
     /// A field whose indentation stands already.
     fn entry(&mut self, key: &str, value: &Value, indent: usize, order: KeyOrder) {
-        let is_plain = is_plain(key);
-        let is_explicit = key.len() > LONGEST_KEY || (!is_plain && key.contains('\n'));
-        if is_explicit {
-            self.out.push_str("? ");
-        }
-        if is_plain {
-            self.out.push_str(key);
-        } else {
-            push_double_quoted(self.out, key);
-        }
-        if is_explicit {
-            self.out.push('\n');
-            spaces(self.out, indent);
-        }
-        self.out.push(':');
+        self.key(key, indent);
         match value {
             Value::Object(map) if !map.is_empty() => {
                 self.out.push('\n');
@@ -167,6 +194,25 @@ impl Writer<'_> {
         }
     }
 
+    /// A key with its colon, whose indentation stands already.
+    fn key(&mut self, key: &str, indent: usize) {
+        let is_plain = is_plain(key);
+        let is_explicit = key.len() > LONGEST_KEY || (!is_plain && key.contains('\n'));
+        if is_explicit {
+            self.out.push_str("? ");
+        }
+        if is_plain {
+            self.out.push_str(key);
+        } else {
+            push_double_quoted(self.out, key);
+        }
+        if is_explicit {
+            self.out.push('\n');
+            spaces(self.out, indent);
+        }
+        self.out.push(':');
+    }
+
     /// A scalar or an empty collection; `indent` is that of the line it is on.
     fn scalar(&mut self, value: &Value, indent: usize) {
         match value {
@@ -176,11 +222,17 @@ impl Writer<'_> {
             Value::Number(number) => self.number(number),
             Value::Array(_) => self.out.push_str("[]"),
             Value::Object(_) => self.out.push_str("{}"),
-            Value::String(text) => match style(text) {
-                Style::Plain => self.out.push_str(text),
-                Style::Quoted => push_double_quoted(self.out, text),
-                Style::Literal => return self.literal(text, indent + 2),
-            },
+            Value::String(text) => return self.text(text, indent),
+        }
+        self.out.push('\n');
+    }
+
+    /// A text; `indent` is that of the line it is on.
+    fn text(&mut self, text: &str, indent: usize) {
+        match style(text) {
+            Style::Plain => self.out.push_str(text),
+            Style::Quoted => push_double_quoted(self.out, text),
+            Style::Literal => return self.literal(text, indent + 2),
         }
         self.out.push('\n');
     }

@@ -5,7 +5,10 @@ use kube_json::{Map, Number, Value, json};
 use proptest::prelude::*;
 
 use super::value;
-use crate::{KeyOrder, append_entry, append_item, append_value, scalar, write_document};
+use crate::{
+    KeyOrder, append_deeper, append_entry, append_fields, append_item, append_key, append_text, append_value,
+    scalar, write_document,
+};
 
 /// The value with floats that have no fraction made the integers that every reader makes of them.
 pub(super) fn canonical(value: Value) -> Value {
@@ -116,6 +119,29 @@ proptest! {
             expected = json!({"a": expected});
         }
         prop_assert_eq!(value(&text), expected, "{}", text);
+    }
+
+    #[test]
+    fn a_value_is_the_same_text_written_whole_line_by_line_or_moved(written in values(), text in strings(), key in strings(), deeper in 0usize..5) {
+        let mut whole = String::new();
+        append_item(&mut whole, &json!({key.clone(): {"a": text}, "~": written}), 3 + deeper, KeyOrder::Bytes);
+        let mut pieces = String::new();
+        append_fields(&mut pieces, 3, |out| {
+            let mut fields = [(key.as_str(), None), ("~", Some(&written))];
+            fields.sort_by_key(|(key, _)| *key);
+            for (key, value) in fields {
+                match value {
+                    Some(value) => append_entry(out, key, value, 5, KeyOrder::Bytes),
+                    None => {
+                        append_key(out, key, 5);
+                        append_text(out, "a", &text, 7);
+                    }
+                }
+            }
+        });
+        let mut moved = String::new();
+        append_deeper(&mut moved, &pieces, deeper);
+        prop_assert_eq!(moved, whole);
     }
 
     #[test]
