@@ -374,6 +374,7 @@ fn plan<'a>(
     findings.extend(found);
     let policy = |withheld: &Withheld<'_>| attached.attachments.policy(withheld.policy).object;
     let withheld_objects: Vec<_> = synced.withheld.iter().map(policy).collect();
+    let namespaces = render::Namespaces::new(&namespace_labels);
     let input = render::Input {
         hub,
         grants,
@@ -381,7 +382,7 @@ fn plan<'a>(
         synced: &synced.objects,
         withheld: &withheld_objects,
         on_spokes: &on_spokes,
-        namespace_labels: &namespace_labels,
+        namespaces: &namespaces,
         settings: Settings {
             secrets: loaded.config.secrets,
             hub_objects: loaded.config.hub_objects,
@@ -391,6 +392,8 @@ fn plan<'a>(
         progress: &loaded.progress,
     };
     let mut plan = render::render(&input, variants, findings);
+    // To free them takes as long as to make them.
+    rayon::join(|| drop(on_spokes), || drop((gateways, synced.objects)));
     let all_clusters: Vec<String> = plan.clusters.keys().cloned().collect();
     plan.retain_clusters(|cluster| loaded.admits(cluster));
     // A part of a directory may well be empty; a stream is all that its reader sees.

@@ -97,20 +97,22 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
             }
         }
     };
-    for works in plan.clusters.values_mut() {
-        // A part of a refused plan is not a plan.
-        if is_refused {
-            works.clear();
-        }
-        works.sort_by_key(|id| plan.works.get(*id).name.as_str());
-    }
     let placed = input.gateways.rows().iter();
     plan.gateways = placed.filter(|gateway| !gateway.clusters.is_empty()).count();
     if input.settings.hub_objects == HubObjects::Annotated {
         plan.hub_objects = hub_objects::annotated(input, &carried, findings);
     }
+    let by_name = || {
+        for works in plan.clusters.values_mut() {
+            // A part of a refused plan is not a plan.
+            if is_refused {
+                works.clear();
+            }
+            works.sort_by_key(|id| plan.works.get(*id).name.as_str());
+        }
+    };
     // To free thousands of objects takes as long as to make them.
-    parallel::map_each(carried, drop);
+    rayon::join(by_name, || parallel::map_each(carried, drop));
     plan
 }
 

@@ -13,7 +13,6 @@ use super::gateway::gateway_manifest;
 use super::input::{Input, WorkKind};
 use super::manifest::Manifest;
 use super::names::work_name;
-use super::namespaces::namespaces;
 use super::plan::Work;
 use super::rbac;
 use super::secrets::gateway_secrets;
@@ -99,8 +98,7 @@ pub(super) fn works_of_object<'a>(
             .iter()
             .flat_map(|variant| variant.gateways.iter().copied())
             .collect();
-        let mut manifests = namespaces(&objects, input.namespace_labels);
-        manifests.extend(objects);
+        let manifests = input.namespaces.before(objects);
         let goes = (gateways.into_iter().collect(), Cow::Owned(clusters.into_owned()));
         works.push(DraftedWork::new(
             input,
@@ -131,7 +129,9 @@ pub(super) fn works_of_gateway<'a>(
         return (findings, works);
     };
     let own = Arc::new(own);
-    for (variants, clusters) in by_content(&gateway.clusters, variants) {
+    let contents = by_content(&gateway.clusters, variants);
+    works.reserve_exact(contents.len());
+    for (variants, clusters) in contents {
         let mut synced: Vec<(Role, &Arc<Manifest>)> = variants
             .iter()
             .flat_map(|variant| variant.manifests.iter().map(|manifest| (variant.role, manifest)))
@@ -152,8 +152,7 @@ pub(super) fn works_of_gateway<'a>(
         objects.extend(secrets.manifests.iter().cloned());
         objects.extend(of_sets.iter().cloned());
         objects.extend(synced.into_iter().map(|(_, manifest)| Arc::clone(manifest)));
-        let mut manifests = namespaces(&objects, input.namespace_labels);
-        manifests.extend(objects);
+        let manifests = input.namespaces.before(objects);
         let goes = (vec![id], clusters);
         works.push(DraftedWork::new(
             input,

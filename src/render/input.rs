@@ -3,11 +3,12 @@
 //! Owns: [`Input`]. Flows in: what earlier stages decided. Flows out: the same. Must not know: how anything was
 //! decided.
 
+use super::namespaces::Namespaces;
 use crate::api::config::{HubObjects, Secrets};
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::progress::Progress;
-use crate::sync::{NamespaceLabels, OnSpokes, PlacedGateway, SyncedObject};
+use crate::sync::{OnSpokes, PlacedGateway, SyncedObject};
 
 /// The configuration of rendering.
 #[derive(Debug, Clone, Copy)]
@@ -57,8 +58,8 @@ pub(crate) struct Input<'a> {
     pub withheld: &'a [&'a Object],
     /// The objects on the clusters once the works are applied.
     pub on_spokes: &'a OnSpokes<'a>,
-    /// Labels that the Namespaces of routes need on the spokes.
-    pub namespace_labels: &'a NamespaceLabels,
+    /// The Namespaces on the spokes.
+    pub namespaces: &'a Namespaces<'a>,
     /// The configuration.
     pub settings: Settings,
     /// The observer of progress.

@@ -6,14 +6,15 @@
 //! Flows out: a [`Plan`] of texts that only lack the cluster's name.
 //! [`Layout`] lays a plan out as a tree of files. Must not know: why a cluster or a policy was chosen, or the disk.
 
-mod input;
-
 mod names;
 mod policy_conditions;
 
 mod condition_rules;
 
 mod manifest;
+mod namespaces;
+
+mod input;
 
 mod feedback;
 mod manifest_configs;
@@ -21,7 +22,6 @@ mod orphaning;
 
 mod carried;
 mod gateway;
-mod namespaces;
 mod secrets;
 
 mod collisions;
@@ -64,6 +64,7 @@ pub use known_hashes::KnownHashes;
 pub use layout::Layout;
 pub(crate) use names::MANIFEST_KEY_LABEL;
 pub(crate) use names::{manifest_key, work_name};
+pub(crate) use namespaces::Namespaces;
 pub(crate) use narrowed::{Narrowing, narrowed};
 pub(crate) use plan::REPLICA_SETS;
 pub use plan::{ManifestSummary, Plan, ReplicaSet, Work, WorkId};

@@ -28,8 +28,8 @@ pub(crate) fn work_name(object: &Object) -> String {
     if let Some(name) = object.annotation(WORK_NAME_ANNOTATION) {
         return name.to_owned();
     }
-    let name = format!("{}-{}-{}", object.kind, object.namespace_or_empty(), object.name).to_lowercase();
-    cut(name, MAX_WORK_NAME)
+    let name = [&object.kind, object.namespace_or_empty(), &object.name].join("-");
+    cut(name.to_lowercase(), MAX_WORK_NAME)
 }
 
 /// The value of the label `kuadrant.io/manifestKey`: the work's name, cut with a hash to fit a label.

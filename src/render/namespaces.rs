@@ -1,50 +1,78 @@
-//! The Namespaces that a work creates.
+//! The Namespaces that works create.
 //!
 //! Owns: their manifests. Flows in: the other manifests of a work. Flows out: one for each namespace in them.
 //! Must not know: why a Namespace needs its labels.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
+use apimachinery::NameMap;
 use kube_json::Value;
 
 use super::condition_rules::Reported;
 use super::manifest::{Manifest, ResourceIdentifier};
 use crate::sync::NamespaceLabels;
 
-/// The Namespaces of the manifests, each once, with the labels by which listeners select routes from them.
-pub(super) fn namespaces(manifests: &[Arc<Manifest>], labels: &NamespaceLabels) -> Vec<Arc<Manifest>> {
-    let names: BTreeSet<&str> = manifests
-        .iter()
-        .map(|manifest| manifest.resource.namespace.as_str())
-        .filter(|namespace| !namespace.is_empty())
-        .collect();
-    names
-        .into_iter()
-        .map(|name| Manifest {
-            resource: ResourceIdentifier {
-                group: String::new(),
-                resource: "namespaces".to_owned(),
-                namespace: String::new(),
-                name: name.to_owned(),
-            },
-            kind: "Namespace".to_owned(),
-            value: {
-                let labels = labels.get(name).into_iter().map(|labels| {
-                    let labels = labels.iter().map(|(label, value)| (label, Value::from(value)));
-                    ("labels", labels.collect())
-                });
-                let metadata = labels.chain([("name", Value::from(name))]);
-                Value::from_iter([
-                    ("apiVersion", Value::from("v1")),
-                    ("kind", Value::from("Namespace")),
-                    ("metadata", metadata.collect()),
-                ])
-            },
-            feedback: None,
-            reported: Reported::Nothing,
-            origins: Vec::new(),
-        })
-        .map(Arc::new)
-        .collect()
+/// The Namespaces of a run: thousands of works share one.
+#[derive(Debug)]
+pub(crate) struct Namespaces<'l> {
+    labels: &'l NamespaceLabels,
+    made: RwLock<NameMap<String, Arc<Manifest>>>,
+}
+
+impl<'l> Namespaces<'l> {
+    /// With the labels by which listeners select routes from them.
+    #[must_use]
+    pub(crate) fn new(labels: &'l NamespaceLabels) -> Self {
+        let made = RwLock::default();
+        Self { labels, made }
+    }
+
+    /// The manifests of a work, with the Namespaces of these before them, each once.
+    pub(super) fn before(&self, manifests: Vec<Arc<Manifest>>) -> Vec<Arc<Manifest>> {
+        let namespaces = manifests
+            .iter()
+            .map(|manifest| manifest.resource.namespace.as_str());
+        let names: BTreeSet<&str> = namespaces.filter(|namespace| !namespace.is_empty()).collect();
+        let mut all = Vec::with_capacity(names.len().saturating_add(manifests.len()));
+        all.extend(names.into_iter().map(|name| self.named(name)));
+        all.extend(manifests);
+        all
+    }
+
+    fn named(&self, name: &str) -> Arc<Manifest> {
+        let made = self.made.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = made.get(name) {
+            return Arc::clone(known);
+        }
+        drop(made);
+        let mut made = self.made.write().unwrap_or_else(PoisonError::into_inner);
+        let make = || Arc::new(namespace(name, self.labels));
+        Arc::clone(made.entry(name.to_owned()).or_insert_with(make))
+    }
+}
+
+fn namespace(name: &str, labels: &NamespaceLabels) -> Manifest {
+    let labels = labels.get(name).into_iter().map(|labels| {
+        let labels = labels.iter().map(|(label, value)| (label, Value::from(value)));
+        ("labels", labels.collect())
+    });
+    let metadata = labels.chain([("name", Value::from(name))]);
+    Manifest {
+        resource: ResourceIdentifier {
+            group: String::new(),
+            resource: "namespaces".to_owned(),
+            namespace: String::new(),
+            name: name.to_owned(),
+        },
+        kind: "Namespace".to_owned(),
+        value: Value::from_iter([
+            ("apiVersion", Value::from("v1")),
+            ("kind", Value::from("Namespace")),
+            ("metadata", metadata.collect()),
+        ]),
+        feedback: None,
+        reported: Reported::Nothing,
+        origins: Vec::new(),
+    }
 }

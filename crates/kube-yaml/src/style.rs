@@ -47,6 +47,9 @@ fn needs_look(byte: u8) -> bool {
 /// The words that some reader takes for null or a boolean, in whatever case.
 const WORDS: [&str; 9] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
 
+/// The bytes of the longest.
+const LONGEST_WORD: usize = "false".len();
+
 /// What they begin with.
 #[expect(clippy::indexing_slicing, reason = "evaluated when the crate is compiled")]
 const BEGINS_WORD: ByteSet = {
@@ -133,15 +136,17 @@ pub(super) fn is_plain(text: &str) -> bool {
 
 /// Whether no byte needs a closer look, as with most texts. Eight bytes at a time.
 fn needs_no_look(bytes: &[u8]) -> bool {
-    let mut eights = bytes.chunks_exact(8);
-    let is_free = |eight: &[u8]| {
-        eight
+    let is_free = |eight: &[u8; 8]| {
+        let seen = eight
             .iter()
-            .fold(0, |seen, byte| seen | u8::from(needs_look(*byte)))
-            == 0
+            .fold(0, |seen, byte| seen | u8::from(needs_look(*byte)));
+        seen == 0
     };
-    let mut rest = eights.remainder().iter();
-    eights.all(is_free) && !rest.any(|byte| needs_look(*byte))
+    match bytes.last_chunk() {
+        // The last eight may overlap with those before.
+        Some(last) => is_free(last) && bytes.as_chunks().0.iter().all(is_free),
+        None => !bytes.iter().any(|byte| needs_look(*byte)),
+    }
 }
 
 /// The rule of [`is_plain`] that goes by the whole of a text.
@@ -175,7 +180,9 @@ fn is_plain_beyond_ascii(text: &str) -> bool {
     reason = "a byte is always an index of a table of 256"
 )]
 fn is_word(first: u8, text: &str) -> bool {
-    BEGINS_WORD[usize::from(first)] && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
+    BEGINS_WORD[usize::from(first)]
+        && text.len() <= LONGEST_WORD
+        && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// Whether some reader could take a text that starts with a digit, a dot or a plus for a number or a time.

@@ -36,7 +36,7 @@ pub fn is_downstream(object: &Object) -> bool {
 /// The namespace on the spokes of what lives in `namespace` on the hub, or `None` when that is too long.
 #[must_use]
 pub fn downstream_namespace(namespace: &str) -> Option<String> {
-    let name = format!("{NAMESPACE_PREFIX}{namespace}");
+    let name = [NAMESPACE_PREFIX, namespace].concat();
     (name.len() <= MAX_NAMESPACE).then_some(name)
 }
 
@@ -49,7 +49,7 @@ pub fn downstream_name(namespace: &str, name: &str, into: &str) -> String {
     if namespace == into {
         name.to_owned()
     } else {
-        format!("{namespace}.{name}")
+        [namespace, ".", name].concat()
     }
 }
 

@@ -114,8 +114,9 @@ impl<'a> Gateway<'a> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
         let class_name = reading.required_string(&spec, "gatewayClassName")?;
-        let mut listeners = Vec::new();
-        for field in reading.items(&spec.get("listeners")) {
+        let items = reading.items(&spec.get("listeners"));
+        let mut listeners = Vec::with_capacity(items.len());
+        for field in items {
             listeners.push(listener(&mut reading, field)?);
         }
         unique_names(&mut reading, object, &listeners);
@@ -147,12 +148,12 @@ fn listener<'a>(reading: &mut Reading<'a, '_>, field: Field<'a>) -> Option<Liste
 fn unique_names(reading: &mut Reading<'_, '_>, object: &Object, listeners: &[Listener<'_>]) {
     let mut seen: BTreeMap<&str, &Listener<'_>> = BTreeMap::new();
     for listener in listeners {
-        let pointer = format!("{}/name", listener.pointer);
+        let place = || object.place(&format!("{}/name", listener.pointer));
         if let Err(error) = NameRule::Rfc1123Subdomain.check(listener.name) {
             reading.wrong(
                 Finding::new(
                     Code::OBJECT_INVALID_NAME,
-                    object.place(&pointer),
+                    place(),
                     format!(
                         "no listener of {} can be called `{}`",
                         object.identity(),
@@ -167,7 +168,7 @@ fn unique_names(reading: &mut Reading<'_, '_>, object: &Object, listeners: &[Lis
             reading.wrong(
                 Finding::new(
                     Code::GATEWAY_INVALID,
-                    object.place(&pointer),
+                    place(),
                     format!("{} has two listeners `{}`", object.identity(), listener.name),
                 )
                 .label("again here")
@@ -205,8 +206,9 @@ impl<'a> ListenerSet<'a> {
         let gateway_namespace = reading
             .string(&parent, "namespace")
             .filter(|namespace| !namespace.is_empty());
-        let mut listeners = Vec::new();
-        for field in reading.items(&spec.get("listeners")) {
+        let items = reading.items(&spec.get("listeners"));
+        let mut listeners = Vec::with_capacity(items.len());
+        for field in items {
             listeners.push(listener(&mut reading, field)?);
         }
         unique_names(&mut reading, object, &listeners);

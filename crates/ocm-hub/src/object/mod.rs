@@ -175,7 +175,7 @@ impl Object {
     #[must_use]
     pub fn key(&self) -> String {
         match &self.namespace {
-            Some(namespace) => format!("{namespace}/{}", self.name),
+            Some(namespace) => [namespace, "/", self.name.as_str()].concat(),
             None => self.name.to_string(),
         }
     }

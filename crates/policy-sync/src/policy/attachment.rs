@@ -33,7 +33,7 @@ use crate::topology::{
     BackendId, ClassId, Controllers, Level, ListenerId, NamespaceId, NearObjects, Node, Path, Sources, Start,
     Topology,
 };
-use apimachinery::Identity;
+use apimachinery::{Identity, NameMap};
 
 /// A policy kind of the input.
 #[derive(Debug, Clone)]
@@ -63,7 +63,8 @@ pub struct Attachments<'a> {
     pub(super) merging_classes: BTreeSet<ClassId>,
     /// The policies with a setting that Envoy Gateway refuses everywhere, and why: found once for all of their targets.
     pub(super) wrong_settings: BTreeMap<PolicyId, Misfit>,
-    policy_ids: HashMap<Identity, PolicyId>,
+    /// The policies by their identity, computed when needed.
+    policy_ids: OnceLock<NameMap<Identity, PolicyId>>,
     /// Through which parents each route hangs where, computed when needed.
     parents: OnceLock<Parents>,
 }
@@ -78,15 +79,7 @@ impl<'a> Attachments<'a> {
         options: &Options<'_>,
         findings: &mut Findings,
     ) -> Self {
-        let unknown = Controllers::default();
-        let controllers = options.controllers.unwrap_or(&unknown);
-        let sources_by_age = (sources, options.seniority());
-        let topology = Topology::new(sources_by_age, grants, (options.routes, controllers), findings);
-        let mut attachments = Self {
-            merging_classes: merging_classes(&topology, sources),
-            topology,
-            ..Self::default()
-        };
+        let mut attachments = Self::default();
         for profile in policy_kinds(sources, options) {
             attachments.kinds.push(Kind {
                 profile,
@@ -102,19 +95,31 @@ impl<'a> Attachments<'a> {
             }
         }
         let unread: Vec<_> = unread.iter().collect();
-        let read: Vec<Policy<'a>> = findings.of_each(&unread, |(id, (object, kind, local)), findings| {
-            let profile = &attachments.kinds.get(*kind).profile;
-            read_policy(object, (*id, *kind, *local), profile, options, findings)
-        });
-        for mut policy in read {
-            let identity = policy.object.identity();
-            if let Some(copied) = copied.get(&identity).filter(|_| !policy.local) {
-                policy.authored.clone_from(&copied.authored);
-                policy.settings.clone_from(&copied.settings);
-            }
-            let id = attachments.policies.push(policy);
-            attachments.policy_ids.entry(identity).or_insert(id);
-        }
+        let mut of_policies = Findings::new();
+        let mut read = || {
+            of_policies.of_each(&unread, |(id, (object, kind, local)), findings| {
+                let profile = &attachments.kinds.get(*kind).profile;
+                let mut policy = read_policy(object, (*id, *kind, *local), profile, options, findings);
+                if !local
+                    && !copied.is_empty()
+                    && let Some(copied) = copied.get(&object.identity())
+                {
+                    policy.authored.clone_from(&copied.authored);
+                    policy.settings.clone_from(&copied.settings);
+                }
+                policy
+            })
+        };
+        let unknown = Controllers::default();
+        let controllers = options.controllers.unwrap_or(&unknown);
+        let sources_by_age = (sources, options.seniority());
+        // Gateways are linked one after the other, and policies are read in parallel.
+        let mut topology = || Topology::new(sources_by_age, grants, (options.routes, controllers), findings);
+        let (topology, read) = rayon::join(&mut topology, &mut read);
+        attachments.policies = Table::of(read);
+        attachments.merging_classes = merging_classes(&topology, sources);
+        attachments.topology = topology;
+        findings.extend(of_policies);
         attachments.resolve_targets(sources, grants, options, findings);
         attachments.find_waypoints();
         attachments.place();
@@ -280,7 +285,14 @@ impl<'a> Attachments<'a> {
     /// The policy with this identity.
     #[must_use]
     pub fn find(&self, identity: &Identity) -> Option<PolicyId> {
-        self.policy_ids.get(identity).copied()
+        let by_identity = || {
+            let mut ids = NameMap::default();
+            for (id, policy) in self.policies.iter() {
+                ids.entry(policy.object.identity()).or_insert(id);
+            }
+            ids
+        };
+        self.policy_ids.get_or_init(by_identity).get(identity).copied()
     }
 
     /// The policy with this number.

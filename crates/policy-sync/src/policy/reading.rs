@@ -68,12 +68,12 @@ pub(crate) fn read_policy<'a>(
     for problem in read.problems {
         report(&mut policy, problem, findings);
     }
-    policy.authored.push(Authored {
+    policy.authored = vec![Authored {
         object,
         locator: Arc::from(object.identity().locator()),
         layers: Arc::clone(&policy.layers),
         rank: policy.rank.clone(),
-    });
+    }];
     policy
 }
 

@@ -12,6 +12,7 @@ use crate::api::rules;
 use crate::diagnostic::{Code, Finding, Findings, Place, Severity, Within};
 use crate::hub::{Hub, Ours};
 use crate::object::{Faultless, Object};
+use crate::parallel;
 use crate::policy::{Attachments, KindId};
 use crate::topology::{GatewayId, Node, Topology};
 
@@ -23,7 +24,7 @@ pub fn report_broken_rules(
     attachments: &Attachments<'_>,
     hub: &Hub,
     ours: &Ours<'_>,
-    synced: impl Fn(KindId, Node) -> bool,
+    synced: impl Fn(KindId, Node) -> bool + Sync,
     (said, faultless): (&Findings, &Faultless),
     findings: &mut Findings,
 ) {
@@ -83,32 +84,36 @@ struct Chain<'c, 'a> {
 
 impl<'a> Chain<'_, 'a> {
     /// All of them, and whether what is wrong with one stops a run.
-    fn objects(&self, synced: impl Fn(KindId, Node) -> bool) -> Vec<(&'a Object, bool)> {
+    fn objects(&self, synced: impl Fn(KindId, Node) -> bool + Sync) -> Vec<(&'a Object, bool)> {
         let topology = &self.attachments.topology;
-        let gateways = topology.gateways.iter().filter(|(id, _)| self.is_ours(*id));
+        let gateways = parallel::map(topology.gateways.rows(), |gateway| {
+            self.is_our_object(gateway.object).then_some(gateway.object)
+        });
         let sets = topology.listener_sets.rows().iter();
         let sets = sets.filter(|set| self.is_ours(set.gateway));
         let routes = topology.routes.rows().iter();
         let routes = routes.filter(|route| self.is_child(topology, &route.route));
-        let policies = self.attachments.policies.rows().iter().filter(|policy| {
-            let mut nodes = policy.nodes().into_iter();
-            nodes.any(|node| !topology.gateways_of(node).is_empty())
-        });
-        let policies = policies.map(|policy| {
-            let mut nodes = policy.nodes().into_iter();
-            (policy.object, nodes.any(|node| synced(policy.kind, node)))
+        let policies = parallel::map(self.attachments.policies.rows(), |policy| {
+            let nodes = policy.nodes();
+            let is_chained = nodes.iter().any(|node| !topology.gateways_of(*node).is_empty());
+            let is_shipped = || nodes.iter().any(|node| synced(policy.kind, *node));
+            is_chained.then(|| (policy.object, is_shipped()))
         });
         gateways
-            .map(|(_, gateway)| gateway.object)
+            .into_iter()
+            .flatten()
             .chain(sets.map(|set| set.object))
             .chain(routes.map(|route| route.object))
             .map(|object| (object, true))
-            .chain(policies)
+            .chain(policies.into_iter().flatten())
             .collect()
     }
 
     fn is_ours(&self, gateway: GatewayId) -> bool {
-        let object = self.attachments.topology.gateways.get(gateway).object;
+        self.is_our_object(self.attachments.topology.gateways.get(gateway).object)
+    }
+
+    fn is_our_object(&self, object: &Object) -> bool {
         let found = self.ours.find(object.namespace_or_empty(), &object.name);
         found.is_some()
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use kube_json::{Value, json};
+use kube_json::Value;
 
 use super::metadata::{set_metadata, shipped};
 use crate::api::downstream::{MANAGED_LABEL, downstream_namespace};
@@ -34,7 +34,7 @@ impl PlacedGateway<'_> {
         let mut value = shipped(&object.value, &object.name, &namespace);
         set_metadata(&mut value, "labels", MANAGED_LABEL, "true");
         if let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut) {
-            spec.insert("gatewayClassName".to_owned(), json!(self.params.downstream_class));
+            spec.insert("gatewayClassName", Value::from(&self.params.downstream_class));
         }
         Some(Object {
             namespace: Some(namespace.into()),

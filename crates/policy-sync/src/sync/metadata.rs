@@ -74,8 +74,8 @@ fn metadata(written: &Value, name: &str, namespace: &str) -> Value {
             set(&mut metadata, section, Value::Object(kept));
         }
     }
-    set(&mut metadata, "name", json!(name));
-    set(&mut metadata, "namespace", json!(namespace));
+    set(&mut metadata, "name", Value::from(name));
+    set(&mut metadata, "namespace", Value::from(namespace));
     Value::Object(metadata)
 }
 
@@ -104,7 +104,7 @@ pub fn set_metadata(object: &mut Value, section: &str, name: &str, value: &str) 
     };
     metadata.insert_if_absent(section, || json!({}));
     if let Some(entries) = metadata.get_mut(section).and_then(Value::as_object_mut) {
-        entries.insert(name.to_owned(), json!(value));
+        entries.insert(name, Value::from(value));
     }
 }
 

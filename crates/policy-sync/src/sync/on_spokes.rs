@@ -6,7 +6,7 @@
 //! Must not know: what needs it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::gateway::PlacedGateway;
 use super::reference_fields::{Labels, made_by};
@@ -17,7 +17,8 @@ use crate::api::policy::target_refs;
 use crate::diagnostic::Findings;
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
-use apimachinery::Identity;
+use crate::parallel;
+use apimachinery::{Identity, NameHash, NameMap};
 
 /// Clusters, sorted.
 type Clusters = Arc<[String]>;
@@ -36,7 +37,7 @@ pub(super) enum Without<'c> {
 pub struct OnSpokes<'s> {
     hub: &'s Hub,
     /// Objects that are shipped, or made from shipped ones, with the clusters that get them.
-    shipped: HashMap<Identity, Vec<Clusters>>,
+    shipped: NameMap<Identity, Vec<Clusters>>,
     /// The Secrets among them.
     secrets: Vec<(Identity, Labels, Clusters)>,
     /// By cluster, the Secrets that live there, or are made from what lives there.
@@ -52,32 +53,60 @@ impl<'s> OnSpokes<'s> {
         variants: &[Vec<Variant>],
         copied: bool,
     ) -> Self {
+        let by_name = OnceLock::new();
+        let by_name = || by_name.get_or_init(|| by_name_there(gateways));
+        // To make the names takes longer than to keep them.
+        let of_gateways = parallel::map(gateways.rows(), |placed| {
+            let object = placed.gateway.object;
+            let namespace = downstream_namespace(object.namespace_or_empty())?;
+            Some(Identity::new(GROUP, "Gateway", Some(&namespace), &object.name))
+        });
+        let of_variants = parallel::map(variants, |variants| {
+            let mut made = Vec::new();
+            for variant in variants {
+                for copy in &variant.copies {
+                    let (object, clusters) = (&copy.object, &variant.clusters);
+                    made.push((object, clusters, object.identity(), secrets_of(object, by_name)));
+                }
+            }
+            made
+        });
+        let count = of_variants
+            .iter()
+            .map(Vec::len)
+            .sum::<usize>()
+            .saturating_add(of_gateways.len());
         let mut there = Self {
             hub,
-            shipped: HashMap::new(),
+            shipped: NameMap::with_capacity_and_hasher(count, NameHash::default()),
             secrets: Vec::new(),
             local_secrets: HashMap::new(),
         };
-        let by_name = by_name(gateways);
-        for placed in gateways.rows() {
-            there.add_gateway(placed, grants, copied);
+        for (placed, identity) in gateways.rows().iter().zip(of_gateways) {
+            let Some(identity) = identity else { continue };
+            if copied && let Some(namespace) = &identity.namespace {
+                let listeners = &placed.gateway.listeners;
+                there.add_secrets(
+                    placed.gateway.object,
+                    namespace,
+                    listeners,
+                    (grants, &placed.clusters),
+                );
+            }
+            there.add(identity, &placed.clusters);
         }
-        for variant in variants.iter().flatten() {
-            for copy in &variant.copies {
-                there.add(copy.object.identity(), &variant.clusters);
-                if copied {
-                    there.add_secrets_of_set(&copy.object, grants, &variant.clusters);
-                }
-                for (secret, labels) in secrets_of(&copy.object, &by_name) {
-                    there.add(secret.clone(), &variant.clusters);
-                    there
-                        .secrets
-                        .push((secret, labels, Arc::clone(&variant.clusters)));
-                }
+        for (object, clusters, identity, secrets) in of_variants.into_iter().flatten() {
+            there.add(identity, clusters);
+            if copied {
+                there.add_secrets_of_set(object, grants, clusters);
+            }
+            for (secret, labels) in secrets {
+                there.add(secret.clone(), clusters);
+                there.secrets.push((secret, labels, Arc::clone(clusters)));
             }
         }
         for (cluster, objects) in &hub.spokes {
-            let secrets = objects.iter().flat_map(|object| secrets_of(object, &by_name));
+            let secrets = objects.iter().flat_map(|object| secrets_of(object, by_name));
             there.local_secrets.insert(cluster, secrets.collect());
         }
         there
@@ -86,20 +115,6 @@ impl<'s> OnSpokes<'s> {
     fn add(&mut self, identity: Identity, clusters: &Clusters) {
         let of_identity = self.shipped.entry(identity).or_default();
         of_identity.push(Arc::clone(clusters));
-    }
-
-    fn add_gateway(&mut self, placed: &PlacedGateway<'_>, grants: &Grants<'_>, copied: bool) {
-        let object = placed.gateway.object;
-        let own = object.namespace_or_empty();
-        let Some(namespace) = downstream_namespace(own) else {
-            return;
-        };
-        let gateway = Identity::new(GROUP, "Gateway", Some(&namespace), &object.name);
-        self.add(gateway, &placed.clusters);
-        if copied {
-            let listeners = &placed.gateway.listeners;
-            self.add_secrets(object, &namespace, listeners, (grants, &placed.clusters));
-        }
     }
 
     /// The Secrets that are copied with a Gateway or a ListenerSet into its namespace on the spokes.
@@ -188,7 +203,10 @@ pub(super) fn is_among<'c>(lists: impl IntoIterator<Item = &'c Clusters>, cluste
 }
 
 /// The Secrets that an object is, or makes on its cluster.
-fn secrets_of(object: &Object, gateways: &ByName<'_, '_>) -> Vec<(Identity, Labels)> {
+fn secrets_of<'g, 'a: 'g>(
+    object: &Object,
+    gateways: impl Fn() -> &'g ByName<'g, 'a>,
+) -> Vec<(Identity, Labels)> {
     let mut secrets: Vec<(Identity, Labels)> = made_by(object).into_iter().collect();
     let certificates = certificates_of(object, gateways).into_iter();
     secrets.extend(certificates.map(|secret| (secret, Labels::new())));
@@ -203,7 +221,7 @@ fn secrets_of(object: &Object, gateways: &ByName<'_, '_>) -> Vec<(Identity, Labe
 /// Our Gateways by namespace and name on the spokes.
 type ByName<'g, 'a> = BTreeMap<(String, &'g str), &'g PlacedGateway<'a>>;
 
-fn by_name<'g, 'a>(gateways: &'g Table<OurGatewayId, PlacedGateway<'a>>) -> ByName<'g, 'a> {
+fn by_name_there<'g, 'a>(gateways: &'g Table<OurGatewayId, PlacedGateway<'a>>) -> ByName<'g, 'a> {
     let placed = gateways.rows().iter();
     placed
         .filter_map(|placed| {
@@ -216,14 +234,14 @@ fn by_name<'g, 'a>(gateways: &'g Table<OurGatewayId, PlacedGateway<'a>>) -> ByNa
 
 /// The Secrets that a TLSPolicy has cert-manager make for the listeners of its Gateway
 /// (docs/systems/references.md#who-makes-a-secret).
-fn certificates_of(policy: &Object, gateways: &ByName<'_, '_>) -> Vec<Identity> {
+fn certificates_of<'g, 'a: 'g>(policy: &Object, gateways: impl Fn() -> &'g ByName<'g, 'a>) -> Vec<Identity> {
     if !policy.is("kuadrant.io", "TLSPolicy") {
         return Vec::new();
     }
     let namespace = policy.namespace_or_empty();
     let mut made = Vec::new();
     for target in target_refs(policy, &mut Findings::new()) {
-        let Some(placed) = gateways.get(&(namespace.to_owned(), target.name)) else {
+        let Some(placed) = gateways().get(&(namespace.to_owned(), target.name)) else {
             continue;
         };
         let listeners = placed.gateway.listeners.iter();

@@ -151,11 +151,10 @@ pub fn report_not_permitted(
     grants: &Grants<'_>,
     findings: &mut Findings,
 ) {
-    for placed in gateways
-        .rows()
-        .iter()
-        .filter(|placed| !placed.clusters.is_empty())
-    {
+    findings.of_each(gateways.rows(), |placed, findings| {
+        if placed.clusters.is_empty() {
+            return;
+        }
         let object = placed.gateway.object;
         let own = object.namespace_or_empty();
         for (needed, pointer) in needed_by(object, Some(own)) {
@@ -189,7 +188,7 @@ pub fn report_not_permitted(
                 )),
             });
         }
-    }
+    });
 }
 
 /// The objects that a Gateway's copy needs, without those that a reference is redirected to.

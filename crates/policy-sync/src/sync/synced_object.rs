@@ -16,12 +16,13 @@ use super::beside_local::beside_local;
 use super::listener_sets::set_of;
 use super::local_policies::LocalPolicies;
 use super::routes::{SyncedRoute, SyncedRoutes};
-use super::same_target::{SyncedPolicy, SyncedSpec, resolve};
+use super::same_target::{Resolution, SyncedPolicy, SyncedSpec, resolve};
 use super::synced_kinds::SyncedKinds;
 use crate::api::params::{Role, SyncedResource};
 use crate::diagnostic::broken;
 use crate::hub::{OurGatewayId, Ours};
 use crate::object::Object;
+use crate::parallel;
 use crate::placing::Clusters;
 use crate::policy::{Attachments, KindId, PolicyId, Rule};
 use crate::topology::Node;
@@ -124,15 +125,26 @@ impl<'a> SyncedObjects<'a> {
             withheld: Vec::new(),
         };
         let topology = &syncing.attachments.topology;
-        for (_, with) in syncing.kinds.iter() {
-            grouping.add(&topology.nodes_of_gateway(with.gateway), &with.kinds);
-        }
-        for (id, route) in syncing.routes.iter() {
-            let kinds = route
-                .gateways()
-                .into_iter()
-                .flat_map(|gateway| &syncing.kinds.of(gateway).kinds);
-            grouping.add(&topology.nodes_of_route(id), &kinds.copied().collect());
+        let gateways: Vec<_> = syncing.kinds.iter().collect();
+        let of_gateways = parallel::map(&gateways, |(_, with)| {
+            resolutions(
+                syncing.attachments,
+                &topology.nodes_of_gateway(with.gateway),
+                &with.kinds,
+            )
+        });
+        let routes: Vec<_> = syncing.routes.iter().collect();
+        let of_routes = parallel::map(&routes, |(id, route)| {
+            let gateways = route.gateways().into_iter();
+            let kinds = gateways.flat_map(|gateway| &syncing.kinds.of(gateway).kinds);
+            resolutions(
+                syncing.attachments,
+                &topology.nodes_of_route(*id),
+                &kinds.copied().collect(),
+            )
+        });
+        for (target, resolution) in of_gateways.into_iter().chain(of_routes).flatten() {
+            grouping.target(target, &resolution);
         }
         let sets = syncing.routes.sets().iter();
         let sets = sets.map(|set| {
@@ -210,22 +222,24 @@ struct Grouping<'a> {
     withheld: Vec<Withheld<'a>>,
 }
 
-impl<'a> Grouping<'a> {
-    fn add(&mut self, nodes: &[Node], kinds: &BTreeSet<KindId>) {
-        for node in nodes {
-            for kind in kinds {
-                self.target(*kind, *node);
-            }
-        }
-    }
+/// What happens to the policies of some kinds on some nodes that have any, in this order.
+fn resolutions(
+    attachments: &Attachments<'_>,
+    nodes: &[Node],
+    kinds: &BTreeSet<KindId>,
+) -> Vec<((KindId, Node), Resolution)> {
+    let targets = nodes
+        .iter()
+        .flat_map(|node| kinds.iter().map(move |kind| (*kind, *node)));
+    let resolved = |(kind, node)| Some(((kind, node), resolve(attachments, kind, node)?));
+    targets.filter_map(resolved).collect()
+}
 
-    fn target(&mut self, kind: KindId, node: Node) {
+impl<'a> Grouping<'a> {
+    fn target(&mut self, (kind, node): (KindId, Node), resolution: &Resolution) {
         let Syncing {
             attachments, routes, ..
         } = self.syncing;
-        let Some(resolution) = resolve(attachments, kind, node) else {
-            return;
-        };
         for displaced in &resolution.displaced {
             self.withheld.push(Withheld {
                 policy: displaced.policy,
