@@ -25,6 +25,7 @@ use crate::api::gateway::is_listener_set;
 use crate::api::params::Role;
 use crate::diagnostic::Findings;
 use crate::hub::{OurGatewayId, Table};
+use crate::object::Object;
 use crate::parallel;
 use crate::progress::Stage;
 use crate::sync::{SyncedObject, Variant};
@@ -116,6 +117,10 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
     plan
 }
 
+fn is_set(object: &Object) -> bool {
+    is_listener_set(&object.api_version.group, &object.kind)
+}
+
 /// The plan while it grows.
 struct Assembly<'a> {
     input: &'a Input<'a>,
@@ -129,7 +134,7 @@ struct Assembly<'a> {
     /// The first of Argo CD's waves that a work is in.
     first_wave: i64,
     /// What an agent needs a right to for a work, each distinct one with its number.
-    rights: BTreeMap<rbac::Rights, usize>,
+    rights: BTreeMap<Arc<rbac::Rights>, usize>,
     names: WorkNames<'a>,
     /// With [`WorkKind::ReplicaSet`], what becomes the sets.
     templates: Vec<Template<'a>>,
@@ -156,7 +161,7 @@ impl<'a> Assembly<'a> {
             hub,
             ..
         } = *self.input;
-        let mut all = Vec::new();
+        let mut shipped = Vec::with_capacity(synced.len());
         let mut kinds = Kinds::of(hub);
         for (synced, variants) in synced.iter().zip(variants) {
             if synced.value.get("sops").is_some() {
@@ -164,21 +169,28 @@ impl<'a> Assembly<'a> {
                 continue;
             }
             findings.extend(string_data(synced.object));
-            let is_set = is_listener_set(&synced.object.api_version.group, &synced.object.kind);
             let by_kind = match synced.role {
                 Role::Policy => &mut self.plan.policies,
-                Role::Route if !is_set => &mut self.plan.routes,
+                Role::Route if !is_set(synced.object) => &mut self.plan.routes,
                 Role::Route | Role::Object => &mut self.plan.objects,
             };
             if !variants.is_empty() {
                 let count = by_kind.entry(synced.object.kind.to_string()).or_default();
                 *count = count.saturating_add(1);
             }
-            let mut carried = carried(synced, variants, gateways, &mut kinds);
-            if is_set {
-                self.secrets_of_set(synced, &mut carried, findings);
+            shipped.push((synced, variants, kinds.feedback(synced)));
+        }
+        let sets: Vec<_> = shipped
+            .iter()
+            .map(|(synced, ..)| is_set(synced.object).then_some(*synced))
+            .collect();
+        let mut all = parallel::map_each(shipped, |(synced, variants, feedback)| {
+            (synced.object, carried(synced, variants, gateways, &feedback))
+        });
+        for (set, (_, carried)) in sets.into_iter().zip(&mut all) {
+            if let Some(set) = set {
+                self.secrets_of_set(set, carried, findings);
             }
-            all.push((synced.object, carried));
         }
         two_contents(&all, findings);
         let all: Vec<Carried<'a>> = all.into_iter().flat_map(|(_, carried)| carried).collect();
@@ -323,7 +335,7 @@ impl<'a> Assembly<'a> {
         let by_number: BTreeMap<usize, &rbac::Rights> = self
             .rights
             .iter()
-            .map(|(rights, number)| (*number, rights))
+            .map(|(rights, number)| (*number, &**rights))
             .collect();
         let mut by_content: BTreeMap<rbac::Rights, Vec<String>> = BTreeMap::new();
         for (numbers, clusters) in alike {

@@ -50,8 +50,9 @@ pub(super) struct Kinds<'a> {
     known: BTreeMap<(Role, &'a str, &'a str), Vec<Feedback<'a>>>,
 }
 
+/// What is reported about one object.
 #[derive(Clone)]
-struct Feedback<'a> {
+pub(super) struct Feedback<'a> {
     /// The entry of the parameters.
     resource: &'a SyncedResource,
     rules: Option<Arc<str>>,
@@ -64,7 +65,7 @@ impl<'a> Kinds<'a> {
         Self { hub, known }
     }
 
-    fn feedback(&mut self, synced: &SyncedObject<'a>) -> Feedback<'a> {
+    pub(super) fn feedback(&mut self, synced: &SyncedObject<'a>) -> Feedback<'a> {
         let object = synced.object;
         let kind = (
             synced.role,
@@ -118,9 +119,8 @@ pub(super) fn carried<'a>(
     synced: &'a SyncedObject<'a>,
     variants: Vec<Variant>,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
-    kinds: &mut Kinds<'a>,
+    Feedback { rules, reported, .. }: &Feedback<'a>,
 ) -> Vec<Carried<'a>> {
-    let Feedback { rules, reported, .. } = kinds.feedback(synced);
     let origins: Vec<_> = synced
         .sources
         .iter()
@@ -151,7 +151,7 @@ pub(super) fn carried<'a>(
                     kind: object.kind.into(),
                     value: object.value,
                     feedback: rules.clone(),
-                    reported,
+                    reported: *reported,
                     origins: origins.clone(),
                 })
             });

@@ -40,7 +40,7 @@ pub(super) struct DraftedWork<'a, 'c> {
     /// Its parts, if a set is made from them.
     pub parts: Option<WorkParts>,
     /// What an agent needs a right to for it.
-    pub rights: rbac::Rights,
+    pub rights: Arc<rbac::Rights>,
     /// Findings about objects in its place: the agent takes an object over that it finds under the name, whoever made
     /// it.
     pub overwritten: Vec<Finding>,

@@ -117,3 +117,46 @@ fn rules(paths: Vec<Value>) -> Option<Arc<str>> {
     append_entry(&mut text, "feedbackRules", &rules, CONFIG_COLUMN, KeyOrder::Bytes);
     Some(text.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use kube_json::json;
+
+    use super::*;
+    use crate::diagnostic::{DocumentId, Findings, SourceId};
+    use crate::object::{Object, Origin};
+
+    #[test]
+    fn a_gateway_has_the_rules_of_its_own_listeners_whatever_gateway_was_before_it() {
+        let rules = |listeners: &[&str], raw_feedback| {
+            let listener = |name| json!({"name": name, "port": 80, "protocol": "HTTP"});
+            let listeners: Value = listeners.iter().map(listener).collect();
+            let value = json!({
+                "apiVersion": "gateway.networking.k8s.io/v1",
+                "kind": "Gateway",
+                "metadata": {"name": "web", "namespace": "shop"},
+                "spec": {"gatewayClassName": "mc", "listeners": listeners},
+            });
+            let document = DocumentId {
+                source: SourceId(0),
+                index: 0,
+            };
+            let pointer = String::new();
+            let object = Object::from_value(value, Origin { document, pointer });
+            let gateway = Gateway::read(&object, &mut Findings::new()).expect("a Gateway");
+            gateway_rules(&gateway, raw_feedback).expect("rules")
+        };
+        let http = rules(&["http"], false);
+        assert!(http.contains("- name: listenerhttpAttachedRoutes\n"), "{http}");
+        assert!(
+            http.contains("- name: addressValue\n") && !http.contains("https"),
+            "{http}"
+        );
+        assert_eq!(rules(&["http"], false), http);
+        let both = rules(&["http", "https"], false);
+        assert!(both.contains("- name: listenerhttpsAttachedRoutes\n"), "{both}");
+        let raw = rules(&["http", "https"], true);
+        assert!(raw.contains("- name: addresses\n"), "{raw}");
+        assert_eq!(rules(&["http"], false), http);
+    }
+}

@@ -76,3 +76,43 @@ fn namespace(name: &str, labels: &NamespaceLabels) -> Manifest {
         origins: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn a_namespace_stands_once_before_its_manifests_with_its_labels_and_works_share_it() {
+        let labels: NamespaceLabels = [("shop", "team")]
+            .map(|(name, label)| {
+                (
+                    name.to_owned(),
+                    BTreeMap::from([(label.to_owned(), "a".to_owned())]),
+                )
+            })
+            .into();
+        let namespaces = Namespaces::new(&labels);
+        let in_namespace = |name: &str| {
+            let mut manifest = namespace("x", &labels);
+            manifest.resource.namespace = name.to_owned();
+            Arc::new(manifest)
+        };
+        let all = namespaces.before(["shop", "", "bar", "shop"].map(in_namespace).into());
+        let names: Vec<&str> = all
+            .iter()
+            .map(|manifest| manifest.resource.name.as_str())
+            .collect();
+        assert_eq!(names, ["bar", "shop", "x", "x", "x", "x"]);
+        let label = |at: usize| {
+            all[at]
+                .value
+                .pointer("/metadata/labels/team")
+                .and_then(Value::as_str)
+        };
+        assert_eq!([label(0), label(1)], [None, Some("a")]);
+        let again = namespaces.before(vec![in_namespace("shop")]);
+        assert!(Arc::ptr_eq(&again[0], &all[1]));
+    }
+}

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use kube_yaml::{append_fields, append_key, append_text};
+use kube_yaml::{append_deeper, append_text};
 
 use super::manifest::Manifest;
 
@@ -22,20 +22,23 @@ pub(super) fn append_delete_option(out: &mut String, manifests: &[Arc<Manifest>]
     if namespaces.peek().is_none() {
         return;
     }
-    let [inner, innermost] = [2, 4].map(|columns| indent.saturating_add(columns));
-    append_key(out, "deleteOption", indent);
-    append_text(out, "propagationPolicy", "SelectivelyOrphan", inner);
-    append_key(out, "selectivelyOrphans", inner);
-    append_key(out, "orphaningRules", innermost);
+    append_deeper(out, OPTION, indent);
     for namespace in namespaces {
-        append_fields(out, innermost, |out| {
-            let column = innermost.saturating_add(2);
-            append_text(out, "group", "", column);
-            append_text(out, "name", &namespace.name, column);
-            // The agent empties the namespace of a cluster-scoped kind before it compares, exactly, with this one.
-            // docs/systems/ocm-work.md#orphaning-rules
-            append_text(out, "namespace", "", column);
-            append_text(out, "resource", "namespaces", column);
-        });
+        append_deeper(out, "    - group: \"\"\n", indent);
+        append_text(out, "name", &namespace.name, indent.saturating_add(6));
+        append_deeper(out, RULE_END, indent);
     }
 }
+
+/// The option up to its rules.
+const OPTION: &str = "deleteOption:
+  propagationPolicy: SelectivelyOrphan
+  selectivelyOrphans:
+    orphaningRules:
+";
+
+/// The agent empties the namespace of a cluster-scoped kind before it compares, exactly, with this one
+/// (docs/systems/ocm-work.md#orphaning-rules).
+const RULE_END: &str = "      namespace: \"\"
+      resource: namespaces
+";

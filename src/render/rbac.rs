@@ -11,6 +11,7 @@
 //! forever, and the work stays Applied all the while. So the role covers all listed kinds, shipped or not, and follows
 //! the parameters instead of the objects; `narrowed.rs` handles a kind that leaves the parameters.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -54,16 +55,32 @@ pub(crate) fn is_agents_own(group: &str, resource: &str) -> bool {
 }
 
 /// The rights that the objects of a work need, and those that the parameters of its class list.
-pub(super) fn rights(manifests: &[Arc<Manifest>], params: &Params) -> Rights {
+pub(super) fn rights(manifests: &[Arc<Manifest>], params: &Params) -> Arc<Rights> {
+    thread_local! {
+        /// Those of the work before: most works need the same.
+        static LAST: RefCell<Arc<Rights>> = RefCell::default();
+    }
     let resources = manifests.iter().map(|manifest| &manifest.resource);
     let shipped = resources.map(|resource| (resource.group.as_str(), resource.resource.as_str()));
-    // Thousands of manifests are of few kinds.
-    let distinct: BTreeSet<(&str, &str)> = shipped.chain(params.listed()).collect();
-    distinct
-        .into_iter()
-        .filter(|(group, resource)| !is_agents_own(group, resource))
-        .map(|(group, resource)| (group.to_owned(), resource.to_owned()))
-        .collect()
+    let mut needed: Vec<(&str, &str)> = Vec::new();
+    for (group, resource) in shipped.chain(params.listed()) {
+        // Thousands of manifests are of few kinds.
+        if needed.last() != Some(&(group, resource)) && !is_agents_own(group, resource) {
+            needed.push((group, resource));
+        }
+    }
+    needed.sort_unstable();
+    needed.dedup();
+    LAST.with_borrow_mut(|last| {
+        let known = last
+            .iter()
+            .map(|(group, resource)| (group.as_str(), resource.as_str()));
+        if !known.eq(needed.iter().copied()) {
+            let owned = |(group, resource): (&str, &str)| (group.to_owned(), resource.to_owned());
+            *last = Arc::new(needed.into_iter().map(owned).collect());
+        }
+        Arc::clone(last)
+    })
 }
 
 /// The work with the ClusterRole `name` over exactly these resources, one rule an API group, and its binding. A right that
@@ -127,6 +144,36 @@ fn manifest(kind: &str, plural: &str, name: &str, value: Value) -> Arc<Manifest>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rights_of_a_work_are_those_of_its_manifests_whatever_the_work_before_needed() {
+        let params = Params::default();
+        let listed: Rights = params
+            .listed()
+            .map(|(group, resource)| (group.to_owned(), resource.to_owned()))
+            .collect();
+        let things = |group: &str| {
+            let mut thing = (*manifest("Thing", "things", "a", Value::Null)).clone();
+            thing.resource.group = group.to_owned();
+            Arc::new(thing)
+        };
+        for groups in [
+            ["b.io", "a.io"].as_slice(),
+            &["a.io", "b.io", "a.io"],
+            &["a.io"],
+            &["", "a.io"],
+            &[],
+        ] {
+            let manifests: Vec<Arc<Manifest>> = groups.iter().map(|group| things(group)).collect();
+            let mut expected = listed.clone();
+            expected.extend(
+                groups
+                    .iter()
+                    .map(|group| ((*group).to_owned(), "things".to_owned())),
+            );
+            assert_eq!(*rights(&manifests, &params), expected, "{groups:?}");
+        }
+    }
 
     #[test]
     fn there_is_one_rule_a_group_and_both_are_sorted() {

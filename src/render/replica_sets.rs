@@ -88,7 +88,11 @@ pub(super) fn replica_sets(
             let (rights, _) = rights
                 .entry(placement)
                 .or_insert_with(|| (rbac::Rights::new(), &placed.clusters));
-            rights.extend(rbac::rights(&template.parts.manifests, template.params));
+            rights.extend(
+                rbac::rights(&template.parts.manifests, template.params)
+                    .iter()
+                    .cloned(),
+            );
             // One object may have one content with this Placement and another with that.
             let work = if templates.len() > 1 {
                 format!("{}-{}", template.parts.name, placement.1)

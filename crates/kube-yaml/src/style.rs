@@ -38,10 +38,9 @@ const PLAIN_START: ByteSet = {
     set
 };
 
-/// Whether a byte needs a closer look inside a plain scalar: controls, `:`, `#`, and all that is not ASCII. Without branches,
-/// so that many bytes are one instruction.
-fn needs_look(byte: u8) -> bool {
-    u8::from(byte.wrapping_sub(b' ') >= 0x5F) | u8::from(byte == b':') | u8::from(byte == b'#') != 0
+/// Whether a byte needs a closer look inside a plain scalar: controls, `:`, `#`, and all that is not ASCII.
+const fn needs_look(byte: u8) -> bool {
+    !matches!(byte, b' '..=b'~') || matches!(byte, b':' | b'#')
 }
 
 /// The words that some reader takes for null or a boolean, in whatever case.
@@ -136,17 +135,21 @@ pub(super) fn is_plain(text: &str) -> bool {
 
 /// Whether no byte needs a closer look, as with most texts. Eight bytes at a time.
 fn needs_no_look(bytes: &[u8]) -> bool {
-    let is_free = |eight: &[u8; 8]| {
-        let seen = eight
-            .iter()
-            .fold(0, |seen, byte| seen | u8::from(needs_look(*byte)));
-        seen == 0
-    };
     match bytes.last_chunk() {
         // The last eight may overlap with those before.
-        Some(last) => is_free(last) && bytes.as_chunks().0.iter().all(is_free),
+        Some(last) => !bytes.as_chunks().0.iter().chain([last]).any(needs_look_at_eight),
         None => !bytes.iter().any(|byte| needs_look(*byte)),
     }
+}
+
+/// Whether any of eight bytes needs a closer look: all in one number, in which the highest bit of a byte tells.
+fn needs_look_at_eight(eight: &[u8; 8]) -> bool {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    let eight = u64::from_ne_bytes(*eight);
+    let has_less_than = |eight: u64, byte: u64| eight.wrapping_sub(ONES * byte) & !eight;
+    let has = |byte: u8| has_less_than(eight ^ (ONES * u64::from(byte)), 1);
+    let seen = eight | has_less_than(eight, 0x20) | has(0x7f) | has(b':') | has(b'#');
+    seen & (ONES * 0x80) != 0
 }
 
 /// The rule of [`is_plain`] that goes by the whole of a text.
@@ -304,4 +307,37 @@ pub(super) fn push_double_quoted(out: &mut String, text: &str) {
     }
     out.push_str(text.get(piece..).unwrap_or(""));
     out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_bytes_need_a_closer_look_where_one_of_them_does() {
+        for byte in 0..=u8::MAX {
+            for (at, around) in (0..8).flat_map(|at| [(at, b' '), (at, b'~'), (at, b'9'), (at, b'!')]) {
+                let mut eight = [around; 8];
+                eight[at] = byte;
+                assert_eq!(needs_look_at_eight(&eight), needs_look(byte), "{eight:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn whether_a_text_is_plain_does_not_depend_on_how_much_stands_around_its_characters() {
+        for (character, is_kept) in [
+            ("#", true),
+            (":", true),
+            (": ", false),
+            (" #", false),
+            ("\t", false),
+            ("é", true),
+        ] {
+            for (before, after) in (0..20).flat_map(|before| (1..20).map(move |after| (before, after))) {
+                let text = format!("a{}{character}{}", "b".repeat(before), "c".repeat(after));
+                assert_eq!(is_plain(&text), is_kept, "{text}");
+            }
+        }
+    }
 }

@@ -77,20 +77,22 @@ pub fn append_entry(out: &mut String, key: &str, value: &Value, indent: usize, o
     Writer { out }.entry(key, value, indent, order);
 }
 
-/// Appends a key behind `indent` spaces, whose value is what the caller appends next, on lines of its own.
-pub fn append_key(out: &mut String, key: &str, indent: usize) {
+/// Appends a key that needs no quotes behind `indent` spaces; its value is what the caller appends next, on lines of its
+/// own.
+pub fn append_key(out: &mut String, key: &'static str, indent: usize) {
+    debug_assert!(is_plain(key));
     spaces(out, indent);
-    Writer { out }.key(key, indent);
-    out.push('\n');
+    out.push_str(key);
+    out.push_str(":\n");
 }
 
-/// Appends a field behind `indent` spaces whose value is a text.
-pub fn append_text(out: &mut String, key: &str, text: &str, indent: usize) {
+/// Appends a field behind `indent` spaces whose key needs no quotes and whose value is a text.
+pub fn append_text(out: &mut String, key: &'static str, text: &str, indent: usize) {
+    debug_assert!(is_plain(key));
     spaces(out, indent);
-    let mut writer = Writer { out };
-    writer.key(key, indent);
-    writer.out.push(' ');
-    writer.text(text, indent);
+    out.push_str(key);
+    out.push_str(": ");
+    Writer { out }.text(text, indent);
 }
 
 /// Appends an entry of a list whose dashes are behind `indent` spaces: a mapping, whose fields `append` appends behind two
@@ -175,7 +177,21 @@ impl Writer<'_> {
 
     /// A field whose indentation stands already.
     fn entry(&mut self, key: &str, value: &Value, indent: usize, order: KeyOrder) {
-        self.key(key, indent);
+        let is_plain = is_plain(key);
+        let is_explicit = key.len() > LONGEST_KEY || (!is_plain && key.contains('\n'));
+        if is_explicit {
+            self.out.push_str("? ");
+        }
+        if is_plain {
+            self.out.push_str(key);
+        } else {
+            push_double_quoted(self.out, key);
+        }
+        if is_explicit {
+            self.out.push('\n');
+            spaces(self.out, indent);
+        }
+        self.out.push(':');
         match value {
             Value::Object(map) if !map.is_empty() => {
                 self.out.push('\n');
@@ -192,25 +208,6 @@ impl Writer<'_> {
                 self.scalar(scalar, indent);
             }
         }
-    }
-
-    /// A key with its colon, whose indentation stands already.
-    fn key(&mut self, key: &str, indent: usize) {
-        let is_plain = is_plain(key);
-        let is_explicit = key.len() > LONGEST_KEY || (!is_plain && key.contains('\n'));
-        if is_explicit {
-            self.out.push_str("? ");
-        }
-        if is_plain {
-            self.out.push_str(key);
-        } else {
-            push_double_quoted(self.out, key);
-        }
-        if is_explicit {
-            self.out.push('\n');
-            spaces(self.out, indent);
-        }
-        self.out.push(':');
     }
 
     /// A scalar or an empty collection; `indent` is that of the line it is on.
