@@ -137,15 +137,20 @@ pub(super) fn is_plain(text: &str) -> bool {
 fn needs_no_look(bytes: &[u8]) -> bool {
     match bytes.last_chunk() {
         // The last eight may overlap with those before.
-        Some(last) => !bytes.as_chunks().0.iter().chain([last]).any(needs_look_at_eight),
+        Some(last) => !bytes
+            .as_chunks()
+            .0
+            .iter()
+            .chain([last])
+            .any(|eight| needs_look_at_eight(*eight)),
         None => !bytes.iter().any(|byte| needs_look(*byte)),
     }
 }
 
 /// Whether any of eight bytes needs a closer look: all in one number, in which the highest bit of a byte tells.
-fn needs_look_at_eight(eight: &[u8; 8]) -> bool {
+fn needs_look_at_eight(eight: [u8; 8]) -> bool {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    let eight = u64::from_ne_bytes(*eight);
+    let eight = u64::from_ne_bytes(eight);
     let has_less_than = |eight: u64, byte: u64| eight.wrapping_sub(ONES * byte) & !eight;
     let has = |byte: u8| has_less_than(eight ^ (ONES * u64::from(byte)), 1);
     let seen = eight | has_less_than(eight, 0x20) | has(0x7f) | has(b':') | has(b'#');
@@ -319,7 +324,7 @@ mod tests {
             for (at, around) in (0..8).flat_map(|at| [(at, b' '), (at, b'~'), (at, b'9'), (at, b'!')]) {
                 let mut eight = [around; 8];
                 eight[at] = byte;
-                assert_eq!(needs_look_at_eight(&eight), needs_look(byte), "{eight:?}");
+                assert_eq!(needs_look_at_eight(eight), needs_look(byte), "{eight:?}");
             }
         }
     }

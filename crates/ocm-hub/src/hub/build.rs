@@ -56,14 +56,15 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         (found, patches)
     });
     drafts.objects.reserve_exact(documents.len());
-    let each = parallel::map_each(documents, |document| {
-        let mut drafts = Drafts::default();
+    for document in documents {
         let origin = Origin {
             document: document.id,
             pointer: String::new(),
         };
-        let is_taught = document.room == Room::Definitions;
-        if !is_taught && patches.contains(&document.id.source) {
+        if document.room == Room::Definitions {
+            // Whatever else is there is nobody's business.
+            taught.flatten(document.value, origin, &document.room);
+        } else if patches.contains(&document.id.source) {
             drafts.patches.push(PassedOver {
                 place: origin.place("", Part::Value),
                 what: "part of a kustomization".to_owned(),
@@ -71,14 +72,6 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         } else {
             drafts.flatten(document.value, origin, &document.room);
         }
-        (is_taught, drafts)
-    });
-    for (is_taught, more) in each {
-        // Of definitions, whatever else is there is nobody's business.
-        let all = if is_taught { &mut taught } else { &mut drafts };
-        all.objects.extend(more.objects);
-        all.others.extend(more.others);
-        all.patches.extend(more.patches);
     }
     let (kinds, crds) = learn_kinds(drafts.objects.iter().chain(&taught.objects), findings);
     let mut passed_over = drafts.unfinished(&kinds, findings);
@@ -299,9 +292,6 @@ impl Drafts {
             .filter(|namespace| !namespace.is_empty())
             .cloned();
         let api_version = version;
-        if self.objects.is_empty() {
-            self.objects.reserve_exact(1);
-        }
         self.objects.push((
             room.clone(),
             Object {
