@@ -15,6 +15,9 @@ use super::policy_conditions::PolicyConditions;
 use crate::api::gateway::Gateway;
 use crate::api::params::SyncedResource;
 
+/// Whether values were requested raw, the names of the listeners, and the text.
+type Last = (bool, Vec<String>, Arc<str>);
+
 /// The rules of a downstream Gateway: its addresses, attached routes by listener, and conditions.
 ///
 /// Without OCM's gate RawFeedbackJsonString only scalars can be fed back, so the first address stands for all.
@@ -22,7 +25,7 @@ use crate::api::params::SyncedResource;
 pub(super) fn gateway_rules(gateway: &Gateway<'_>, raw_feedback: bool) -> Option<Arc<str>> {
     thread_local! {
         /// Those of the Gateway before, of listeners of these names: many Gateways are alike in this.
-        static LAST: RefCell<Option<(bool, Vec<String>, Arc<str>)>> = const { RefCell::new(None) };
+        static LAST: RefCell<Option<Last>> = const { RefCell::new(None) };
     }
     let listeners = gateway.listeners.iter().map(|listener| listener.name);
     LAST.with_borrow_mut(|last| {

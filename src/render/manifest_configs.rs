@@ -51,11 +51,14 @@ pub(super) fn append_manifest_configs(
     }
 }
 
+/// By what a manifest reports, and whether its work is about it.
+type Made = BTreeMap<(Reported, bool), Option<Rc<str>>>;
+
 /// The text of `conditionRules`, behind [`CONFIG_COLUMN`] spaces.
 fn condition_rules_text(reported: Reported, is_main: bool) -> Option<Rc<str>> {
     thread_local! {
         /// A handful of rules, which thousands of manifests have.
-        static MADE: RefCell<BTreeMap<(Reported, bool), Option<Rc<str>>>> = RefCell::default();
+        static MADE: RefCell<Made> = RefCell::default();
     }
     let make = || {
         let mut text = String::new();
