@@ -161,6 +161,7 @@ mod tests {
             ["b.io", "a.io"].as_slice(),
             &["a.io", "b.io", "a.io"],
             &["a.io"],
+            &["c.io"],
             &["", "a.io"],
             &[],
         ] {
