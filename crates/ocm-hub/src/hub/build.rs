@@ -55,7 +55,6 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         let patches = kustomized::patches(&found, sources);
         (found, patches)
     });
-    drafts.objects.reserve_exact(documents.len());
     for document in documents {
         let origin = Origin {
             document: document.id,
@@ -105,8 +104,7 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         (room, checked)
     });
     drop(steps);
-    let of_hub = checked.iter().filter(|(room, _)| *room == Room::Hub).count();
-    let mut rooms: BTreeMap<Room, Vec<Object>> = BTreeMap::from([(Room::Hub, Vec::with_capacity(of_hub))]);
+    let mut rooms: BTreeMap<Room, Vec<Object>> = BTreeMap::new();
     let mut refused = Vec::new();
     if work.is_spent() {
         let objects = checked.iter().map(|(_, checked)| &checked.object);
