@@ -24,10 +24,7 @@ fn every_direct_dependency_has_its_reason_and_every_reason_its_dependency() {
 fn the_member_without_code_has_all_dependencies_with_all_their_features() {
     let metadata = metadata(&["--no-deps"]);
     let packages = metadata["packages"].as_array().expect("packages");
-    let own: BTreeSet<&str> = packages
-        .iter()
-        .filter_map(|package| package["name"].as_str())
-        .collect();
+    let own = names_of(packages);
     let mut wanted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut listed = wanted.clone();
     for package in packages {
@@ -195,14 +192,16 @@ fn the_readme_promises_the_rust_that_cargo_toml_promises() {
 /// The member that only has dependencies, those of all others (.ci/dependencies/Cargo.toml).
 const WITHOUT_CODE: &str = "all-dependencies";
 
+fn names_of(packages: &[Value]) -> BTreeSet<&str> {
+    let names = packages.iter().map(|package| package["name"].as_str());
+    names.map(|name| name.expect("a name")).collect()
+}
+
 /// The names of direct dependencies of all members with code: those that are shipped, and those of tests alone.
 fn direct() -> (BTreeSet<String>, BTreeSet<String>) {
     let metadata = metadata(&["--no-deps"]);
     let packages = metadata["packages"].as_array().expect("packages");
-    let own: BTreeSet<&str> = packages
-        .iter()
-        .filter_map(|package| package["name"].as_str())
-        .collect();
+    let own = names_of(packages);
     let mut only_tests: BTreeMap<&str, bool> = BTreeMap::new();
     let with_code = packages.iter().filter(|package| package["name"] != WITHOUT_CODE);
     let of_packages = with_code.flat_map(|package| {

@@ -57,3 +57,23 @@ pub(super) struct Manifest {
     /// The hub objects it was made from, the main one first; none for what is ours (Namespaces, RBAC).
     pub origins: Vec<Origin>,
 }
+
+impl Manifest {
+    /// An object of ours without a namespace (a Namespace, RBAC), about which nothing is reported. `resource` are its group
+    /// and plural.
+    pub(super) fn ours((group, resource): (&str, &str), kind: &str, name: &str, value: Value) -> Self {
+        Self {
+            resource: ResourceIdentifier {
+                group: group.to_owned(),
+                resource: resource.to_owned(),
+                namespace: String::new(),
+                name: name.to_owned(),
+            },
+            kind: kind.to_owned(),
+            value,
+            feedback: None,
+            reported: Reported::Nothing,
+            origins: Vec::new(),
+        }
+    }
+}

@@ -9,8 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use apimachinery::NameMap;
 use kube_json::Value;
 
-use super::condition_rules::Reported;
-use super::manifest::{Manifest, ResourceIdentifier};
+use super::manifest::Manifest;
 use crate::sync::NamespaceLabels;
 
 /// The Namespaces of a run: thousands of works share one.
@@ -58,23 +57,12 @@ fn namespace(name: &str, labels: &NamespaceLabels) -> Manifest {
         ("labels", labels.collect())
     });
     let metadata = labels.chain([("name", Value::from(name))]);
-    Manifest {
-        resource: ResourceIdentifier {
-            group: String::new(),
-            resource: "namespaces".to_owned(),
-            namespace: String::new(),
-            name: name.to_owned(),
-        },
-        kind: "Namespace".to_owned(),
-        value: Value::from_iter([
-            ("apiVersion", Value::from("v1")),
-            ("kind", Value::from("Namespace")),
-            ("metadata", metadata.collect()),
-        ]),
-        feedback: None,
-        reported: Reported::Nothing,
-        origins: Vec::new(),
-    }
+    let value = Value::from_iter([
+        ("apiVersion", Value::from("v1")),
+        ("kind", Value::from("Namespace")),
+        ("metadata", metadata.collect()),
+    ]);
+    Manifest::ours(("", "namespaces"), "Namespace", name, value)
 }
 
 #[cfg(test)]

@@ -17,8 +17,7 @@ use std::sync::Arc;
 
 use kube_json::{Value, json};
 
-use super::condition_rules::Reported;
-use super::manifest::{Manifest, ResourceIdentifier};
+use super::manifest::Manifest;
 use super::work::WorkParts;
 use crate::api::params::Params;
 
@@ -126,19 +125,7 @@ pub(super) fn work(name: &str, resources: &Rights) -> WorkParts {
 }
 
 fn manifest(kind: &str, plural: &str, name: &str, value: Value) -> Arc<Manifest> {
-    Arc::new(Manifest {
-        resource: ResourceIdentifier {
-            group: RBAC_GROUP.to_owned(),
-            resource: plural.to_owned(),
-            namespace: String::new(),
-            name: name.to_owned(),
-        },
-        kind: kind.to_owned(),
-        value,
-        feedback: None,
-        reported: Reported::Nothing,
-        origins: Vec::new(),
-    })
+    Arc::new(Manifest::ours((RBAC_GROUP, plural), kind, name, value))
 }
 
 #[cfg(test)]
