@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
@@ -77,7 +78,23 @@ impl Storage for Failing {
     }
 }
 
+/// One thread takes the steps in one order. Of several threads, each may be anywhere at the same step, and to go through
+/// all steps would not be to go through all states.
+static ONE_THREAD: LazyLock<rayon::ThreadPool> = LazyLock::new(|| {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    pool.unwrap()
+});
+
 fn failing_run(root: &Path, tree: &Files, steps: usize, failure: Failure) -> Result<Summary, OutputError> {
+    ONE_THREAD.install(|| failing_run_in_parallel(root, tree, steps, failure))
+}
+
+fn failing_run_in_parallel(
+    root: &Path,
+    tree: &Files,
+    steps: usize,
+    failure: Failure,
+) -> Result<Summary, OutputError> {
     write_with(&Failing::after(steps, failure), root, tree, Options::default())
 }
 
@@ -461,7 +478,7 @@ proptest! {
         }
         for (tree, steps, is_kill) in &deaths {
             let failure = if *is_kill { Failure::Killed } else { Failure::Full };
-            match failing_run(root.path(), tree, *steps, failure) {
+            match failing_run_in_parallel(root.path(), tree, *steps, failure) {
                 Ok(_) | Err(OutputError::Io { .. }) => {}
                 Err(other) => prop_assert!(false, "{:?}", other),
             }

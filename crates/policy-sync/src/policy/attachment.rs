@@ -113,10 +113,14 @@ impl<'a> Attachments<'a> {
         let unknown = Controllers::default();
         let controllers = options.controllers.unwrap_or(&unknown);
         let sources_by_age = (sources, options.seniority());
-        // Gateways are linked one after the other, and policies are read in parallel.
-        let mut topology = || Topology::new(sources_by_age, grants, (options.routes, controllers), findings);
-        let (topology, read) = rayon::join(&mut topology, &mut read);
-        attachments.policies = Table::of(read);
+        // Gateways are linked one after the other, and policies are read in parallel beside that. This thread links: the
+        // allocator keeps what a thread freed for that thread, and this one has read the input.
+        let (mut policies, mut topology) = (Vec::new(), Topology::default());
+        rayon::in_place_scope(|scope| {
+            scope.spawn(|_| policies = read());
+            topology = Topology::new(sources_by_age, grants, (options.routes, controllers), findings);
+        });
+        attachments.policies = Table::of(policies);
         attachments.merging_classes = merging_classes(&topology, sources);
         attachments.topology = topology;
         findings.extend(of_policies);
