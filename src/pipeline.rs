@@ -56,5 +56,5 @@ pub use inputs::{
 pub use page::PageInput;
 pub use schemas::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text};
 #[cfg(feature = "git")]
-pub use staged::unstaged;
+pub use staged::InIndex;
 pub use stages::{Before, EmptyResult, PruneOptions, Rendered, check, lost_rights};

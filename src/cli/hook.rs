@@ -10,6 +10,7 @@ use spokewright::diagnostic::Findings;
 use spokewright::output::{Change, Tree};
 use spokewright::pipeline::{Loaded, Request};
 
+#[cfg(not(feature = "git"))]
 use super::options::Index;
 
 /// Takes out the warnings that the last commit's input has as well, and counts them: a user who changes a limit need
@@ -55,24 +56,61 @@ pub(crate) fn take_known(findings: &mut Findings, loaded: &Loaded, request: &Req
     all.saturating_sub(findings.iter().count())
 }
 
+/// A tree and what Git's index has of it; `None` where the index has nothing to do with the output.
+#[cfg(feature = "git")]
+pub(crate) use spokewright::pipeline::InIndex;
+
 /// Files of the output that the next commit would not contain as they are.
 #[cfg(feature = "git")]
 pub(crate) fn unstaged(
     request: &Request,
-    index: &Index,
+    in_index: &InIndex<'_>,
     output: (&Path, Option<&Path>),
-    tree: &dyn Tree,
+    is_up_to_date: bool,
 ) -> Vec<Change> {
     let head = super::options::last_commit(request);
-    spokewright::pipeline::unstaged(index, head.as_ref(), output, tree)
+    in_index.unstaged(head.as_ref(), output, is_up_to_date)
+}
+
+/// Without Git there is no index.
+#[cfg(not(feature = "git"))]
+pub(crate) enum InIndex<'a> {
+    /// Nothing makes one.
+    Never(&'a Index),
+}
+
+#[cfg(not(feature = "git"))]
+impl<'a> InIndex<'a> {
+    pub(crate) fn new(index: &'a Index, _: &Path, _: &'a dyn Tree) -> Option<Self> {
+        Some(Self::Never(index))
+    }
+
+    pub(crate) fn compare_while<R>(&self, _: impl FnOnce() -> R) -> R {
+        let Self::Never(index) = self;
+        match **index {}
+    }
+}
+
+/// The tree, which vouches for the files that are in the index as they are wanted.
+pub(crate) fn vouching<'t>(in_index: Option<&'t InIndex<'t>>, tree: &'t dyn Tree) -> &'t dyn Tree {
+    #[cfg(feature = "git")]
+    return in_index.map_or(tree, |vouching| vouching);
+    #[cfg(not(feature = "git"))]
+    return in_index.map_or(tree, |InIndex::Never(index)| match **index {});
+}
+
+#[cfg(not(feature = "git"))]
+pub(crate) fn unstaged(
+    _: &Request,
+    in_index: &InIndex<'_>,
+    _: (&Path, Option<&Path>),
+    _: bool,
+) -> Vec<Change> {
+    let InIndex::Never(index) = in_index;
+    match **index {}
 }
 
 #[cfg(not(feature = "git"))]
 pub(crate) fn take_known(_: &mut Findings, _: &Loaded, _: &Request) -> usize {
     0
-}
-
-#[cfg(not(feature = "git"))]
-pub(crate) fn unstaged(_: &Request, index: &Index, _: (&Path, Option<&Path>), _: &dyn Tree) -> Vec<Change> {
-    match *index {}
 }

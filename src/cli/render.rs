@@ -101,6 +101,13 @@ struct Asked<'a> {
     index: Option<&'a Index>,
 }
 
+/// What is to be written, and what Git's index has of it, where a commit waits for the answer.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    tree: &'a dyn Tree,
+    in_index: Option<&'a hook::InIndex<'a>>,
+}
+
 impl Render {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         if !self.watch {
@@ -250,8 +257,14 @@ impl Render {
             self.say_nothing_was_written(&findings);
             return Ok(Status::of(&findings));
         }
+        let in_index = self.in_index(asked, &loaded.output, layout);
+        let in_index = in_index.as_ref();
         let known = if self.is_hook() {
-            hook::take_known(&mut findings, loaded, asked.request)
+            let mut take_known = || hook::take_known(&mut findings, loaded, asked.request);
+            match in_index {
+                Some(in_index) => in_index.compare_while(take_known),
+                None => take_known(),
+            }
         } else {
             0
         };
@@ -273,7 +286,11 @@ impl Render {
             self.say(&format!("{} in {}", counts(rendered), elapsed(start)));
             return Ok(Status::Done);
         }
-        let status = self.write(asked, loaded, rendered, layout, start, findings)?;
+        let wanted = Wanted {
+            tree: hook::vouching(in_index, layout),
+            in_index,
+        };
+        let status = self.write(asked, loaded, rendered, wanted, start, findings)?;
         let written = match (&self.flux_kustomizations, status) {
             (Some(directory), Status::Done | Status::Differs) => {
                 self.write_flux(directory, asked, loaded, layout)?
@@ -297,7 +314,10 @@ impl Render {
             check: self.check,
             no_wait: self.no_wait,
         };
-        let summary = match output::write_within(directory, None, &tree, options, &loaded.progress) {
+        let in_index = self.in_index(asked, directory, &tree);
+        let in_index = in_index.as_ref();
+        let vouching = hook::vouching(in_index, &tree);
+        let summary = match output::write_within(directory, None, vouching, options, &loaded.progress) {
             Ok(summary) => summary,
             Err(error) => {
                 let mut findings = Findings::new();
@@ -319,7 +339,7 @@ impl Render {
             }
             self.report_written(directory, &summary)
         };
-        Ok(self.report_unstaged(status, asked, (directory, None), &tree, &summary))
+        Ok(self.report_unstaged(status, asked, (directory, None), in_index, &summary))
     }
 
     /// Whether a commit waits for the answer.
@@ -327,22 +347,29 @@ impl Render {
         self.options.reads_index() && (self.exit_code || self.check)
     }
 
+    /// In a hook: a tree, and what the next commit holds of it.
+    fn in_index<'a>(&self, asked: Asked<'a>, output: &Path, tree: &'a dyn Tree) -> Option<hook::InIndex<'a>> {
+        let index = asked.index.filter(|_| self.is_hook())?;
+        hook::InIndex::new(index, output, tree)
+    }
+
     fn write(
         &self,
         asked: Asked<'_>,
         loaded: &pipeline::Loaded,
         rendered: &Rendered,
-        layout: &Layout<'_>,
+        wanted: Wanted<'_>,
         start: Instant,
         findings: Findings,
     ) -> anyhow::Result<Status> {
+        let Wanted { tree, in_index } = wanted;
         let options = Options {
             force: self.force,
             check: self.check,
             no_wait: true,
         };
         let within = loaded.output_within.as_deref();
-        let write = |options| output::write_within(&loaded.output, within, layout, options, &loaded.progress);
+        let write = |options| output::write_within(&loaded.output, within, tree, options, &loaded.progress);
         let result = match write(options) {
             Err(busy @ OutputError::Busy { .. }) if !self.no_wait => {
                 self.say(&format!("waiting: {busy}"));
@@ -356,7 +383,7 @@ impl Render {
         match result {
             Ok(summary) if self.check => {
                 let status = self.report_check(&loaded.output, loaded, &summary, Some(findings));
-                Ok(self.report_unstaged(status, asked, (&loaded.output, within), layout, &summary))
+                Ok(self.report_unstaged(status, asked, (&loaded.output, within), in_index, &summary))
             }
             Ok(summary) => {
                 // The inventory is a file of the tree to whoever counts files.
@@ -377,7 +404,7 @@ impl Render {
                     next::after_deletions(&summary, &self.options);
                 }
                 let status = self.report_written(&loaded.output, &summary);
-                Ok(self.report_unstaged(status, asked, (&loaded.output, within), layout, &summary))
+                Ok(self.report_unstaged(status, asked, (&loaded.output, within), in_index, &summary))
             }
             Err(error) => {
                 let mut said = findings;
@@ -470,14 +497,13 @@ impl Render {
         status: Status,
         asked: Asked<'_>,
         output: (&Path, Option<&Path>),
-        tree: &dyn Tree,
+        in_index: Option<&hook::InIndex<'_>>,
         summary: &Summary,
     ) -> Status {
-        let index = asked.index.filter(|_| self.is_hook());
-        let (Some(index), Status::Done | Status::Differs) = (index, status) else {
+        let (Some(in_index), Status::Done | Status::Differs) = (in_index, status) else {
             return status;
         };
-        let mut unstaged = hook::unstaged(asked.request, index, output, tree);
+        let mut unstaged = hook::unstaged(asked.request, in_index, output, summary.differing.is_empty());
         let told: BTreeSet<&str> = summary
             .differing
             .iter()

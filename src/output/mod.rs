@@ -46,3 +46,5 @@ pub(crate) use scan::FILES_PER_TASK;
 pub use stream::stream;
 pub use tree::{FileKind, Tree, Turn};
 pub use write::{Change, ChangeKind, Options, Summary, write, write_within};
+
+pub use crate::beneath::Identity;

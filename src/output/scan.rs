@@ -358,10 +358,16 @@ impl Comparison<'_> {
                 part.offend(&path, Obstacle::NameTooLong);
                 continue;
             }
+            let there = found.and_then(|(open, listing)| Some((open, listing.get(name_of(&path))?)));
+            if let Some((open, Entry::File)) = there
+                && let Some(hash) = self.tree.vouched(index, &|| open.identity(name_of(&path)))
+            {
+                part.files.push((index, hash, State::Same));
+                continue;
+            }
             content.clear();
             self.tree.content(index, &mut content);
             let wanted = self.tree.hash(index, &content);
-            let there = found.and_then(|(open, listing)| Some((open, listing.get(name_of(&path))?)));
             let Some((open, entry)) = there else {
                 part.files.push((index, wanted, State::Missing));
                 continue;

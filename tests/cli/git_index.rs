@@ -128,6 +128,25 @@ fn a_commit_that_leaves_a_deletion_or_a_change_of_the_output_behind_is_refused()
 }
 
 #[test]
+fn a_hand_edit_of_the_output_that_nobody_added_stops_a_hook_before_git_could_add_it() {
+    let Some(scratch) = rendered() else { return };
+    git(&scratch.path(""), &["add", "-A"]);
+    // As long as before, so that only its times tell.
+    let path = "rendered/eu-1/gateway-rbac.yaml";
+    scratch.edit(path, "kind: ManifestWork\n", "kind: ManifestWerk\n");
+    for hook in HOOKS {
+        scratch
+            .run(&["render", "hub", hook, INDEX[0], INDEX[1]])
+            .says("error[output/edited]")
+            .says(path);
+    }
+    scratch.edit(path, "kind: ManifestWerk\n", "kind: ManifestWork\n");
+    for hook in HOOKS {
+        scratch.run(&["render", "hub", hook, INDEX[0], INDEX[1]]).exits(0);
+    }
+}
+
+#[test]
 fn an_output_that_git_ignores_or_that_lies_elsewhere_is_not_asked_for_in_the_index() {
     let Some(scratch) = repository() else { return };
     scratch.write(".gitignore", "/rendered/\n");

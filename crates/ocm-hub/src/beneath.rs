@@ -22,6 +22,8 @@ use std::sync::{Mutex, PoisonError};
 
 use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::ambient_authority;
+#[cfg(unix)]
+use cap_std::fs::MetadataExt as _;
 use cap_std::fs::{Dir, FileType, OpenOptions};
 
 /// The kind of entry that has a name.
@@ -95,6 +97,24 @@ pub struct Opened {
     pub length: u64,
 }
 
+/// What a system knows of a file without reading it, and changes whenever the file changes. Times are seconds and
+/// nanoseconds since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// How many bytes it has.
+    pub size: u64,
+    /// When its bytes were changed; a program may set this.
+    pub modified: (i64, i64),
+    /// When its bytes, its owner or the time above were changed; no program can set this.
+    pub changed: (i64, i64),
+    /// The number of the file on its file system.
+    pub inode: u64,
+    /// The owner.
+    pub user: u32,
+    /// The owner's group.
+    pub group: u32,
+}
+
 /// An open directory beneath which no link is followed.
 #[derive(Debug)]
 pub struct Directory(Dir);
@@ -155,6 +175,12 @@ impl Directory {
     /// The system cannot tell.
     pub fn entry(&self, name: &str) -> io::Result<Option<Entry>> {
         entry(&self.0, one_name(name)?)
+    }
+
+    /// The identity of a file in it; `None` for anything else, and on a system whose files have none.
+    #[must_use]
+    pub fn identity(&self, name: &str) -> Option<Identity> {
+        identity(&self.0, one_name(name).ok()?)
     }
 
     /// Opens a file to read it. Anything else is an error.
@@ -289,6 +315,27 @@ fn entry(directory: &Dir, path: &Path) -> io::Result<Option<Entry>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+#[cfg(unix)]
+fn identity(directory: &Dir, path: &Path) -> Option<Identity> {
+    let metadata = directory
+        .symlink_metadata(path)
+        .ok()
+        .filter(cap_std::fs::Metadata::is_file)?;
+    Some(Identity {
+        size: metadata.size(),
+        modified: (metadata.mtime(), metadata.mtime_nsec()),
+        changed: (metadata.ctime(), metadata.ctime_nsec()),
+        inode: metadata.ino(),
+        user: metadata.uid(),
+        group: metadata.gid(),
+    })
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Dir, _: &Path) -> Option<Identity> {
+    None
 }
 
 fn open_file(directory: &Dir, path: &Path, follow: FollowSymlinks) -> io::Result<Opened> {

@@ -1,6 +1,7 @@
 //! Git's index as a tree of files: the contents of the next commit, regardless of the work tree.
 //!
-//! Owns: which entries of the index count, reading its blobs from the object store, and whether it has some bytes.
+//! Owns: which entries of the index count, reading its blobs from the object store, whether it has some bytes, and
+//! whether Git takes a file for unchanged.
 //! Untracked files and unstaged edits are not in it; files that were deleted without `git rm` still are. Entries that
 //! are only intended (`git add --intent-to-add`) would not be committed, so they are left out; files that a sparse
 //! checkout omits are included. Flows in: a path and, when Git runs a hook, the index that it commits. Flows out: a
@@ -14,7 +15,8 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 use gix::ObjectId;
-use gix::index::entry::{Flags, Mode, Stage};
+use gix::index::entry::stat::{Options as Compared, Time};
+use gix::index::entry::{Flags, Mode, Stage, Stat};
 
 use super::disk::read_at_most;
 use super::git::{GitError, Opened, open};
@@ -22,7 +24,7 @@ use super::ignored::Rules;
 use super::lfs::pointer;
 use super::objects::{Entry, MOST_OF_A_FILE, MOST_TOGETHER, Objects, is_name, whole};
 use super::tree::{FileTree, TreeEntry, TreeError, join, key};
-use crate::beneath::Enclosure;
+use crate::beneath::{Enclosure, Identity};
 use crate::diagnostic::shell_path;
 use crate::parallel;
 
@@ -65,11 +67,25 @@ const INSTEAD: &str = "leave out `--inputs git-index` to read the files on disk"
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Held {
     /// A file of these bytes.
-    Same,
+    Same(Added),
     /// Something else.
     Other,
     /// Nothing.
     Nothing,
+}
+
+/// What a file in the work tree was when Git read it. None if it may have been changed in the same moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Added(Option<Stat>);
+
+impl Added {
+    /// Whether the file at that path, which has this identity now, is still the one that was added: Git would not read it to
+    /// find out what changed.
+    #[must_use]
+    pub fn is_still(&self, file: &Identity) -> bool {
+        self.0
+            .is_some_and(|added| added.matches(&stat_of(file), COMPARED))
+    }
 }
 
 /// The files of the index.
@@ -93,7 +109,16 @@ struct Entries {
 struct Item {
     entry: TreeEntry,
     id: ObjectId,
+    added: Added,
 }
+
+/// All that Git may look at, except the device: that has another number after the next start of some systems.
+const COMPARED: Compared = Compared {
+    trust_ctime: true,
+    check_stat: true,
+    use_nsec: true,
+    use_stdev: false,
+};
 
 /// What the index has below a directory. Any thread may ask.
 #[derive(Debug, Clone, Copy)]
@@ -140,6 +165,7 @@ impl IndexTree {
         let options = gix::index::decode::Options::default();
         // `index.skipHash` writes no checksum, which needs no option to be read.
         let index = gix::index::File::at(file, kind, false, options).map_err(|error| whole(error.error()))?;
+        self.entries.files.reserve(index.entries().len());
         // Neighbors nearly always share their directory.
         let mut last = None;
         for entry in index.entries() {
@@ -176,9 +202,11 @@ impl IndexTree {
             } else {
                 TreeEntry::File
             };
+            let is_racy = entry.stat.is_racy(index.timestamp(), COMPARED);
             let item = Item {
                 entry: kind,
                 id: entry.id,
+                added: Added((!is_racy).then_some(entry.stat)),
             };
             self.entries.files.push((path.to_owned(), item));
         }
@@ -198,7 +226,8 @@ impl IndexTree {
                     pending.push((path, found.id));
                 } else {
                     let Entry { entry, id, .. } = found;
-                    self.entries.files.push((path, Item { entry, id }));
+                    let added = Added(None);
+                    self.entries.files.push((path, Item { entry, id, added }));
                 }
             }
         }
@@ -330,7 +359,7 @@ impl Staged<'_> {
         let is_blob_of = |content: &[u8]| is_blob_of(self.entries.kind, item.id, content);
         let is_file = item.entry == TreeEntry::File && !self.entries.conflicts.contains(whole);
         if is_file && (is_blob_of(bytes) || is_blob_of(pointer(bytes).as_bytes())) {
-            Held::Same
+            Held::Same(item.added)
         } else {
             Held::Other
         }
@@ -352,6 +381,25 @@ impl Staged<'_> {
     /// The path of a file relative to the directory.
     fn inside<'p>(&self, whole: &'p str) -> &'p str {
         whole.get(self.before..).unwrap_or_default()
+    }
+}
+
+/// An identity as Git's index keeps it: the lower 32 bits of each number.
+fn stat_of(file: &Identity) -> Stat {
+    let signed = |number: i64| u32::try_from(number & i64::from(u32::MAX)).unwrap_or_default();
+    let unsigned = |number: u64| u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default();
+    let time = |(seconds, nanoseconds)| Time {
+        secs: signed(seconds),
+        nsecs: signed(nanoseconds),
+    };
+    Stat {
+        mtime: time(file.modified),
+        ctime: time(file.changed),
+        dev: 0,
+        ino: unsigned(file.inode),
+        uid: file.user,
+        gid: file.group,
+        size: unsigned(file.size),
     }
 }
 
