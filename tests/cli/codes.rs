@@ -967,3 +967,22 @@ fn a_filter_that_names_a_policy_is_not_evaluated() {
         "name the route and the rule in `targetRefs` of TrafficPolicy open",
     );
 }
+
+#[test]
+fn a_policy_that_the_filter_of_a_backend_names_is_said_at_that_filter() {
+    found(
+        |scratch| {
+            scratch.write(
+                "hub/routes.yaml",
+                "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r, namespace: gateways}\nspec:\n  \
+                 parentRefs: [{name: prod-web}]\n  rules:\n  - backendRefs:\n    - {name: s, port: 80}\n    - name: t\n      \
+                 port: 80\n      filters:\n      - type: ExtensionRef\n        extensionRef: {group: gateway.kgateway.dev, kind: \
+                 TrafficPolicy, name: open}\n",
+            );
+        },
+        "warning",
+        "policy/not-evaluated",
+        "hub/routes.yaml:13:",
+        "name the route and the rule in `targetRefs` of TrafficPolicy open",
+    );
+}

@@ -411,6 +411,19 @@ mod tests {
     }
 
     #[test]
+    fn a_member_that_is_read_without_a_cursor_is_what_its_field_is() {
+        let value = json!({
+            "s": "text", "b": true, "l": [1], "m": {"k": "v"}, "i": 7, "whole": 7.0, "f": 1.5, "beyond": 1e20, "z": null
+        });
+        let root = Field::new(&value);
+        for key in ["s", "b", "l", "m", "i", "whole", "f", "beyond", "z", "nowhere"] {
+            assert_eq!(root.string_of(key), root.get(key).string(), "{key}");
+            assert_eq!(root.integer_of(key), root.get(key).integer(), "{key}");
+        }
+        assert_eq!(root.get("s").string_of("s"), Ok(None));
+    }
+
+    #[test]
     fn a_pointer_has_all_steps_however_deep_it_is_also_of_what_is_absent() {
         let value = json!([[{"a": {"b": [{"c": {"d/e": [[0, 1]]}}]}}]]);
         let first = |field: &Field<'static>| field.items().next().unwrap();
