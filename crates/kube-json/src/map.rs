@@ -11,7 +11,7 @@ use std::sync::Arc;
 use ecow::EcoVec;
 
 use crate::Text;
-use crate::names::{Names, bucket};
+use crate::names::{Look, Names, bucket};
 
 /// More members than this are kept in a tree: a new name in a list makes a new list, and somebody may write an object with
 /// 100,000 members.
@@ -78,12 +78,11 @@ impl<V: Clone> Map<V> {
         if count == 0 {
             return Self::new();
         }
-        let mut list = EcoVec::with_capacity(count.saturating_add(1));
+        // A list on the way is faster than to ask for room again with each value.
+        let mut list = Vec::with_capacity(count.saturating_add(1));
         list.push(Slot::Names(names));
-        for value in values {
-            list.push(Slot::Value(value));
-        }
-        Self(Members::Few(list))
+        list.extend(values.map(Slot::Value));
+        Self(Members::Few(list.into()))
     }
 
     /// A map of members that are sorted by name, each name once: nothing is compared.
@@ -138,11 +137,25 @@ impl<V: Clone> Map<V> {
         self.get_in(bucket(name), name)
     }
 
+    /// Without a stack on the usual way: each field of each object is asked for here.
     fn get_in(&self, bucket: usize, name: &str) -> Option<&V> {
+        let Members::Few(list) = &self.0 else {
+            return self.get_slowly(name);
+        };
+        let (names, values) = parts(list)?;
+        match names.look(bucket, name) {
+            Look::At(position) => values.get(position)?.value(),
+            Look::Absent => None,
+            Look::Unclear => self.get_slowly(name),
+        }
+    }
+
+    #[inline(never)]
+    fn get_slowly(&self, name: &str) -> Option<&V> {
         match &self.0 {
             Members::Few(list) => {
                 let (names, values) = parts(list)?;
-                values.get(names.position_in(bucket, name)?)?.value()
+                values.get(names.position(name)?)?.value()
             }
             Members::Many(tree) => tree.get(name),
         }

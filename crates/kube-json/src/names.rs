@@ -26,6 +26,28 @@ enum List {
     Long(Arc<Table>),
 }
 
+/// What a look at one name, or two, says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Look {
+    At(usize),
+    Absent,
+    /// All names must be looked at.
+    Unclear,
+}
+
+impl Look {
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as Names::look")]
+    fn in_short(names: &[Text], name: &str) -> Self {
+        match names {
+            _ if name.len() > LONGEST_SHORT => Self::Unclear,
+            [first, ..] if is_same_short(first, name) => Self::At(0),
+            [_, second] if is_same_short(second, name) => Self::At(1),
+            _ => Self::Absent,
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Table {
     names: Box<[Text]>,
@@ -58,18 +80,25 @@ impl Names {
     }
 
     /// Where a name is.
-    #[inline]
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
-        self.position_in(bucket(name), name)
+        match self.look(bucket(name), name) {
+            Look::At(position) => Some(position),
+            Look::Absent => None,
+            Look::Unclear => place(self.as_slice(), name).ok(),
+        }
     }
 
-    /// Where a name is, of which somebody knows the bucket.
-    #[inline]
-    pub(crate) fn position_in(&self, bucket: usize, name: &str) -> Option<usize> {
+    /// Looks for a name where it is in most lists. Somebody knows its bucket.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "the way of most questions, which then needs no stack"
+    )]
+    pub(crate) fn look(&self, bucket: usize, name: &str) -> Look {
         match &self.0 {
-            List::Short(names) => names.iter().position(|there| is_same(there, name)),
-            List::Long(table) => table.position(bucket, name),
+            List::Short(names) => Look::in_short(names, name),
+            List::Long(table) => table.look(bucket, name),
         }
     }
 
@@ -176,23 +205,18 @@ impl Table {
         }
     }
 
-    #[inline]
-    fn position(&self, bucket: usize, name: &str) -> Option<usize> {
-        let first = usize::from(*self.first.get(bucket)?).checked_sub(1)?;
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as Names::look")]
+    fn look(&self, bucket: usize, name: &str) -> Look {
+        let first = self.first.get(bucket).copied().map_or(0, usize::from);
+        let Some(first) = first.checked_sub(1) else {
+            return Look::Absent;
+        };
         match self.names.get(first) {
-            Some(there) if is_same_short(there, name) => Some(first),
-            _ => self.other(bucket, first, name),
+            Some(there) if is_same_short(there, name) => Look::At(first),
+            _ if name.len() <= LONGEST_SHORT && self.crowded >> bucket & 1 == 0 => Look::Absent,
+            _ => Look::Unclear,
         }
-    }
-
-    /// Where a name is that may not be the one that is looked at first. Apart, so that the way before it needs no stack.
-    #[inline(never)]
-    fn other(&self, bucket: usize, first: usize, name: &str) -> Option<usize> {
-        if self.names.get(first).is_some_and(|there| there == name) {
-            return Some(first);
-        }
-        let is_crowded = self.crowded >> bucket & 1 == 1;
-        is_crowded.then(|| place(&self.names, name).ok()).flatten()
     }
 }
 
@@ -234,7 +258,8 @@ const LONGEST_SHORT: usize = 16;
 
 /// Whether two names are equal and short, as most names are: they are compared as two words that may overlap, because a
 /// call takes longer than that.
-#[inline]
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "as Names::look")]
 fn is_same_short(name: &str, other: &str) -> bool {
     let (name, other) = (name.as_bytes(), other.as_bytes());
     name.len() == other.len()
@@ -266,6 +291,18 @@ mod tests {
             let list = Names::from_sorted(names.clone());
             for (position, name) in names.iter().enumerate() {
                 assert_eq!(list.position(name), Some(position), "{count} {name}");
+            }
+            let long: Vec<Text> = names
+                .iter()
+                .map(|name| format!("a-name-of-many-letters-{name}").into())
+                .collect();
+            let longer = Names::from_sorted(long.clone());
+            for (position, name) in long.iter().enumerate() {
+                assert_eq!(longer.position(name), Some(position), "{count} {name}");
+                assert_eq!(
+                    (longer.position(&names[position]), list.position(name)),
+                    (None, None)
+                );
             }
             for absent in ["", "n", "n000", "n00000", "m0001", "n0001x", "n9999", "x0000"] {
                 assert_eq!(list.position(absent), None, "{count} {absent}");
