@@ -163,17 +163,27 @@ impl<'a> Field<'a> {
     }
 
     /// The elements of a list; none when this is absent or no list.
+    #[must_use]
     pub fn items(&self) -> impl ExactSizeIterator<Item = Self> + Clone + use<'a> {
         let list = self.clone();
-        let items = self
-            .value
-            .and_then(Value::as_array)
-            .map(Vec::as_slice)
-            .unwrap_or_default();
+        let items = self.values();
         items
             .iter()
             .enumerate()
             .map(move |(index, value)| list.below(Step::Item(index), Some(value)))
+    }
+
+    /// The elements of a list, without cursors on them; none when this is absent or no list.
+    #[must_use]
+    pub fn values(&self) -> &'a [Value] {
+        let list = self.value.and_then(Value::as_array);
+        list.map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The cursor on the element at a position; absent when this is no list or has no such element.
+    #[must_use]
+    pub fn item(&self, position: usize) -> Self {
+        self.below(Step::Item(position), self.values().get(position))
     }
 
     /// The member `key` of each element of a list that has it, and not as null. An element without it costs no cursor.

@@ -29,3 +29,5 @@ pub use fields::Reading;
 
 #[cfg(test)]
 pub(crate) mod fixture;
+#[cfg(test)]
+pub(crate) mod made_rule;
