@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use kube_json::Text;
+use kube_json::{Text, Value};
 
 use crate::diagnostic::{Code, Finding, Severity};
 use crate::object::Object;
@@ -84,6 +84,16 @@ impl<'a> Complaints<'a> {
     pub(super) fn into_findings(self) -> Vec<Finding> {
         self.found
     }
+}
+
+/// Whether two items of a list have the same text under a name: most have not, which is seen without cursors.
+pub(super) fn may_repeat(items: &[Value], name: &str) -> bool {
+    if items.len() < 2 {
+        return false;
+    }
+    let mut texts: Vec<&str> = items.iter().filter_map(|item| item.get(name)?.as_str()).collect();
+    texts.sort_unstable();
+    !texts.is_sorted_by(|a, b| a < b)
 }
 
 /// Each field that has the key of an earlier one, with that one. A field without a key equals no other.

@@ -17,12 +17,18 @@ pub(super) enum Addresses {
     Doubtful,
 }
 
+fn is_address(name: &str) -> bool {
+    // Most hostnames have other letters in them, and are not read as addresses.
+    let may_be = |byte: u8| byte.is_ascii_hexdigit() || byte == b'.' || byte == b':';
+    name.bytes().all(may_be) && name.parse::<IpAddr>().is_ok()
+}
+
 /// A name in lower case, perhaps with `*.` in front.
 pub(super) fn hostname(complaints: &mut Complaints<'_>, field: &Field<'_>, addresses: Addresses) {
     let Some(name) = field.str().filter(|name| !name.is_empty()) else {
         return;
     };
-    if name.parse::<IpAddr>().is_ok() {
+    if is_address(name) {
         let message = format!("`{name}` is an address, not a hostname");
         let help = "write a hostname, or remove it to match every host";
         match addresses {
@@ -46,5 +52,28 @@ pub(super) fn hostname(complaints: &mut Complaints<'_>, field: &Field<'_>, addre
             format!("`{name}` is not a hostname"),
             format!("write lower case letters, digits, `-` and `.` only: {error}"),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_address;
+
+    #[test]
+    fn addresses_of_both_kinds_are_told_from_hostnames() {
+        for address in ["1.2.3.4", "::1", "fe80::1", "::ffff:1.2.3.4", "2001:DB8::a"] {
+            assert!(is_address(address), "{address}");
+        }
+        for name in [
+            "a.b",
+            "1.2.3",
+            "1.2.3.4.5",
+            "abc.de",
+            "fe80",
+            "x.example.com",
+            "1.2.3.4:80",
+        ] {
+            assert!(!is_address(name), "{name}");
+        }
     }
 }

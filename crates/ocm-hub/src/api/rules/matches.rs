@@ -3,8 +3,9 @@
 //! Owns: the syntax of paths, methods, headers, and query parameters. Flows in: matches. Flows out: complaints.
 //! Must not know: other matches.
 
-use super::complaints::{Complaints, repeated};
+use super::complaints::{Complaints, may_repeat, repeated};
 use apimachinery::Field;
+use kube_json::{Text, Value};
 
 /// A match of an HTTPRoute.
 pub(super) fn http_match(complaints: &mut Complaints<'_>, one: &Field<'_>) {
@@ -17,6 +18,19 @@ pub(super) fn http_match(complaints: &mut Complaints<'_>, one: &Field<'_>) {
     }
     unique_names(complaints, one, "headers", "header");
     unique_names(complaints, one, "queryParams", "query parameter");
+}
+
+/// Whether a match of an HTTPRoute has a path without anything special, and no lists of two: then nothing is wrong with it.
+pub(super) fn is_plain_match(one: &Value) -> bool {
+    let is_plain = |(name, value): (&Text, &Value)| match name.as_str() {
+        "path" => value
+            .get("value")
+            .is_none_or(|path| path.as_str().is_some_and(is_plain_path)),
+        "headers" | "queryParams" => value.as_array().is_some_and(|entries| entries.len() < 2),
+        _ => true,
+    };
+    one.as_object()
+        .is_some_and(|members| members.iter().all(is_plain))
 }
 
 /// The first thing that is wrong with a path that is compared as it is, and what to do.
@@ -70,7 +84,8 @@ fn is_plain_path(text: &str) -> bool {
 
 /// Whether a path can have a byte that is not encoded.
 fn stands_for_itself(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-/._~!$&'()*+,;=:@".contains(&byte)
+    matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'/' | b'.' | b'_' | b'~' | b'!' | b'$' | b'&'
+        | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=' | b':' | b'@')
 }
 
 /// Whether a match goes by the prefix of the path, as one without a path does, too.
@@ -123,6 +138,9 @@ fn unique_names<'a>(complaints: &mut Complaints<'_>, one: &Field<'a>, list: &'a 
     let Some(list) = one.present(list) else {
         return;
     };
+    if !may_repeat(list.values(), "name") {
+        return;
+    }
     let name = |entry: &Field<'a>| entry.text("name");
     for (again, first) in repeated(list.items(), name) {
         let message = format!(
