@@ -27,7 +27,8 @@ fn age(object: &Object, ages: Ages) -> Option<Timestamp> {
     if ages == Ages::Ignore {
         return None;
     }
-    let written = object.root().get("metadata").text("creationTimestamp");
+    let metadata = object.value.get("metadata");
+    let written = metadata.and_then(|metadata| metadata.get("creationTimestamp")?.as_str());
     written.and_then(|text| text.parse().ok()).or_else(|| {
         let origin = object.annotation(ORIGIN_CREATION);
         origin.and_then(|text| text.parse().ok())

@@ -76,9 +76,19 @@ impl BackendIndex {
         self.numbers.reserve(more, hash);
     }
 
-    /// Adds a row that no other one has the name of.
-    pub(super) fn insert<'b>(&mut self, id: BackendId, name: impl Fn(BackendId) -> &'b BackendName) {
+    /// The backend of this name, or `next`, which from now on has it. `name` gives that of a row before `next`.
+    pub(super) fn find_or_add<'b>(
+        &mut self,
+        key: BackendKey<'_>,
+        next: BackendId,
+        name: impl Fn(BackendId) -> &'b BackendName,
+    ) -> BackendId {
+        let is_it = |id: &BackendId| name(*id).key() == key;
         let hash = |id: &BackendId| self.hashing.hash_one(name(*id).key());
-        self.numbers.insert_unique(hash(&id), id, hash);
+        *self
+            .numbers
+            .entry(self.hashing.hash_one(key), is_it, hash)
+            .or_insert(next)
+            .get()
     }
 }

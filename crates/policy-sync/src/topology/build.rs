@@ -4,8 +4,6 @@
 //! Flows in: the hub's objects, and for a view of one cluster its local objects. Flows out: [`Topology`].
 //! Must not know: policies.
 
-use std::collections::BTreeSet;
-
 use super::backend_index::{BackendKey, BackendName};
 use super::controllers::Controllers;
 use super::hierarchy::{
@@ -19,7 +17,7 @@ use super::route_attachment::MOST_PARENTS;
 use super::sections::rule_name;
 use super::sources::{Original, Seniority, Sources};
 use crate::api::gateway::{GROUP, Gateway, is_listener_set};
-use crate::api::route::{ROUTE_KINDS, Route, RouteRule, is_route, service_ports};
+use crate::api::route::{BackendRef, ROUTE_KINDS, Route, RouteRule, is_route, service_ports};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, RowId as _, Table};
 use crate::object::Object;
@@ -74,16 +72,15 @@ impl<'a> Unlinked<'a> {
 
 /// How many rules routes have, and how many backends these name at most.
 fn room(routes: &[Unlinked<'_>]) -> [usize; 2] {
-    routes.iter().fold([0, 0], |[all, named], read| {
-        let named_by: Vec<usize> = match &read.rules {
-            Rules::Read(rules) => rules.iter().map(|rule| rule.backends.len()).collect(),
-            Rules::OfHub(hub, route) => {
-                let rules = hub.routes.get(*route).rules.iter();
-                rules.map(|rule| hub.rules.get(*rule).backends.len()).collect()
-            }
-        };
-        let sum = named_by.iter().fold(named, |sum, more| sum.saturating_add(*more));
-        [all.saturating_add(named_by.len()), sum]
+    let add =
+        |[all, named]: [usize; 2], backends: usize| [all.saturating_add(1), named.saturating_add(backends)];
+    routes.iter().fold([0, 0], |sum, read| match &read.rules {
+        Rules::Read(rules) => rules.iter().map(|rule| rule.backends.len()).fold(sum, add),
+        Rules::OfHub(hub, route) => {
+            let rules = hub.routes.get(*route).rules.iter();
+            let named = rules.map(|rule| hub.rules.get(*rule).backends.len());
+            named.fold(sum, add)
+        }
     })
 }
 
@@ -138,6 +135,7 @@ impl<'a> Topology<'a> {
         }
         topology.bound(routes.rows().iter().map(|read| &read.route), findings);
         topology.routes.reserve(routes.rows().len());
+        topology.route_ids.reserve(routes.rows().len());
         let [rules, named] = room(routes.rows());
         topology.rules.reserve(rules);
         let backends = &topology.backends;
@@ -296,13 +294,12 @@ impl<'a> Topology<'a> {
         let id = self.routes.next();
         self.route_ids.entry(route_key(object)).or_insert(id);
         let assumed = original.is_some_and(|original| original.assumed);
-        let mut gateways = BTreeSet::new();
-        let mut services = BTreeSet::new();
+        let (mut gateways, mut services) = (Ids::new(), Ids::new());
         let mut refused_at = Vec::new();
         for parent in self.parents_of(&route).iter() {
             match self.listeners_for(&route, parent, assumed) {
                 Ok((gateway, listeners)) => {
-                    gateways.insert(gateway);
+                    gateways.push(gateway);
                     let attached = &mut self.gateways.get_mut(gateway).attached;
                     attached.extend(listeners.into_iter().map(|listener| (listener, id)));
                 }
@@ -314,8 +311,11 @@ impl<'a> Topology<'a> {
             if (parent.group, parent.kind) == ("", "Service") {
                 let namespace = parent.namespace.unwrap_or(own);
                 let service = self.backend(("", "Service", Some(namespace), parent.name), sources);
-                if services.insert(service) {
-                    self.backends.get_mut(service).meshed.push(id);
+                services.push(service);
+                let meshed = &mut self.backends.get_mut(service).meshed;
+                // As for the rules below: this route is the last one, if it is there.
+                if meshed.last() != Some(&id) {
+                    meshed.push(id);
                 }
             }
         }
@@ -327,8 +327,8 @@ impl<'a> Topology<'a> {
             route,
             namespace,
             rules: Ids::new(),
-            gateways: gateways.into_iter().collect(),
-            services: services.into_iter().collect(),
+            gateways: sorted(gateways),
+            services: sorted(services),
             refused_at,
             assumed,
             rank: seniority.rank(object, original),
@@ -350,7 +350,8 @@ impl<'a> Topology<'a> {
                 let rules = hub.routes.get(*route).rules.iter();
                 let rules = rules.map(|rule| hub.rules.get(*rule)).map(|rule| {
                     let backends = rule.backends.iter().map(|of| {
-                        let mut add = || self.backend(hub.backends.get(*of).name.key(), sources);
+                        let name = &hub.backends.get(*of).name;
+                        let mut add = || self.backend_of(name.key(), || name.clone(), sources);
                         of_hub.resize(hub.backends.rows().len(), None);
                         match of_hub.get_mut(of.row() as usize) {
                             Some(known) => *known.get_or_insert_with(add),
@@ -365,10 +366,19 @@ impl<'a> Topology<'a> {
                 rules.collect()
             }
             Rules::Read(rules) => {
+                let mut before: Option<(&RouteRule<'a>, Ids<BackendId>)> = None;
                 let rules = rules.iter().enumerate();
-                let rules = rules.map(|(position, rule)| RuleNode {
-                    name: rule_name(rule.name, position),
-                    backends: self.permitted(object, rule, (sources, grants)),
+                let rules = rules.map(|(position, rule)| {
+                    // Of most routes, several rules name the same backends.
+                    let backends = match before.take() {
+                        Some((last, backends)) if name_the_same(&last.backends, &rule.backends) => backends,
+                        _ => self.permitted(object, rule, (sources, grants)),
+                    };
+                    before = Some((rule, backends.clone()));
+                    RuleNode {
+                        name: rule_name(rule.name, position),
+                        backends,
+                    }
                 });
                 rules.collect()
             }
@@ -412,28 +422,55 @@ impl<'a> Topology<'a> {
 
     /// A backend, new or known.
     pub(crate) fn backend(&mut self, key: BackendKey<'_>, sources: Sources<'a>) -> BackendId {
-        if let Some(found) = self.find_backend_of(key) {
+        self.backend_of(key, || BackendName::of(key), sources)
+    }
+
+    /// The same, with its name if it is new.
+    fn backend_of(
+        &mut self,
+        key: BackendKey<'_>,
+        name: impl FnOnce() -> BackendName,
+        sources: Sources<'a>,
+    ) -> BackendId {
+        let (next, backends) = (self.backends.next(), &self.backends);
+        let found = self
+            .backend_ids
+            .find_or_add(key, next, |id| &backends.get(id).name);
+        if found != next {
             return found;
         }
-        let name = BackendName::of(key);
         let object = sources.find(key);
         let ports = match object {
             Some(object) if has_service_ports(object) => service_ports(object),
             _ => Vec::new(),
         };
-        let ports = ports.into_iter().map(|name| self.ports.push(name));
-        let node = BackendNode {
-            name,
+        let mut node = BackendNode {
+            name: name(),
             object,
-            ports: ports.collect(),
+            ports: Box::default(),
             routes: Ids::new(),
             meshed: Vec::new(),
         };
-        let backend = self.backends.push(node);
-        let backends = &self.backends;
-        self.backend_ids.insert(backend, |id| &backends.get(id).name);
-        backend
+        if !ports.is_empty() {
+            let ports = ports.into_iter().map(|name| self.ports.push(name));
+            node.ports = ports.collect();
+        }
+        self.backends.push(node)
     }
+}
+
+/// Whether two rules of a route name the same backends, in the same order.
+fn name_the_same<'a>(one: &[BackendRef<'a>], other: &[BackendRef<'a>]) -> bool {
+    let key = |backend: &BackendRef<'a>| (backend.name, backend.namespace, backend.kind, backend.group);
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| key(one) == key(other))
+}
+
+/// The same numbers, sorted, each once.
+fn sorted<I: Copy + Ord>(mut ids: Ids<I>) -> Ids<I> {
+    ids.sort_unstable();
+    ids.dedup();
+    ids.shrink_to_fit();
+    ids
 }
 
 /// Whether the ports of a backend are listed as a Service's are (KEP-1645: a ServiceImport has those of what it

@@ -34,29 +34,34 @@ pub(super) fn common_hostnames(listener: Option<&str>, route: &[&str]) -> Vec<St
 
 /// Whether a hostname of a listener or a route is this host, in lower case, or covers it.
 pub(super) fn covers(hostname: &str, host: &str) -> bool {
-    let hostname = hostname.to_ascii_lowercase();
     match hostname.strip_prefix('*') {
         Some(suffix) => under(host, suffix),
-        None => hostname == host,
+        None => hostname.eq_ignore_ascii_case(host),
     }
 }
 
 /// A wildcard stands for one or more whole labels at the front.
 fn two_meet(one: &str, other: &str) -> bool {
-    let (one, other) = (one.to_ascii_lowercase(), other.to_ascii_lowercase());
     match (one.strip_prefix('*'), other.strip_prefix('*')) {
-        (None, None) => one == other,
-        (Some(suffix), None) => under(&other, suffix),
-        (None, Some(suffix)) => under(&one, suffix),
+        (None, None) => one.eq_ignore_ascii_case(other),
+        (Some(suffix), None) => under(other, suffix),
+        (None, Some(suffix)) => under(one, suffix),
         // Each stands for all names below its suffix, so that they meet where one suffix lies below the other. Either
         // side may be the wider one.
-        (Some(a), Some(b)) => a.ends_with(b) || b.ends_with(a),
+        (Some(a), Some(b)) => ends_with(a, b) || ends_with(b, a),
     }
 }
 
 /// Whether `host` is at least one label longer than `suffix`, which begins with a dot.
 fn under(host: &str, suffix: &str) -> bool {
-    suffix.is_empty() || (host.len() > suffix.len() && host.ends_with(suffix))
+    suffix.is_empty() || (host.len() > suffix.len() && ends_with(host, suffix))
+}
+
+/// Whether a text ends with another one, in whatever case.
+fn ends_with(text: &str, end: &str) -> bool {
+    let start = text.len().checked_sub(end.len());
+    let last = start.and_then(|start| text.as_bytes().get(start..));
+    last.is_some_and(|last| last.eq_ignore_ascii_case(end.as_bytes()))
 }
 
 #[cfg(test)]
@@ -78,6 +83,20 @@ mod tests {
         assert!(!covers("*.example.com", "example.com"));
         assert!(!covers("*.example.com", "xexample.com"));
         assert!(covers("Shop.example.com", "shop.example.com"));
+    }
+
+    #[test]
+    fn letters_have_no_case_on_either_side() {
+        for (listener, route) in [
+            ("*.Example.com", "shop.example.COM"),
+            ("SHOP.example.com", "*.Example.com"),
+            ("*.EXAMPLE.com", "*.b.example.com"),
+            ("shop.example.com", "Shop.Example.com"),
+        ] {
+            assert!(hostnames_meet(Some(listener), &[route]), "{listener} {route}");
+        }
+        assert!(covers("*.Example.com", "a.example.com"));
+        assert!(!hostnames_meet(Some("*.example.com"), &["é"]));
     }
 
     #[test]

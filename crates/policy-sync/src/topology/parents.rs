@@ -36,6 +36,15 @@ pub(super) fn missing_parents<'a>(
         } else {
             continue;
         };
+        let is_there = |node| {
+            parent
+                .section_name
+                .is_none_or(|section| has_section(topology, node, section))
+        };
+        // Most are there, and have no need of a name of their own.
+        if parent_node.is_some_and(is_there) {
+            continue;
+        }
         let identity = Identity::new(group, kind, Some(namespace), parent.name);
         let Some(node) = parent_node else {
             // Why one that is there cannot be read, or is attached to no Gateway, is reported there.
@@ -59,7 +68,7 @@ pub(super) fn missing_parents<'a>(
             continue;
         };
         if let Some(section) = parent.section_name
-            && topology.find_section(node, Some(section)).is_none()
+            && !has_section(topology, node, section)
         {
             let sections = topology.sections(node).into_iter();
             let names: Vec<&str> = sections.filter_map(|section| topology.section(section)).collect();
@@ -81,6 +90,10 @@ pub(super) fn missing_parents<'a>(
             });
         }
     }
+}
+
+fn has_section(topology: &Topology<'_>, node: Node, section: &str) -> bool {
+    topology.find_section(node, Some(section)).is_some()
 }
 
 /// Routes whose parents are routes, in a circle. Peeling off what has no such parent, then what has no such

@@ -59,6 +59,9 @@ impl Refusal {
     }
 }
 
+/// What a listener must meet to take a route, and why it does not, otherwise.
+type Condition<'c, 'a> = (&'c dyn Fn(&ListenerNode<'a>) -> bool, Refusal);
+
 impl<'a> Topology<'a> {
     /// The parents of a route: those that it names, and the default Gateways, if it requests them
     /// (docs/systems/gateway-api.md#default-gateways).
@@ -105,25 +108,42 @@ impl<'a> Topology<'a> {
             Some(set) => self.listener_sets.get(set).object.namespace_or_empty(),
             None => gateway_home(self.gateways.get(gateway), assumed),
         };
-        let listeners = self.listeners_of(owner, parent.section_name).iter().copied();
-        let mut left: Vec<(ListenerId, &ListenerNode<'a>)> =
-            listeners.map(|id| (id, self.listeners.get(id))).collect();
-        let mut keep = |takes: &dyn Fn(&ListenerNode<'a>) -> bool, why: Refusal| {
-            left.retain(|(_, listener)| takes(listener));
-            if left.is_empty() { Err(why) } else { Ok(()) }
-        };
-        keep(&|_| true, Refusal::Section)?;
-        keep(&|listener| listener.is_meant(parent), Refusal::Port)?;
-        keep(&|listener| listener.gives_way_to.is_none(), Refusal::GivesWay)?;
-        keep(&|listener| listener.admits_kind(route.object), Refusal::Kind)?;
         // `Same` is the namespace of whoever declares the listener: of the ListenerSet, not of its Gateway.
         let label = |key: &str| self.namespace_label(own, key);
-        keep(
-            &|listener| listener.namespaces().admits(home, own, label),
-            Refusal::Namespace,
-        )?;
-        keep(&|listener| listener.serves(route), Refusal::Hostname)?;
-        Ok((gateway, left.into_iter().map(|(id, _)| id).collect()))
+        let conditions: [Condition<'_, 'a>; 5] = [
+            (&|listener| listener.is_meant(parent), Refusal::Port),
+            (&|listener| listener.gives_way_to.is_none(), Refusal::GivesWay),
+            (&|listener| listener.admits_kind(route.object), Refusal::Kind),
+            (
+                &|listener| listener.namespaces().admits(home, own, label),
+                Refusal::Namespace,
+            ),
+            (&|listener| listener.serves(route), Refusal::Hostname),
+        ];
+        let listeners = self.listeners_of(owner, parent.section_name);
+        let takes = |id: &&ListenerId| {
+            let listener = self.listeners.get(**id);
+            conditions.iter().all(|(holds, _)| holds(listener))
+        };
+        let taken: Vec<ListenerId> = listeners.iter().filter(takes).copied().collect();
+        if taken.is_empty() {
+            return Err(self.refusal(listeners, &conditions));
+        }
+        Ok((gateway, taken))
+    }
+
+    /// Why no listener meets all conditions: the first one after which none is left.
+    fn refusal(&self, listeners: &[ListenerId], conditions: &[Condition<'_, 'a>]) -> Refusal {
+        let mut left: Vec<&ListenerNode<'a>> = listeners.iter().map(|id| self.listeners.get(*id)).collect();
+        let mut why = Refusal::Section;
+        for (holds, refusal) in conditions {
+            if left.is_empty() {
+                break;
+            }
+            left.retain(|listener| holds(listener));
+            why = *refusal;
+        }
+        why
     }
 
     /// Where it is said why a parent takes no route, if that is reported about the parent.

@@ -10,7 +10,7 @@ use crate::api::downstream::is_synced_copy;
 use crate::hub::Objects;
 use crate::object::{Ages, Object, Rank, rank_of};
 use apimachinery::Identity;
-use kube_json::Map;
+use kube_json::{Map, Value};
 
 /// The objects that a topology is made of.
 #[derive(Debug, Clone, Copy)]
@@ -136,14 +136,13 @@ impl<'a> Sources<'a> {
 
 /// Whether two routes have the same rules, clones of each other.
 fn share_rules(one: &Object, other: &Object) -> bool {
-    let rules = |object: &Object| -> Option<Vec<Option<usize>>> {
-        let rules = object.value.get("spec")?.get("rules")?.as_array()?.iter();
-        Some(
-            rules
-                .map(|rule| rule.as_object().and_then(Map::address))
-                .collect(),
-        )
-    };
-    let rules = rules(one).zip(rules(other));
-    rules.is_some_and(|(one, other)| one == other && one.iter().all(Option::is_some))
+    let address = |rule: &Value| rule.as_object().and_then(Map::address);
+    let is_shared = |(one, other)| address(one).is_some_and(|own| address(other) == Some(own));
+    let rules = rules_of(one).zip(rules_of(other));
+    rules.is_some_and(|(one, other)| one.len() == other.len() && one.iter().zip(other).all(is_shared))
+}
+
+fn rules_of(object: &Object) -> Option<&[Value]> {
+    let rules = object.value.get("spec")?.get("rules")?;
+    rules.as_array().map(Vec::as_slice)
 }
