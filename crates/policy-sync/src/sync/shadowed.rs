@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::BuildHasher as _;
 use std::rc::Rc;
 
 use kube_json::Value;
@@ -18,7 +19,7 @@ use crate::object::{Object, Rank};
 use crate::parallel;
 use crate::policy::Attachments;
 use crate::topology::{GatewayNode, ListenerId, RouteId, RouteNode, Topology};
-use apimachinery::NameMap;
+use apimachinery::{NameHash, NameMap};
 
 /// Most listeners that one finding names.
 const MOST_LISTENERS: usize = 3;
@@ -35,6 +36,10 @@ pub fn report_shadowed(attachments: &Attachments<'_>, ours: &Ours<'_>, findings:
     let mut attached: Vec<RouteId> = attached.map(|(_, route)| *route).collect();
     attached.sort_unstable();
     attached.dedup();
+    let attached = with_like_matches(topology, &attached);
+    if attached.is_empty() {
+        return;
+    }
     // Each route by itself, so in parallel.
     let asking = parallel::map(&attached, |route| {
         Some((*route, Asking::read(topology.routes.get(*route))?))
@@ -92,6 +97,46 @@ pub fn report_shadowed(attachments: &Attachments<'_>, ours: &Ours<'_>, findings:
                 (shadow, listeners),
             ));
         }
+    }
+}
+
+/// Those of the routes that have a match with something in common with another match: all others neither win nor lose
+/// anything.
+fn with_like_matches(topology: &Topology<'_>, routes: &[RouteId]) -> Vec<RouteId> {
+    let hashing = NameHash::default();
+    let rough = parallel::map(routes, |route| {
+        let object = topology.routes.get(*route).object;
+        let mut rough = Vec::new();
+        each_match(object, |_, _, one| {
+            rough.push(hashing.hash_one(Form::rough(&object.kind, one)));
+        });
+        rough
+    });
+    let mut all: Vec<u64> = rough.iter().flatten().copied().collect();
+    all.sort_unstable();
+    let repeated = all.chunk_by(u64::eq).filter(|same| same.len() > 1);
+    let repeated: Vec<u64> = repeated.flatten().copied().collect();
+    let is_repeated = |rough: &u64| repeated.binary_search(rough).is_ok();
+    let routes = routes.iter().zip(&rough);
+    let like = routes.filter(|(_, rough)| rough.iter().any(is_repeated));
+    like.map(|(route, _)| *route).collect()
+}
+
+/// Calls `with` with each match of a route: the position of its rule, its own position there, and the match. A rule
+/// without matches, and a route without rules, match everything.
+fn each_match<'a>(route: &'a Object, mut with: impl FnMut(usize, Option<usize>, &'a Value)) {
+    let rules = route.value.get("spec").and_then(|spec| spec.get("rules"));
+    for (rule, value) in items(rules).iter().enumerate() {
+        let matches = items(value.get("matches"));
+        for (position, one) in matches.iter().enumerate() {
+            with(rule, Some(position), one);
+        }
+        if matches.is_empty() {
+            with(rule, None, &Value::Null);
+        }
+    }
+    if rules.is_none_or(Value::is_null) {
+        with(0, None, &Value::Null);
     }
 }
 
@@ -170,33 +215,11 @@ impl<'a> Asking<'a> {
         if !is_route(&object.api_version.group, &object.kind) {
             return None;
         }
-        let everything = &Value::Null;
-        let rules = object.value.get("spec").and_then(|spec| spec.get("rules"));
         let mut matches = Vec::new();
-        for (rule, value) in items(rules).iter().enumerate() {
-            let first = matches.len();
-            for (position, one) in items(value.get("matches")).iter().enumerate() {
-                matches.push(Asked {
-                    rule,
-                    one: Some(position),
-                    form: Form::of(&object.kind, one),
-                });
-            }
-            if matches.len() == first {
-                matches.push(Asked {
-                    rule,
-                    one: None,
-                    form: Form::of(&object.kind, everything),
-                });
-            }
-        }
-        if rules.is_none_or(Value::is_null) {
-            matches.push(Asked {
-                rule: 0,
-                one: None,
-                form: Form::of(&object.kind, everything),
-            });
-        }
+        each_match(object, |rule, one, value| {
+            let form = Form::of(&object.kind, value);
+            matches.push(Asked { rule, one, form });
+        });
         matches.shrink_to_fit();
         Some(Self {
             route: &node.route,
@@ -308,11 +331,22 @@ enum Form<'a> {
 type Named<'a> = Box<[(Cow<'a, str>, [&'a str; 2])]>;
 
 impl<'a> Form<'a> {
+    /// Some of it, which is equal where the whole is: the kind, and the path or the method.
+    fn rough(kind: &'a str, one: &'a Value) -> [Option<&'a str>; 3] {
+        match kind {
+            "HTTPRoute" => {
+                let [by, value] = path(one);
+                [Some(kind), Some(by), Some(value)]
+            }
+            "GRPCRoute" => {
+                let method = part(one, "method");
+                [Some(kind), given(method, "service"), given(method, "method")]
+            }
+            _ => [Some(kind), None, None],
+        }
+    }
+
     fn of(kind: &str, one: &'a Value) -> Self {
-        let given = |value: &'a Value, name: &str| value.get(name).and_then(Value::as_str);
-        let text =
-            |value: &'a Value, name: &str, default: &'static str| given(value, name).unwrap_or(default);
-        let part = |name: &str| one.get(name).unwrap_or(&Value::Null);
         // Of several entries with one name the first counts.
         let named = |list: &'static str, name_of: fn(&'a str) -> Cow<'a, str>| {
             let entries = items(one.get(list)).iter().map(|entry| {
@@ -326,22 +360,14 @@ impl<'a> Form<'a> {
         };
         let headers = || named("headers", in_lower_case);
         match kind {
-            "HTTPRoute" => {
-                let path = part("path");
-                let (by, mut value) = (text(path, "type", "PathPrefix"), text(path, "value", "/"));
-                if by == "PathPrefix" {
-                    // `/a/` and `/a` are one prefix.
-                    value = value.trim_end_matches('/');
-                }
-                Self::Http {
-                    path: [by, value],
-                    method: given(one, "method"),
-                    headers: headers(),
-                    query: named("queryParams", Cow::Borrowed),
-                }
-            }
+            "HTTPRoute" => Self::Http {
+                path: path(one),
+                method: given(one, "method"),
+                headers: headers(),
+                query: named("queryParams", Cow::Borrowed),
+            },
             "GRPCRoute" => {
-                let method = part("method");
+                let method = part(one, "method");
                 Self::Grpc {
                     by: text(method, "type", "Exact"),
                     service: given(method, "service"),
@@ -352,6 +378,30 @@ impl<'a> Form<'a> {
             _ => Self::Any,
         }
     }
+}
+
+/// The type of the path of a match, and its value.
+fn path(one: &Value) -> [&str; 2] {
+    let path = part(one, "path");
+    let (by, value) = (text(path, "type", "PathPrefix"), text(path, "value", "/"));
+    if by == "PathPrefix" {
+        // `/a/` and `/a` are one prefix.
+        [by, value.trim_end_matches('/')]
+    } else {
+        [by, value]
+    }
+}
+
+fn part<'v>(one: &'v Value, name: &str) -> &'v Value {
+    one.get(name).unwrap_or(&Value::Null)
+}
+
+fn given<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
+    value.get(name).and_then(Value::as_str)
+}
+
+fn text<'v>(value: &'v Value, name: &str, default: &'static str) -> &'v str {
+    given(value, name).unwrap_or(default)
 }
 
 /// The items of a list; none if it is absent or no list.
@@ -393,4 +443,46 @@ fn finding(
         ))
         .note(because)
         .help("remove one of the two, or let one match more: another path, a method, a header")
+}
+
+#[cfg(test)]
+mod tests {
+    use kube_json::json;
+
+    use super::*;
+
+    #[test]
+    fn matches_of_the_same_requests_have_what_is_looked_at_first_in_common() {
+        let matches = [
+            json!(null),
+            json!({}),
+            json!({"path": {"value": "/"}}),
+            json!({"path": {"type": "PathPrefix", "value": "/a"}}),
+            json!({"path": {"type": "PathPrefix", "value": "/a/"}}),
+            json!({"path": {"type": "Exact", "value": "/a/"}}),
+            json!({"path": {"value": "/a"}, "headers": [{"name": "X", "value": "1"}]}),
+            json!({"path": {"value": "/a/"}, "headers": [{"name": "x", "type": "Exact", "value": "1"}]}),
+            json!({"method": {"service": "s"}}),
+            json!({"method": {"service": "s", "type": "Exact"}}),
+            json!({"method": "GET"}),
+        ];
+        let mut equal = 0;
+        for kind in ["HTTPRoute", "GRPCRoute", "TLSRoute"] {
+            for (one, other) in matches
+                .iter()
+                .flat_map(|one| matches.iter().map(move |other| (one, other)))
+            {
+                if Form::of(kind, one) == Form::of(kind, other) {
+                    equal += 1;
+                    assert_eq!(
+                        Form::rough(kind, one),
+                        Form::rough(kind, other),
+                        "{kind} {one} {other}"
+                    );
+                }
+            }
+        }
+        // Each equals itself, and all those of TLSRoutes one another.
+        assert!(equal > 2 * 11 + 11 * 11, "{equal}");
+    }
 }
