@@ -383,13 +383,6 @@ impl<'a> Attachments<'a> {
         known.scopes.get_or_init(scopes)
     }
 
-    /// Whether the controller refuses the accepted policy of a kind on a node before it takes any place.
-    pub(super) fn stands_aside(&self, kind: KindId, node: Node) -> bool {
-        let placed = self.kinds.get(kind).nodes.get(&node);
-        let first = placed.and_then(|placed| Some((placed, placed.accepted.first()?)));
-        first.is_some_and(|(placed, entry)| placed.unfit.contains(&entry.policy))
-    }
-
     /// The accepted policies of a kind on a node, established first.
     #[must_use]
     pub fn on(&self, kind: KindId, node: Node) -> &[Entry] {
@@ -397,6 +390,12 @@ impl<'a> Attachments<'a> {
         placed
             .map(|placed| placed.accepted.as_slice())
             .unwrap_or_default()
+    }
+
+    /// The same, but for those that stand aside.
+    pub(super) fn counting_on(&self, kind: KindId, node: Node) -> &[Entry] {
+        let placed = self.kinds.get(kind).nodes.get(&node);
+        placed.map(Placed::counting).unwrap_or_default()
     }
 
     /// The same as it counts at a listener, if it is refused there.

@@ -5,10 +5,13 @@
 //! Flows in: attachments. Flows out: [`PathEffective`]s.
 //! Must not know: where other paths begin, statuses.
 
-use apimachinery::NameMap;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use apimachinery::NameMap;
+use smallvec::SmallVec;
 
 use super::attachment::Attachments;
 use super::direct_inherited::counts;
@@ -24,7 +27,7 @@ use super::merge::{fill, fill_alone, merge};
 use super::profile::{Class, Dictates, Filled, Paths, Profile, SameTarget, StatusShape};
 use super::waypoints::WAYPOINT_CLASS;
 use crate::topology::{
-    BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, RuleId, Start,
+    BackendId, GatewayId, GatewayNode, Ids, Level, ListenerId, Node, Path, RouteId, RouteNode, RuleId, Start,
     Topology,
 };
 
@@ -124,6 +127,7 @@ pub(super) fn paths_from(
         budget,
         kind,
         known: NameMap::default(),
+        last: None,
         found: Vec::new(),
     };
     if !kind_of.nodes.is_empty() {
@@ -148,6 +152,8 @@ struct Walk<'l, 'a> {
     budget: &'l PathBudget,
     kind: KindId,
     known: NameMap<OnTheWay<'l>, Arc<Effective>>,
+    /// The last of those.
+    last: Option<(OnTheWay<'l>, Arc<Effective>)>,
     found: Vec<PathEffective>,
 }
 
@@ -161,10 +167,7 @@ impl<'l> Walk<'l, '_> {
     }
 
     fn stop(&self, level: Level, node: Node) -> Stop<'l> {
-        if self.attachments.stands_aside(self.kind, node) {
-            return (level, node, &[]);
-        }
-        (level, node, self.attachments.on(self.kind, node))
+        (level, node, self.attachments.counting_on(self.kind, node))
     }
 
     /// A stop as it counts at a listener.
@@ -269,7 +272,8 @@ impl<'l> Walk<'l, '_> {
                     listener: Some(*listener),
                     ..path
                 };
-                let stops = join(&head, stops).into_iter();
+                let stops = join(&head, stops.iter().copied());
+                let stops = stops.iter().copied();
                 let stops: Vec<Stop<'l>> = stops.map(|stop| self.at_listener(stop, *listener)).collect();
                 self.emit(path, &stops);
             }
@@ -291,8 +295,8 @@ impl<'l> Walk<'l, '_> {
             }
             let stops = listener.and_then(|listener| listeners.get(&listener));
             let above = match stops {
-                Some(stops) => join(&head, stops),
-                None => head.clone(),
+                Some(stops) => join(&head, stops.iter().copied()),
+                None => Cow::Borrowed(head.as_slice()),
             };
             let path = Path {
                 listener,
@@ -329,7 +333,7 @@ impl<'l> Walk<'l, '_> {
                 listener: Some(*listener),
                 ..Path::from(Start::Gateway(id))
             };
-            self.emit(path, &join(head, stops));
+            self.emit(path, &join(head, stops.iter().copied()));
         }
     }
 
@@ -353,17 +357,17 @@ impl<'l> Walk<'l, '_> {
         let own = namespace
             .into_iter()
             .chain([self.stop(Level::Route, Node::Route(route))]);
-        let above = join(above, &own.collect::<Vec<_>>());
+        let above = join(above, own);
         if self.ends(Level::Route) {
             self.emit(path, &above);
         }
         let topology = self.topology;
-        let (handing_on, taking): (Vec<RuleId>, Vec<RuleId>) = topology
+        let (handing_on, taking): (Ids<RuleId>, Ids<RuleId>) = topology
             .rules_on(path.via, route)
             .into_iter()
             .partition(|rule| topology.handed_on(path.via, *rule).next().is_some());
         for rule in handing_on {
-            let above = join(&above, &[self.stop(Level::Rule, Node::Rule(route, rule))]);
+            let above = join(&above, [self.stop(Level::Rule, Node::Rule(route, rule))]);
             for (way, child) in topology.handed_on(path.via, rule) {
                 if self.budget.is_exceeded() {
                     return;
@@ -376,7 +380,7 @@ impl<'l> Walk<'l, '_> {
                 self.route(path, topology.routes.get(child), child, &above);
             }
         }
-        let rules: Vec<Stop<'l>> = taking
+        let rules: SmallVec<[Stop<'l>; 4]> = taking
             .iter()
             .map(|rule| self.stop(Level::Rule, Node::Rule(route, *rule)))
             .collect();
@@ -390,7 +394,7 @@ impl<'l> Walk<'l, '_> {
                         rule: Some(*rule),
                         ..path
                     };
-                    self.emit(path, &join(&above, &[*stop]));
+                    self.emit(path, &join(&above, [*stop]));
                 }
             }
         }
@@ -405,7 +409,7 @@ impl<'l> Walk<'l, '_> {
                     rule: Some(*rule),
                     ..path
                 };
-                let above = join(&above, &[*stop]);
+                let above = join(&above, [*stop]);
                 for backend in &self.topology.rules.get(*rule).backends {
                     self.backend(path, *backend, &above);
                 }
@@ -435,7 +439,7 @@ impl<'l> Walk<'l, '_> {
         let is_met = above.iter().any(|(level, ..)| *level == Level::Mesh);
         let mesh = self.mesh().filter(|_| !is_met);
         let own = mesh.chain(namespace).chain(self.at_backend(&path, backend));
-        let above = join(above, &own.collect::<Vec<_>>());
+        let above = join(above, own);
         let ports = &known.ports;
         // Where paths end at ports, a backend whose ports nobody knows ends its path itself.
         if self.ends(Level::Backend) || ports.is_empty() {
@@ -448,16 +452,18 @@ impl<'l> Walk<'l, '_> {
                     port: Some(*port),
                     ..path
                 };
-                self.emit(path, &join(&above, &[stop]));
+                self.emit(path, &join(&above, [stop]));
             }
         }
     }
 
     /// What holds at a backend itself. Of kinds that hold for workloads, what names a Service holds at its waypoint,
     /// which only some of what Gateways send to it passes; a path that begins at a Service has passed its own.
-    fn at_backend(&self, path: &Path, backend: BackendId) -> Vec<Stop<'l>> {
+    fn at_backend(&self, path: &Path, backend: BackendId) -> SmallVec<[Stop<'l>; 4]> {
         if !self.profile.of_workloads {
-            return vec![self.stop(Level::Backend, Node::Backend(backend))];
+            return [self.stop(Level::Backend, Node::Backend(backend))]
+                .into_iter()
+                .collect();
         }
         let waypoint = self.attachments.waypoints.get(&backend);
         let is_passed = path.gateway().is_some() && waypoint.is_some_and(|waypoint| waypoint.takes_ingress);
@@ -499,7 +505,7 @@ impl<'l> Walk<'l, '_> {
     fn emit(&mut self, path: Path, stops: &[Stop<'l>]) {
         let end = path.end();
         let class = self.profile.class;
-        let occupied: Vec<&Stop<'l>> = stops
+        let occupied: SmallVec<[&Stop<'l>; 8]> = stops
             .iter()
             .filter(|(level, _, entries)| !entries.is_empty() && counts(class, *level, end))
             .collect();
@@ -513,15 +519,24 @@ impl<'l> Walk<'l, '_> {
             .route
             .map(|route| topology.routes.get(route).object.kind.as_str());
         let filled = route.and_then(|route| self.profile.filled(route));
-        let on_the_way: Vec<(Level, Node)> =
-            occupied.iter().map(|(level, node, _)| (*level, *node)).collect();
         let is_refused =
             |node: Node, listener| self.attachments.refused_at(self.kind, node, listener).is_some();
         let listener = path.listener.filter(|listener| {
             let mut nodes = occupied.iter().map(|(_, node, _)| *node);
             nodes.any(|node| is_refused(node, *listener))
         });
-        let key = (on_the_way, listener, route.filter(|_| filled.is_some()));
+        let of_kind = route.filter(|_| filled.is_some());
+        let on_the_way = occupied.iter().map(|(level, node, _)| (*level, *node));
+        // What is below one route comes to the same, in most cases.
+        if let Some(((last, of_listener, of_last), effective)) = &self.last
+            && (*of_listener, *of_last) == (listener, of_kind)
+            && last.iter().copied().eq(on_the_way.clone())
+        {
+            let effective = Arc::clone(effective);
+            self.found.push(PathEffective { path, effective });
+            return;
+        }
+        let key = (on_the_way.collect(), listener, of_kind);
         let effective = match self.known.get(&key) {
             Some(effective) => Arc::clone(effective),
             None => {
@@ -532,21 +547,24 @@ impl<'l> Walk<'l, '_> {
                     self.budget.most_winners(),
                 ));
                 self.budget.take_settings(&effective);
-                self.known.insert(key, Arc::clone(&effective));
+                self.known.insert(key.clone(), Arc::clone(&effective));
                 effective
             }
         };
+        self.last = Some((key, Arc::clone(&effective)));
         self.found.push(PathEffective { path, effective });
     }
 }
 
-fn join<'l>(above: &[Stop<'l>], more: &[Stop<'l>]) -> Vec<Stop<'l>> {
-    above
-        .iter()
-        .chain(more)
-        .filter(|(_, _, entries)| !entries.is_empty())
-        .copied()
-        .collect()
+/// The stops above and more, but for those where nobody is. Below most stops there is nobody, and nothing is copied.
+fn join<'s, 'l>(above: &'s [Stop<'l>], more: impl IntoIterator<Item = Stop<'l>>) -> Cow<'s, [Stop<'l>]> {
+    let is_there = |(_, _, entries): &Stop<'l>| !entries.is_empty();
+    let mut more = more.into_iter().filter(is_there).peekable();
+    if more.peek().is_none() && above.iter().all(is_there) {
+        return Cow::Borrowed(above);
+    }
+    let above = above.iter().copied().filter(is_there);
+    above.chain(more).collect()
 }
 
 fn combine(

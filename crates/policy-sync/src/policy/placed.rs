@@ -30,6 +30,19 @@ pub struct Placed {
     pub(super) refused_at: BTreeMap<ListenerId, RefusedThere>,
 }
 
+impl Placed {
+    /// Whether the controller refuses the accepted policy before it takes any place.
+    fn stands_aside(&self) -> bool {
+        let first = self.accepted.first();
+        first.is_some_and(|entry| self.unfit.contains(&entry.policy))
+    }
+
+    /// The accepted policies, unless they stand aside.
+    pub(super) fn counting(&self) -> &[Entry] {
+        if self.stands_aside() { &[] } else { &self.accepted }
+    }
+}
+
 /// A policy that its controller refuses at one listener.
 #[derive(Debug, Clone)]
 pub(super) struct RefusedThere {
