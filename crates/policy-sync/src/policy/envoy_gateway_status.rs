@@ -534,12 +534,11 @@ pub(super) fn refused_merges(
     id: PolicyId,
     (node, gateway): (Node, Option<GatewayId>),
 ) -> Option<String> {
+    // Only routes have parents, and to find those of all of them takes long.
+    let route = route_of(Some(node))?;
     let (policy, parents) = (attachments.policy(id), attachments.parents());
     let is_asked = |parent: &Parent| gateway.is_none_or(|gateway| parent.gateway == gateway);
-    let all = parents
-        .of(route_of(Some(node))?)
-        .iter()
-        .filter(|parent| is_asked(parent));
+    let all = parents.of(route).iter().filter(|parent| is_asked(parent));
     let ways: usize = all.map(|parent| parent.listeners.len()).sum();
     let nodes = &attachments.kinds.get(policy.kind).nodes;
     let merged = merged_with(&attachments.topology, parents, nodes, policy, node).into_iter();
