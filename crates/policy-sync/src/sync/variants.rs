@@ -228,27 +228,26 @@ fn move_parents(
     parents: &[(&str, OurGatewayId)],
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
 ) {
-    let downstream = |pointer: &str| {
-        let (_, gateway) = parents.iter().find(|(parent, _)| *parent == pointer)?;
+    let downstream = |is_meant: &dyn Fn(&str) -> bool| {
+        let (_, gateway) = parents.iter().find(|(parent, _)| is_meant(parent))?;
         let gateway = gateways.get(*gateway).gateway.object;
         Some(downstream_namespace(gateway.namespace_or_empty()))
     };
-    if let Some(reference) = route
-        .pointer_mut("/spec/parentRef")
-        .and_then(Value::as_object_mut)
-        && let Some(Some(namespace)) = downstream("/spec/parentRef")
+    let spec = route.get_mut("spec").and_then(Value::as_object_mut);
+    let Some(spec) = spec else { return };
+    // Only a ListenerSet has it.
+    if let Some(reference) = spec.get_mut("parentRef").and_then(Value::as_object_mut)
+        && let Some(Some(namespace)) = downstream(&|parent| parent == "/spec/parentRef")
     {
-        reference.insert("namespace".to_owned(), json!(namespace));
+        reference.insert("namespace", json!(namespace));
     }
-    let references = route
-        .pointer_mut("/spec/parentRefs")
-        .and_then(Value::as_array_mut);
+    let references = spec.get_mut("parentRefs").and_then(Value::as_array_mut);
     let Some(references) = references else { return };
     // A Gateway that is not on this cluster is no parent there, lest one of its name that somebody made there takes the
     // route.
     let mut index = 0_usize;
     references.retain_mut(|reference| {
-        let pointer = format!("/spec/parentRefs/{index}");
+        let at = index;
         index = index.saturating_add(1);
         let text = |name: &str| reference.get(name).and_then(Value::as_str);
         let owner = (text("group").unwrap_or(GROUP), text("kind").unwrap_or("Gateway"));
@@ -256,12 +255,16 @@ fn move_parents(
         if owner != (GROUP, "Gateway") && !is_set {
             return true;
         }
-        let Some(namespace) = downstream(&pointer) else {
+        let is_meant = |parent: &str| {
+            let position = parent.strip_prefix("/spec/parentRefs/");
+            position.and_then(|position| position.parse().ok()) == Some(at)
+        };
+        let Some(namespace) = downstream(&is_meant) else {
             return false;
         };
         // A ListenerSet stays in its own namespace.
         if let (Some(reference), Some(namespace), false) = (reference.as_object_mut(), namespace, is_set) {
-            reference.insert("namespace".to_owned(), json!(namespace));
+            reference.insert("namespace", json!(namespace));
         }
         true
     });
