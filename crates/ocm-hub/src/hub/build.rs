@@ -3,7 +3,7 @@
 //! Owns: the order of these steps, which documents are objects, and the findings about those that are not. Flows in:
 //! documents, a default namespace. Flows out: the [`Hub`]. Must not know: what any kind is for.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crd_schema::Accepted;
 use kube_json::{Text, Value};
@@ -24,7 +24,7 @@ use crate::object::{Faultless, Object, Origin};
 use crate::parallel;
 use crate::progress::{Progress, Stage};
 use crate::source::{Document, Room, Sources};
-use apimachinery::{ApiVersion, GroupKind, NameHash, NameMap, Work};
+use apimachinery::{ApiVersion, GroupKind, NameHash, NameMap, NameSet, Work};
 
 /// The user's options for the input.
 #[derive(Debug, Clone, Default)]
@@ -87,8 +87,10 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         let known = |kind: &GroupKind| crds.contains_key(kind) || catalog.contains_key(kind);
         let uses = parallel::map_each(of_hub, |object| (object, ours.use_of(object, &kinds)));
         let used = uses.iter().filter(|(_, usage)| *usage == Use::Used);
+        let used: NameSet<(&str, &str)> = used.map(|(object, _)| kind_of(object)).collect();
         without_schema = used
-            .map(|(object, _)| object.group_kind())
+            .into_iter()
+            .map(|(group, kind)| GroupKind::new(group, kind))
             .filter(|kind| !known(kind))
             .collect();
         check_by_catalog(&uses, &catalog, &options.by_catalog, findings);
@@ -141,7 +143,9 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         passed_over,
         refused,
         kustomizations,
-        ..Hub::default()
+        // Not `..Hub::default()`, which makes a table of kinds.
+        objects: Objects::default(),
+        spokes: BTreeMap::new(),
     };
     for (room, objects) in rooms {
         let (objects, again) = without_duplicates(objects, findings);
@@ -414,10 +418,7 @@ fn from_catalog(
     kinds: &KindTable,
     crds: &HashMap<GroupKind, Crd>,
 ) -> HashMap<GroupKind, Crd> {
-    let kinds_of = objects
-        .iter()
-        .map(|(_, object)| (object.api_version.group.as_str(), object.kind.as_str()));
-    let occurring: HashSet<(&str, &str)> = kinds_of.collect();
+    let occurring: NameSet<(&str, &str)> = objects.iter().map(|(_, object)| kind_of(object)).collect();
     let occurring = occurring
         .into_iter()
         .map(|(group, kind)| GroupKind::new(group, kind));
@@ -429,6 +430,10 @@ fn from_catalog(
             Some((kind, definition))
         })
         .collect()
+}
+
+fn kind_of(object: &Object) -> (&str, &str) {
+    (&object.api_version.group, &object.kind)
 }
 
 fn hangs_on_gateways(kind: &GroupKind, kinds: &KindTable) -> bool {
@@ -444,8 +449,12 @@ fn check_by_catalog(
     faultless: &Faultless,
     findings: &mut Findings,
 ) {
+    let by_name: NameMap<(&str, &str), &Crd> = catalog
+        .iter()
+        .map(|(kind, definition)| ((kind.group.as_str(), kind.kind.as_str()), definition))
+        .collect();
     let found = parallel::map_with(of_hub, Accepted::default, |accepted, (object, usage)| {
-        let Some(definition) = catalog.get(&object.group_kind()) else {
+        let Some(definition) = by_name.get(&kind_of(object)) else {
             return Vec::new();
         };
         let mut check = |only| crd::check_by_catalog(definition, object, accepted, only);
@@ -484,9 +493,11 @@ fn check(
     work: &Work,
 ) -> Checked {
     let (object, wrong) = check_alone(object, kinds, options);
-    let by_definition = crds
-        .get(&object.group_kind())
-        .map(|crd| crd::check(crd, &object, work));
+    // Most inputs have none.
+    let crd = (!crds.is_empty())
+        .then(|| crds.get(&object.group_kind()))
+        .flatten();
+    let by_definition = crd.map(|crd| crd::check(crd, &object, work));
     Checked {
         object,
         wrong,

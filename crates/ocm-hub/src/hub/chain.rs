@@ -410,7 +410,7 @@ impl<'h> Chain<'h> {
             (GROUP, "Gateway") => self.of_class(spec("gatewayClassName").and_then(Value::as_str), depth),
             (GROUP, "ReferenceGrant") | (CLUSTER_GROUP | ocm_work::GROUP, _) => Relation::Ours,
             (crd::GROUP, crd::KIND) => self.of_definition(object),
-            (group, kind) if refers(&object.value) || is_route(group, kind) => {
+            (group, kind) if is_route(group, kind) || refers(&object.value) => {
                 self.of_references(object, depth)
             }
             _ => {
@@ -533,13 +533,17 @@ impl<'h> Chain<'h> {
             (Some(there), Some(namespace)) => there == namespace,
             _ => true,
         });
-        let relations: Vec<Relation> = found.map(|found| self.relation(found, depth)).collect();
-        if relations.contains(&Relation::Ours) {
-            Relation::Ours
-        } else if relations.is_empty() || relations.contains(&Relation::Unknown) {
-            self.meant(group, kind, name)
-        } else {
-            Relation::Foreign
+        let mut all = None;
+        for relation in found.map(|found| self.relation(found, depth)) {
+            match relation {
+                Relation::Ours => return Relation::Ours,
+                Relation::Unknown => all = Some(Relation::Unknown),
+                Relation::Foreign => all = all.or(Some(Relation::Foreign)),
+            }
+        }
+        match all {
+            Some(Relation::Foreign) => Relation::Foreign,
+            _ => self.meant(group, kind, name),
         }
     }
 

@@ -10,7 +10,8 @@
 use super::kinds::KindTable;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::object::Object;
-use apimachinery::{Field, NameSet};
+use apimachinery::NameSet;
+use kube_json::Value;
 
 /// Whether rendering uses an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +63,8 @@ impl<'a> OursByName<'a> {
             }
         }
         for set in of("ListenerSet").chain(of("XListenerSet")) {
-            if chain.names(set, &set.root().get("spec").get("parentRef"), "Gateway") {
+            let parent = set.value.get("spec").and_then(|spec| spec.get("parentRef"));
+            if chain.names(set, parent.unwrap_or(&Value::Null), "Gateway") {
                 chain.insert(set);
             }
         }
@@ -89,8 +91,9 @@ impl<'a> OursByName<'a> {
         if info.is_some_and(|info| !info.parent_refs && !info.targets.any()) {
             return Use::Unused;
         }
-        let spec = object.root().get("spec");
-        let mut present = REFERENCES.iter().filter_map(|name| spec.present(name)).peekable();
+        let spec = object.value.get("spec");
+        let member = |name: &&str| spec?.get(name).filter(|value| !value.is_null());
+        let mut present = REFERENCES.iter().filter_map(member).peekable();
         if present.peek().is_none() {
             // Of an unknown kind this is nothing special.
             return if info.is_some() {
@@ -99,28 +102,28 @@ impl<'a> OursByName<'a> {
                 Use::Unused
             };
         }
-        used(present.any(|field| match field.list() {
-            Ok(Some(_)) => field.items().any(|item| self.names(object, &item, "Gateway")),
-            _ => self.names(object, &field, ""),
+        used(present.any(|value| match value {
+            Value::Array(items) => items.iter().any(|item| self.names(object, item, "Gateway")),
+            _ => self.names(object, value, ""),
         }))
     }
 
     /// Whether a reference of `object` leads to an object of ours, or is broken, or selects objects without naming
     /// them.
-    fn names(&self, object: &Object, reference: &Field<'_>, default: &str) -> bool {
-        let kind = if reference.has("kind") {
-            reference.text("kind")
-        } else {
-            Some(default)
+    fn names(&self, object: &Object, reference: &Value, default: &str) -> bool {
+        let text = |name: &str| reference.get(name).and_then(Value::as_str);
+        let kind = match reference.get("kind") {
+            None | Some(Value::Null) => Some(default),
+            Some(kind) => kind.as_str(),
         };
-        let (Some(kind), Some(name)) = (kind, reference.text("name")) else {
+        let (Some(kind), Some(name)) = (kind, text("name")) else {
             return true;
         };
         match kind {
             "" | "Namespace" => true,
             "GatewayClass" => self.ours.contains(&(kind, "", name)),
             _ => {
-                let namespace = reference.text("namespace");
+                let namespace = text("namespace");
                 let namespace = namespace.unwrap_or_else(|| self.namespace_of(object));
                 self.ours.contains(&(kind, namespace, name))
             }
@@ -148,7 +151,7 @@ const fn used(is_used: bool) -> Use {
 
 #[cfg(test)]
 mod tests {
-    use kube_json::{Value, json};
+    use kube_json::json;
 
     use super::*;
     use crate::api::fixture::object;

@@ -41,7 +41,7 @@ pub fn report_broken_rules(
         let mut found = Vec::new();
         if !is_misspelled(object) {
             // A CRD of the input decides what is refused; we report which part.
-            let has_crd = hub.crds.contains_key(&object.group_kind());
+            let has_crd = !hub.crds.is_empty() && hub.crds.contains_key(&object.group_kind());
             let is_refused = |finding: &Finding| {
                 finding.severity == Severity::Warning || refused.is_around(&finding.place)
             };
