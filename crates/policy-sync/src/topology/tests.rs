@@ -1,4 +1,5 @@
 //! Tests of routes on listeners.
+use super::route_attachment::Refusal;
 use super::{Controllers, Original, Seniority, Sources, Topology};
 use crate::diagnostic::Findings;
 use crate::hub::{Grants, Objects};
@@ -90,6 +91,43 @@ fn allowed_routes_choose_namespaces_and_kinds() {
     assert_eq!(
         taken_by(&(kinds + &from.replace("HTTPRoute", "GRPCRoute"))),
         ["a"]
+    );
+}
+
+#[test]
+fn a_route_is_refused_for_the_first_reason_that_leaves_no_listener() {
+    let two = gateway(
+        "{name: a, port: 80, protocol: HTTP, hostname: a.com}, {name: b, port: 81, protocol: TCP, hostname: b.com}",
+    );
+    let why = |kind: &str, namespace: &str, spec: &str| {
+        let hub = hub(&(two.clone() + &route(kind, namespace, spec)), &[]);
+        let seen = Seen::hub(&hub);
+        let topology = &seen.attachments.topology;
+        let route = &topology.routes.rows()[0].route;
+        topology.listeners_for(route, &route.parents[0], false).err()
+    };
+    let of_http = |spec: &str| why("HTTPRoute", "infra", spec);
+    assert_eq!(of_http("parentRefs: [{name: gw}]"), None);
+    assert_eq!(of_http("parentRefs: [{name: gone}]"), Some(Refusal::NotFound));
+    assert_eq!(
+        of_http("parentRefs: [{name: gw, group: \"\", kind: Service}]"),
+        Some(Refusal::OtherKind)
+    );
+    assert_eq!(
+        of_http("parentRefs: [{name: gw, sectionName: c}]"),
+        Some(Refusal::Section)
+    );
+    assert_eq!(of_http("parentRefs: [{name: gw, port: 82}]"), Some(Refusal::Port));
+    assert_eq!(of_http("parentRefs: [{name: gw, port: 81}]"), Some(Refusal::Kind));
+    let elsewhere = why(
+        "HTTPRoute",
+        "other",
+        "parentRefs: [{name: gw, namespace: infra}], hostnames: [b.com]",
+    );
+    assert_eq!(elsewhere, Some(Refusal::Namespace));
+    assert_eq!(
+        of_http("parentRefs: [{name: gw}], hostnames: [b.com]"),
+        Some(Refusal::Hostname)
     );
 }
 
@@ -192,6 +230,44 @@ fn forwards(topology: &Topology<'_>) -> Vec<String> {
         })
     });
     routes.collect()
+}
+
+#[test]
+fn only_rules_that_name_the_same_backends_have_the_same() {
+    let refs = [
+        "{name: s}, {name: t}",
+        "{name: s}, {name: t}",
+        "{name: t}, {name: s}",
+        "{name: t}",
+        "{name: t, group: g, kind: Other}",
+        "{name: t, group: h, kind: Other}",
+        "{name: t, group: h, kind: Other, namespace: data}",
+    ];
+    let rules = refs.map(|refs| format!("{{backendRefs: [{refs}]}}")).join(", ");
+    let text = gateway("{name: a, port: 80, protocol: HTTP}")
+        + &route(
+            "HTTPRoute",
+            "infra",
+            &format!("parentRefs: [{{name: gw}}], rules: [{rules}]"),
+        );
+    let hub = hub(&text, &[]);
+    let expected = [
+        "Service infra/s, Service infra/t",
+        "Service infra/s, Service infra/t",
+        "Service infra/t, Service infra/s",
+        "Service infra/t",
+        "Other infra/t",
+        "Other infra/t",
+        "",
+    ];
+    let expected = (1..).zip(expected);
+    let expected: Vec<String> = expected
+        .map(|(rule, backends)| format!("infra/r rule-{rule}: {backends}"))
+        .collect();
+    let seen = Seen::hub(&hub);
+    assert_eq!(forwards(&seen.attachments.topology), expected);
+    // Two of them have a group of their own each.
+    assert_eq!(seen.attachments.topology.backends.len(), 4);
 }
 
 /// What copies of the objects forward to on a cluster, after `change`, and how many of them have the rules of the hub.
