@@ -78,11 +78,12 @@ impl<V: Clone> Map<V> {
         if count == 0 {
             return Self::new();
         }
-        // A list on the way is faster than to ask for room again with each value.
-        let mut list = Vec::with_capacity(count.saturating_add(1));
+        let mut list = EcoVec::with_capacity(count.saturating_add(1));
         list.push(Slot::Names(names));
-        list.extend(values.map(Slot::Value));
-        Self(Members::Few(list.into()))
+        for value in values {
+            list.push(Slot::Value(value));
+        }
+        Self(Members::Few(list))
     }
 
     /// A map of members that are sorted by name, each name once: nothing is compared.
