@@ -80,6 +80,8 @@ pub(crate) fn rule(choices: &[u8]) -> Value {
     ];
     let one = mapping(one);
     let wrong = json!({"type": "ExtensionRef", "requestHeaderModifier": {}});
+    // Usual rules have none of these.
+    let is_there = |value: &Value| !value.is_null();
     let members = [
         ("name", pick(json!("r"), &[json!(""), json!(7), Value::Null])),
         (
@@ -121,14 +123,25 @@ pub(crate) fn rule(choices: &[u8]) -> Value {
         ),
         (
             "timeouts",
-            pick(Value::Null, &[json!({"request": "1s", "backendRequest": "2s"})]),
+            pick(Value::Null, &[json!({"request": "1s", "backendRequest": "2s"})]).filter(is_there),
         ),
         (
             "sessionPersistence",
-            pick(Value::Null, &[json!({"type": "Header", "cookieConfig": {}})]),
+            pick(Value::Null, &[json!({"type": "Header", "cookieConfig": {}})]).filter(is_there),
         ),
     ];
     mapping(members)
+}
+
+/// Choices of which one is unusual, and all others are zero: each in each place.
+pub(crate) fn one_unusual() -> impl Iterator<Item = Vec<u8>> {
+    (0..40_usize).flat_map(|place| {
+        (0..60_u8).map(move |choice| {
+            let mut choices = vec![0; place];
+            choices.push(choice);
+            choices
+        })
+    })
 }
 
 /// A reference to a parent of these choices, in the same way.

@@ -128,3 +128,24 @@ pub(super) fn repeated<'a, K: Ord>(
 pub(super) fn says(field: &Field<'_>) -> bool {
     field.str().is_some_and(|text| !text.is_empty())
 }
+
+#[cfg(test)]
+mod tests {
+    use kube_json::json;
+
+    use super::*;
+
+    #[test]
+    fn items_may_repeat_a_name_only_if_two_have_the_same_text() {
+        let may = |items: Value| may_repeat(items.as_array().map(Vec::as_slice).unwrap_or_default(), "name");
+        assert!(may(json!([{"name": "b"}, {"name": "a"}, {"name": "b"}])));
+        assert!(may(json!([{"name": ""}, {}, {"name": ""}])));
+        for different in [
+            json!([]),
+            json!([{"name": "a"}]),
+            json!([{"name": "b"}, {"name": "a"}, {"name": 7}, {}, {}]),
+        ] {
+            assert!(!may(different));
+        }
+    }
+}
