@@ -44,7 +44,7 @@ pub(crate) fn rule(choices: &[u8]) -> Value {
     let modifier = json!({"type": "RequestHeaderModifier", "requestHeaderModifier": {"remove": ["x"]}});
     let both = [
         backend(&[json!([mirror])]),
-        backend(&[json!([modifier])]),
+        backend(&[json!([modifier, modifier])]),
         json!("a"),
         Value::Null,
     ];
