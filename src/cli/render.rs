@@ -113,7 +113,7 @@ impl Render {
         if !self.watch {
             return self.once(None);
         }
-        if self.output.as_deref() == Some(Path::new("-")) {
+        if self.is_stream() {
             return Err(Refusal::new(
                 Status::Usage,
                 "`--watch` writes a directory, not a stream",
@@ -129,8 +129,7 @@ impl Render {
     }
 
     fn request(&self) -> anyhow::Result<Request> {
-        let is_stream = self.output.as_deref() == Some(Path::new("-"));
-        if is_stream && self.flux_kustomizations.is_some() {
+        if self.is_stream() && self.flux_kustomizations.is_some() {
             return Err(Refusal::new(
                 Status::Usage,
                 "`--flux-kustomizations` names the directories of a tree, and `-o -` writes none",
@@ -279,7 +278,7 @@ impl Render {
         if let Some(line) = kept_by_local_policies(&rendered.withheld) {
             self.say(&line);
         }
-        if self.output.as_deref() == Some(Path::new("-")) {
+        if self.is_stream() {
             let mut stdout = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
             output::stream(layout, &mut stdout).context("cannot write to stdout")?;
             stdout.flush().context("cannot write to stdout")?;
@@ -342,6 +341,11 @@ impl Render {
         Ok(self.report_unstaged(status, asked, (directory, None), in_index, &summary))
     }
 
+    /// Whether the output is standard output, which is in no index.
+    fn is_stream(&self) -> bool {
+        self.output.as_deref() == Some(Path::new("-"))
+    }
+
     /// Whether a commit waits for the answer.
     fn is_hook(&self) -> bool {
         self.options.reads_index() && (self.exit_code || self.check)
@@ -349,7 +353,7 @@ impl Render {
 
     /// In a hook: a tree, and what the next commit holds of it.
     fn in_index<'a>(&self, asked: Asked<'a>, output: &Path, tree: &'a dyn Tree) -> Option<hook::InIndex<'a>> {
-        let index = asked.index.filter(|_| self.is_hook())?;
+        let index = asked.index.filter(|_| self.is_hook() && !self.is_stream())?;
         hook::InIndex::new(index, output, tree)
     }
 

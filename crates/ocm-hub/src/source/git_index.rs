@@ -74,7 +74,8 @@ pub enum Held {
     Nothing,
 }
 
-/// What a file in the work tree was when Git read it. None if it may have been changed in the same moment.
+/// What a file in the work tree was when Git read it. None if it may have been changed in the same moment, or if other bytes
+/// stand for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Added(Option<Stat>);
 
@@ -358,8 +359,13 @@ impl Staged<'_> {
         };
         let is_blob_of = |content: &[u8]| is_blob_of(self.entries.kind, item.id, content);
         let is_file = item.entry == TreeEntry::File && !self.entries.conflicts.contains(whole);
-        if is_file && (is_blob_of(bytes) || is_blob_of(pointer(bytes).as_bytes())) {
+        if !is_file {
+            Held::Other
+        } else if is_blob_of(bytes) {
             Held::Same(item.added)
+        } else if is_blob_of(pointer(bytes).as_bytes()) {
+            // Without Git LFS, what Git has read and takes for unchanged is the pointer itself.
+            Held::Same(Added(None))
         } else {
             Held::Other
         }

@@ -167,6 +167,15 @@ fn a_file_is_the_added_one_as_long_as_nothing_that_git_knows_of_it_has_changed()
     };
     let still = ["same", "longer", "other", "touched", "racy"].map(is_still);
     assert_eq!(still, [true, false, false, false, false]);
+    // The file is the pointer that was added, and not what it stands for.
+    let large = b"a: 1\n";
+    write_at("pointer", &crate::source::lfs::pointer(large), past);
+    git(&root, &["add", "pointer"]);
+    let index = IndexTree::open(&root, None).expect("an index");
+    let Held::Same(added) = index.below(Path::new("")).holds("pointer", large) else {
+        panic!("the pointer stands for the bytes");
+    };
+    assert!(!added.is_still(&work_tree.identity("pointer").expect("a file")));
 }
 
 #[test]
