@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use spokewright::diagnostic::Findings;
-use spokewright::output::{self, Options};
+use spokewright::output::{self, Options, Output};
 use spokewright::pipeline::{Analysis, EmptyResult, Loaded, Rendered, Request, load};
 use spokewright::progress::{Observer, Progress, Stage};
 use spokewright::render::Layout;
@@ -113,7 +113,7 @@ fn a_rendering_tells_its_stages_in_order() {
             check,
             ..Options::default()
         };
-        output::write_within(&root, None, &layout, options, &loaded.progress).unwrap()
+        output::write_into(Output::anywhere(&root), &layout, options, &loaded.progress).unwrap()
     };
     let summary = write(false);
     assert_eq!(recorder.done(Stage::Writing), [summary.written]);
@@ -171,9 +171,8 @@ fn a_run_that_fails_half_way_ends_its_stage() {
     let scratch = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(scratch.path().join("eu-1/gateway-rbac.yaml")).unwrap();
     let layout = Layout::new(&rendered.plan, rendered.all_clusters.clone());
-    let written = output::write_within(
-        scratch.path(),
-        None,
+    let written = output::write_into(
+        Output::anywhere(scratch.path()),
         &layout,
         Options::default(),
         &loaded.progress,

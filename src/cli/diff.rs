@@ -227,8 +227,8 @@ impl Diff {
                 .of_tree(new.loaded.config.budget, self.options.speech)?,
         )?;
         // It could be read a moment ago.
-        let before = Earlier::open(path, None).ok().map(Before::Tree);
-        let lost = || before.map_or_else(Findings::new, |before| lost_rights(&new, &before));
+        let before = Earlier::open(path, None).ok();
+        let lost = || before.map_or_else(Findings::new, |before| lost_rights(&new, &Before::Tree(&before)));
         Ok(self.with_lost_rights(status, &new, lost))
     }
 

@@ -14,9 +14,23 @@ use spokewright::pipeline::{Loaded, Request};
 use super::options::Index;
 
 /// Takes out the warnings that the last commit's input has as well, and counts them: a user who changes a limit need
-/// not read at every commit what was accepted long ago.
+/// not read at every commit what was accepted long ago. At the same time, compares the wanted files with the index.
 #[cfg(feature = "git")]
-pub(crate) fn take_known(findings: &mut Findings, loaded: &Loaded, request: &Request) -> usize {
+pub(crate) fn take_known(
+    findings: &mut Findings,
+    loaded: &Loaded,
+    request: &Request,
+    in_index: Option<&InIndex<'_>>,
+) -> usize {
+    let mut take_known = || taken_as_known(findings, loaded, request);
+    match in_index {
+        Some(in_index) => in_index.compare_while(|| super::options::last_commit(request), take_known),
+        None => take_known(),
+    }
+}
+
+#[cfg(feature = "git")]
+fn taken_as_known(findings: &mut Findings, loaded: &Loaded, request: &Request) -> usize {
     use std::collections::HashSet;
 
     use spokewright::diagnostic::{Finding, Locate as _, Severity, Warnings};
@@ -68,8 +82,7 @@ pub(crate) fn unstaged(
     output: (&Path, Option<&Path>),
     is_up_to_date: bool,
 ) -> Vec<Change> {
-    let head = super::options::last_commit(request);
-    in_index.unstaged(head.as_ref(), output, is_up_to_date)
+    in_index.unstaged(|| super::options::last_commit(request), output, is_up_to_date)
 }
 
 /// Without Git there is no index.
@@ -83,11 +96,6 @@ pub(crate) enum InIndex<'a> {
 impl<'a> InIndex<'a> {
     pub(crate) fn new(index: &'a Index, _: &Path, _: &'a dyn Tree) -> Option<Self> {
         Some(Self::Never(index))
-    }
-
-    pub(crate) fn compare_while<R>(&self, _: impl FnOnce() -> R) -> R {
-        let Self::Never(index) = self;
-        match **index {}
     }
 }
 
@@ -111,6 +119,6 @@ pub(crate) fn unstaged(
 }
 
 #[cfg(not(feature = "git"))]
-pub(crate) fn take_known(_: &mut Findings, _: &Loaded, _: &Request) -> usize {
+pub(crate) fn take_known(_: &mut Findings, _: &Loaded, _: &Request, _: Option<&InIndex<'_>>) -> usize {
     0
 }

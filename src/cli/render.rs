@@ -12,9 +12,9 @@ use std::time::Instant;
 use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Code, Findings, Severity, counted, shell_path, write_json};
-use spokewright::output::{self, ChangeKind, Earlier, Options, OutputError, Summary, Tree};
+use spokewright::output::{self, ChangeKind, Earlier, Options, Output, OutputError, Summary, Tree};
 use spokewright::pipeline::{self, Analysis, Before, Examined, Remembered, Rendered, Request};
-use spokewright::render::{FluxKustomizations, KnownHashes, Layout, Shard};
+use spokewright::render::{FluxKustomizations, KnownFiles, Layout, Shard};
 use spokewright::report::{RenderReport, kept_by_local_policies};
 
 use super::hook;
@@ -101,11 +101,13 @@ struct Asked<'a> {
     index: Option<&'a Index>,
 }
 
-/// What is to be written, and what Git's index has of it, where a commit waits for the answer.
+/// What is to be written, what Git's index has of it, where a commit waits for the answer, and what was found where it
+/// goes.
 #[derive(Clone, Copy)]
 struct Wanted<'a> {
     tree: &'a dyn Tree,
     in_index: Option<&'a hook::InIndex<'a>>,
+    earlier: Option<&'a Earlier>,
 }
 
 impl Render {
@@ -178,7 +180,7 @@ impl Render {
             || Earlier::open(&loaded.output, loaded.output_within.as_deref()).ok(),
         );
         let rendered = kept(analysis.render(empty_result(self.allow_empty), &mut findings));
-        let known = remembered.as_ref().map(|remembered| remembered.hashes());
+        let known = remembered.as_ref().map(|remembered| remembered.rendered());
         let layout = rendered.layout(&loaded);
         let layout = match &known {
             Some(known) => layout.after(known),
@@ -192,11 +194,16 @@ impl Render {
             start,
         );
         if let Some(remembered) = remembered {
-            let hashes = layout.into_hashes();
+            let files = layout.into_known();
             let plan = ManuallyDrop::into_inner(rendered).plan;
-            *remembered = Remembered::of(&loaded).and(KnownHashes::new(plan, hashes));
+            let before = std::mem::replace(
+                remembered,
+                Remembered::of(&loaded).and(KnownFiles::new(plan, files)),
+            );
             drop(ManuallyDrop::into_inner(analysis));
-            drop(ManuallyDrop::into_inner(loaded));
+            let loaded = ManuallyDrop::into_inner(loaded);
+            // Nobody waits for that.
+            rayon::spawn(move || drop((before, known, loaded)));
         }
         status
     }
@@ -219,7 +226,7 @@ impl Render {
         } else {
             Vec::new()
         };
-        if let Some(earlier) = earlier {
+        if let Some(earlier) = &earlier {
             let _ = analysis.compare_rights(layout, &Before::Tree(earlier), &mut findings);
         }
         if self.report.is_some() && !findings.has_errors() {
@@ -259,11 +266,7 @@ impl Render {
         let in_index = self.in_index(asked, &loaded.output, layout);
         let in_index = in_index.as_ref();
         let known = if self.is_hook() {
-            let mut take_known = || hook::take_known(&mut findings, loaded, asked.request);
-            match in_index {
-                Some(in_index) => in_index.compare_while(take_known),
-                None => take_known(),
-            }
+            hook::take_known(&mut findings, loaded, asked.request, in_index)
         } else {
             0
         };
@@ -288,6 +291,7 @@ impl Render {
         let wanted = Wanted {
             tree: hook::vouching(in_index, layout),
             in_index,
+            earlier: earlier.as_ref(),
         };
         let status = self.write(asked, loaded, rendered, wanted, start, findings)?;
         let written = match (&self.flux_kustomizations, status) {
@@ -316,7 +320,8 @@ impl Render {
         let in_index = self.in_index(asked, directory, &tree);
         let in_index = in_index.as_ref();
         let vouching = hook::vouching(in_index, &tree);
-        let summary = match output::write_within(directory, None, vouching, options, &loaded.progress) {
+        let output = Output::anywhere(directory);
+        let summary = match output::write_into(output, vouching, options, &loaded.progress) {
             Ok(summary) => summary,
             Err(error) => {
                 let mut findings = Findings::new();
@@ -366,14 +371,19 @@ impl Render {
         start: Instant,
         findings: Findings,
     ) -> anyhow::Result<Status> {
-        let Wanted { tree, in_index } = wanted;
+        let Wanted { tree, in_index, .. } = wanted;
         let options = Options {
             force: self.force,
             check: self.check,
             no_wait: true,
         };
         let within = loaded.output_within.as_deref();
-        let write = |options| output::write_within(&loaded.output, within, tree, options, &loaded.progress);
+        let output = Output {
+            root: &loaded.output,
+            within,
+            earlier: wanted.earlier,
+        };
+        let write = |options| output::write_into(output, tree, options, &loaded.progress);
         let result = match write(options) {
             Err(busy @ OutputError::Busy { .. }) if !self.no_wait => {
                 self.say(&format!("waiting: {busy}"));

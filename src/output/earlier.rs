@@ -4,6 +4,7 @@
 //! Must not know: what a file means, or whether anything will be written.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::directories::position;
 use super::error::OutputError;
@@ -17,7 +18,7 @@ use super::tree::Tree;
 #[derive(Debug)]
 pub struct Earlier {
     root: Option<Root>,
-    inventory: Inventory,
+    inventory: Arc<Inventory>,
 }
 
 impl Earlier {
@@ -28,13 +29,18 @@ impl Earlier {
     pub fn open(root: &Path, within: Option<&Path>) -> Result<Self, OutputError> {
         let root = open_to_read(root, within)?;
         let inventory = match &root {
-            Some(root) => Inventory::read(root, INVENTORY)?,
+            Some(root) => Inventory::read(root, INVENTORY, None)?,
             None => None,
         };
         Ok(Self {
             root,
-            inventory: inventory.unwrap_or_default(),
+            inventory: inventory.map(|(inventory, _)| inventory).unwrap_or_default(),
         })
+    }
+
+    /// The inventory of that run.
+    pub(super) fn inventory(&self) -> &Arc<Inventory> {
+        &self.inventory
     }
 
     /// The paths of the files, sorted.

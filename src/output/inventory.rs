@@ -8,13 +8,14 @@
 //! starts with a backslash. Lines are in byte order of the paths. The plan has the same format, but may list one
 //! path with several hashes.
 
-use std::io::{self, BufRead as _, BufReader, Read as _, Write};
+use std::io::{self, Read, Write};
+use std::sync::Arc;
 
 use super::error::{Action, InventoryFault, OutputError};
 use super::hash::Hash;
 use super::root::Root;
 use super::tree::is_safe_path;
-use crate::beneath::Entry as Found;
+use crate::beneath::{Entry as Found, Identity, Opened};
 
 /// The files that we wrote. Lists every file of ours except itself.
 pub const INVENTORY: &str = ".spokewright-inventory";
@@ -24,13 +25,25 @@ pub const INVENTORY: &str = ".spokewright-inventory";
 pub(crate) const PLAN: &str = ".spokewright-inventory.next";
 
 /// No path that a file system accepts makes a longer line; what does is not an inventory.
-const LONGEST_LINE: u64 = 32 * 1024;
+const LONGEST_LINE: usize = 32 * 1024;
 
-/// Paths and hashes in ascending order, each pair once. All paths are in one string: a million entries cost
+/// About as long as a line is.
+const LINE: usize = 100;
+
+/// The most room that is made before anything is read.
+const MOST_AT_FIRST: usize = 100_000 * LINE;
+
+/// How much of a file is read at once.
+const PIECE: u64 = 256 * 1024;
+
+/// Paths and hashes in ascending order, each pair once. All paths are where they are in the file: a million entries cost
 /// two allocations.
 #[derive(Debug, Default)]
 pub(super) struct Inventory {
-    paths: String,
+    /// The whole file.
+    text: String,
+    /// What the paths stand for that the file has escaped, one after the other.
+    unescaped: String,
     entries: Vec<Entry>,
     /// Whether the file has exactly the bytes that we would write for these entries.
     canonical: bool,
@@ -38,18 +51,26 @@ pub(super) struct Inventory {
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
+    /// Where the path is.
     start: usize,
     end: usize,
+    /// Whether that is in `unescaped`.
+    escaped: bool,
     hash: Hash,
 }
 
 impl Inventory {
-    /// Reads an inventory or a plan in an output; `None` when there is none. Never follows a symbolic link.
+    /// Reads an inventory or a plan in an output, and what file that is; `None` when there is none. Never follows a
+    /// symbolic link. What was read `before` is not parsed again if the file has the same bytes.
     ///
     /// # Errors
     /// If the file cannot be read, is not a regular file, or has a line that is not
     /// `<64 hexadecimal digits>  <path inside the root>`.
-    pub(super) fn read(root: &Root, name: &str) -> Result<Option<Self>, OutputError> {
+    pub(super) fn read(
+        root: &Root,
+        name: &str,
+        before: Option<&Arc<Self>>,
+    ) -> Result<Option<(Arc<Self>, Option<Identity>)>, OutputError> {
         let fault = |fault| OutputError::Inventory {
             path: root.shown(name),
             fault,
@@ -61,56 +82,87 @@ impl Inventory {
             Ok(None) => return Ok(None),
             Err(error) => return Err(failed(error)),
         }
-        let file = root.directory.open(name).map_err(failed)?.file;
-        let mut reader = BufReader::with_capacity(256 * 1024, file);
-        let mut inventory = Self {
-            canonical: true,
-            ..Self::default()
-        };
-        let mut line = Vec::new();
-        let mut number = 0_usize;
-        loop {
-            line.clear();
-            let taken = reader
-                .by_ref()
-                .take(LONGEST_LINE)
-                .read_until(b'\n', &mut line)
-                .map_err(failed)?;
-            if taken == 0 {
-                break;
+        let Opened {
+            mut file,
+            identity,
+            length,
+        } = root.directory.open(name).map_err(failed)?;
+        let (mut same, mut piece) = (&[][..], Vec::new());
+        if let Some(before) = before {
+            let mut left = before.text.as_bytes();
+            loop {
+                piece.clear();
+                (&mut file).take(PIECE).read_to_end(&mut piece).map_err(failed)?;
+                match left.strip_prefix(piece.as_slice()) {
+                    Some([]) if piece.is_empty() => return Ok(Some((Arc::clone(before), identity))),
+                    Some(rest) if !piece.is_empty() => left = rest,
+                    _ => break,
+                }
             }
-            number = number.saturating_add(1);
-            if line.last() == Some(&b'\n') {
-                line.pop();
-            } else {
-                inventory.canonical = false;
-            }
-            inventory
-                .add_line(&line)
-                .map_err(|reason| fault(reason.at(number)))?;
+            let same_length = before.text.len().saturating_sub(left.len());
+            same = before.text.as_bytes().get(..same_length).unwrap_or_default();
         }
-        inventory.sort();
-        Ok(Some(inventory))
+        let whole = same.chain(piece.as_slice()).chain(file);
+        match Self::parse(whole, length).map_err(failed)? {
+            Ok(inventory) => Ok(Some((Arc::new(inventory), identity))),
+            Err((line, reason)) => Err(fault(reason.at(line))),
+        }
     }
 
     /// The same of a text that is not on disk; `None` where a line is none.
     pub(super) fn of_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut inventory = Self::default();
-        let lines = bytes.split(|byte| *byte == b'\n');
-        for line in lines.filter(|line| !line.is_empty()) {
-            inventory.add_line(line).ok()?;
-        }
-        inventory.sort();
-        Some(inventory)
+        Self::parse(bytes, 0).ok()?.ok()
     }
 
-    fn add_line(&mut self, line: &[u8]) -> Result<(), LineFault> {
+    /// Reads about `length` bytes, but no further than to the first line that is none, whose number is the error.
+    fn parse(mut reader: impl Read, length: u64) -> io::Result<Result<Self, (usize, LineFault)>> {
+        // Whatever a file says of its length: to begin with, there is room for 100,000 lines.
+        let length = usize::try_from(length).unwrap_or_default().min(MOST_AT_FIRST);
+        let mut inventory = Self {
+            canonical: true,
+            entries: Vec::with_capacity(length / LINE),
+            ..Self::default()
+        };
+        let (mut text, mut start, mut number) = (Vec::with_capacity(length), 0_usize, 0_usize);
+        loop {
+            let is_over = (&mut reader).take(PIECE).read_to_end(&mut text)? == 0;
+            while let Some(rest) = text.get(start..).filter(|rest| !rest.is_empty()) {
+                let end = memchr::memchr(b'\n', rest);
+                let is_whole = end.is_some() || is_over || rest.len() > LONGEST_LINE;
+                if !is_whole {
+                    break;
+                }
+                number = number.saturating_add(1);
+                inventory.canonical &= end.is_some();
+                let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+                let added = if line.len() > LONGEST_LINE {
+                    Err(LineFault::Malformed)
+                } else {
+                    inventory.add_line(line, start)
+                };
+                if let Err(fault) = added {
+                    return Ok(Err((number, fault)));
+                }
+                start = start.saturating_add(line.len()).saturating_add(1);
+            }
+            if is_over {
+                break;
+            }
+        }
+        // Each of its lines is text.
+        inventory.text = String::from_utf8(text).unwrap_or_default();
+        inventory.sort();
+        Ok(Ok(inventory))
+    }
+
+    /// Adds a line, which starts at that place of the file.
+    fn add_line(&mut self, line: &[u8], start: usize) -> Result<(), LineFault> {
         let line = std::str::from_utf8(line).map_err(|_| LineFault::Malformed)?;
         let (escaped, listed) = line.strip_prefix('\\').map_or((false, line), |rest| (true, rest));
         let split = listed
             .split_at_checked(64)
             .and_then(|(digits, rest)| Some((digits, rest.strip_prefix("  ")?)));
-        let Some((digits, path, hash)) =
+        let Some((digits, listed, hash)) =
             split.and_then(|(digits, path)| Some((digits, path, from_hex(digits)?)))
         else {
             let marks = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"];
@@ -121,16 +173,17 @@ impl Inventory {
                 LineFault::Malformed
             });
         };
-        let start = self.paths.len();
+        let end = start.saturating_add(line.len());
+        let (mut start, mut end, mut path) = (end.saturating_sub(listed.len()), end, listed);
         if escaped {
-            unescape(path, &mut self.paths).ok_or(LineFault::Malformed)?;
-        } else if path.ends_with('\r') {
+            start = self.unescaped.len();
+            unescape(listed, &mut self.unescaped).ok_or(LineFault::Malformed)?;
+            end = self.unescaped.len();
+            path = self.unescaped.get(start..).unwrap_or_default();
+        } else if listed.ends_with('\r') {
             // A checkout that turned line ends into CR LF changed the files too: nothing here can be trusted.
             return Err(LineFault::Malformed);
-        } else {
-            self.paths.push_str(path);
         }
-        let path = self.paths.get(start..).unwrap_or_default();
         if !is_safe_path(path) {
             return Err(LineFault::Outside);
         }
@@ -138,23 +191,21 @@ impl Inventory {
             escaped == needs_escape(path) && !digits.bytes().any(|digit| digit.is_ascii_uppercase());
         self.entries.push(Entry {
             start,
-            end: self.paths.len(),
+            end,
+            escaped,
             hash,
         });
         Ok(())
     }
 
     fn sort(&mut self) {
-        let paths = &self.paths;
-        let path = |entry: &Entry| paths.get(entry.start..entry.end).unwrap_or_default();
-        if self.entries.is_sorted_by(|a, b| path(a) < path(b)) {
-            return;
+        let mut entries = std::mem::take(&mut self.entries);
+        if !entries.is_sorted_by(|a, b| self.path(a) < self.path(b)) {
+            self.canonical = false;
+            entries.sort_unstable_by(|a, b| (self.path(a), a.hash).cmp(&(self.path(b), b.hash)));
+            entries.dedup_by(|a, b| (self.path(a), a.hash) == (self.path(b), b.hash));
         }
-        self.canonical = false;
-        self.entries
-            .sort_unstable_by(|a, b| (path(a), a.hash).cmp(&(path(b), b.hash)));
-        self.entries
-            .dedup_by(|a, b| (path(a), a.hash) == (path(b), b.hash));
+        self.entries = entries;
     }
 
     /// Every path with its hash, ascending.
@@ -163,7 +214,12 @@ impl Inventory {
     }
 
     fn path(&self, entry: &Entry) -> &str {
-        self.paths.get(entry.start..entry.end).unwrap_or_default()
+        let text = if entry.escaped {
+            &self.unescaped
+        } else {
+            &self.text
+        };
+        text.get(entry.start..entry.end).unwrap_or_default()
     }
 
     /// The hashes that are listed for a path: none, one, or several in a plan.
@@ -236,7 +292,7 @@ pub(super) fn write_line(sink: &mut impl Write, path: &str, hash: &Hash) -> io::
 }
 
 fn needs_escape(path: &str) -> bool {
-    path.bytes().any(|byte| matches!(byte, b'\\' | b'\n' | b'\r'))
+    memchr::memchr3(b'\\', b'\n', b'\r', path.as_bytes()).is_some()
 }
 
 /// Appends the path that an escaped one stands for. `None` for an escape that `sha256sum` does not write.
@@ -327,6 +383,79 @@ mod tests {
             ..inventory
         };
         assert!(!in_other_bytes.holds([("a", hash), ("b", hash)].into_iter()));
+    }
+
+    #[test]
+    fn what_was_read_before_counts_only_if_the_file_has_the_same_bytes() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = Root::to_read(directory.path()).unwrap().unwrap();
+        let read = |text: &[u8], before| {
+            std::fs::write(directory.path().join(INVENTORY), text).unwrap();
+            let read = Inventory::read(&root, INVENTORY, before).unwrap();
+            read.expect("an inventory").0
+        };
+        let line = |number: usize| {
+            let mut line = Vec::new();
+            // Some paths are escaped.
+            let newline = if number.is_multiple_of(100) { "\n" } else { "" };
+            write_line(&mut line, &format!("{number:06}{newline}"), &[7; 32]).unwrap();
+            line
+        };
+        let lines: Vec<Vec<u8>> = (0..9_000).map(line).collect();
+        let text = lines.concat();
+        assert!(text.len() > 2 * usize::try_from(PIECE).unwrap());
+        let before = read(&text, None);
+        assert!(Arc::ptr_eq(&before, &read(&text, Some(&before))));
+        let changed = |at: usize| {
+            let mut text = text.clone();
+            text[at] = b'0';
+            text
+        };
+        let piece = usize::try_from(PIECE).unwrap();
+        // A digit of a hash, in the first line, around the end of a piece, and in the last one.
+        let digits = [1, piece - 100, piece + 100, text.len() - lines[8_999].len() + 1];
+        let digits = digits.map(|near| near + text[near..].iter().position(|byte| *byte == b'7').unwrap());
+        let mut others: Vec<Vec<u8>> = digits.map(changed).to_vec();
+        others.push(lines[..8_999].concat());
+        others.push([&text[..], &line(9_000)].concat());
+        others.push(text[..text.len() - 1].to_vec());
+        others.push(Vec::new());
+        for other in others {
+            let found = read(&other, Some(&before));
+            let alone = Inventory::of_bytes(&other).unwrap();
+            assert!(!Arc::ptr_eq(&before, &found));
+            assert!(found.iter().eq(alone.iter()) && found.canonical == alone.canonical);
+            assert!(found.text.as_bytes() == other);
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_or_damaged_is_named_and_nothing_after_it_is_read() {
+        let mut good = Vec::new();
+        write_line(&mut good, "a", &[7; 32]).unwrap();
+        let fault = |bad: &[u8]| {
+            let text = [&good[..], bad].concat();
+            // What is read beyond the piece with a line that is none would be an error.
+            let more = io::repeat(b'a').take(2 * PIECE);
+            let reader = text.as_slice().chain(more).chain(Failing);
+            match Inventory::parse(reader, 0) {
+                Ok(Err((line, _))) => Some(line),
+                _ => None,
+            }
+        };
+        let long = vec![b'a'; LONGEST_LINE + 1];
+        assert_eq!(fault(&long), Some(2));
+        assert_eq!(fault(b"none\n"), Some(2));
+        assert_eq!(fault(&good), Some(3));
+    }
+
+    /// A file that cannot be read any further.
+    struct Failing;
+
+    impl Read for Failing {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("no further"))
+        }
     }
 
     #[test]

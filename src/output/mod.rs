@@ -45,6 +45,6 @@ pub use read::{TreeFile, TreeFiles, inventory_bytes, is_tree, read_tree, unwante
 pub(crate) use scan::FILES_PER_TASK;
 pub use stream::stream;
 pub use tree::{FileKind, Tree, Turn};
-pub use write::{Change, ChangeKind, Options, Summary, write, write_within};
+pub use write::{Change, ChangeKind, Options, Output, Summary, write, write_into};
 
 pub use crate::beneath::Identity;

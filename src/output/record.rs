@@ -3,48 +3,63 @@
 //! Owns: inventory and plan together, and so which files are ours. Flows in: the output's directory. Flows out:
 //! [`Record`]. Must not know: what is wanted now.
 
+use std::sync::Arc;
+
+use super::earlier::Earlier;
 use super::error::OutputError;
 use super::hash::Hash;
 use super::inventory::{INVENTORY, Inventory, PLAN};
 use super::root::Root;
+use crate::beneath::Identity;
 
 /// The inventory of the last complete run and the plan of an interrupted one, as far as they exist.
 #[derive(Debug, Default)]
 pub(super) struct Record {
-    inventory: Option<Inventory>,
-    plan: Option<Inventory>,
+    inventory: Option<Arc<Inventory>>,
+    plan: Option<Arc<Inventory>>,
+    /// The file of the inventory.
+    file: Option<Identity>,
 }
 
 impl Record {
-    /// Reads both.
+    /// Reads both. The inventory may have been read before, when nobody held the lock.
     ///
     /// # Errors
     /// When one of them cannot be read or trusted.
-    pub(super) fn read(root: &Root) -> Result<Self, OutputError> {
+    pub(super) fn read(root: &Root, earlier: Option<&Earlier>) -> Result<Self, OutputError> {
+        let inventory = Inventory::read(root, INVENTORY, earlier.map(Earlier::inventory))?;
+        let plan = Inventory::read(root, PLAN, None)?;
+        let (inventory, file) = inventory.unzip();
         Ok(Self {
-            inventory: Inventory::read(root, INVENTORY)?,
-            plan: Inventory::read(root, PLAN)?,
+            inventory,
+            plan: plan.map(|(plan, _)| plan),
+            file: file.flatten(),
         })
     }
 
     /// The inventory of the last complete run.
     pub(super) fn inventory(&self) -> Option<&Inventory> {
-        self.inventory.as_ref()
+        self.inventory.as_deref()
     }
 
     /// The plan of an interrupted run.
     pub(super) fn plan(&self) -> Option<&Inventory> {
-        self.plan.as_ref()
+        self.plan.as_deref()
     }
 
     /// Both.
     pub(super) fn lists(&self) -> impl Iterator<Item = &Inventory> {
-        self.inventory.iter().chain(&self.plan)
+        self.inventory.iter().chain(&self.plan).map(Arc::as_ref)
     }
 
     /// The paths of both, those of each in ascending order.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.lists().flat_map(Inventory::iter).map(|(path, _)| path)
+    }
+
+    /// Whether a file that is read after the record will have another identity as soon as it changes.
+    pub(super) fn settles(&self, found: &Identity) -> bool {
+        self.file.is_some_and(|file| found.is_settled(&file))
     }
 
     /// Whether a path is on record, with whatever bytes.

@@ -74,6 +74,24 @@ pub(super) struct Scan {
     pub(super) offenders: Vec<Offender>,
 }
 
+/// The paths on record that are not wanted.
+#[derive(Debug)]
+pub(super) struct Stale {
+    paths: Vec<String>,
+    /// Whether the inventory has one of them.
+    is_listed: bool,
+}
+
+impl Stale {
+    /// Those of a record.
+    pub(super) fn of(tree: &dyn Tree, record: &Record) -> Self {
+        let mut paths = stale(tree, record.inventory());
+        let is_listed = !paths.is_empty();
+        paths.extend(stale(tree, record.plan()));
+        Self { paths, is_listed }
+    }
+}
+
 /// The contribution of one directory.
 #[derive(Debug, Default)]
 struct Part {
@@ -107,14 +125,11 @@ pub(super) fn scan(
     root: Option<&Root>,
     tree: &dyn Tree,
     record: &Record,
-    directories: Directories,
+    (directories, stale): (Directories, Stale),
     progress: &Progress,
 ) -> Scan {
     let steps = progress.count(Stage::Comparing, tree.len());
-    let mut stale_paths = stale(tree, record.inventory());
-    let is_stale_listed = !stale_paths.is_empty();
-    stale_paths.extend(stale(tree, record.plan()));
-    let mut directories = directories.with_stale(stale_paths);
+    let mut directories = directories.with_stale(stale.paths);
     let comparison = Comparison {
         root,
         tree,
@@ -127,7 +142,7 @@ pub(super) fn scan(
     let mut scan = Scan {
         hashes: vec![[0; 32]; tree.len()],
         states: vec![State::Blocked; tree.len()],
-        is_stale_listed,
+        is_stale_listed: stale.is_listed,
         ..Scan::default()
     };
     for (directory, part) in directories.iter_mut().zip(parts) {
@@ -372,14 +387,21 @@ impl Comparison<'_> {
                 part.files.push((index, wanted, State::Missing));
                 continue;
             };
-            let file = || open.open(name_of(&path));
+            let mut compared = || {
+                let file = open.open(name_of(&path))?;
+                let found = file.identity;
+                Ok::<_, io::Error>((compare(file, &content, &mut buffer)?, found))
+            };
             let obstacle = match entry {
-                Entry::File => match file().and_then(|file| compare(file, &content, &mut buffer)) {
-                    Ok(Compared::Same) => {
+                Entry::File => match compared() {
+                    Ok((Compared::Same, found)) => {
+                        if let Some(found) = found.filter(|found| self.record.settles(found)) {
+                            self.tree.seen(index, &found);
+                        }
                         part.files.push((index, wanted, State::Same));
                         continue;
                     }
-                    Ok(Compared::Different(found)) => {
+                    Ok((Compared::Different(found), _)) => {
                         part.files.push((index, wanted, State::Changed));
                         if self.record.is_ours(&path, &found) {
                             continue;

@@ -76,6 +76,10 @@ pub trait Tree: Sync {
         None
     }
 
+    /// The file on disk was read, and has the wanted bytes. It will have another identity than `found` as soon as it
+    /// changes.
+    fn seen(&self, _index: usize, _found: &Identity) {}
+
     /// Appends the bytes of the file to `buffer`.
     fn content(&self, index: usize, buffer: &mut Vec<u8>);
 }
@@ -111,14 +115,13 @@ pub(super) fn is_git_directory(name: &str) -> bool {
 /// This guards against both a tree that was built from an unchecked name and an inventory that somebody (or a
 /// broken merge) filled with `../` or absolute paths: neither may ever reach the file system.
 pub(super) fn is_safe_path(path: &str) -> bool {
-    // Bytes, not characters: this runs for every wanted and every listed path.
-    let is_safe_part = |part: &[u8]| {
-        !matches!(part, b"" | b"." | b"..")
-            && !part.starts_with(b".spokewright-")
-            && !part.contains(&0)
-            && !part.eq_ignore_ascii_case(GIT.as_bytes())
+    // All that is not safe is empty or begins with a dot: this runs for every wanted and every listed path.
+    let is_safe_part = |part: &str| {
+        !matches!(part, "" | "." | "..")
+            && (!part.starts_with('.')
+                || !part.starts_with(".spokewright-") && !part.eq_ignore_ascii_case(GIT))
     };
-    if !path.as_bytes().split(|byte| *byte == b'/').all(is_safe_part) {
+    if memchr::memchr(0, path.as_bytes()).is_some() || !path.split('/').all(is_safe_part) {
         return false;
     }
     // Elsewhere a drive letter or a backslash may have a special meaning: the platform's interpretation must agree.

@@ -65,6 +65,7 @@ use std::path::{Path, PathBuf};
 
 use super::apply::apply;
 use super::directories::Directories;
+use super::earlier::Earlier;
 use super::error::{Offender, OutputError};
 use super::hash::Hash;
 use super::inventory::{INVENTORY, Inventory, PLAN};
@@ -72,7 +73,7 @@ use super::lock::{Access, lock, stands_at};
 use super::place::{Missing, Opened, open};
 use super::record::Record;
 use super::root::Root;
-use super::scan::{Scan, State, scan};
+use super::scan::{Scan, Stale, State, scan};
 use super::storage::{Disk, Storage};
 use super::tree::Tree;
 use crate::progress::Progress;
@@ -125,6 +126,30 @@ pub struct Summary {
     pub offenders: Vec<Offender>,
 }
 
+/// Where a tree goes.
+#[derive(Debug, Clone, Copy)]
+pub struct Output<'a> {
+    /// The directory.
+    pub root: &'a Path,
+    /// The directory that it must stay within, wherever links lead: what a file of the input names stays in its
+    /// repository.
+    pub within: Option<&'a Path>,
+    /// What was found there before, if somebody has looked. An inventory with the same bytes is not parsed again.
+    pub earlier: Option<&'a Earlier>,
+}
+
+impl<'a> Output<'a> {
+    /// A directory, wherever it is.
+    #[must_use]
+    pub fn anywhere(root: &'a Path) -> Self {
+        Self {
+            root,
+            within: None,
+            earlier: None,
+        }
+    }
+}
+
 /// Makes `root` contain exactly the files of `tree`, in addition to files that are not ours; or only compares.
 ///
 /// The root is created if it does not exist, with its parents. An existing directory without an inventory is fine: its
@@ -136,22 +161,20 @@ pub struct Summary {
 /// rules, or something is in the way (all of it is named). Later: the operating system refuses to write or
 /// delete, such as on a full disk; every file is whole then, and a next run completes the work.
 pub fn write(root: &Path, tree: &dyn Tree, options: Options) -> Result<Summary, OutputError> {
-    write_within(root, None, tree, options, &Progress::default())
+    write_into(Output::anywhere(root), tree, options, &Progress::default())
 }
 
-/// The same for a root that must stay within a directory, wherever links lead: what a file of the input names stays in
-/// its repository. Says how far it is.
+/// The same for a root that must stay within a directory. Says how far it is.
 ///
 /// # Errors
 /// Those of [`write()`], and that the root leaves the directory.
-pub fn write_within(
-    root: &Path,
-    within: Option<&Path>,
+pub fn write_into(
+    output: Output<'_>,
     tree: &dyn Tree,
     options: Options,
     progress: &Progress,
 ) -> Result<Summary, OutputError> {
-    run(&Disk, root, within, tree, options, progress)
+    run(&Disk, output, tree, options, progress)
 }
 
 #[cfg(test)]
@@ -161,25 +184,27 @@ pub(super) fn write_with(
     tree: &dyn Tree,
     options: Options,
 ) -> Result<Summary, OutputError> {
-    run(storage, root, None, tree, options, &Progress::default())
+    let output = Output::anywhere(root);
+    run(storage, output, tree, options, &Progress::default())
 }
 
 fn run(
     storage: &dyn Storage,
-    path: &Path,
-    within: Option<&Path>,
+    output: Output<'_>,
     tree: &dyn Tree,
     options: Options,
     progress: &Progress,
 ) -> Result<Summary, OutputError> {
     // A final `/` would make the system follow a link before anybody has looked at it.
-    let path = &path.components().collect::<PathBuf>();
+    let path = &output.root.components().collect::<PathBuf>();
+    let within = output.within;
+    let output = Output { root: path, ..output };
     if options.check {
         let Opened::There(root, _) = open(path, within, &Missing::Leave)? else {
-            return compare_or_write(storage, path, None, tree, options, progress);
+            return compare_or_write(storage, (output, None), tree, options, progress);
         };
         let _lock = lock(&root, Access::Read, options.no_wait)?;
-        return compare_or_write(storage, path, Some(&root), tree, options, progress);
+        return compare_or_write(storage, (output, Some(&root)), tree, options, progress);
     }
     let (root, made, _lock) = loop {
         let Opened::There(root, made) = open(path, within, &Missing::Make(storage))? else {
@@ -190,7 +215,7 @@ fn run(
             break (root, made, lock);
         }
     };
-    let result = compare_or_write(storage, path, Some(&root), tree, options, progress);
+    let result = compare_or_write(storage, (output, Some(&root)), tree, options, progress);
     if !result.as_ref().is_ok_and(|summary| !summary.differing.is_empty()) {
         // It was made for the lock. One that holds something stays.
         for made in made.iter().rev() {
@@ -203,23 +228,25 @@ fn run(
 /// The run under the lock.
 fn compare_or_write(
     storage: &dyn Storage,
-    path: &Path,
-    root: Option<&Root>,
+    (output, root): (Output<'_>, Option<&Root>),
     tree: &dyn Tree,
     options: Options,
     progress: &Progress,
 ) -> Result<Summary, OutputError> {
-    let (directories, record) = rayon::join(
-        || Directories::of(tree),
-        || root.map_or_else(|| Ok(Record::default()), Record::read),
-    );
-    let (directories, record) = (directories?, record?);
-    let mut scan = scan(root, tree, &record, directories, progress);
+    let record = || {
+        let read = |root| Record::read(root, output.earlier);
+        let record = root.map_or_else(|| Ok(Record::default()), read)?;
+        let stale = Stale::of(tree, &record);
+        Ok((record, stale))
+    };
+    let (directories, record) = rayon::join(|| Directories::of(tree), record);
+    let (directories, (record, stale)) = (directories?, record?);
+    let mut scan = scan(root, tree, &record, (directories, stale), progress);
     scan.offenders
         .retain(|offender| !(options.force && offender.obstacle.yields_to_force()));
     if !options.check && !scan.offenders.is_empty() {
         return Err(OutputError::Refused {
-            root: path.to_path_buf(),
+            root: output.root.to_path_buf(),
             offenders: scan.offenders,
         });
     }

@@ -24,7 +24,7 @@ use crate::object::{Faultless, Object, Origin};
 use crate::output::{INVENTORY, RootFault, misplaced, same_or_inside};
 use crate::placing::decided_clusters;
 use crate::progress::Progress;
-use crate::render::{ClusterNames, KnownHashes, Selection, Shard, WorkKind};
+use crate::render::{ClusterNames, KnownFiles, Selection, Shard, WorkKind};
 use crate::report::{ExportedObject, ExportedWorks, Shared, prunable};
 use crate::source::{self, Checkout, FileTree, Files, Sources, Watched};
 use apimachinery::{GroupKind, Identity};
@@ -119,12 +119,12 @@ impl Examined {
 }
 
 /// What a run leaves for the next one of the same process: its texts, the values in them, those that nothing is wrong
-/// with, and the hashes of what it rendered. Of earlier runs, nothing is kept.
+/// with, and what it knows of the files that it rendered. Of earlier runs, nothing is kept.
 #[derive(Debug, Clone, Default)]
 pub struct Remembered {
     known: source::KnownTexts,
     examined: Examined,
-    rendered: Arc<KnownHashes>,
+    rendered: Arc<KnownFiles>,
 }
 
 impl Remembered {
@@ -138,18 +138,18 @@ impl Remembered {
         }
     }
 
-    /// The same, and the hashes of what it rendered.
+    /// The same, and what it knows of the files that it rendered.
     #[must_use]
-    pub fn and(self, rendered: KnownHashes) -> Self {
+    pub fn and(self, rendered: KnownFiles) -> Self {
         Self {
             rendered: Arc::new(rendered),
             ..self
         }
     }
 
-    /// The hashes of what the run before rendered, for [`Layout::after`](crate::render::Layout::after).
+    /// What the run before knew of the files that it rendered, for [`Layout::after`](crate::render::Layout::after).
     #[must_use]
-    pub fn hashes(&self) -> Arc<KnownHashes> {
+    pub fn rendered(&self) -> Arc<KnownFiles> {
         Arc::clone(&self.rendered)
     }
 

@@ -29,6 +29,8 @@ pub struct InIndex<'a> {
     tree: &'a dyn Tree,
     /// By file: what the index has there, and the hash of the wanted bytes.
     compared: Vec<OnceLock<(Held, Hash)>>,
+    /// The inventory of the last commit.
+    committed: OnceLock<Option<Vec<u8>>>,
 }
 
 impl<'a> InIndex<'a> {
@@ -45,31 +47,42 @@ impl<'a> InIndex<'a> {
             staged,
             tree,
             compared: (0..tree.len()).map(|_| OnceLock::new()).collect(),
+            committed: OnceLock::new(),
         })
     }
 
-    /// Compares all files with the index while this thread does something else.
-    pub fn compare_while<R>(&self, other: impl FnOnce() -> R) -> R {
+    /// Compares all files with the index, and reads what else is needed, while something else is done.
+    pub fn compare_while<R: Send>(
+        &self,
+        head: impl FnOnce() -> Option<GitTree> + Send,
+        other: impl FnOnce() -> R + Send,
+    ) -> R {
         let numbers: Vec<usize> = (0..self.tree.len()).collect();
         let tasks: Vec<&[usize]> = numbers.chunks(FILES_PER_TASK).collect();
-        rayon::in_place_scope(|scope| {
-            scope.spawn(|_| {
-                parallel::map(&tasks, |numbers| {
-                    let mut buffer = Vec::new();
-                    for number in *numbers {
-                        self.compared(*number, &mut buffer);
-                    }
-                });
-            });
-            other()
-        })
+        let compare = || {
+            parallel::map(&tasks, |numbers| {
+                let (mut buffer, mut near) = (Vec::new(), 0);
+                for number in *numbers {
+                    self.compared(*number, &mut buffer, &mut near);
+                }
+            })
+        };
+        // What has many parts comes last: it fills the time in which the other two keep one thread busy.
+        let (result, _) = rayon::join(other, || rayon::join(|| self.committed(head), compare));
+        result
     }
 
-    fn compared(&self, number: usize, buffer: &mut Vec<u8>) -> Option<(Held, Hash)> {
+    fn committed(&self, head: impl FnOnce() -> Option<GitTree>) -> Option<&[u8]> {
+        let read = || head()?.read(&self.at.join(INVENTORY)).ok();
+        self.committed.get_or_init(read).as_deref()
+    }
+
+    /// `near` is where the index has the file, if the one before it was just compared.
+    fn compared(&self, number: usize, buffer: &mut Vec<u8>, near: &mut usize) -> Option<(Held, Hash)> {
         let compare = || {
             buffer.clear();
             self.tree.content(number, buffer);
-            let held = self.staged.holds(&self.tree.path(number), buffer);
+            let held = self.staged.holds_near(&self.tree.path(number), buffer, near);
             (held, self.tree.hash(number, buffer))
         };
         Some(*self.compared.get(number)?.get_or_init(compare))
@@ -83,7 +96,7 @@ impl<'a> InIndex<'a> {
     #[must_use]
     pub fn unstaged(
         &self,
-        head: Option<&GitTree>,
+        head: impl FnOnce() -> Option<GitTree>,
         (output, within): (&Path, Option<&Path>),
         is_up_to_date: bool,
     ) -> Vec<Change> {
@@ -92,9 +105,9 @@ impl<'a> InIndex<'a> {
             Held::Other => Some(ChangeKind::Changed),
             Held::Nothing => Some(ChangeKind::Missing),
         };
-        let mut buffer = Vec::new();
+        let (mut buffer, mut near) = (Vec::new(), 0);
         let of_file = |number: usize| {
-            let kind = kind(self.compared(number, &mut buffer)?.0)?;
+            let kind = kind(self.compared(number, &mut buffer, &mut near)?.0)?;
             let path = self.tree.path(number).into_owned();
             Some(Change { path, kind })
         };
@@ -106,10 +119,11 @@ impl<'a> InIndex<'a> {
             let path = INVENTORY.to_owned();
             differing.push(Change { path, kind });
         }
-        let committed = head.and_then(|head| head.read(&self.at.join(INVENTORY)).ok());
         // What is up to date lists nothing that is not wanted.
-        let committed = committed.filter(|committed| !is_up_to_date || inventory.as_ref() != Some(committed));
-        let left = committed.map_or_else(Vec::new, |inventory| unwanted(self.tree, &inventory));
+        let committed = self
+            .committed(head)
+            .filter(|committed| !is_up_to_date || inventory.as_deref() != Some(committed));
+        let left = committed.map_or_else(Vec::new, |inventory| unwanted(self.tree, inventory));
         let left = left.into_iter().filter(|path| self.staged.has(path));
         differing.extend(left.map(|path| Change {
             path,
@@ -156,7 +170,7 @@ impl Tree for InIndex<'_> {
     }
 
     fn vouched(&self, index: usize, found: &dyn Fn() -> Option<Identity>) -> Option<Hash> {
-        match self.compared(index, &mut Vec::new())? {
+        match self.compared(index, &mut Vec::new(), &mut 0)? {
             (Held::Same(added), hash) => added.is_still(&found()?).then_some(hash),
             _ => None,
         }

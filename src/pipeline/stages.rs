@@ -66,7 +66,7 @@ pub enum EmptyResult {
 #[derive(Debug)]
 pub enum Before<'a> {
     /// The tree that an earlier run wrote.
-    Tree(Earlier),
+    Tree(&'a Earlier),
     /// Another rendering, in memory.
     Rendered(Layout<'a>),
 }
@@ -450,7 +450,7 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
     analysis.policies(&spokes, findings);
     findings.extend(unknown_spokes(loaded, &rendered));
     if let Some(earlier) = earlier {
-        let _ = analysis.compare_rights(&rendered.layout(loaded), &Before::Tree(earlier), findings);
+        let _ = analysis.compare_rights(&rendered.layout(loaded), &Before::Tree(&earlier), findings);
     }
     findings.extend(loaded.unused_suppressions(findings));
 }

@@ -162,6 +162,52 @@ fn other_bytes_of_the_same_length_and_time_are_rendered() {
 }
 
 #[test]
+fn what_somebody_did_to_a_file_of_the_output_is_found_by_the_next_run() {
+    let scratch = Scratch::with_worked_example();
+    let mut watching = Watching::start(&scratch, &["render", "hub", "-o", "out", "--watch"]);
+    let file = "out/eu-1/kustomization.yaml";
+    let work = scratch
+        .tree("out")
+        .into_iter()
+        .map(|(path, _)| format!("out/{path}"));
+    let work = work
+        .into_iter()
+        .find(|path| path.contains("eu-1/gateway-") && path.ends_with(".yaml"))
+        .expect("a work");
+    // By the third run, what did not change is believed.
+    for (from, to) in [("1", "2"), ("2", "3"), ("3", "4")] {
+        place(&scratch, "hub/more.yaml", &format!("# {to}\n"));
+        watching.next_run();
+        assert!(!watching.seen.iter().any(|line| line.contains("error")), "{from}");
+    }
+    for file in [file, &work] {
+        let path = scratch.path(file);
+        let time = fs::metadata(&path)
+            .and_then(|known| known.modified())
+            .expect("a time");
+        let text = scratch.read(file);
+        let edited = text.replacen("kind: ", "kinD: ", 1);
+        assert_ne!(edited, text);
+        fs::write(&path, &edited).expect("a file");
+        let open = fs::File::options().write(true).open(&path);
+        open.and_then(|file| file.set_modified(time)).expect("a time");
+        place(&scratch, "hub/more.yaml", &format!("# {file}\n"));
+        watching.until("output/edited");
+        watching.until_it_waits();
+        assert_eq!(scratch.read(file), edited, "it stays as it is");
+        fs::write(&path, &text).expect("a file");
+        place(&scratch, "hub/more.yaml", &format!("# {file} again\n"));
+        watching.next_run();
+        let last = watching.seen.iter().rev().find(|line| line.contains("unchanged"));
+        assert!(
+            last.is_some_and(|line| line.contains("0 files written")),
+            "{:?}",
+            watching.seen
+        );
+    }
+}
+
+#[test]
 fn check_runs_again_and_an_error_ends_nothing() {
     let scratch = Scratch::with_worked_example();
     let mut watching = Watching::start(&scratch, &["check", "hub", "--watch"]);

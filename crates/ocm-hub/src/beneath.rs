@@ -24,7 +24,7 @@ use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOpt
 use cap_std::ambient_authority;
 #[cfg(unix)]
 use cap_std::fs::MetadataExt as _;
-use cap_std::fs::{Dir, FileType, OpenOptions};
+use cap_std::fs::{Dir, FileType, Metadata, OpenOptions};
 
 /// The kind of entry that has a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +95,8 @@ pub struct Opened {
     pub file: File,
     /// How many bytes it had when it was opened.
     pub length: u64,
+    /// What it was then; `None` on a system whose files have no identity.
+    pub identity: Option<Identity>,
 }
 
 /// What a system knows of a file without reading it, and changes whenever the file changes. Times are seconds and
@@ -107,12 +109,25 @@ pub struct Identity {
     pub modified: (i64, i64),
     /// When its bytes, its owner or the time above were changed; no program can set this.
     pub changed: (i64, i64),
+    /// The number of the file system; it may be another one after the next start of the system.
+    pub device: u64,
     /// The number of the file on its file system.
     pub inode: u64,
     /// The owner.
     pub user: u32,
     /// The owner's group.
     pub group: u32,
+}
+
+impl Identity {
+    /// Whether whatever happens to this file from now on gives it another identity, which is known of nothing that was
+    /// changed just now: clocks of file systems stand still for some milliseconds. `earlier` is a file that was there
+    /// before this one was looked at. (Git calls an entry of its index racily clean that fails this,
+    /// Documentation/technical/racy-git.adoc.)
+    #[must_use]
+    pub fn is_settled(&self, earlier: &Self) -> bool {
+        self.device == earlier.device && self.changed < earlier.changed
+    }
 }
 
 /// An open directory beneath which no link is followed.
@@ -180,7 +195,8 @@ impl Directory {
     /// The identity of a file in it; `None` for anything else, and on a system whose files have none.
     #[must_use]
     pub fn identity(&self, name: &str) -> Option<Identity> {
-        identity(&self.0, one_name(name).ok()?)
+        let metadata = self.0.symlink_metadata(one_name(name).ok()?).ok()?;
+        identity(&metadata).filter(|_| metadata.is_file())
     }
 
     /// Opens a file to read it. Anything else is an error.
@@ -318,15 +334,12 @@ fn entry(directory: &Dir, path: &Path) -> io::Result<Option<Entry>> {
 }
 
 #[cfg(unix)]
-fn identity(directory: &Dir, path: &Path) -> Option<Identity> {
-    let metadata = directory
-        .symlink_metadata(path)
-        .ok()
-        .filter(cap_std::fs::Metadata::is_file)?;
+fn identity(metadata: &Metadata) -> Option<Identity> {
     Some(Identity {
         size: metadata.size(),
         modified: (metadata.mtime(), metadata.mtime_nsec()),
         changed: (metadata.ctime(), metadata.ctime_nsec()),
+        device: metadata.dev(),
         inode: metadata.ino(),
         user: metadata.uid(),
         group: metadata.gid(),
@@ -334,7 +347,7 @@ fn identity(directory: &Dir, path: &Path) -> Option<Identity> {
 }
 
 #[cfg(not(unix))]
-fn identity(_: &Dir, _: &Path) -> Option<Identity> {
+fn identity(_: &Metadata) -> Option<Identity> {
     None
 }
 
@@ -343,10 +356,13 @@ fn open_file(directory: &Dir, path: &Path, follow: FollowSymlinks) -> io::Result
     // A pipe without a writer would otherwise never open.
     options.read(true).follow(follow).nonblock(true);
     let file = directory.open_with(path, &options)?.into_std();
-    let metadata = file.metadata()?;
+    let metadata = Metadata::from_file(&file)?;
     if metadata.is_file() {
-        let length = metadata.len();
-        Ok(Opened { file, length })
+        Ok(Opened {
+            file,
+            length: metadata.len(),
+            identity: identity(&metadata),
+        })
     } else {
         Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"))
     }

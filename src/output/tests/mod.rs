@@ -10,6 +10,8 @@ mod parts;
 #[cfg(unix)]
 mod places;
 #[cfg(unix)]
+mod seen;
+#[cfg(unix)]
 mod swapped;
 
 use std::borrow::Cow;

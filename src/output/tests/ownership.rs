@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::super::error::{RootFault, TreeFault};
 use super::super::tree::{directory_of, name_of};
-use super::super::{ChangeKind, Hash, Identity, Offender, misplaced, sha256, write_within};
+use super::super::{ChangeKind, Hash, Identity, Offender, Output, misplaced, sha256, write_into};
 use super::*;
 use crate::progress::Progress;
 
@@ -252,7 +252,11 @@ fn an_output_in_a_git_directory_or_out_of_where_it_must_stay_is_refused() {
                 check,
                 ..Options::default()
             };
-            match write_within(&root, Some(&within), &example(), options, &Progress::default()) {
+            let output = Output {
+                within: Some(&within),
+                ..Output::anywhere(&root)
+            };
+            match write_into(output, &example(), options, &Progress::default()) {
                 Err(OutputError::Root { path, fault }) => {
                     assert_eq!((path, fault), (root.clone(), wanted), "{name}");
                 }
@@ -264,14 +268,11 @@ fn an_output_in_a_git_directory_or_out_of_where_it_must_stay_is_refused() {
     assert_eq!(snapshot(parent.path()), before);
     let root = within.join("rendered");
     assert_eq!(misplaced(&root, Some(&within)), None);
-    write_within(
-        &root,
-        Some(&within),
-        &example(),
-        Options::default(),
-        &Progress::default(),
-    )
-    .unwrap();
+    let output = Output {
+        within: Some(&within),
+        ..Output::anywhere(&root)
+    };
+    write_into(output, &example(), Options::default(), &Progress::default()).unwrap();
     assert_eq!(snapshot(&root), expected(&example(), &Files::default()));
 }
 

@@ -348,7 +348,13 @@ impl Staged<'_> {
     /// puts there for them. No blob is read: ids are compared.
     #[must_use]
     pub fn holds(&self, path: &str, bytes: &[u8]) -> Held {
-        let Some((whole, item)) = self.file(path) else {
+        self.holds_near(path, bytes, &mut 0)
+    }
+
+    /// The same. `near` is where to look first, and afterwards, where the file after this one is likely to be.
+    #[must_use]
+    pub fn holds_near(&self, path: &str, bytes: &[u8], near: &mut usize) -> Held {
+        let Some((whole, item)) = self.file_near(path, near) else {
             let before = format!("{path}/");
             let next = self
                 .files
@@ -378,10 +384,23 @@ impl Staged<'_> {
     }
 
     fn file(&self, path: &str) -> Option<&(String, Item)> {
-        let found = self
-            .files
-            .binary_search_by(|(whole, _)| self.inside(whole).cmp(path));
-        self.files.get(found.ok()?)
+        self.file_near(path, &mut 0)
+    }
+
+    fn file_near(&self, path: &str, near: &mut usize) -> Option<&(String, Item)> {
+        let is_at = |at: usize| {
+            self.files
+                .get(at)
+                .is_some_and(|(whole, _)| self.inside(whole) == path)
+        };
+        let at = if is_at(*near) {
+            *near
+        } else {
+            let inside = |(whole, _): &(String, Item)| self.inside(whole).cmp(path);
+            self.files.binary_search_by(inside).ok()?
+        };
+        *near = at.saturating_add(1);
+        self.files.get(at)
     }
 
     /// The path of a file relative to the directory.

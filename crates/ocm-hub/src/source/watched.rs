@@ -17,6 +17,7 @@ use super::paths::{show, without_dots};
 use super::tree::FileTree as _;
 use super::walk::{Request, walk};
 use crate::diagnostic::Findings;
+use crate::parallel;
 
 /// The input of one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -72,13 +73,13 @@ impl Watched {
         // The run reports what is wrong with the input.
         let walked = walk(request, &Disk::below(request.named()), &mut Findings::new());
         let mut watched = Self::default();
-        let named = walked.files.iter().map(|found| found.file.path.as_path());
-        let named = named.map(|path| (path, fingerprint(path)));
-        for (path, found) in named.chain(config.map(|path| (path, config_found))) {
-            if let Some(fingerprint) = found {
-                watched.files.insert(show(&without_dots(path)), fingerprint);
-            }
-        }
+        let shown = |path: &Path, found| Some((show(&without_dots(path)), found?));
+        let found = parallel::map(&walked.files, |found| {
+            let path = &found.file.path;
+            shown(path, fingerprint(path))
+        });
+        let config_found = config.and_then(|path| shown(path, config_found));
+        watched.files = found.into_iter().chain([config_found]).flatten().collect();
         watched.directories = walked.directories;
         let inputs = || request.hub.iter().chain(&request.definitions);
         let roots = inputs().chain(&request.spokes);
