@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use spokewright::diagnostic::{Finding, Findings, Locate as _, Place, Severity};
 use spokewright::output::{self, FileKind, Tree};
 use spokewright::pipeline::{self, Analysis, EmptyResult, Loaded, Remembered, Rendered, Request};
-use spokewright::render::KnownHashes;
+use spokewright::render::{KnownFile, KnownFiles};
 
 #[path = "../examples/render.rs"]
 #[allow(dead_code)]
@@ -218,9 +218,18 @@ fn contents(tree: &dyn Tree) -> BTreeMap<String, (FileKind, Vec<u8>)> {
 }
 
 #[test]
-fn a_hash_is_taken_over_where_a_work_has_the_same_bytes_and_nowhere_else() {
-    // One that no bytes have shows what was taken over.
+fn what_is_known_of_a_file_is_taken_over_where_a_work_has_the_same_bytes_and_nowhere_else() {
+    // A hash that no bytes have shows what was taken over.
     const TAKEN_OVER: output::Hash = [0; 32];
+    const SEEN: output::Identity = output::Identity {
+        size: 1,
+        modified: (2, 3),
+        changed: (4, 5),
+        device: 6,
+        inode: 7,
+        user: 8,
+        group: 9,
+    };
 
     let scratch = tempfile::tempdir().unwrap();
     let hub = scratch.path().join("fleet");
@@ -258,9 +267,14 @@ fn a_hash_is_taken_over_where_a_work_has_the_same_bytes_and_nowhere_else() {
         change();
         let (loaded, after) = rendered(&hub);
         let earlier = contents(&before.layout(&loaded));
-        let hashes = before.plan.clusters.values();
-        let hashes = hashes.map(|works| vec![Some(TAKEN_OVER); works.len()]).collect();
-        let known = KnownHashes::new(before.plan, hashes);
+        let seen = Some(SEEN);
+        let file = Some(KnownFile {
+            hash: TAKEN_OVER,
+            seen,
+        });
+        let works = before.plan.clusters.values();
+        let files = works.map(|works| vec![file; works.len()]).collect();
+        let known = KnownFiles::new(before.plan, files);
         let layout = after.layout(&loaded).after(&known);
         for (index, (path, (kind, bytes))) in contents(&layout).into_iter().enumerate() {
             let is_known = kind == FileKind::Object && earlier.get(&path) == Some(&(kind, bytes.clone()));
@@ -269,12 +283,14 @@ fn a_hash_is_taken_over_where_a_work_has_the_same_bytes_and_nowhere_else() {
             } else {
                 output::sha256(&bytes)
             };
+            let vouched = layout.vouched(index, &|| seen);
+            assert_eq!(vouched, is_known.then_some(TAKEN_OVER), "{what}: {path}");
             assert_eq!(layout.hash(index, &bytes), expected, "{what}: {path}");
             taken_over += usize::from(is_known);
             made += usize::from(kind == FileKind::Object && !is_known);
         }
         // What was asked for is there for the next one.
-        let kept: Vec<_> = layout.into_hashes().into_iter().flatten().collect();
+        let kept: Vec<_> = layout.into_known().into_iter().flatten().collect();
         assert_eq!(kept.len(), after.plan.work_count());
         assert!(kept.iter().all(Option::is_some), "{what}");
         before = after;

@@ -74,7 +74,7 @@ impl Check {
         to_stdout(|out| {
             show::write_findings(out, &findings, &loaded.sources, speech, terminal).context(UNWRITTEN)
         })?;
-        show::passed_over(&loaded, self.options.speech);
+        show::passed_over(&loaded, &show::unused(&loaded, speech), speech);
         if !self.options.speech.quiet {
             show::line(&format!(
                 "{} in {}: {}, {}{}",

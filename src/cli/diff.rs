@@ -169,7 +169,8 @@ impl Diff {
         self.check_clusters(&[&new, &base])?;
         self.judge(&new)?;
         judge_base(&input, &base, self.options.speech)?;
-        let before = Before::Rendered(base.rendered.layout(&base.loaded));
+        let layout = base.rendered.layout(&base.loaded);
+        let before = Before::Rendered(&layout);
         let (changes, lost) = rayon::join(
             || EffectiveSettings::changes(&base.effective, &new.effective),
             || lost_rights(&new, &before),

@@ -226,15 +226,18 @@ impl Render {
         } else {
             Vec::new()
         };
-        if let Some(earlier) = &earlier {
-            let _ = analysis.compare_rights(layout, &Before::Tree(earlier), &mut findings);
-        }
+        let compare_rights = || {
+            if let Some(earlier) = &earlier {
+                let _ = analysis.compare_rights(layout, &Before::Tree(earlier), &mut findings);
+            }
+        };
+        let (unused, ()) = rayon::join(|| show::unused(loaded, self.options.speech), compare_rights);
         if self.report.is_some() && !findings.has_errors() {
             findings.extend(RenderReport::too_many_to_list(&rendered.plan));
         }
         loaded.finish(&mut findings);
 
-        show::passed_over(loaded, self.options.speech);
+        show::passed_over(loaded, &unused, self.options.speech);
         let sources = &loaded.sources;
         if let Some(path) = &self.report {
             let relative = sources.root_relative();

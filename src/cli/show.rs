@@ -11,7 +11,7 @@ use spokewright::diagnostic::{
     wrapped_hanging,
 };
 use spokewright::pipeline::Loaded;
-use spokewright::{Objects, PassedOver};
+use spokewright::{Object, Objects, PassedOver};
 
 use super::speech::{Color, MessageFormat, Speech};
 use super::status::{Refusal, Status};
@@ -114,13 +114,21 @@ pub(crate) fn read(loaded: &Loaded, speech: Speech) {
     }
 }
 
-/// What was read and is no object, in a line; `-v` has listed it.
-pub(crate) fn passed_over(loaded: &Loaded, speech: Speech) {
+/// The objects that rendering does not use, if somebody is told of them.
+pub(crate) fn unused(loaded: &Loaded, speech: Speech) -> Vec<&Object> {
+    if speech.is_calm() {
+        loaded.unused()
+    } else {
+        Vec::new()
+    }
+}
+
+/// What was read and is no object, or [`unused`], in a line; `-v` has listed it.
+pub(crate) fn passed_over(loaded: &Loaded, unused: &[&Object], speech: Speech) {
     if !speech.is_calm() {
         return;
     }
     let documents = loaded.hub.passed_over.len();
-    let unused = loaded.unused();
     let mut parts = Vec::new();
     if documents > 0 {
         let are = if documents == 1 {
@@ -132,7 +140,7 @@ pub(crate) fn passed_over(loaded: &Loaded, speech: Speech) {
     }
     if !unused.is_empty() {
         let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-        for object in &unused {
+        for object in unused {
             let count = kinds.entry(&object.kind).or_default();
             *count = count.saturating_add(1);
         }

@@ -34,7 +34,7 @@ impl Earlier {
         };
         Ok(Self {
             root,
-            inventory: inventory.map(|(inventory, _)| inventory).unwrap_or_default(),
+            inventory: inventory.map(|found| found.inventory).unwrap_or_default(),
         })
     }
 

@@ -59,6 +59,13 @@ struct Entry {
     hash: Hash,
 }
 
+/// An inventory or a plan in an output.
+pub(super) struct OnDisk {
+    pub(super) inventory: Arc<Inventory>,
+    /// Its file when it was opened.
+    pub(super) file: Option<Identity>,
+}
+
 impl Inventory {
     /// Reads an inventory or a plan in an output, and what file that is; `None` when there is none. Never follows a
     /// symbolic link. What was read `before` is not parsed again if the file has the same bytes.
@@ -70,7 +77,7 @@ impl Inventory {
         root: &Root,
         name: &str,
         before: Option<&Arc<Self>>,
-    ) -> Result<Option<(Arc<Self>, Option<Identity>)>, OutputError> {
+    ) -> Result<Option<OnDisk>, OutputError> {
         let fault = |fault| OutputError::Inventory {
             path: root.shown(name),
             fault,
@@ -87,6 +94,10 @@ impl Inventory {
             identity,
             length,
         } = root.directory.open(name).map_err(failed)?;
+        let on_disk = |inventory| OnDisk {
+            inventory,
+            file: identity,
+        };
         let (mut same, mut piece) = (&[][..], Vec::new());
         if let Some(before) = before {
             let mut left = before.text.as_bytes();
@@ -94,7 +105,7 @@ impl Inventory {
                 piece.clear();
                 (&mut file).take(PIECE).read_to_end(&mut piece).map_err(failed)?;
                 match left.strip_prefix(piece.as_slice()) {
-                    Some([]) if piece.is_empty() => return Ok(Some((Arc::clone(before), identity))),
+                    Some([]) if piece.is_empty() => return Ok(Some(on_disk(Arc::clone(before)))),
                     Some(rest) if !piece.is_empty() => left = rest,
                     _ => break,
                 }
@@ -104,7 +115,7 @@ impl Inventory {
         }
         let whole = same.chain(piece.as_slice()).chain(file);
         match Self::parse(whole, length).map_err(failed)? {
-            Ok(inventory) => Ok(Some((Arc::new(inventory), identity))),
+            Ok(inventory) => Ok(Some(on_disk(Arc::new(inventory)))),
             Err((line, reason)) => Err(fault(reason.at(line))),
         }
     }
@@ -392,7 +403,7 @@ mod tests {
         let read = |text: &[u8], before| {
             std::fs::write(directory.path().join(INVENTORY), text).unwrap();
             let read = Inventory::read(&root, INVENTORY, before).unwrap();
-            read.expect("an inventory").0
+            read.expect("an inventory").inventory
         };
         let line = |number: usize| {
             let mut line = Vec::new();

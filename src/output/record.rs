@@ -29,11 +29,10 @@ impl Record {
     pub(super) fn read(root: &Root, earlier: Option<&Earlier>) -> Result<Self, OutputError> {
         let inventory = Inventory::read(root, INVENTORY, earlier.map(Earlier::inventory))?;
         let plan = Inventory::read(root, PLAN, None)?;
-        let (inventory, file) = inventory.unzip();
         Ok(Self {
-            inventory,
-            plan: plan.map(|(plan, _)| plan),
-            file: file.flatten(),
+            file: inventory.as_ref().and_then(|found| found.file),
+            inventory: inventory.map(|found| found.inventory),
+            plan: plan.map(|found| found.inventory),
         })
     }
 

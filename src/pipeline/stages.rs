@@ -68,7 +68,7 @@ pub enum Before<'a> {
     /// The tree that an earlier run wrote.
     Tree(&'a Earlier),
     /// Another rendering, in memory.
-    Rendered(Layout<'a>),
+    Rendered(&'a Layout<'a>),
 }
 
 impl Before<'_> {

@@ -165,22 +165,18 @@ fn other_bytes_of_the_same_length_and_time_are_rendered() {
 fn what_somebody_did_to_a_file_of_the_output_is_found_by_the_next_run() {
     let scratch = Scratch::with_worked_example();
     let mut watching = Watching::start(&scratch, &["render", "hub", "-o", "out", "--watch"]);
-    let file = "out/eu-1/kustomization.yaml";
-    let work = scratch
-        .tree("out")
-        .into_iter()
-        .map(|(path, _)| format!("out/{path}"));
-    let work = work
-        .into_iter()
-        .find(|path| path.contains("eu-1/gateway-") && path.ends_with(".yaml"))
-        .expect("a work");
+    let tree = scratch.tree("out").into_iter();
+    let mut works = tree
+        .map(|(path, _)| path)
+        .filter(|path| path.contains("eu-1/gateway-"));
+    let work = format!("out/{}", works.next().expect("a work"));
     // By the third run, what did not change is believed.
-    for (from, to) in [("1", "2"), ("2", "3"), ("3", "4")] {
-        place(&scratch, "hub/more.yaml", &format!("# {to}\n"));
+    for round in 0..3 {
+        place(&scratch, "hub/more.yaml", &format!("# {round}\n"));
         watching.next_run();
-        assert!(!watching.seen.iter().any(|line| line.contains("error")), "{from}");
     }
-    for file in [file, &work] {
+    assert!(!watching.seen.iter().any(|line| line.contains("error")));
+    for file in ["out/eu-1/kustomization.yaml", &work] {
         let path = scratch.path(file);
         let time = fs::metadata(&path)
             .and_then(|known| known.modified())

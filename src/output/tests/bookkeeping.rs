@@ -288,8 +288,8 @@ proptest! {
         let root = tempfile::tempdir().unwrap();
         put(root.path(), INVENTORY, text.as_bytes());
         let opened = Root::to_read(root.path()).unwrap().unwrap();
-        if let Ok(Some((inventory, _))) = Inventory::read(&opened, INVENTORY, None) {
-            for (path, _) in inventory.iter() {
+        if let Ok(Some(found)) = Inventory::read(&opened, INVENTORY, None) {
+            for (path, _) in found.inventory.iter() {
                 prop_assert!(!path.starts_with('/') && path.split('/').all(|part| !["", ".", ".."].contains(&part)), "{}", path);
             }
         }
