@@ -120,10 +120,10 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Whether whatever happens to this file from now on gives it another identity, which is known of nothing that was
-    /// changed just now: clocks of file systems stand still for some milliseconds. `earlier` is a file that was there
-    /// before this one was looked at. (Git calls an entry of its index racily clean that fails this,
-    /// Documentation/technical/racy-git.adoc.)
+    /// Whether each change of this file from now on gives it another identity. That is unknown of a file that was changed
+    /// a moment ago, because the clocks of file systems stand still for some milliseconds. `earlier` is a file of the
+    /// same file system that was changed before this one was looked at. (Git trusts an entry of its index by the same
+    /// rule, git/git Documentation/technical/racy-git.txt@v2.44.0.)
     #[must_use]
     pub fn is_settled(&self, earlier: &Self) -> bool {
         self.device == earlier.device && self.changed < earlier.changed
@@ -461,6 +461,33 @@ mod tests {
         let mut text = String::new();
         file.ok()?.read_to_string(&mut text).ok()?;
         Some(text)
+    }
+
+    #[test]
+    fn an_identity_is_settled_if_the_file_system_s_clock_has_gone_on_since_the_last_change() {
+        let file = Identity {
+            size: 1,
+            modified: (9, 0),
+            changed: (5, 7),
+            device: 2,
+            inode: 3,
+            user: 4,
+            group: 5,
+        };
+        let after = |changed| Identity {
+            changed,
+            inode: 8,
+            ..file
+        };
+        assert!(file.is_settled(&after((5, 8))) && file.is_settled(&after((6, 0))));
+        for changed in [(5, 7), (5, 6), (4, 9)] {
+            assert!(!file.is_settled(&after(changed)), "{changed:?}");
+        }
+        let elsewhere = Identity {
+            device: 9,
+            ..after((6, 0))
+        };
+        assert!(!file.is_settled(&elsewhere), "another clock");
     }
 
     fn opened(directory: &Directory, name: &str) -> io::Result<File> {
