@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use super::earlier::Earlier;
 use super::error::OutputError;
 use super::hash::Hash;
 use super::inventory::{INVENTORY, Inventory, PLAN};
@@ -22,12 +21,12 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Reads both. The inventory may have been read before, when nobody held the lock.
+    /// Reads both. The inventory may have been read `before`, when nobody held the lock.
     ///
     /// # Errors
     /// When one of them cannot be read or trusted.
-    pub(super) fn read(root: &Root, earlier: Option<&Earlier>) -> Result<Self, OutputError> {
-        let inventory = Inventory::read(root, INVENTORY, earlier.map(Earlier::inventory))?;
+    pub(super) fn read(root: &Root, before: Option<&Arc<Inventory>>) -> Result<Self, OutputError> {
+        let inventory = Inventory::read(root, INVENTORY, before)?;
         let plan = Inventory::read(root, PLAN, None)?;
         Ok(Self {
             file: inventory.as_ref().and_then(|found| found.file),

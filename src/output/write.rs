@@ -234,7 +234,7 @@ fn compare_or_write(
     progress: &Progress,
 ) -> Result<Summary, OutputError> {
     let record = || {
-        let read = |root| Record::read(root, output.earlier);
+        let read = |root| Record::read(root, output.earlier.map(Earlier::inventory));
         let record = root.map_or_else(|| Ok(Record::default()), read)?;
         let stale = Stale::of(tree, &record);
         Ok((record, stale))
