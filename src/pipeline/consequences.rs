@@ -215,15 +215,19 @@ fn is_placement_wrong(findings: &Findings, wrong: &[(&Object, Severity)]) -> boo
 
 /// Objects with findings, each with its worst severity.
 fn wrong_objects<'h>(hub: &'h Hub, findings: &Findings) -> Vec<(&'h Object, Severity)> {
-    let mut worst: Within<'_, Severity> = Within::default();
+    let objects = || hub.objects.iter().chain(&hub.refused);
+    let origins = objects().map(|object| &object.origin);
+    let mut worst = Within::these(origins.map(|origin| (origin.document, origin.pointer.as_str())));
     for finding in findings {
         if matches!(finding.place, Place::Field { .. }) && !finding.code.is_about_a_name() {
             worst.add(&finding.place, finding.severity);
         }
     }
-    let objects = hub.objects.iter().chain(&hub.refused);
-    objects
-        .filter_map(|object| Some((object, worst.least(&object.place(""))?)))
+    objects()
+        .filter_map(|object| {
+            let origin = &object.origin;
+            Some((object, worst.least_of((origin.document, &origin.pointer))?))
+        })
         .collect()
 }
 

@@ -466,8 +466,8 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         by_metadata: request.examined.by_metadata.clone(),
         progress: request.progress.clone(),
     };
-    let mut hub = hub::build(documents, &options, &mut findings);
     findings.share_texts();
+    let mut hub = hub::build(documents, &options, &mut findings);
     hub::soften(&hub, &config.controller_name, &sources, &mut findings);
     let unread = hub::soften_unreadable(&hub, &config.controller_name, &sources, &mut findings);
     hub.passed_over.extend(unread);

@@ -1,7 +1,8 @@
 //! One thing done to each of many, in parallel.
 //!
-//! Owns: how many pieces the work is cut into, and the order of the results. Flows in: items, and what to make of each.
-//! Flows out: what was made, in the order of the items. Must not know: what the items are.
+//! Owns: how many pieces the work is cut into, the order of the results, and what threads hand to each other ([`AtHand`]).
+//! Flows in: items, and what to make of each. Flows out: what was made, in the order of the items. Must not know: what the
+//! items are.
 //!
 //! rayon's own adapters compile some 200 functions for each place that uses them, its sort 800, and this compiles a few: what
 //! runs the pieces is the same code for all. Two different things at once are rayon's.
@@ -53,6 +54,22 @@ pub fn map_each<T: Send, R: Send>(mut items: Vec<T>, make: impl Fn(T) -> R + Syn
             }
         }
     })
+}
+
+/// Things that save work or memory and change no result, one for each thread that needs one at the same time. Whoever takes one
+/// finds it as somebody else left it.
+#[derive(Debug, Default)]
+pub struct AtHand<T>(Mutex<Vec<T>>);
+
+impl<T: Default> AtHand<T> {
+    /// Calls `make` with one that is free.
+    pub fn with<R>(&self, make: impl FnOnce(&mut T) -> R) -> R {
+        let free = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut one = free().pop().unwrap_or_default();
+        let made = make(&mut one);
+        free().push(one);
+        made
+    }
 }
 
 /// Sorts items by keys that take longer to make than to compare. Items of one key keep their order.

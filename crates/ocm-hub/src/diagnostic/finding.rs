@@ -5,7 +5,7 @@
 
 use kube_json::Text;
 
-use super::{Code, DocumentId, Few, Message, Place, Severity, SharedTexts, Suppressed};
+use super::{Causes, Code, DocumentId, Few, Message, Place, Severity, SharedTexts, Suppressed};
 
 /// A place with a few words about it: the other side of a conflict, the first of two duplicates.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,7 +56,7 @@ pub struct Finding {
     /// A rule of a schema over everything inside the place: a finding about the wrong part explains it better.
     pub is_rule: bool,
     /// Objects whose own findings explain this one ([`Finding::follows_from`]).
-    pub causes: Few<Place>,
+    pub causes: Causes,
     /// Whether it settles the shape of the field that it is about ([`Finding::settles`]).
     pub(crate) settles_place: bool,
     pub(crate) rest: Option<Box<Rest>>,
@@ -85,7 +85,7 @@ impl Finding {
             notes: Few::new(),
             help: None,
             is_rule: false,
-            causes: Few::new(),
+            causes: Causes::new(),
             settles_place: false,
             rest: None,
         }
@@ -124,8 +124,15 @@ impl Finding {
     /// it, this is left out: one mistake is reported once, where it is.
     #[must_use]
     pub fn follows_from(mut self, object: Place) -> Self {
-        self.causes.push(object);
+        let own = self.place.field().map(|(document, _)| document);
+        self.causes.push(object, own);
         self
+    }
+
+    /// Document and pointer of what it [follows from](Self::follows_from).
+    pub fn causes(&self) -> impl Iterator<Item = (DocumentId, &str)> {
+        let own = self.place.field().map(|(document, _)| document);
+        self.causes.fields(own)
     }
 
     /// Whether it reports that the input lacks something, or a consequence of that. It may be wrong if a part of the
@@ -241,9 +248,7 @@ impl Finding {
             shared.place(&mut label.place);
             shared.text(&mut label.text);
         }
-        for cause in self.causes.own() {
-            shared.place(cause);
-        }
+        self.causes.share(shared);
         if let Some(help) = &mut self.help {
             shared.text(help);
         }

@@ -4,9 +4,10 @@
 //! and the exit status that they call for. Must not know: output formats.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use apimachinery::NameSet;
 use kube_json::Text;
 
 use super::within::Within;
@@ -284,7 +285,7 @@ impl Findings {
 
     /// Drops what only follows from something else that is found, and is as severe.
     fn drop_consequences(&mut self) {
-        let mut roots: Within<'_, Severity> = Within::default();
+        let mut roots: Within<'_, Severity> = Within::these(self.iter().flat_map(Finding::causes));
         let is_empty = |finding: &Finding| finding.code == Code::EMPTY_NOTHING_RENDERED;
         let is_root = |finding: &&Finding| finding.causes.is_empty() && !is_empty(finding);
         for finding in self.iter().filter(is_root) {
@@ -294,9 +295,13 @@ impl Findings {
         let empty_at = self.iter().find(|finding| is_empty(finding));
         let empty_at = empty_at.map(|finding| &finding.place);
         let is_kept = |finding: &Finding| {
-            let explains = |cause: &Place| roots.least(cause).is_some_and(|worst| worst <= finding.severity);
+            let explains = |cause| {
+                roots
+                    .least_of(cause)
+                    .is_some_and(|worst| worst <= finding.severity)
+            };
             let is_part = Code::UNPLACED.contains(&finding.code) && empty_at == Some(&finding.place);
-            !is_part && !finding.causes.iter().any(explains)
+            !is_part && !finding.causes().any(explains)
         };
         let keeps = self.iter().map(is_kept).collect();
         self.keep_those(keeps);
@@ -317,14 +322,34 @@ impl Findings {
     /// mistake and need not report it again. A finding that knows more about that value than its schema replaces the
     /// schema's.
     fn drop_settled(&mut self) {
+        let is_asked = |finding: &&Finding| {
+            !finding.settles_any() && (finding.code.is_about_shape() || finding.code.is_about_meaning())
+        };
+        let mut asked = self.iter().filter(is_asked).peekable();
+        if asked.peek().is_none() {
+            return;
+        }
+        // What is found in other documents settles nothing.
+        let documents: NameSet<DocumentId> = asked
+            .filter_map(|finding| Some(finding.place.field()?.0))
+            .collect();
+        let is_there = |place: &Place| {
+            place
+                .field()
+                .is_none_or(|(document, _)| documents.contains(&document))
+        };
         let by_schema = |finding: &&Finding| finding.settles_any();
         let of_schemas = || self.iter().filter(by_schema);
         // An unknown field has no meaning that anybody could know more of.
-        let own: BTreeSet<&Place> = of_schemas()
+        let own: NameSet<&Place> = of_schemas()
             .filter(|finding| finding.code == Code::OBJECT_SCHEMA)
             .map(|finding| &finding.place)
+            .filter(|place| is_there(place))
             .collect();
-        let settled: BTreeSet<(DocumentId, &Text)> = of_schemas().flat_map(Finding::settled).collect();
+        let settled: NameSet<(DocumentId, &Text)> = of_schemas()
+            .flat_map(Finding::settled)
+            .filter(|(document, _)| documents.contains(document))
+            .collect();
         let is_settled = |place: &Place| match place {
             Place::Field {
                 document, pointer, ..
@@ -337,7 +362,7 @@ impl Findings {
                 && finding.code.is_about_meaning()
                 && own.contains(&finding.place)
         };
-        let meant: BTreeSet<&Place> = self
+        let meant: NameSet<&Place> = self
             .iter()
             .filter(knows_more)
             .map(|finding| &finding.place)
@@ -832,8 +857,9 @@ mod tests {
         assert_eq!(format!("{findings:?}"), before, "they say what they said");
         let texts = |finding: &Finding| {
             let label = &finding.related[0];
-            let places = [&finding.place, &label.place, &finding.causes[0]];
-            let pointers = places.map(|place| place.field().unwrap().1.as_ptr());
+            let places = [&finding.place, &label.place].map(|place| place.field().unwrap());
+            let cause = finding.causes().next().unwrap();
+            let pointers = [places[0], places[1], cause].map(|(_, pointer)| pointer.as_ptr());
             let notes = finding.notes.as_ptr();
             let help = finding.help.as_ref().unwrap().as_ptr();
             (pointers, label.text.as_ptr(), notes, help, finding.message.said())

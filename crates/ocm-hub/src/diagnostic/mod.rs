@@ -17,6 +17,8 @@ mod suppressed;
 mod few;
 mod shared;
 
+mod causes;
+
 mod message;
 
 mod finding;
@@ -54,6 +56,7 @@ mod fixture;
 
 pub use brief::Brief;
 pub use broken::broken;
+pub use causes::Causes;
 pub use code::{CODES, Code};
 pub use few::Few;
 pub use finding::{Finding, Label, Lacks};

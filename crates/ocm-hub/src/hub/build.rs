@@ -3,7 +3,9 @@
 //! Owns: the order of these steps, which documents are objects, and the findings about those that are not. Flows in:
 //! documents, a default namespace. Flows out: the [`Hub`]. Must not know: what any kind is for.
 
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use crd_schema::Accepted;
 use kube_json::{Text, Value};
@@ -19,9 +21,9 @@ use super::plain_secrets::plain_secret;
 use super::versions::unknown_version_of_read;
 use crate::api::crd::{self, Crd};
 use crate::api::{catalog, gateway};
-use crate::diagnostic::{Code, Finding, Findings, Part};
+use crate::diagnostic::{Code, Finding, Findings, Part, SharedTexts};
 use crate::object::{Faultless, Object, Origin};
-use crate::parallel;
+use crate::parallel::{self, AtHand};
 use crate::progress::{Progress, Stage};
 use crate::source::{Document, Room, Sources};
 use apimachinery::{ApiVersion, GroupKind, NameHash, NameMap, NameSet, Work};
@@ -80,6 +82,8 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         None => HashMap::new(),
     };
     let mut without_schema = BTreeSet::new();
+    // Before the next object is looked at: of a mistake in each of many thousands, few texts are ever in memory twice.
+    let texts = AtHand::default();
     if let Some(ours) = options.controller_name.as_deref() {
         let of_hub = drafts.objects.iter().filter(|(room, _)| *room == Room::Hub);
         let of_hub: Vec<&Object> = of_hub.map(|(_, object)| object).collect();
@@ -93,7 +97,7 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
             .map(|(group, kind)| GroupKind::new(group, kind))
             .filter(|kind| !known(kind))
             .collect();
-        check_by_catalog(&uses, &catalog, &options.by_catalog, findings);
+        check_by_catalog(&uses, &catalog, (&options.by_catalog, &texts), findings);
     }
     let definitions = drafts.objects.iter().chain(&taught.objects);
     let definitions = definitions.filter(|(_, object)| crd::is_one(object));
@@ -101,7 +105,7 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
     let steps = options.progress.count(Stage::Checking, drafts.objects.len());
     // Each object by itself, so in parallel; findings keep the order of the input.
     let checked = parallel::map_each(drafts.objects, |(room, object)| {
-        let checked = check(object, &kinds, &crds, options, &work);
+        let checked = check(object, &kinds, &crds, options, (&work, &texts));
         steps.advance(1);
         (room, checked)
     });
@@ -126,7 +130,7 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         let is_refused = refuses(&wrong);
         // What lives on a cluster is served there.
         if room == Room::Hub && !is_refused {
-            wrong.extend(unknown_version_of_read(&object, &kinds));
+            wrong.extend(unknown_version_of_read(&object, &kinds).map(Arc::new));
         }
         findings.extend(wrong);
         if !is_refused {
@@ -165,9 +169,10 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
 }
 
 /// Whether an API server would refuse the object that these findings are about.
-fn refuses(wrong: &[Finding]) -> bool {
+fn refuses(wrong: &[impl Borrow<Finding>]) -> bool {
     wrong
         .iter()
+        .map(Borrow::borrow)
         .any(|finding| !finding.code.is_configurable() && finding.code != Code::OBJECT_UNKNOWN_KIND)
 }
 
@@ -446,7 +451,7 @@ fn hangs_on_gateways(kind: &GroupKind, kinds: &KindTable) -> bool {
 fn check_by_catalog(
     of_hub: &[(&Object, Use)],
     catalog: &HashMap<GroupKind, Crd>,
-    faultless: &Faultless,
+    (faultless, texts): (&Faultless, &AtHand<SharedTexts>),
     findings: &mut Findings,
 ) {
     let by_name: NameMap<(&str, &str), &Crd> = catalog
@@ -458,21 +463,33 @@ fn check_by_catalog(
             return Vec::new();
         };
         let mut check = |only| crd::check_by_catalog(definition, object, accepted, only);
-        match usage {
+        let wrong = match usage {
             Use::Used => faultless.judge(object, || check(None)),
             Use::NamesNothing => check(Some(&REFERENCES)),
             Use::Unused => Vec::new(),
-        }
+        };
+        shared(wrong, texts)
     });
     findings.extend(found.into_iter().flatten());
+}
+
+/// The findings about one object, with the texts of those about others.
+fn shared(wrong: Vec<Finding>, texts: &AtHand<SharedTexts>) -> Vec<Arc<Finding>> {
+    if wrong.is_empty() {
+        return Vec::new();
+    }
+    // Not collected, which would keep the memory of the findings for the pointers to them.
+    let mut shared = Vec::with_capacity(wrong.len());
+    texts.with(|texts| shared.extend(wrong.into_iter().map(|finding| Arc::new(finding.sharing(texts)))));
+    shared
 }
 
 /// An object, and what is wrong with it.
 struct Checked {
     object: Object,
-    wrong: Vec<Finding>,
+    wrong: Vec<Arc<Finding>>,
     /// By the definition of its kind.
-    by_definition: Vec<Finding>,
+    by_definition: Vec<Arc<Finding>>,
 }
 
 /// Names and namespace of one object.
@@ -490,7 +507,7 @@ fn check(
     kinds: &KindTable,
     crds: &HashMap<GroupKind, Crd>,
     options: &Options<'_>,
-    work: &Work,
+    (work, texts): (&Work, &AtHand<SharedTexts>),
 ) -> Checked {
     let (object, wrong) = check_alone(object, kinds, options);
     // Most inputs have none.
@@ -500,8 +517,8 @@ fn check(
     let by_definition = crd.map(|crd| crd::check(crd, &object, work));
     Checked {
         object,
-        wrong,
-        by_definition: by_definition.unwrap_or_default(),
+        wrong: shared(wrong, texts),
+        by_definition: shared(by_definition.unwrap_or_default(), texts),
     }
 }
 

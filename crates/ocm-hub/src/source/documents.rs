@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use kube_json::Value;
 
@@ -20,7 +20,7 @@ use super::texts::{SourceFile, Sources};
 use super::tree::{FileTree, TreeError};
 use super::walk::{Discovered, Found, Request, Room};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Secrecy, SourceId, counted};
-use crate::parallel;
+use crate::parallel::{self, AtHand};
 use crate::progress::Stage;
 
 /// One document that is not empty.
@@ -539,20 +539,9 @@ enum ChunkRead {
     TooLarge,
 }
 
-/// What the documents of all files share: one for each that is read at the same time. Whichever is free serves, because
-/// it changes nothing but the memory that the values take.
-#[derive(Default)]
-struct Shares(Mutex<Vec<kube_yaml::Shared>>);
-
-impl Shares {
-    fn with<R>(&self, read: impl FnOnce(&mut kube_yaml::Shared) -> R) -> R {
-        let free = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut shared = free().pop().unwrap_or_default();
-        let result = read(&mut shared);
-        free().push(shared);
-        result
-    }
-}
+/// What the documents of all files share. Whichever is free serves, because it changes nothing but the memory that the
+/// values take.
+type Shares = AtHand<kube_yaml::Shared>;
 
 fn read_chunk(chunk: &kube_yaml::Chunk<'_>, limits: &kube_yaml::Limits, shares: &Shares) -> ChunkRead {
     if chunk.text.len() > MOST_BYTES_OF_AN_OBJECT && !may_be_a_list(chunk.text) {

@@ -9,12 +9,13 @@ use std::collections::BTreeSet;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::Route;
 use crate::api::rules;
-use crate::diagnostic::{Code, Finding, Findings, Place, Severity, Within};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, Within};
 use crate::hub::{Hub, Ours};
 use crate::object::{Faultless, Object};
 use crate::parallel;
 use crate::policy::{Attachments, KindId};
 use crate::topology::{GatewayId, Node, Topology};
+use apimachinery::NameSet;
 
 /// Reports what an API server would refuse of the objects in our chain: all of it where their CRD is not in the input,
 /// and where it is, which part of a value its rules refuse. Of policies also those of other Gateways, as reports leave out
@@ -32,10 +33,6 @@ pub fn report_broken_rules(
     let unknown = places(said, |finding| finding.code == Code::OBJECT_UNKNOWN_FIELD);
     let is_misspelled = |object: &Object| is_one_field(&unknown, &object.place(""));
     let refused = places(said, |finding| finding.is_rule);
-    let said = places(said, |finding| {
-        !finding.is_rule && [Code::OBJECT_SCHEMA, Code::OBJECT_UNKNOWN_FIELD].contains(&finding.code)
-    });
-    let is_new = |finding: &Finding| !is_one_field(&said, &finding.place);
     let chain = Chain { attachments, ours };
     let broken = |(object, is_shipped): &(&Object, bool), findings: &mut Findings| {
         let mut found = Vec::new();
@@ -53,13 +50,28 @@ pub fn report_broken_rules(
         {
             found.extend(rules::conflicting(object));
         }
-        found.retain(is_new);
         for finding in found.iter_mut().filter(|_| !is_shipped) {
             finding.severity = Severity::Warning;
         }
         findings.extend(found);
     };
-    findings.of_each(&chain.objects(synced), broken);
+    let mut found = Findings::new();
+    found.of_each(&chain.objects(synced), broken);
+    // There may be a hundred thousand findings of reading, and rules are broken in few documents.
+    let documents: NameSet<DocumentId> = found
+        .iter()
+        .filter_map(|finding| Some(finding.place.field()?.0))
+        .collect();
+    let said = places(said, |finding| {
+        !finding.is_rule
+            && [Code::OBJECT_SCHEMA, Code::OBJECT_UNKNOWN_FIELD].contains(&finding.code)
+            && finding
+                .place
+                .field()
+                .is_some_and(|(document, _)| documents.contains(&document))
+    });
+    found.retain(|finding| !is_one_field(&said, &finding.place));
+    findings.extend(found);
 }
 
 /// Where the findings are that are asked for.

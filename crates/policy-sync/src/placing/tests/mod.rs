@@ -237,7 +237,7 @@ fn decisions_that_differ_follow_from_the_objects_that_were_left_out() {
     let differs = findings
         .iter()
         .find(|finding| finding.code.name() == "placement/differs");
-    let causes = &differs.expect("a finding").causes;
+    let causes: Vec<_> = differs.expect("a finding").causes().collect();
     assert_eq!(causes.len(), 2, "its decisions, and the cluster: {causes:?}");
 }
 
