@@ -472,8 +472,8 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let unread = hub::soften_unreadable(&hub, &config.controller_name, &sources, &mut findings);
     hub.passed_over.extend(unread);
     hub.passed_over.sort_by_cached_key(|passed| {
-        let span = sources.locate(&passed.place);
-        span.map(|span| (span.path.to_owned(), span.line))
+        let position = sources.position(&passed.place);
+        position.map(|(path, line, _)| (path.to_owned(), line))
     });
     findings.extend(hub::changed_by_kustomize(&hub, &config.controller_name, &sources));
     let suppressions = Suppressions::new(&config.suppress, &hub, request.now, &mut findings);

@@ -18,10 +18,7 @@ pub(super) fn documents(sources: &Sources, findings: &Findings) -> BTreeSet<Docu
     let mut last = None;
     let of_findings = findings.iter().filter_map(|finding| finding.place.field());
     let others = of_findings.filter(|(document, _)| last.replace(*document) != Some(*document));
-    let may_have = |document: &DocumentId| {
-        let text = sources.document_text(*document);
-        text.is_some_and(|text| text.contains("${"))
-    };
+    let may_have = |document: &DocumentId| sources.has(*document, "${");
     others.map(|(document, _)| document).filter(may_have).collect()
 }
 

@@ -139,8 +139,10 @@ pub(super) fn carried<'a>(
                     synced.object.identity()
                 )),
             };
-            let copies = variant.copies.into_iter().map(|copy| copy.object);
-            let manifests = copies.map(|object| {
+            // Not collected, which would keep the memory of the copies for the pointers to the manifests.
+            let mut manifests = Vec::with_capacity(variant.copies.len());
+            manifests.extend(variant.copies.into_iter().map(|copy| {
+                let object = copy.object;
                 Arc::new(Manifest {
                     resource: ResourceIdentifier {
                         group: object.api_version.group,
@@ -154,14 +156,14 @@ pub(super) fn carried<'a>(
                     reported: *reported,
                     origins: origins.clone(),
                 })
-            });
+            }));
             Carried {
                 object: synced.object,
                 sources: &synced.sources,
                 role: synced.role,
                 work,
                 gateways: variant.gateways,
-                manifests: manifests.collect(),
+                manifests,
                 clusters: variant.clusters,
             }
         })

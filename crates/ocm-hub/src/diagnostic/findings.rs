@@ -535,8 +535,8 @@ fn parent(pointer: &str) -> &str {
 type PositionKey<'a> = (bool, Cow<'a, str>, usize, usize);
 
 fn position_key<'a>(place: &Place, locate: &'a dyn Locate) -> PositionKey<'a> {
-    match (place, locate.locate(place)) {
-        (_, Some(span)) => (false, Cow::Borrowed(span.path), span.line, span.column),
+    match (place, locate.position(place)) {
+        (_, Some((path, line, column))) => (false, Cow::Borrowed(path), line, column),
         (Place::Path(path), None) => (false, Cow::Owned(path.clone()), 0, 0),
         (_, None) => (true, Cow::Borrowed(""), 0, 0),
     }

@@ -142,10 +142,24 @@ pub struct Span<'a> {
     pub column: usize,
 }
 
+impl<'a> Span<'a> {
+    /// Path, line, and column.
+    #[must_use]
+    pub const fn position(self) -> (&'a str, usize, usize) {
+        (self.path, self.line, self.column)
+    }
+}
+
 /// Turns symbolic places into spans. Implemented by the holder of the texts (the `source` module).
 pub trait Locate: Sync {
     /// The span of `place`, or `None` for [`Place::Path`] and [`Place::Run`], which have no text.
     fn locate(&self, place: &Place) -> Option<Span<'_>>;
+
+    /// Path, line, and column of a place, for somebody who needs no text of it, and asks about many documents in their
+    /// order.
+    fn position(&self, place: &Place) -> Option<(&str, usize, usize)> {
+        self.locate(place).map(Span::position)
+    }
 
     /// A name for all the texts together, such as their directory: it distinguishes the runs of one repository.
     fn run_name(&self) -> String {

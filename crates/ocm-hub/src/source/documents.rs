@@ -49,7 +49,7 @@ impl Text {
             room: self.room,
             relative: self.relative,
             shown: self.shown,
-            text: self.text,
+            text: self.text.into(),
             documents: Vec::new(),
         }
     }
@@ -179,7 +179,14 @@ fn read_inputs(
             };
             let read = match (unread, before) {
                 (None, Some(before)) => FileRead::taken_over(id, text, before),
-                (None, _) => read_documents(id, text, &limits, &shares),
+                (None, _) => {
+                    let mut read = read_documents(id, text, &limits, &shares);
+                    // A later run asks whether a text is the same.
+                    if !request.keeps_values {
+                        read.file.text.pack();
+                    }
+                    read
+                }
                 (Some(finding), _) => FileRead {
                     findings: vec![finding],
                     ..FileRead::new(text)
@@ -194,7 +201,7 @@ fn read_inputs(
     let mut aliases = AliasBudget::default();
     for mut read in read {
         if request.keeps_values && read.is_whole() {
-            sources.keep(read.kept());
+            read.kept().into_iter().for_each(|kept| sources.keep(kept));
         }
         for id in std::mem::take(&mut read.with_aliases) {
             if !aliases.read(id, &mut read, &limits) {
@@ -255,7 +262,7 @@ impl AliasBudget {
         let Some(range) = read.file.documents.get(index).copied() else {
             return true;
         };
-        let text = Arc::clone(&read.file.text);
+        let text = read.file.text.clone();
         let chunk = kube_yaml::Chunk {
             text: text.get(range.start..range.end).unwrap_or_default(),
             offset: range.start,
@@ -363,7 +370,7 @@ fn keep_text(
         room: Room::Hub,
         relative,
         shown,
-        text: Arc::clone(&text),
+        text: Arc::clone(&text).into(),
         documents: vec![whole],
     });
     if let Some(finding) = unread {
@@ -625,16 +632,16 @@ impl FileRead {
         self.findings.is_empty() && self.with_aliases.is_empty()
     }
 
-    fn kept(&self) -> FileReadBefore {
+    fn kept(&self) -> Option<FileReadBefore> {
         let values = self.documents.iter();
-        FileReadBefore {
-            text: Arc::clone(&self.file.text),
+        Some(FileReadBefore {
+            text: Arc::clone(self.file.text.whole()?),
             json: self.json,
             documents: self.file.documents.clone(),
             values: values
                 .map(|document| (document.id.index, document.value.clone()))
                 .collect(),
-        }
+        })
     }
 
     /// Records the result for a document.

@@ -11,6 +11,7 @@ mod checkout;
 mod contents;
 mod disk;
 mod documents;
+mod file_text;
 mod files;
 #[cfg(feature = "git")]
 mod git;
@@ -39,6 +40,7 @@ pub use checkout::Checkout;
 pub use contents::{FileReadBefore, KnownTexts};
 pub use documents::Document;
 pub use documents::STDIN;
+pub use file_text::FileText;
 pub use files::Files;
 pub use files::{in_repository, repository_around, repository_or};
 #[cfg(feature = "git")]

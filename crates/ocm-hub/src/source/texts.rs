@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::Room;
 use super::contents::{DocumentRange, FileReadBefore, KnownTexts};
+use super::file_text::FileText;
 use super::lookups::{Found, Lookups};
 use super::pieces::{Piece, What};
 use crate::diagnostic::{DocumentId, Inside, Locate, Part, Place, SourceId, Span};
@@ -23,7 +24,7 @@ pub struct SourceFile {
     /// Path as the user would type it here, as in findings.
     pub shown: String,
     /// The whole text.
-    pub text: Arc<String>,
+    pub text: FileText,
     /// Byte range of each document, in order, empty ones included.
     pub documents: Vec<DocumentRange>,
 }
@@ -207,14 +208,26 @@ impl Sources {
         RootRelative { sources: self }
     }
 
-    /// The text of a document.
-    pub fn document_text(&self, document: DocumentId) -> Option<&str> {
-        self.text(document).map(|(_, _, text)| text)
+    /// Whether a part of the text of a document is this. For somebody who asks about one document after the other, as no
+    /// text is kept for it.
+    #[must_use]
+    pub fn has(&self, document: DocumentId, part: &str) -> bool {
+        let Some((file, range)) = self.document(document) else {
+            return false;
+        };
+        let text = self.lookups.in_passing(document.source, &file.text);
+        let text = text.get(range.start..range.end);
+        text.is_some_and(|text| text.contains(part))
+    }
+
+    fn document(&self, document: DocumentId) -> Option<(&SourceFile, DocumentRange)> {
+        let file = self.file(document.source)?;
+        let range = *file.documents.get(usize::try_from(document.index).ok()?)?;
+        Some((file, range))
     }
 
     fn text(&self, document: DocumentId) -> Option<(&SourceFile, DocumentRange, &str)> {
-        let file = self.file(document.source)?;
-        let range = *file.documents.get(usize::try_from(document.index).ok()?)?;
+        let (file, range) = self.document(document)?;
         Some((file, range, file.text.get(range.start..range.end)?))
     }
 
@@ -349,19 +362,48 @@ impl Sources {
         let text: &str = &file.text;
         let start = floor_char_boundary(text, start);
         let end = floor_char_boundary(text, end).max(start);
-        let index = self.lookups.lines(source, text);
-        let lines = index
-            .before(text, start)
-            .saturating_sub(index.before(text, known.byte));
-        let column = index.column(text, start);
+        let (line, column) = self.line_and_column((source, text), start, &known);
         Some(Span {
             path: path(file),
             text,
             start,
             end,
-            line: known.line.saturating_add(lines),
+            line,
             column,
         })
+    }
+
+    fn line_and_column(&self, (source, text): (SourceId, &str), at: usize, known: &Known) -> (usize, usize) {
+        let index = self.lookups.lines(source, text);
+        let lines = index
+            .before(text, at)
+            .saturating_sub(index.before(text, known.byte));
+        (known.line.saturating_add(lines), index.column(text, at))
+    }
+
+    /// Where a whole document is, of a file whose text is its own and kept as a whole.
+    fn position_of_document(&self, place: &Place) -> Option<(&str, usize, usize)> {
+        let Place::Field {
+            document, pointer, ..
+        } = place
+        else {
+            return None;
+        };
+        let is_elsewhere =
+            self.parts.contains_key(&document.source) || self.redirected.contains_key(document);
+        if is_elsewhere || !pointer.is_empty() {
+            return None;
+        }
+        let (file, range) = self.document(*document)?;
+        let text = self.lookups.in_passing(document.source, &file.text);
+        let (start, _) = first_line(text.get(range.start..range.end)?);
+        let known = Known {
+            byte: range.start,
+            line: range.line,
+        };
+        let start = range.start.saturating_add(start);
+        let (line, column) = self.line_and_column((document.source, &text), start, &known);
+        Some((&file.shown, line, column))
     }
 }
 
@@ -445,6 +487,11 @@ impl Locate for Sources {
 
     fn locate(&self, place: &Place) -> Option<Span<'_>> {
         self.resolve(place, |file| &file.shown)
+    }
+
+    fn position(&self, place: &Place) -> Option<(&str, usize, usize)> {
+        self.position_of_document(place)
+            .or_else(|| self.locate(place).map(Span::position))
     }
 }
 

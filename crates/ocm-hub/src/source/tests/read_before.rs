@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::every_tree::{git, staged};
 use super::*;
-use crate::source::{Document, Files, GitTree, KnownTexts, ReadBefore, SourceFile, Sources};
+use crate::source::{Document, FileText, Files, GitTree, KnownTexts, ReadBefore, SourceFile, Sources};
 
 const TWO: &str = "# two, and nothing between them\nkind: A\n---\n# empty\n---\nkind: B\n";
 
@@ -39,14 +39,16 @@ fn both(root: &Path) -> (Read, Read, Vec<(String, bool)>) {
     let after = GitTree::open(root, "HEAD").expect("a revision");
     let after = after.after(ReadBefore::new(&disk));
     let after = read(root, Files::Tree(&after), false);
-    let taken = |file: &SourceFile| {
-        disk.files()
-            .iter()
-            .any(|there| Arc::ptr_eq(&there.text, &file.text))
-    };
+    let taken = |file: &SourceFile| disk.files().iter().any(|there| is_one(&there.text, &file.text));
     let files = after.1.files().iter();
     let files = files.map(|file| (file.relative.clone(), taken(file))).collect();
     (alone, after, files)
+}
+
+/// Whether both are one text in memory.
+fn is_one(text: &FileText, other: &FileText) -> bool {
+    let both = text.whole().zip(other.whole());
+    both.is_some_and(|(text, other)| Arc::ptr_eq(text, other))
 }
 
 fn shown((documents, sources, findings): &Read) -> String {
@@ -114,7 +116,11 @@ fn again(root: &Path, known: &KnownTexts) -> (Read, Vec<String>, KnownTexts) {
     let documents = Files::Disk.documents(&request, None, &mut sources, &mut findings);
     let findings = findings.iter().map(|finding| format!("{finding:?}")).collect();
     let files = sources.files().iter();
-    let taken = files.filter(|file| known.texts().any(|text| Arc::ptr_eq(text, &file.text)));
+    let taken = files.filter(|file| {
+        known
+            .texts()
+            .any(|text| is_one(&Arc::clone(text).into(), &file.text))
+    });
     let taken = taken.map(|file| file.relative.clone()).collect();
     let left = sources.known_texts();
     ((documents, sources, findings), taken, left)
