@@ -213,6 +213,12 @@ impl<V: Clone> Map<V> {
             return;
         };
         let names = Names::with(parts(list).map(|(names, _)| names), place, name);
+        // A list that others share is copied with room for this member and no more: few get another one.
+        if !list.is_unique() {
+            let mut own = EcoVec::with_capacity(list.len().saturating_add(1));
+            own.extend_from_slice(list);
+            *list = own;
+        }
         match list.make_mut().first_mut() {
             Some(first) => *first = Slot::Names(names),
             None => list.push(Slot::Names(names)),
