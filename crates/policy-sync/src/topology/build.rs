@@ -4,10 +4,10 @@
 //! Flows in: the hub's objects, and for a view of one cluster its local objects. Flows out: [`Topology`].
 //! Must not know: policies.
 
-use super::backend_index::{BackendKey, BackendName};
+use super::backend_name::{BackendKey, BackendName};
 use super::controllers::Controllers;
 use super::hierarchy::{
-    BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology,
+    BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology, route_key,
 };
 use super::ids::{BackendId, ClassId, Ids, ListenerId, NamespaceId, RouteId};
 use super::listener::ListenerNode;
@@ -135,11 +135,14 @@ impl<'a> Topology<'a> {
         }
         topology.bound(routes.rows().iter().map(|read| &read.route), findings);
         topology.routes.reserve(routes.rows().len());
-        topology.route_ids.reserve(routes.rows().len());
+        let known = &topology.routes;
+        topology
+            .route_ids
+            .reserve(routes.rows().len(), |id| route_key(known.get(id).object));
         let [rules, named] = room(routes.rows());
         topology.rules.reserve(rules);
         let backends = &topology.backends;
-        topology.backend_ids.reserve(named, |id| &backends.get(id).name);
+        topology.backend_ids.reserve(named, |id| backends.get(id).name.key());
         // What rules ask for is only read again where some route hands requests on.
         topology.hands_on = routes.rows().iter().any(Unlinked::hands_on);
         let mut of_hub = Vec::new();
@@ -292,7 +295,6 @@ impl<'a> Topology<'a> {
         let own = object.namespace_or_empty();
         let namespace = self.namespace(own);
         let id = self.routes.next();
-        self.route_ids.entry(route_key(object)).or_insert(id);
         let assumed = original.is_some_and(|original| original.assumed);
         let (mut gateways, mut services) = (Ids::new(), Ids::new());
         let mut refused_at = Vec::new();
@@ -322,7 +324,7 @@ impl<'a> Topology<'a> {
         if !gateways.is_empty() {
             refused_at = Vec::new();
         }
-        self.routes.push(RouteNode {
+        let id = self.routes.push(RouteNode {
             object,
             route,
             namespace,
@@ -332,7 +334,11 @@ impl<'a> Topology<'a> {
             refused_at,
             assumed,
             rank: seniority.rank(object, original),
-        })
+        });
+        let routes = &self.routes;
+        self.route_ids
+            .find_or_add(route_key(object), id, |id| route_key(routes.get(id).object));
+        id
     }
 
     /// Adds the rules of a route, and the backends that it may forward to. `of_hub` are the backends of the hub, by row, that
@@ -435,7 +441,7 @@ impl<'a> Topology<'a> {
         let (next, backends) = (self.backends.next(), &self.backends);
         let found = self
             .backend_ids
-            .find_or_add(key, next, |id| &backends.get(id).name);
+            .find_or_add(key, next, |id| backends.get(id).name.key());
         if found != next {
             return found;
         }
@@ -493,10 +499,4 @@ fn too_wide(route: &Route<'_>) -> Finding {
     )
     .label("one route too many")
     .help("name the listener in `parentRefs` (`sectionName`), or let fewer Gateways be default ones")
-}
-
-/// The key of a route.
-fn route_key(object: &Object) -> (&str, &str, &str, &str) {
-    let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
-    (group, kind, object.namespace_or_empty(), &object.name)
 }

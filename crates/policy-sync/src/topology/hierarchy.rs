@@ -4,13 +4,14 @@
 //! Flows out: rows by number, numbers by name.
 //! Must not know: how it is linked; policies.
 
-use super::backend_index::{BackendIndex, BackendKey, BackendName};
+use super::backend_name::{BackendKey, BackendName};
 use super::delegation::Delegations;
 use super::ids::{
     BackendId, ClassId, GatewayId, Ids, ListenerId, ListenerSetId, NamespaceId, PortId, RouteId, RuleId,
 };
 use super::listener::ListenerNode;
 use super::node::Node;
+use super::row_index::RowIndex;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::{Route, is_route};
 use crate::hub::Table;
@@ -166,7 +167,10 @@ pub(super) struct Owned<'a> {
 }
 
 /// Group, kind, namespace and name of a route.
-pub(super) type RouteKey<'a> = (&'a str, &'a str, &'a str, &'a str);
+pub(super) fn route_key(object: &Object) -> (&str, &str, &str, &str) {
+    let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
+    (group, kind, object.namespace_or_empty(), &object.name)
+}
 
 /// The hierarchy, with indexes.
 #[derive(Debug, Default)]
@@ -196,7 +200,7 @@ pub struct Topology<'a> {
     pub(super) set_ids: NameMap<(&'a str, &'a str, &'a str), ListenerSetId>,
     /// The ListenerSets that are attached to no Gateway, and why.
     pub(super) detached: NameMap<Identity, (&'a Object, Detached<'a>)>,
-    pub(super) route_ids: NameMap<RouteKey<'a>, RouteId>,
+    pub(super) route_ids: RowIndex<RouteId>,
     /// Route kinds besides those of Gateway API.
     pub(super) more_routes: Vec<GroupKind>,
     /// The delegations from rules to other routes.
@@ -207,7 +211,7 @@ pub struct Topology<'a> {
     pub(super) is_too_wide: bool,
     /// Whether a rule hands requests on to other routes.
     pub(super) hands_on: bool,
-    pub(super) backend_ids: BackendIndex,
+    pub(super) backend_ids: RowIndex<BackendId>,
 }
 
 impl<'a> Topology<'a> {
@@ -232,7 +236,8 @@ impl<'a> Topology<'a> {
         namespace: &str,
         name: &str,
     ) -> Option<RouteId> {
-        self.route_ids.get(&(group, kind, namespace, name)).copied()
+        let wanted = (group, kind, namespace, name);
+        self.route_ids.find(wanted, |id| route_key(self.routes.get(id).object))
     }
 
     /// The GatewayClass of this name.
@@ -270,7 +275,7 @@ impl<'a> Topology<'a> {
 
     /// The same by the parts of an identity.
     pub(super) fn find_backend_of(&self, key: BackendKey<'_>) -> Option<BackendId> {
-        self.backend_ids.find(key, |id| &self.backends.get(id).name)
+        self.backend_ids.find(key, |id| self.backends.get(id).name.key())
     }
 
     /// The things that an object of the hub or of the cluster is, by group, kind, namespace (`None` for cluster-scoped

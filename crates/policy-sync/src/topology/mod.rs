@@ -10,7 +10,9 @@ mod level;
 mod ids;
 mod node;
 
-mod backend_index;
+mod row_index;
+
+mod backend_name;
 
 mod request;
 

@@ -3,7 +3,7 @@
 //! Owns: [`Sources`], and [`Original`], the object that a copy on a cluster was made from. Flows in: objects. Flows
 //! out: objects of a kind, marked by where they live. Must not know: how they are linked.
 
-use super::backend_index::BackendKey;
+use super::backend_name::BackendKey;
 use super::hierarchy::Topology;
 use super::ids::RouteId;
 use crate::api::downstream::is_synced_copy;
