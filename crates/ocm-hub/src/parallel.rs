@@ -149,6 +149,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_at_hand_is_what_somebody_left_and_nobody_waits_for_it() {
+        let numbers: AtHand<Vec<usize>> = AtHand::default();
+        numbers.with(|outer| {
+            outer.push(1);
+            numbers.with(|inner| assert!(inner.is_empty(), "the other one is in use"));
+        });
+        let mut left = [numbers.with(std::mem::take), Vec::new()];
+        numbers.with(|outer| left[1] = numbers.with(|inner| [outer.clone(), inner.clone()].concat()));
+        assert_eq!(left, [vec![1], vec![]]);
+    }
+
+    #[test]
     fn one_thread_suffices_for_work_inside_work() {
         let outer: Vec<usize> = (0..20).collect();
         for threads in [1, 3] {

@@ -614,7 +614,7 @@ fn not_a_string(origin: &Origin, kind: &str, field: &str, value: &Value) -> Find
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::{DocumentId, SourceId};
+    use crate::diagnostic::{DocumentId, Place, SourceId};
 
     /// A GatewayClass of ours, a Gateway, and a route of it.
     const SMALL: &str = concat!(
@@ -669,6 +669,30 @@ mod tests {
         }
         judged.sort_unstable();
         assert_eq!(judged, ["foreign", "typo"]);
+    }
+
+    #[test]
+    fn what_is_said_of_many_objects_is_kept_once_and_takes_no_more_memory_than_it_needs() {
+        let one = |name: &str| {
+            format!(
+                "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: {name}, namespace: infra}}\n\
+                 spec: {{parentRefs: [{{name: gw}}], rules: [{{backendRefs: [{{name: a, port: 70000}}]}}]}}\n"
+            )
+        };
+        let text = [SMALL.to_owned(), one("one"), one("two")].concat();
+        let options = Options {
+            controller_name: Some("example.com/gateway-controller".to_owned()),
+            ..Options::default()
+        };
+        let mut findings = Findings::new();
+        let _ = build(documents(&text), &options, &mut findings);
+        let said: Vec<_> = findings.iter().map(|finding| (finding.notes.as_ptr(), finding.help.as_ref())).collect();
+        let [(note, Some(help)), (again, Some(help_again))] = said.as_slice() else {
+            panic!("{findings:?}");
+        };
+        assert_eq!((note, help.as_ptr()), (again, help_again.as_ptr()));
+        let wrong = vec![Finding::new(Code::OBJECT_SCHEMA, Place::Run, "wrong"); 6];
+        assert_eq!(shared(wrong, &AtHand::default()).capacity(), 6);
     }
 
     #[test]
