@@ -124,7 +124,10 @@ pub(crate) fn main() -> ExitCode {
         return ExitCode::from(status.code());
     }
     let status = guarded(|| match parse() {
-        Ok(cli) => run(cli),
+        Ok(cli) => {
+            work_along();
+            run(cli)
+        }
         Err(error) => {
             // Help and version are data, and succeed; everything else is a usage error.
             let status = if error.use_stderr() {
@@ -147,6 +150,13 @@ pub(crate) fn main() -> ExitCode {
         }
     });
     ExitCode::from(status.code())
+}
+
+/// Makes this thread one of those that work in parallel, where it would wait for them. What one thread frees of another
+/// one's memory is not free for either at once, so each thread more costs a tenth of the memory (docs/performance.md).
+fn work_along() {
+    // It fails only where there are threads already.
+    let _ = rayon::ThreadPoolBuilder::new().use_current_thread().build_global();
 }
 
 /// The status of a run, also of one that a broken promise ended. The panic's own message, on stderr before, names the
