@@ -686,7 +686,10 @@ mod tests {
         };
         let mut findings = Findings::new();
         let _ = build(documents(&text), &options, &mut findings);
-        let said: Vec<_> = findings.iter().map(|finding| (finding.notes.as_ptr(), finding.help.as_ref())).collect();
+        let said: Vec<_> = findings
+            .iter()
+            .map(|finding| (finding.notes.as_ptr(), finding.help.as_ref()))
+            .collect();
         let [(note, Some(help)), (again, Some(help_again))] = said.as_slice() else {
             panic!("{findings:?}");
         };

@@ -80,6 +80,8 @@ impl Objects {
             runs.push(start..end);
             start = end;
         }
+        // They stay until the end of the run.
+        objects.shrink_to_fit();
         Self {
             sorted: objects,
             runs,

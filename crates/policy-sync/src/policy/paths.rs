@@ -136,6 +136,8 @@ pub(super) fn paths_from(
             Start::Service(service) => walk.service(service),
         }
     }
+    // There are as many as routes, and they are kept.
+    walk.found.shrink_to_fit();
     walk.found
 }
 

@@ -7,7 +7,8 @@
 use super::backend_name::{BackendKey, BackendName};
 use super::controllers::Controllers;
 use super::hierarchy::{
-    BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology, route_key,
+    BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology,
+    route_key,
 };
 use super::ids::{BackendId, ClassId, Ids, ListenerId, NamespaceId, RouteId};
 use super::listener::ListenerNode;
@@ -142,7 +143,9 @@ impl<'a> Topology<'a> {
         let [rules, named] = room(routes.rows());
         topology.rules.reserve(rules);
         let backends = &topology.backends;
-        topology.backend_ids.reserve(named, |id| backends.get(id).name.key());
+        topology
+            .backend_ids
+            .reserve(named, |id| backends.get(id).name.key());
         // What rules ask for is only read again where some route hands requests on.
         topology.hands_on = routes.rows().iter().any(Unlinked::hands_on);
         let mut of_hub = Vec::new();

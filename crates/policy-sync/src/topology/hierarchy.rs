@@ -237,7 +237,8 @@ impl<'a> Topology<'a> {
         name: &str,
     ) -> Option<RouteId> {
         let wanted = (group, kind, namespace, name);
-        self.route_ids.find(wanted, |id| route_key(self.routes.get(id).object))
+        self.route_ids
+            .find(wanted, |id| route_key(self.routes.get(id).object))
     }
 
     /// The GatewayClass of this name.

@@ -10,8 +10,8 @@ use super::super::file_text::FileText;
 use super::super::texts::{SourceFile, Sources};
 use super::super::walk::Room;
 use crate::diagnostic::{
-    Code, DocumentId, Finding, Findings, Inside, Locate as _, Part, Place, Severity, SourceId, Span, Suppressed,
-    SuppressedBy, Warnings,
+    Code, DocumentId, Finding, Findings, Inside, Locate as _, Part, Place, Severity, SourceId, Span,
+    Suppressed, SuppressedBy, Warnings,
 };
 
 /// Documents whose fields are in another order than their names, with what begins and ends documents in unusual ways.
@@ -48,7 +48,11 @@ fn sources(files: &[Vec<usize>]) -> Sources {
             relative: path.clone(),
             shown: path,
             documents: chunks.iter().map(DocumentRange::of).collect(),
-            text: if number == 1 { Arc::new(text).into() } else { FileText::packed(&text) },
+            text: if number == 1 {
+                Arc::new(text).into()
+            } else {
+                FileText::packed(&text)
+            },
         });
     }
     sources
