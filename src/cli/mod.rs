@@ -125,7 +125,7 @@ pub(crate) fn main() -> ExitCode {
     }
     let status = guarded(|| match parse() {
         Ok(cli) => {
-            work_along();
+            work_along(&cli.command);
             run(cli)
         }
         Err(error) => {
@@ -152,11 +152,16 @@ pub(crate) fn main() -> ExitCode {
     ExitCode::from(status.code())
 }
 
-/// Makes this thread one of those that work in parallel, where it would wait for them. What one thread frees of another
-/// one's memory is not free for either at once, so each thread more costs a tenth of the memory (docs/performance.md).
-fn work_along() {
-    // It fails only where there are threads already.
-    let _ = rayon::ThreadPoolBuilder::new().use_current_thread().build_global();
+/// Makes this thread one of those that work in parallel, where it would wait for them: what one thread frees of another
+/// one's memory is not free at once, so each thread takes more. Not `diff`: it evaluates one side in a thread that needs
+/// the others, and waits for it here. Not on Windows, where this thread has half of the stack of the others.
+fn work_along(command: &Command) {
+    if !cfg!(windows) && !matches!(command, Command::Diff(_)) {
+        // It fails only where there are threads already.
+        let _ = rayon::ThreadPoolBuilder::new()
+            .use_current_thread()
+            .build_global();
+    }
 }
 
 /// The status of a run, also of one that a broken promise ended. The panic's own message, on stderr before, names the
