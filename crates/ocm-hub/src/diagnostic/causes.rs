@@ -5,63 +5,61 @@
 
 use kube_json::Text;
 
-use super::{DocumentId, Few, Part, Place, SharedTexts};
+use super::{DocumentId, Few, Part, Place};
 
-/// Places of a finding's own document, and of others.
+/// Places of a finding's own document, and of others: a word, because there may be a hundred thousand findings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Causes {
-    here: Few<Text>,
-    elsewhere: Few<Place>,
+pub struct Causes(Few<Cause>);
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Cause {
+    /// The pointer of a value in the finding's own document.
+    Here(Text),
+    Elsewhere(Place),
 }
 
 impl Causes {
     /// No places.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            here: Few::new(),
-            elsewhere: Few::new(),
-        }
+        Self(Few::new())
     }
 
     /// Adds a place to those of a finding in the document `own`.
     pub(super) fn push(&mut self, place: Place, own: Option<DocumentId>) {
-        match place {
+        self.0.push(match place {
             Place::Field {
                 document,
                 pointer,
                 part: Part::Value,
-            } if Some(document) == own => self.here.push(pointer),
-            place => self.elsewhere.push(place),
-        }
+            } if Some(document) == own => Cause::Here(pointer),
+            place => Cause::Elsewhere(place),
+        });
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.here.is_empty() && self.elsewhere.is_empty()
+        self.0.is_empty()
     }
 
     /// Document and pointer of each, where it has one; `own` is the document of the finding.
     pub fn fields(&self, own: Option<DocumentId>) -> impl Iterator<Item = (DocumentId, &str)> {
-        let here = own
-            .into_iter()
-            .flat_map(|own| self.here.iter().map(move |pointer| (own, pointer.as_str())));
-        here.chain(self.elsewhere.iter().filter_map(Place::field))
+        self.0.iter().filter_map(move |cause| match cause {
+            Cause::Here(pointer) => Some((own?, pointer.as_str())),
+            Cause::Elsewhere(place) => place.field(),
+        })
     }
 
-    /// Takes over the texts of earlier findings.
-    pub(super) fn share(&mut self, shared: &mut SharedTexts) {
-        shared.list(&mut self.here);
-        for place in self.elsewhere.own() {
-            shared.place(place);
-        }
+    /// The list, for those who know an equal one.
+    pub(super) const fn list(&mut self) -> &mut Few<Cause> {
+        &mut self.0
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::SourceId;
+    use super::super::{SharedTexts, SourceId};
     use super::*;
 
     fn document(index: u32) -> DocumentId {
@@ -81,7 +79,7 @@ mod tests {
             ] {
                 causes.push(Place::value(document(index), pointer), own);
             }
-            causes.share(&mut shared);
+            shared.causes(&mut causes);
             let fields: Vec<_> = causes.fields(own).collect();
             let pointers = [
                 "/spec/rules/0/backendRefs/0/kind",
@@ -90,7 +88,7 @@ mod tests {
             assert_eq!(fields, pointers.map(|pointer| (document(index), pointer)));
             causes
         });
-        assert_eq!(one.here.as_ptr(), two.here.as_ptr());
+        assert_eq!(one.0.as_ptr(), two.0.as_ptr());
     }
 
     #[test]

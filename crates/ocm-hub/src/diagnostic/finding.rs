@@ -248,7 +248,7 @@ impl Finding {
             shared.place(&mut label.place);
             shared.text(&mut label.text);
         }
-        self.causes.share(shared);
+        shared.causes(&mut self.causes);
         if let Some(help) = &mut self.help {
             shared.text(help);
         }

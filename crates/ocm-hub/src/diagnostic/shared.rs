@@ -2,9 +2,12 @@
 //!
 //! Owns: which texts are known. Flows in: texts. Flows out: the same texts, shared. Must not know: what they are about.
 
+use std::hash::Hash;
+
 use apimachinery::NameSet;
 use kube_json::Text;
 
+use super::causes::{Cause, Causes};
 use super::{Few, Place};
 
 /// The texts of the findings so far: a thousand findings of one mistake differ in little but their object.
@@ -12,6 +15,7 @@ use super::{Few, Place};
 pub struct SharedTexts {
     texts: NameSet<Text>,
     lists: NameSet<Few<Text>>,
+    causes: NameSet<Few<Cause>>,
 }
 
 impl SharedTexts {
@@ -35,13 +39,19 @@ impl SharedTexts {
 
     /// Takes over an equal list.
     pub(super) fn list(&mut self, list: &mut Few<Text>) {
-        if list.is_empty() {
-            return;
+        take_over(&mut self.lists, list);
+    }
+
+    /// Takes over equal causes.
+    pub(super) fn causes(&mut self, causes: &mut Causes) {
+        let list = causes.list();
+        for cause in list.own() {
+            match cause {
+                Cause::Here(pointer) => self.text(pointer),
+                Cause::Elsewhere(place) => self.place(place),
+            }
         }
-        match self.lists.get(list) {
-            Some(known) => list.clone_from(known),
-            None => _ = self.lists.insert(list.clone()),
-        }
+        take_over(&mut self.causes, list);
     }
 
     /// Takes over the texts of a place.
@@ -49,5 +59,15 @@ impl SharedTexts {
         if let Place::Field { pointer, .. } = place {
             self.text(pointer);
         }
+    }
+}
+
+fn take_over<T: Clone + Eq + Hash>(known: &mut NameSet<Few<T>>, list: &mut Few<T>) {
+    if list.is_empty() {
+        return;
+    }
+    match known.get(list) {
+        Some(known) => list.clone_from(known),
+        None => _ = known.insert(list.clone()),
     }
 }
