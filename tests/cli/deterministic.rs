@@ -1,5 +1,6 @@
 //! The same input gives the same bytes, whatever else differs (docs/reference/output.md#the-same-bytes).
 
+use crate::repository::repository;
 use crate::scratch::{Run, Scratch};
 
 fn reference() -> Vec<(String, String)> {
@@ -78,6 +79,38 @@ fn threads_time_zone_locale_and_home_give_the_same_bytes() {
         )
         .exits(0);
         assert_eq!(scratch.tree("rendered"), reference(), "{name}={value}");
+    }
+}
+
+/// A thread that waits for others without working along would wait forever where it is the only one.
+#[test]
+fn every_command_ends_with_one_thread_and_prints_the_same() {
+    let Some(scratch) = repository() else { return };
+    scratch.run(&["render", "hub", "-o", "rendered"]).exits(0);
+    crate::scratch::copy(&scratch.path("hub"), &scratch.path("before"));
+    scratch.edit("hub/gateway.yaml", "port: 443", "port: 8443");
+    for command in [
+        "check hub",
+        "render hub -o -",
+        "diff hub --base HEAD",
+        "diff hub --base-dir before",
+        "diff hub --base-tree rendered",
+        "policies hub",
+        "placement hub",
+        "status hub",
+        "graph hub",
+        "page hub -o page.html",
+        "page hub --base HEAD -o page.html",
+        "prune-list hub",
+    ] {
+        let arguments: Vec<&str> = command.split(' ').collect();
+        let [one, two] = ["1", "2"].map(|threads| {
+            let run = Run::of(scratch.command(&arguments).env("RAYON_NUM_THREADS", threads));
+            let page = scratch.exists("page.html").then(|| scratch.read("page.html"));
+            (run.status, run.stdout, page)
+        });
+        assert!(matches!(one.0, 0 | 1), "{command}: {:?}", one.0);
+        assert_eq!(one, two, "{command}");
     }
 }
 
