@@ -3,7 +3,7 @@
 //! Owns: how a text is packed. Flows in: texts. Flows out: [`FileText`], the same text. Must not know: what it is about.
 //!
 //! Every text is kept until the end of a run, because a finding shows what was read, and a file may have changed since.
-//! Of most files nothing is shown, and a text of Kubernetes objects becomes a tenth when it is packed.
+//! Of most files nothing is shown, and many objects in one file say much the same: packed, they take a fraction.
 
 use std::borrow::Cow;
 use std::fmt;
