@@ -408,8 +408,13 @@ mod tests {
         let line = |number: usize| {
             let mut line = Vec::new();
             // Some paths are escaped.
-            let newline = if number.is_multiple_of(100) { "\n" } else { "" };
-            write_line(&mut line, &format!("{number:06}{newline}"), &[7; 32]).unwrap();
+            let special = match number % 300 {
+                0 => "\n",
+                100 => "\r",
+                200 => "\\",
+                _ => "",
+            };
+            write_line(&mut line, &format!("{number:06}{special}"), &[7; 32]).unwrap();
             line
         };
         let lines: Vec<Vec<u8>> = (0..9_000).map(line).collect();

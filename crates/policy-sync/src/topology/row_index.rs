@@ -50,3 +50,29 @@ impl<I: Copy> RowIndex<I> {
             .get()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_of_many_names_finds_its_own_row_and_no_other_one() {
+        let names: Vec<String> = (0..1_000).map(|number: usize| number.to_string()).collect();
+        let name = |row: usize| names[row].as_str();
+        let mut index = RowIndex::default();
+        for row in 0..500 {
+            assert_eq!(index.find_or_add(name(row), row, name), row);
+        }
+        for row in 0..500 {
+            assert_eq!(index.find(name(row), name), Some(row));
+            assert_eq!(
+                index.find_or_add(name(row), 999, name),
+                row,
+                "the first one counts"
+            );
+        }
+        for row in 500..1_000 {
+            assert_eq!(index.find(name(row), name), None);
+        }
+    }
+}

@@ -102,6 +102,19 @@ fn a_revision_takes_over_equal_contents_and_gives_what_reading_it_again_gives() 
     );
 }
 
+#[test]
+fn a_text_that_would_be_packed_is_taken_over_too() {
+    let text = format!("kind: A\n{}", "# the same again and again\n".repeat(1_000));
+    let (_directory, root) = committed(&[("hub/large.yaml", &text)]);
+    let (alone, after, files) = both(&root);
+    assert_eq!(files, [("large.yaml".to_owned(), true)]);
+    assert_eq!(shown(&after), shown(&alone));
+    assert!(
+        alone.1.files()[0].text.whole().is_none(),
+        "read by itself, it is packed"
+    );
+}
+
 /// The documents on disk after an earlier run, and which files were taken over from it.
 fn again(root: &Path, known: &KnownTexts) -> (Read, Vec<String>, KnownTexts) {
     let hub = root.join("hub");
