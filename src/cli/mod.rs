@@ -157,7 +157,7 @@ pub(crate) fn main() -> ExitCode {
 /// the others, and waits for it here. Not on Windows, where this thread has half of the stack of the others.
 fn work_along(command: &Command) {
     if !cfg!(windows) && !matches!(command, Command::Diff(_)) {
-        // It fails only where there are threads already.
+        // Where it fails, whoever needs the threads first says so.
         let _ = rayon::ThreadPoolBuilder::new()
             .use_current_thread()
             .build_global();

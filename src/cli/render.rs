@@ -202,8 +202,9 @@ impl Render {
             );
             drop(ManuallyDrop::into_inner(analysis));
             let loaded = ManuallyDrop::into_inner(loaded);
-            // Nobody waits for that.
-            rayon::spawn(move || drop((before, known, loaded)));
+            // Nobody waits for that. Not a task of rayon: where this thread is the only one, it would never come to it. If
+            // there is no thread to be had, it is dropped here.
+            let _ = std::thread::Builder::new().spawn(move || drop((before, known, loaded)));
         }
         status
     }
