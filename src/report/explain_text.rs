@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use kube_json::Value;
 
+use super::alike::alike;
 use super::explain::{
     ChangePart, ExplainedPaths, ObjectExplanation, PolicyPart, RequestExplanation, RuleLine,
 };
@@ -183,7 +184,7 @@ fn policy_part(text: &mut Lines, policy: &PolicyPart, width: usize) {
     let there = policy.on_clusters.iter();
     exceptions(
         text,
-        there.map(|on| (on.cluster.as_str(), on.condition.message.as_str())),
+        there.map(|on| (on.cluster.as_str(), on.condition.message.to_string())),
         width,
     );
     if !policy.if_deleted.is_empty() {
@@ -285,15 +286,8 @@ fn labels(text: &mut Lines, labels: &[String]) {
 }
 
 /// The clusters where a policy fares otherwise, those with one message together.
-fn exceptions<'m>(text: &mut Lines, there: impl Iterator<Item = (&'m str, &'m str)>, width: usize) {
-    let mut by_message: Vec<(&str, Vec<String>)> = Vec::new();
-    for (cluster, message) in there {
-        match by_message.iter_mut().find(|(known, _)| *known == message) {
-            Some((_, clusters)) => clusters.push(cluster.to_owned()),
-            None => by_message.push((message, vec![cluster.to_owned()])),
-        }
-    }
-    for (message, clusters) in by_message {
+fn exceptions<'c>(text: &mut Lines, there: impl Iterator<Item = (&'c str, String)>, width: usize) {
+    for (message, clusters) in alike(there) {
         let room = width.saturating_sub(message.len()).max(MOST_NAMES);
         text.push(format_args!("  on {}: {message}", fitting_names(&clusters, room)));
     }
@@ -317,7 +311,7 @@ pub fn policies_text(report: &PolicyReport, width: usize) -> String {
             ));
         }
         let there = policy.on_clusters.iter();
-        let there = there.filter_map(|on| Some((on.cluster.as_ref(), on.condition()?.message.as_str())));
+        let there = there.filter_map(|on| Some((on.cluster.as_ref(), on.condition()?.message.to_string())));
         exceptions(&mut text, there, width);
     }
     if report.policies.is_empty() {

@@ -15,7 +15,6 @@ use std::sync::Arc;
 
 use kube_json::{Map, Value, json};
 
-use self::shared::Pool;
 use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK, REPLICA_SET_LABEL};
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::Object;
@@ -26,6 +25,7 @@ use apimachinery::Field;
 
 pub(crate) use self::applied::AppliedWork;
 pub(super) use self::grants::Grant;
+pub(super) use self::shared::Pool;
 pub(super) use self::spec::{SpecDigest, list};
 
 /// The work that all Gateways of a cluster share; MGC's carries no label.
@@ -222,7 +222,8 @@ pub(super) struct ManifestStatus {
     pub(super) available: Option<Verdict>,
     /// Why the agent could not read a value that it was asked for.
     pub(super) unreadable: Option<Arc<str>>,
-    feedback: Vec<Arc<Feedback>>,
+    /// No list with room for more: collected from larger items, one would keep their memory.
+    feedback: Box<[Arc<Feedback>]>,
 }
 
 /// One value of status feedback.

@@ -4,6 +4,9 @@
 //! Flows in: plans, decisions and findings. Flows out: serializable reports.
 //! Must not know: the command line, or files.
 
+// What many clusters say alike.
+mod alike;
+
 // The report about a rendering.
 mod render_report;
 

@@ -8,19 +8,19 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use kube_json::Value;
 
 use super::aggregate::{WorkProblem, WorkSummary};
+use super::alike::alike;
 use super::status_report::StatusReport;
 use crate::diagnostic::{GAP, Lines, and_more, counted, first_names, one_line, row, wrapped_hanging};
-use crate::outcome::OnCluster;
 use crate::outcome::{
     FeedbackOnCluster, ManifestProblem, ObjectStatus, StatusGroup, UnknownOnCluster, WorkState,
 };
-use crate::policy::Condition;
+use crate::policy::{Condition, ConditionMessage};
 
 /// The indent of a line that belongs to the row above.
 const INDENT: &str = "    ";
-/// At most this many problems of works are listed; JSON has them all.
-const MAX_PROBLEMS: usize = 20;
-/// At most this many different values of an object are listed.
+/// At most this many problems of works are listed, and this many addresses or listeners of an object; JSON has them all.
+const MAX_ROWS: usize = 20;
+/// At most this many different values or messages of an object are listed.
 const MAX_VALUES: usize = 10;
 /// So much of a value is shown.
 const LONGEST_VALUE: usize = 60;
@@ -106,114 +106,111 @@ fn object(text: &mut Lines, columns: &Columns, status: &ObjectStatus, width: usi
         // A problem of several rows in sequence is reported once, below the last of them.
         let goes_on = |next: &&Condition| !next.is_true() && next.message == condition.message;
         if !condition.is_true() && !conditions.peek().is_some_and(goes_on) {
-            below(text, "", &condition.message, width);
+            message(text, &condition.message, width);
         }
     }
     if !status.extension_kinds.is_empty() {
         below(text, "kinds: ", &status.extension_kinds.join(", "), width);
     }
     if !status.shipped_to.is_empty() {
-        below(text, "shipped to: ", &status.shipped_to.join(", "), width);
+        let clusters = first_names(&status.shipped_to, MAX_CLUSTERS);
+        below(text, "shipped to: ", &clusters, width);
     }
     for (name, value) in &status.annotations {
         below(text, "annotation: ", &format!("{name}: {value}"), width);
     }
-    // If many clusters are alike, one line reports it.
-    let mut alike: Vec<(&OnCluster, Vec<&str>)> = Vec::new();
-    for there in &status.on_clusters {
-        let same = |known: &&mut (&OnCluster, Vec<&str>)| known.0.condition() == there.condition();
-        match alike.iter_mut().find(same) {
-            Some((_, clusters)) => clusters.push(&there.cluster),
-            None => alike.push((there, vec![&there.cluster])),
-        }
+    let there = status.on_clusters.iter();
+    let there = there.filter_map(|there| Some((there.cluster.as_ref(), there.condition()?)));
+    for (condition, clusters) in alike(there) {
+        on_clusters(text, condition, &first_names(clusters, MAX_CLUSTERS), width);
     }
-    for (there, clusters) in alike {
-        on_clusters(text, there, &first_names(clusters, MAX_CLUSTERS), width);
-    }
-    for address in &status.addresses {
+    let addresses = status.addresses.iter().map(|address| {
         let kind = short_condition(address.r#type);
-        below(text, "address: ", &format!("{} ({kind})", address.value), width);
-    }
-    for listener in &status.listeners {
-        let routes = format!(
-            "{}: {} attached",
-            listener.name,
-            counted(listener.attached_routes, "route")
-        );
-        below(text, "listener: ", &routes, width);
-    }
+        format!("{} ({kind})", address.value)
+    });
+    rows(text, "address: ", addresses, ("address", MAX_ROWS), width);
+    let listeners = status.listeners.iter().map(|listener| {
+        let routes = counted(listener.attached_routes, "route");
+        format!("{}: {routes} attached", listener.name)
+    });
+    rows(text, "listener: ", listeners, ("listener", MAX_ROWS), width);
     unknown(text, &status.unknown, width);
     feedback(text, &status.feedback, width);
 }
 
+/// A row for each item, as far as there is room.
+fn rows(
+    text: &mut Lines,
+    label: &str,
+    mut all: impl ExactSizeIterator<Item = String>,
+    (noun, most): (&str, usize),
+    width: usize,
+) {
+    for words in all.by_ref().take(most) {
+        below(text, label, &words, width);
+    }
+    if let Some(more) = and_more(all.len(), noun) {
+        below(text, label, &format!("{more}; `-o json` lists all"), width);
+    }
+}
+
+/// A sentence, or a line for what many clusters say alike.
+fn message(text: &mut Lines, message: &ConditionMessage, width: usize) {
+    let messages = match message {
+        ConditionMessage::Sentence(sentence) => return below(text, "", sentence, width),
+        ConditionMessage::OfClusters(messages) => messages,
+    };
+    let messages = messages.iter();
+    let lines = alike(messages.map(|(cluster, message)| (cluster.as_str(), &**message)));
+    let lines = lines.into_iter().map(|(message, clusters)| {
+        let clusters = first_names(clusters, MAX_CLUSTERS);
+        format!("on {clusters}: {message}")
+    });
+    rows(text, "", lines, ("message", MAX_VALUES), width);
+}
+
 /// A line for each value that clusters could not read, and each reason.
 fn unknown(text: &mut Lines, all: &[UnknownOnCluster], width: usize) {
-    let mut alike: Vec<(&UnknownOnCluster, Vec<&str>)> = Vec::new();
-    for entry in all {
-        let same = |(first, _): &&mut (&UnknownOnCluster, Vec<&str>)| {
-            first.name == entry.name && first.message == entry.message
-        };
-        match alike.iter_mut().find(same) {
-            Some((_, clusters)) => clusters.push(&entry.cluster),
-            None => alike.push((entry, vec![&entry.cluster])),
-        }
-    }
-    for (entry, clusters) in alike.into_iter().take(MAX_VALUES) {
-        let words = format!(
-            "{} on {}: {}",
-            entry.name.as_deref().unwrap_or("a value"),
-            first_names(clusters, MAX_CLUSTERS),
-            entry.message
-        );
-        below(text, "unknown: ", &words, width);
-    }
+    let all = all.iter();
+    let lines = alike(all.map(|entry| (entry.cluster.as_str(), (&entry.name, &entry.message))));
+    let lines = lines.into_iter().map(|((name, message), clusters)| {
+        let name = name.as_deref().unwrap_or("a value");
+        let clusters = first_names(clusters, MAX_CLUSTERS);
+        format!("{name} on {clusters}: {message}")
+    });
+    rows(text, "unknown: ", lines, ("value", MAX_VALUES), width);
 }
 
 /// A line for each name and each value of it.
 fn feedback(text: &mut Lines, all: &[FeedbackOnCluster], width: usize) {
-    let mut clusters: Vec<(&FeedbackOnCluster, Vec<&str>)> = Vec::new();
-    for entry in all {
-        let same = |(first, _): &&mut (&FeedbackOnCluster, Vec<&str>)| {
-            first.name == entry.name && first.value == entry.value && first.shipped == entry.shipped
-        };
-        match clusters.iter_mut().find(same) {
-            // Several works of a cluster may carry one object.
-            Some((_, clusters)) if clusters.last() == Some(&entry.cluster.as_str()) => {}
-            Some((_, clusters)) => clusters.push(&entry.cluster),
-            None => clusters.push((entry, vec![&entry.cluster])),
-        }
-    }
-    let left_out = clusters.len().saturating_sub(MAX_VALUES);
-    for (entry, clusters) in clusters.into_iter().take(MAX_VALUES) {
+    // Several works of a cluster may carry one object.
+    let all = all.iter();
+    let said = all.map(|entry| {
+        (
+            entry.cluster.as_str(),
+            (&entry.name, &entry.value, &entry.shipped),
+        )
+    });
+    let lines = alike(said).into_iter().map(|((name, found, shipped), clusters)| {
         let value = |value: &Value| {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             one_line(&text, LONGEST_VALUE)
         };
-        let shipped = entry.shipped.as_ref().filter(|shipped| **shipped != entry.value);
+        let shipped = shipped.as_ref().filter(|shipped| *shipped != found);
         let shipped = shipped.map_or_else(String::new, |shipped| format!(" (shipped: {})", value(shipped)));
-        let words = format!(
-            "{} is {} on {}{shipped}",
-            entry.name,
-            value(&entry.value),
-            first_names(clusters, MAX_CLUSTERS)
-        );
-        below(text, "feedback: ", &words, width);
-    }
-    if let Some(more) = and_more(left_out, "value") {
-        below(text, "feedback: ", &format!("{more}; `-o json` lists all"), width);
-    }
+        let clusters = first_names(clusters, MAX_CLUSTERS);
+        format!("{name} is {} on {clusters}{shipped}", value(found))
+    });
+    rows(text, "feedback: ", lines, ("value", MAX_VALUES), width);
 }
 
-fn on_clusters(text: &mut Lines, there: &OnCluster, clusters: &str, width: usize) {
-    let Some(Condition {
+fn on_clusters(text: &mut Lines, condition: &Condition, clusters: &str, width: usize) {
+    let Condition {
         kind,
         status,
         reason,
         message,
-    }) = there.condition()
-    else {
-        return;
-    };
+    } = condition;
     let words = format!("{kind} {status} ({reason}): {message}");
     below(text, &format!("on {clusters}: "), &words, width);
 }
@@ -249,7 +246,7 @@ fn summary(text: &mut Lines, works: &WorkSummary, width: usize) {
         text.push(format_args!("{}{line}", if number == 0 { "" } else { INDENT }));
     }
     let mut lines = works.problems.iter().flat_map(problem_lines);
-    for line in lines.by_ref().take(MAX_PROBLEMS) {
+    for line in lines.by_ref().take(MAX_ROWS) {
         below(text, "", &line, width);
     }
     if let Some(more) = and_more(lines.count(), "") {
@@ -352,8 +349,12 @@ pub(super) fn short_condition(kind: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use kube_json::Text;
+
     use super::*;
-    use crate::outcome::Address;
+    use crate::outcome::{Address, ListenerOnCluster};
 
     fn status(
         object: &str,
@@ -367,7 +368,7 @@ mod tests {
                     kind: (*kind).to_owned(),
                     status,
                     reason: (*reason).to_owned(),
-                    message: (*message).to_owned(),
+                    message: (*message).to_owned().into(),
                 })
                 .collect(),
             ..ObjectStatus::new(object.to_owned(), group)
@@ -458,6 +459,53 @@ mod tests {
             assert!(line.chars().count() <= 80, "{line}");
         }
         assert!(text.contains(&long), "{text}");
+    }
+
+    #[test]
+    fn what_thousands_of_clusters_say_alike_is_said_once_and_no_list_is_endless() {
+        let clusters: Vec<Text> = (0..5000).map(|number| format!("c{number}").into()).collect();
+        let silent: Arc<str> = "has not reported Accepted".into();
+        let refused = |number: usize| Arc::from(format!("no CRD {}", number % 100));
+        let says = |number: usize| match number % 2 {
+            0 => Arc::clone(&silent),
+            _ => refused(number),
+        };
+        let mut gateway = status(
+            "gateway.gateway.networking.k8s.io:infra/web",
+            StatusGroup::Gateway,
+            &[("Accepted", "False", "NotTrueOnAllClusters", "")],
+        );
+        let all = clusters.iter().cloned().zip((0..).map(says));
+        gateway.conditions[0].message = ConditionMessage::OfClusters(all.collect());
+        for cluster in &clusters {
+            gateway.addresses.push(Address {
+                r#type: "kuadrant.io/MultiClusterIPAddress",
+                value: format!("{cluster}/203.0.113.10"),
+            });
+            gateway.listeners.push(ListenerOnCluster {
+                name: format!("{cluster}.api"),
+                attached_routes: 1,
+            });
+            gateway.unknown.push(UnknownOnCluster {
+                name: None,
+                cluster: cluster.to_string(),
+                message: format!("no value on {cluster}"),
+            });
+        }
+        gateway.shipped_to = clusters.iter().map(Text::to_string).collect();
+        let text = status_text(&StatusReport::predicted(&[gateway]), 80);
+        let starts: Vec<&str> = text.lines().filter(|line| !line.starts_with("      ")).collect();
+        assert_eq!(starts.len(), 2 + 11 + 1 + 21 + 21 + 11, "{text}");
+        for part in [
+            "on c0, c2, c4, c6, c8, c10, c12, c14, c16, c18 and 2490 more: has not\n      reported Accepted",
+            "    and 41 more messages; `-o json` lists all",
+            "    shipped to: c0, c1, c2, c3, c4, c5, c6, c7, c8, c9 and 4990 more",
+            "    address: and 4980 more addresses; `-o json` lists all",
+            "    listener: and 4980 more listeners; `-o json` lists all",
+            "    unknown: and 4990 more values; `-o json` lists all",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
     }
 
     #[test]

@@ -373,9 +373,10 @@ fn works_that_are_missing_refused_or_stale_are_named() {
 
     POLICY                           CONDITION  STATUS  REASON
     ratelimitpolicy/gateways/global  Accepted   False   NotTrueOnAllClusters
-        us-1 not applied: no matches for kind
+        on us-1: not applied: no matches for kind
                                      Enforced   False   NotTrueOnAllClusters
-        eu-1 Overridden; us-1 not applied: no matches for kind
+        on eu-1: Overridden
+        on us-1: not applied: no matches for kind
 
     2 of 4 planned works applied: 1 missing, 1 not applied; not planned: 1 stale
         ap-1/gateway-gateways-prod-web: stale: it is not placed there (of

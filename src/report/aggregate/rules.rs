@@ -4,8 +4,9 @@
 //! cluster. Flows out: parts of an [`ObjectStatus`]. Must not know: which work contains which object.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-use kube_json::Value;
+use kube_json::{Text, Value};
 
 use super::instance::Instance;
 use crate::api::gateway::Gateway;
@@ -15,8 +16,8 @@ use crate::outcome::predicted::{UNKNOWN, condition, handled, no_listeners, progr
 use crate::outcome::{
     Address, FeedbackOnCluster, ListenerOnCluster, ObjectStatus, StatusGroup, UnknownOnCluster,
 };
-use crate::policy::Condition;
-use crate::report::exported::Feedback;
+use crate::policy::{Condition, ConditionMessage};
+use crate::report::exported::{Feedback, Pool};
 
 /// The reason of a condition that is not True everywhere: reasons of clusters are not aggregated
 /// (docs/systems/mgc.md#status-aggregation).
@@ -86,7 +87,7 @@ pub(super) fn policy_condition(
     let carried: HashSet<&str> = instances.iter().map(Instance::cluster).collect();
     for (cluster, local) in kept_from {
         if !carried.contains(cluster) {
-            says.push((cluster, Some(local.message.clone())));
+            says.push((cluster, Some(local.message.to_string())));
         }
     }
     says.sort_by_key(|(cluster, _)| *cluster);
@@ -99,10 +100,14 @@ pub(super) fn policy_condition(
 /// The condition that is not True because some clusters object; `None` when none does
 /// (docs/systems/mgc.md#status-aggregation).
 fn everywhere<'s>(kind: &str, says: impl Iterator<Item = (&'s str, Option<String>)>) -> Option<Condition> {
-    let against: Vec<String> = says
-        .filter_map(|(cluster, against)| Some(format!("{cluster} {}", against?)))
+    let messages = Pool::<str>::default();
+    let against: Vec<(Text, Arc<str>)> = says
+        .filter_map(|(cluster, against)| Some((cluster.into(), messages.share(against?.as_str()))))
         .collect();
-    (!against.is_empty()).then(|| condition(kind, "False", NOT_EVERYWHERE, against.join("; ")))
+    (!against.is_empty()).then(|| {
+        let message = ConditionMessage::OfClusters(against);
+        condition(kind, "False", NOT_EVERYWHERE, message)
+    })
 }
 
 /// The addresses on all clusters: by cluster, in each in their order

@@ -643,7 +643,7 @@ fn a_cluster_whose_own_policy_is_in_the_way_counts_in_its_place() {
         kind: "Enforced".to_owned(),
         status: "False",
         reason: "Overridden".to_owned(),
-        message: "RateLimitPolicy is overridden by [own/local]".to_owned(),
+        message: "RateLimitPolicy is overridden by [own/local]".to_owned().into(),
     };
     let yes = json!([text("enforced", "True")]);
     assert_eq!(
@@ -715,8 +715,8 @@ proptest! {
                 .filter(|(_, says)| !agrees(says))
                 .map(|(name, _)| name)
                 .collect();
-            let named: Vec<&str> = condition
-                .message
+            let message = condition.message.to_string();
+            let named: Vec<&str> = message
                 .split("; ")
                 .filter_map(|entry| entry.split_once(' ').map(|(cluster, _)| cluster))
                 .collect();

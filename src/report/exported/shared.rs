@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The values of one type.
 #[derive(Debug)]
-pub(super) struct Pool<T: ?Sized>(Mutex<HashSet<Arc<T>>>);
+pub(in crate::report) struct Pool<T: ?Sized>(Mutex<HashSet<Arc<T>>>);
 
 impl<T: ?Sized> Default for Pool<T> {
     fn default() -> Self {
@@ -19,7 +19,7 @@ impl<T: ?Sized> Default for Pool<T> {
 
 impl<T: Eq + Hash + ?Sized> Pool<T> {
     /// The value, or the equal one that was there before.
-    pub(super) fn share(&self, value: impl Borrow<T> + Into<Arc<T>>) -> Arc<T> {
+    pub(in crate::report) fn share(&self, value: impl Borrow<T> + Into<Arc<T>>) -> Arc<T> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = known.get(value.borrow()) {
             return Arc::clone(known);

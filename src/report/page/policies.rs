@@ -152,7 +152,7 @@ pub(super) fn condition_row(condition: &Condition) -> ConditionRow {
         condition.kind.clone(),
         condition.status.to_owned(),
         condition.reason.clone(),
-        condition.message.clone(),
+        condition.message.to_string(),
     )
 }
 

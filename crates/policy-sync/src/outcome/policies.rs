@@ -472,10 +472,11 @@ pub fn exception(kind: &str, shape: StatusShape, tally: &Tally<'_>) -> Option<Co
     let (outcome, by) = (tally.outcome(), tally.keys());
     let mut condition = effect_of(kind, shape, outcome, &by)?;
     if outcome == Outcome::Partial && shape == StatusShape::Kuadrant && !by.is_empty() {
-        condition.message = format!(
+        let message = format!(
             "{kind} has been partially enforced, in part overridden by [{}]",
             by.join(" ")
         );
+        condition.message = message.into();
     }
     Some(condition)
 }

@@ -18,7 +18,7 @@ use crate::api::params::InvalidParameters;
 use crate::diagnostic::{Code, Finding, Findings, Place};
 use crate::hub::{Objects, OurClass, OurGatewayId, Ours, Table};
 use crate::object::Object;
-use crate::policy::{Condition, affecting};
+use crate::policy::{Condition, ConditionMessage, affecting};
 use crate::topology::Node;
 use apimachinery::{GroupKind, Identity};
 
@@ -268,12 +268,17 @@ fn extension_kinds(class: &OurClass<'_>) -> Vec<String> {
 
 /// A condition.
 #[must_use]
-pub fn condition(kind: &str, status: &'static str, reason: &str, message: String) -> Condition {
+pub fn condition(
+    kind: &str,
+    status: &'static str,
+    reason: &str,
+    message: impl Into<ConditionMessage>,
+) -> Condition {
     Condition {
         kind: kind.to_owned(),
         status,
         reason: reason.to_owned(),
-        message,
+        message: message.into(),
     }
 }
 

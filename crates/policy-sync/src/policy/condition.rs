@@ -4,12 +4,16 @@
 //! (docs/systems/kuadrant.md#conditions, docs/systems/gep-713.md#status).
 //! Flows in: outcomes. Flows out: [`Condition`]s. Must not know: how an outcome came about.
 
-use serde::Serialize;
+use std::fmt;
+use std::sync::Arc;
+
+use kube_json::Text;
+use serde::{Serialize, Serializer};
 
 use super::profile::StatusShape;
 
 /// A Kubernetes condition without its times.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Condition {
     /// `Accepted`, `Enforced`, `Programmed`, `<domain>/<Kind>Affected`.
@@ -20,7 +24,45 @@ pub struct Condition {
     /// A word.
     pub reason: String,
     /// A sentence.
-    pub message: String,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub message: ConditionMessage,
+}
+
+/// The message of a condition: as an object carries it, a text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ConditionMessage {
+    /// A sentence.
+    Sentence(String),
+    /// What each of these clusters says, by cluster: `eu-1 <message>; eu-2 <message>`. Thousands may say the same, so they
+    /// share it.
+    OfClusters(Vec<(Text, Arc<str>)>),
+}
+
+impl From<String> for ConditionMessage {
+    fn from(sentence: String) -> Self {
+        Self::Sentence(sentence)
+    }
+}
+
+impl fmt::Display for ConditionMessage {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sentence(sentence) => formatter.write_str(sentence),
+            Self::OfClusters(messages) => {
+                for (number, (cluster, message)) in messages.iter().enumerate() {
+                    let separator = if number == 0 { "" } else { "; " };
+                    write!(formatter, "{separator}{cluster} {message}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Serialize for ConditionMessage {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 impl Condition {
@@ -29,7 +71,7 @@ impl Condition {
             kind: kind.to_owned(),
             status: if status { "True" } else { "False" },
             reason: reason.to_owned(),
-            message,
+            message: message.into(),
         }
     }
 

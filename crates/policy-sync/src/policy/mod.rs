@@ -100,7 +100,7 @@ pub(crate) use affected::affecting;
 pub use ancestor::{AncestorStatus, controller_name};
 pub use attachment::Attachments;
 pub(crate) use composed::Composed;
-pub use condition::{Condition, Outcome, effect_of, nowhere};
+pub use condition::{Condition, ConditionMessage, Outcome, effect_of, nowhere};
 pub use conformance::report_nonconforming_kinds;
 pub use declared_target::{Declared, Target};
 pub use effective::{Effective, PathEffective};
