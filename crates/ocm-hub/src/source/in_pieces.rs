@@ -8,7 +8,7 @@
 //! finding shows where it stops being readable.
 
 use std::fmt;
-use std::io::{Cursor, Read};
+use std::io::{self, Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -56,6 +56,8 @@ impl<T> fmt::Debug for Make<'_, T> {
 
 /// Pieces of so many bytes are read at once.
 const BATCH: usize = 8 << 20;
+/// A text of so many bytes may be of any length.
+const MUCH: usize = 1 << 20;
 /// Texts of so many bytes are kept for findings. Beyond that, a finding has a line and no excerpt.
 const MOST_KEPT: usize = 64 << 20;
 
@@ -116,12 +118,13 @@ struct Reading<'r, 'm, T> {
 
 impl<T: Send> Reading<'_, '_, T> {
     fn file(&mut self, file: &Discovered, reader: &mut dyn Read) {
-        let mut start = Vec::new();
-        let beyond = u64::try_from(self.most).unwrap_or(u64::MAX).saturating_add(1);
-        if let Err(error) = Read::take(&mut *reader, beyond).read_to_end(&mut start) {
-            self.findings.push(unreadable(file, &error));
-            return;
-        }
+        let mut start = match at_most(self.most.saturating_add(1), reader) {
+            Ok(start) => start,
+            Err(error) => {
+                self.findings.push(unreadable(file, &error));
+                return;
+            }
+        };
         let is_whole = start.len() <= self.most;
         if is_pointer(&start) {
             return self.as_a_whole(file, Content::Known(start.into()));
@@ -198,11 +201,27 @@ impl<T: Send> Reading<'_, '_, T> {
     }
 }
 
+/// The first bytes of a text, no more than `most`.
+fn at_most(most: usize, reader: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let mut read_on = |start: &mut Vec<u8>, to: usize| {
+        let room = to.saturating_sub(start.len());
+        Read::take(&mut *reader, u64::try_from(room).unwrap_or(u64::MAX)).read_to_end(start)
+    };
+    let mut start = Vec::new();
+    if read_on(&mut start, most.min(MUCH))? == MUCH {
+        // A list that grows step by step holds its bytes twice at each step. Room that nobody uses takes no memory. Where
+        // there is none, the list grows.
+        let _ = start.try_reserve_exact(most.saturating_sub(MUCH));
+        read_on(&mut start, most)?;
+    }
+    Ok(start)
+}
+
 /// Bytes that are left as soon as all of them were read.
 struct Once(Cursor<Vec<u8>>);
 
 impl Read for Once {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.0.read(buffer)?;
         if read == 0 {
             self.0 = Cursor::default();
