@@ -60,8 +60,17 @@ impl Hub {
 #[derive(Debug, Default)]
 pub struct Objects {
     sorted: Vec<Object>,
-    /// Each kind's run in `sorted`, in the same order.
-    runs: Vec<Range<usize>>,
+    /// In the same order.
+    runs: Vec<Run>,
+}
+
+/// The objects of a kind.
+#[derive(Debug)]
+struct Run {
+    /// How long the group and the kind are: of most other kinds, nothing else needs to be looked at.
+    lengths: (usize, usize),
+    /// Where they are in the order.
+    objects: Range<usize>,
 }
 
 impl Objects {
@@ -77,7 +86,11 @@ impl Objects {
         let mut start = 0_usize;
         for run in objects.chunk_by(|a, b| kind_of(a) == kind_of(b)) {
             let end = start.saturating_add(run.len());
-            runs.push(start..end);
+            let (group, kind) = run.first().map(kind_of).unwrap_or_default();
+            runs.push(Run {
+                lengths: (group.len(), kind.len()),
+                objects: start..end,
+            });
             start = end;
         }
         // They stay until the end of the run.
@@ -165,11 +178,12 @@ impl Objects {
 
     /// Where the objects of a kind are in the order.
     fn run(&self, group: &str, kind: &str) -> Option<Range<usize>> {
-        let kind_of_run = |run: &Range<usize>| self.sorted.get(run.start).map(kind_of);
-        let run = self
-            .runs
-            .binary_search_by(|run| kind_of_run(run).cmp(&Some((group, kind))));
-        self.runs.get(run.ok()?).cloned()
+        // Not a search by halves: there are few kinds, and each backend of each route is asked for.
+        let lengths = (group.len(), kind.len());
+        let mut runs = self.runs.iter().filter(|run| run.lengths == lengths);
+        let kind_of_run = |run: &Run| self.sorted.get(run.objects.start).map(kind_of);
+        let run = runs.find(|run| kind_of_run(run) == Some((group, kind)))?;
+        Some(run.objects.clone())
     }
 
     /// All objects of a kind, in order of namespace and name, regardless of their version.
@@ -182,7 +196,10 @@ impl Objects {
     /// All kinds that occur, sorted.
     #[must_use]
     pub fn group_kinds(&self) -> Vec<GroupKind> {
-        let first = self.runs.iter().filter_map(|run| self.sorted.get(run.start));
+        let first = self
+            .runs
+            .iter()
+            .filter_map(|run| self.sorted.get(run.objects.start));
         first.map(Object::group_kind).collect()
     }
 }
