@@ -1,17 +1,13 @@
 //! The collector that all stages fill: one run reports everything that is wrong, in a stable order.
 //!
-//! Owns: severities as configured, repeats, order. Flows in: findings of every stage. Flows out: [`Findings`], sorted,
-//! and the exit status that they call for. Must not know: output formats.
+//! Owns: severities as configured, repeats. Flows in: findings of every stage. Flows out: [`Findings`], sorted, and the
+//! exit status that they call for. Must not know: which findings explain others, how positions are found, output formats.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use apimachinery::NameSet;
-use kube_json::Text;
-
-use super::within::Within;
-use super::{Code, DocumentId, Finding, Locate, Place, Severity, SharedTexts, Suppressed};
+use super::explained::leave_out_explained;
+use super::{Code, Finding, Locate, Severity, SharedTexts, Suppressed, reading_order};
 use crate::parallel;
 
 /// The values that the configuration's `findings` map may have for one code.
@@ -139,11 +135,7 @@ impl Findings {
             }
             true
         });
-        self.drop_settled();
-        self.explain_rules();
-        self.drop_around_misspelled();
-        self.drop_explained_emptiness();
-        self.drop_consequences();
+        leave_out_explained(&mut self.found);
     }
 
     /// Marks the accepted warnings. Errors are not considered: an error cannot be accepted.
@@ -172,211 +164,8 @@ impl Findings {
                 Arc::make_mut(finding).severity = Severity::Error;
             }
         }
-        // Every field takes part: findings that differ only in their notes must not depend on the order of the stages,
-        // and repeats must be adjacent.
-        self.found.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
+        reading_order::sort(&mut self.found);
         self.found.dedup();
-    }
-
-    /// A rule of a schema becomes a note of the error that shows which part of its value is wrong. If a field does not
-    /// exist, an API server does not get as far as its rules.
-    fn explain_rules(&mut self) {
-        // There may be a hundred thousand findings, and what follows moves them all.
-        if !self.found.iter().any(|finding| finding.is_rule) {
-            return;
-        }
-        let (rules, mut others): (Vec<_>, Vec<_>) = std::mem::take(&mut self.found)
-            .into_iter()
-            .partition(|finding| finding.is_rule);
-        let is_unknown = |other: &&Arc<Finding>| {
-            other.code == Code::OBJECT_UNKNOWN_FIELD && other.severity == Severity::Error
-        };
-        let object = |place: &Place| {
-            let (document, item) = place.object()?;
-            Some((document, item.map(str::to_owned)))
-        };
-        let with_unknown: HashSet<_> = others
-            .iter()
-            .filter(is_unknown)
-            .filter_map(|other| object(&other.place))
-            .collect();
-        // The first finding about a value, and all at one place: several stages may have found it.
-        let mut tells: Within<'_, usize> = Within::default();
-        let mut at: HashMap<&Place, Vec<usize>> = HashMap::new();
-        let is_telling = |other: &Finding| {
-            other.severity == Severity::Error
-                && (other.code.is_about_meaning() || other.code.is_about_shape())
-        };
-        // Their places are borrowed from a second list, because those in the first one change.
-        let places = others.clone();
-        for (position, other) in places.iter().enumerate().filter(|(_, other)| is_telling(other)) {
-            tells.add(&other.place, position);
-            at.entry(&other.place).or_default().push(position);
-        }
-        for rule in &rules {
-            if object(&rule.place).is_some_and(|object| with_unknown.contains(&object)) {
-                continue;
-            }
-            let told = tells
-                .least(&rule.place)
-                .and_then(|first| others.get(first).cloned());
-            let Some(told) = told else {
-                if is_telling(rule) {
-                    tells.add(&rule.place, others.len());
-                    at.entry(&rule.place).or_default().push(others.len());
-                }
-                others.push(Arc::clone(rule));
-                continue;
-            };
-            for position in at.get(&told.place).into_iter().flatten() {
-                if let Some(other) = others.get_mut(*position).filter(|other| **other == told) {
-                    Arc::make_mut(other).notes.push(rule.message.clone().into());
-                }
-            }
-        }
-        self.found = others;
-    }
-
-    /// A misspelled key explains what is reported about the field that is missing because of it, of its mapping as a
-    /// whole, and of its neighbors, which mean something else without it. Only that a neighbor has a wrong shape is a
-    /// mistake of its own.
-    fn drop_around_misspelled(&mut self) {
-        let meant: HashMap<DocumentId, Vec<&str>> = self
-            .found
-            .iter()
-            .filter(|finding| finding.severity == Severity::Error)
-            .filter_map(|finding| finding.misspelled()?.field())
-            .fold(HashMap::new(), |mut meant, (document, pointer)| {
-                meant.entry(document).or_insert_with(Vec::new).push(pointer);
-                meant
-            });
-        if meant.is_empty() {
-            return;
-        }
-        let follows = |finding: &Finding| {
-            let Some((document, pointer)) = finding.place.field() else {
-                return false;
-            };
-            let fields = meant.get(&document).map(Vec::as_slice).unwrap_or_default();
-            fields.iter().any(|field| {
-                let mapping = parent(field);
-                let is_inside = pointer
-                    .strip_prefix(field)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-                let is_neighbor = pointer != mapping && parent(pointer) == mapping;
-                is_inside || pointer == mapping || (is_neighbor && !finding.code.is_about_shape())
-            })
-        };
-        let keeps: Vec<bool> = self
-            .found
-            .iter()
-            .map(|finding| {
-                finding.misspelled().is_some() || finding.code.is_unknown_field() || !follows(finding)
-            })
-            .collect();
-        self.keep_those(keeps);
-    }
-
-    /// Keeps the findings at whose position there is true.
-    fn keep_those(&mut self, keeps: Vec<bool>) {
-        let mut keeps = keeps.into_iter();
-        self.found.retain(|_| keeps.next().unwrap_or(true));
-    }
-
-    /// Drops what only follows from something else that is found, and is as severe.
-    fn drop_consequences(&mut self) {
-        let mut roots: Within<'_, Severity> = Within::these(self.iter().flat_map(Finding::causes));
-        let is_empty = |finding: &Finding| finding.code == Code::EMPTY_NOTHING_RENDERED;
-        let is_root = |finding: &&Finding| finding.causes.is_empty() && !is_empty(finding);
-        for finding in self.iter().filter(is_root) {
-            roots.add(&finding.place, finding.severity);
-        }
-        // The warning that explains why nothing is rendered is a part of that error, which is at its place.
-        let empty_at = self.iter().find(|finding| is_empty(finding));
-        let empty_at = empty_at.map(|finding| &finding.place);
-        let is_kept = |finding: &Finding| {
-            let explains = |cause| {
-                roots
-                    .least_of(cause)
-                    .is_some_and(|worst| worst <= finding.severity)
-            };
-            let is_part = Code::UNPLACED.contains(&finding.code) && empty_at == Some(&finding.place);
-            !is_part && !finding.causes().any(explains)
-        };
-        let keeps = self.iter().map(is_kept).collect();
-        self.keep_those(keeps);
-    }
-
-    /// Any other error explains better than `empty/nothing-rendered` why nothing is rendered. Only the configured
-    /// severities show whether there is one: an error that the configuration makes a warning stops nothing, and must
-    /// not hide that the result is empty.
-    fn drop_explained_emptiness(&mut self) {
-        let is_empty = |finding: &Finding| finding.code == Code::EMPTY_NOTHING_RENDERED;
-        let explains = |finding: &Finding| finding.severity == Severity::Error && !is_empty(finding);
-        if self.iter().any(explains) {
-            self.found.retain(|finding| !is_empty(finding));
-        }
-    }
-
-    /// A schema reports what is wrong with a value, in the API server's wording. The reader of the value finds the same
-    /// mistake and need not report it again. A finding that knows more about that value than its schema replaces the
-    /// schema's.
-    fn drop_settled(&mut self) {
-        let is_asked = |finding: &&Finding| {
-            !finding.settles_any() && (finding.code.is_about_shape() || finding.code.is_about_meaning())
-        };
-        let mut asked = self.iter().filter(is_asked).peekable();
-        if asked.peek().is_none() {
-            return;
-        }
-        // What is found in other documents settles nothing.
-        let documents: NameSet<DocumentId> = asked
-            .filter_map(|finding| Some(finding.place.field()?.0))
-            .collect();
-        let is_there = |place: &Place| {
-            place
-                .field()
-                .is_none_or(|(document, _)| documents.contains(&document))
-        };
-        let by_schema = |finding: &&Finding| finding.settles_any();
-        let of_schemas = || self.iter().filter(by_schema);
-        // An unknown field has no meaning that anybody could know more of.
-        let own: NameSet<&Place> = of_schemas()
-            .filter(|finding| finding.code == Code::OBJECT_SCHEMA)
-            .map(|finding| &finding.place)
-            .filter(|place| is_there(place))
-            .collect();
-        let settled: NameSet<(DocumentId, &Text)> = of_schemas()
-            .flat_map(Finding::settled)
-            .filter(|(document, _)| documents.contains(document))
-            .collect();
-        let is_settled = |place: &Place| match place {
-            Place::Field {
-                document, pointer, ..
-            } => settled.contains(&(*document, pointer)),
-            _ => false,
-        };
-        let knows_more = |finding: &&Finding| {
-            !finding.settles_any()
-                && finding.severity == Severity::Error
-                && finding.code.is_about_meaning()
-                && own.contains(&finding.place)
-        };
-        let meant: NameSet<&Place> = self
-            .iter()
-            .filter(knows_more)
-            .map(|finding| &finding.place)
-            .collect();
-        let is_kept = |finding: &Finding| {
-            if finding.settles_any() {
-                return !meant.contains(&finding.place);
-            }
-            let is_repeat = finding.code.is_about_shape()
-                || (finding.code.is_about_meaning() && !own.contains(&finding.place));
-            !(is_repeat && is_settled(&finding.place))
-        };
-        let keeps = self.iter().map(is_kept).collect();
-        self.keep_those(keeps);
     }
 
     /// Sorts as a reader meets them: by path, line and column, within one position as [`Findings::finish`] does.
@@ -385,73 +174,7 @@ impl Findings {
     /// With a `limit`, so many errors and so many warnings come first as they would without one. Those behind them are in
     /// the order of their documents only: to find a position, a document is read again, and nobody may look.
     pub fn order_by_position(&mut self, locate: &dyn Locate, limit: Option<usize>) {
-        // Nothing to do after `finish`. The next sorts keep the order within one position.
-        self.found.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
-        let runs = self.runs(locate);
-        let ordered: Vec<Vec<Arc<Finding>>> = match limit {
-            // In parallel: finding a position reads its document again.
-            None => parallel::map_each(runs, |run| ordered(run, locate)),
-            Some(limit) => {
-                let mut left = Left {
-                    errors: limit,
-                    warnings: limit,
-                };
-                let one = |run: Vec<_>| {
-                    if left.take(&run) {
-                        ordered(run, locate)
-                    } else {
-                        run
-                    }
-                };
-                runs.into_iter().map(one).collect()
-            }
-        };
-        self.found = ordered.into_iter().flatten().collect();
-    }
-
-    /// Takes the findings apart, in the order of reading: those of a document are together. Where a place of a text that may
-    /// be in any document is among those of a file, all of them are.
-    fn runs(&mut self, locate: &dyn Locate) -> Vec<Vec<Arc<Finding>>> {
-        let found = std::mem::take(&mut self.found);
-        let mut of_texts = HashSet::new();
-        let mut last = None;
-        let mut keyed: Vec<(PositionKey<'_>, Arc<Finding>)> = Vec::with_capacity(found.len());
-        for finding in found {
-            let key = match &finding.place {
-                Place::Field { document, .. } | Place::Embedded { document, .. } => match &last {
-                    Some((before, key)) if before == document => PositionKey::clone(key),
-                    _ => {
-                        let key = position_key(&Place::value(*document, ""), locate);
-                        last = Some((*document, key.clone()));
-                        key
-                    }
-                },
-                place => {
-                    let key = position_key(place, locate);
-                    if matches!(place, Place::Text { .. }) {
-                        of_texts.insert(key.1.clone());
-                    }
-                    key
-                }
-            };
-            keyed.push((key, finding));
-        }
-        for ((_, path, line, column), _) in &mut keyed {
-            if *line > 0 && of_texts.contains(path) {
-                (*line, *column) = (1, 1);
-            }
-        }
-        keyed.sort_by(|(key, _), (other, _)| key.cmp(other));
-        let mut runs: Vec<Vec<Arc<Finding>>> = Vec::new();
-        let mut of_run = None;
-        for (key, finding) in keyed {
-            match runs.last_mut().filter(|_| of_run.as_ref() == Some(&key)) {
-                Some(run) => run.push(finding),
-                None => runs.push(vec![finding]),
-            }
-            of_run = Some(key);
-        }
-        runs
+        reading_order::order_by_position(&mut self.found, locate, limit);
     }
 
     /// Keeps the findings for which `keep` returns true.
@@ -467,7 +190,7 @@ impl Findings {
     /// Adds a note to the first finding, as a reader meets them, that `is_meant` accepts, unless it has that note.
     pub fn note_first(&mut self, is_meant: impl Fn(&Finding) -> bool, note: &str, locate: &dyn Locate) {
         let meant = self.found.iter_mut().filter(|finding| is_meant(finding));
-        let first = meant.min_by_key(|finding| position_key(&finding.place, locate));
+        let first = meant.min_by_key(|finding| reading_order::position_key(&finding.place, locate));
         if let Some(first) = first.filter(|first| !first.notes.iter().any(|known| known == note)) {
             Arc::make_mut(first).notes.push(note.into());
         }
@@ -504,75 +227,6 @@ impl Findings {
     }
 }
 
-/// All of a finding, most telling first.
-fn sort_key(finding: &Finding) -> impl Ord + '_ {
-    let Finding {
-        code,
-        severity,
-        message,
-        place,
-        label,
-        related,
-        notes,
-        help,
-        is_rule: _,
-        causes: _,
-        settles_place: _,
-        rest: _,
-    } = finding;
-    (
-        (place, code, message, label, severity),
-        (related, notes, help, finding.suppressed()),
-    )
-}
-
-/// The mapping or the list that a value is in.
-fn parent(pointer: &str) -> &str {
-    pointer.rsplit_once('/').map_or("", |(parent, _)| parent)
-}
-
-/// Whether there is no path, the path, line and column.
-type PositionKey<'a> = (bool, Cow<'a, str>, usize, usize);
-
-fn position_key<'a>(place: &Place, locate: &'a dyn Locate) -> PositionKey<'a> {
-    match (place, locate.position(place)) {
-        (_, Some((path, line, column))) => (false, Cow::Borrowed(path), line, column),
-        (Place::Path(path), None) => (false, Cow::Owned(path.clone()), 0, 0),
-        (_, None) => (true, Cow::Borrowed(""), 0, 0),
-    }
-}
-
-/// How many more errors, and how many more warnings, are shown.
-struct Left {
-    errors: usize,
-    warnings: usize,
-}
-
-impl Left {
-    /// Whether any of these findings is shown. Suppressed ones are not.
-    fn take(&mut self, findings: &[Arc<Finding>]) -> bool {
-        let mut is_shown = false;
-        for finding in findings.iter().filter(|finding| finding.suppressed().is_none()) {
-            let left = match finding.severity {
-                Severity::Error => &mut self.errors,
-                Severity::Warning => &mut self.warnings,
-            };
-            is_shown |= *left > 0;
-            *left = left.saturating_sub(1);
-        }
-        is_shown
-    }
-}
-
-/// The findings of one document by their positions. Those of one place have an order already.
-fn ordered(mut run: Vec<Arc<Finding>>, locate: &dyn Locate) -> Vec<Arc<Finding>> {
-    let first = run.first().map(|finding| finding.place.clone());
-    if run.iter().any(|finding| Some(&finding.place) != first.as_ref()) {
-        parallel::sort_by_key(&mut run, |finding| position_key(&finding.place, locate));
-    }
-    run
-}
-
 /// The findings of a list.
 pub type FindingsIter<'a> =
     std::iter::Map<std::slice::Iter<'a, Arc<Finding>>, fn(&'a Arc<Finding>) -> &'a Finding>;
@@ -597,10 +251,11 @@ impl IntoIterator for Findings {
 
 #[cfg(test)]
 mod tests {
+    use kube_json::Text;
     use proptest::prelude::*;
 
     use super::super::fixture::{Texts, sample};
-    use super::super::{DocumentId, Few, Message, SourceId, SuppressedBy};
+    use super::super::{DocumentId, Few, Message, Place, SourceId, SuppressedBy};
     use super::*;
 
     fn finished(

@@ -26,6 +26,9 @@ mod finding;
 mod broken;
 mod within;
 
+mod explained;
+mod reading_order;
+
 mod findings;
 mod nearest;
 
