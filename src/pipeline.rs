@@ -16,11 +16,17 @@
 //! println!("{} works, {} findings", rendered.plan.work_count(), findings.iter().count());
 //! ```
 
+mod request;
+
 mod suppress;
 
 mod origins;
 
+mod loaded;
+
+mod exported;
 mod inputs;
+mod remembered;
 
 mod placed;
 
@@ -49,11 +55,12 @@ pub use crate::api::config::{Budget, PlacementMode, PlacementSource, RenderConfi
 pub use crate::placing::{inventory, problems, unwritable};
 pub use crate::report::PolicyView;
 pub use analysis::{Analysis, Spokes};
-pub use inputs::{
-    CONFIG_NAME, Examined, Loaded, Remembered, Request, configuration, load, load_checkout, load_from,
-    load_prunable, load_staged, load_works, watched,
-};
+pub use exported::{load_prunable, load_works};
+pub use inputs::{CONFIG_NAME, configuration, load, load_checkout, load_from, load_staged, watched};
+pub use loaded::Loaded;
 pub use page::PageInput;
+pub use remembered::Remembered;
+pub use request::{Examined, Request};
 pub use schemas::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text};
 #[cfg(feature = "git")]
 pub use staged::InIndex;

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::inputs::Loaded;
+use super::loaded::Loaded;
 use super::placed::Placed;
 use super::policies::{Attached, Decided, attach, evaluate, report_outcomes};
 use crate::diagnostic::{Code, Findings};

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use kube_json::{Map, Value};
 use serde::de::DeserializeOwned;
 
-use super::inputs::Request;
+use super::request::Request;
 use super::stages::EmptyResult;
 use crate::api::config::{HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
 use crate::diagnostic::{Code, Finding, Findings, Place, nearest};

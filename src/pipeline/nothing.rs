@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::inputs::Loaded;
+use super::loaded::Loaded;
 use crate::api::gateway::GROUP;
 use crate::diagnostic::{Code, Finding, Findings, Place, first_names, nearest};
 use crate::hub::Ours;

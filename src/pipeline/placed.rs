@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::inputs::Loaded;
+use super::loaded::Loaded;
 use crate::diagnostic::Findings;
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::outcome::placements_not_found;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use kube_json::Value;
 
-use super::inputs::Loaded;
+use super::loaded::Loaded;
 use super::placed::Placed;
 use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::analysis::{Analysis, Received, Spokes};
-use super::inputs::Loaded;
+use super::loaded::Loaded;
 use super::nothing::report_nothing_rendered;
 use super::placed::Placed;
 use crate::api::config::Secrets;
@@ -498,7 +498,8 @@ fn unknown_spokes(loaded: &Loaded, rendered: &Rendered) -> Vec<Finding> {
 mod tests {
     use std::path::Path;
 
-    use super::super::inputs::{Request, load};
+    use super::super::inputs::load;
+    use super::super::request::Request;
     use super::*;
 
     fn example(name: &str) -> Loaded {

@@ -1,0 +1,99 @@
+//! Reads exported works, which may be many: what is made of each object is kept, and not the object.
+//!
+//! Owns: which objects are read how. Flows in: a path or standard input, the input of a run. Flows out: what reports need,
+//! findings. Must not know: what the works say.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::loaded::Loaded;
+use crate::diagnostic::Findings;
+use crate::hub::kinds::KindTable;
+use crate::hub::{self, Objects};
+use crate::object::{Object, Origin};
+use crate::output::INVENTORY;
+use crate::report::{ExportedObject, ExportedWorks, Shared, prunable};
+use crate::source;
+
+/// Reads exported works: a file, a directory, or standard input, of any size, because each object is dropped as soon as
+/// it is read. The texts that findings need join those of the input.
+pub fn load_works(
+    loaded: &mut Loaded,
+    path: &Path,
+    stdin: Option<&mut dyn Read>,
+    findings: &mut Findings,
+) -> ExportedWorks {
+    let shared = Shared::default();
+    let (objects, passed_over) = load_exported(loaded, path, stdin, findings, |loaded, object, findings| {
+        ExportedObject::read(&object, |cluster| loaded.admits(cluster), &shared, findings)
+    });
+    ExportedWorks::new(objects, passed_over)
+}
+
+/// The same for works and sets of which one may want to know all that `prunable` leaves.
+pub fn load_prunable(
+    loaded: &mut Loaded,
+    path: &Path,
+    stdin: Option<&mut dyn Read>,
+    findings: &mut Findings,
+) -> Objects {
+    let (objects, _) = load_exported(loaded, path, stdin, findings, |_, object, _| {
+        (prunable(object), false)
+    });
+    Objects::new(objects)
+}
+
+/// What is made of each exported object, and how many documents are none. `make` also says whether somebody may ask where
+/// something stands in it.
+fn load_exported<T: AsRef<Object> + Send>(
+    loaded: &mut Loaded,
+    path: &Path,
+    stdin: Option<&mut dyn Read>,
+    findings: &mut Findings,
+    make: impl Fn(&Loaded, Object, &mut Findings) -> (T, bool) + Sync,
+) -> (Vec<T>, usize) {
+    let wanted = source::Request {
+        hub: if stdin.is_some() {
+            Vec::new()
+        } else {
+            vec![path.to_owned()]
+        },
+        output_marker: Some(INVENTORY),
+        root: path.to_owned(),
+        progress: loaded.progress.clone(),
+        ..source::Request::default()
+    };
+    let kinds = KindTable::built_in();
+    let mut sources = std::mem::take(&mut loaded.sources);
+    let of_part = |part: source::Part| {
+        let origin = Origin {
+            document: part.id,
+            pointer: part.pointer,
+        };
+        let hub::Exported {
+            objects,
+            passed_over,
+            wrong,
+        } = hub::exported(part.value, origin, &kinds);
+        let mut found = Findings::new();
+        found.extend(wrong);
+        let made = objects.into_iter().map(|object| make(loaded, object, &mut found));
+        let (made, asks): (Vec<T>, Vec<bool>) = made.unzip();
+        let asks = asks.contains(&true) || !found.is_empty();
+        ((made, passed_over, found), asks)
+    };
+    let make = source::Make {
+        is_list: hub::is_list,
+        make: &of_part,
+    };
+    let read = source::read_in_pieces(&wanted, stdin, &mut sources, findings, &make);
+    loaded.sources = sources;
+    let mut passed_over = 0_usize;
+    let mut all = Vec::with_capacity(read.len());
+    for (made, passed, found) in read {
+        all.extend(made);
+        passed_over = passed_over.saturating_add(passed);
+        findings.extend(found);
+    }
+    (hub::without_duplicates(all, findings).0, passed_over)
+}

@@ -1,0 +1,188 @@
+//! The input of a run, read.
+//!
+//! Owns: [`Loaded`], and what becomes of all findings at the end of a run. Flows in: configuration, texts, objects,
+//! findings. Flows out: answers about them. Must not know: how they were found and read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use ocm_placement::{self as placement, Inventory, Mode};
+
+use super::origins;
+use super::request::Examined;
+use super::suppress::{About, Suppressions};
+use crate::api::config::{PlacementMode, RenderConfig};
+use crate::diagnostic::{Code, Finding, Findings, Severity, SeverityOverride, Warnings};
+use crate::hub::{self, Hub, Objects};
+use crate::object::Object;
+use crate::placing::decided_clusters;
+use crate::progress::Progress;
+use crate::render::{Selection, WorkKind};
+use crate::source::{self, Sources};
+use apimachinery::Identity;
+
+/// The input of a run.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The configuration, command line included.
+    pub config: RenderConfig,
+    /// The output directory.
+    pub output: PathBuf,
+    /// The directory that the output must not leave, wherever links lead: where the configuration names it, its
+    /// repository.
+    pub output_within: Option<PathBuf>,
+    /// The texts.
+    pub sources: Sources,
+    /// The objects.
+    pub hub: Hub,
+    /// The findings so far.
+    pub findings: Findings,
+    /// `--now`.
+    pub now: Option<jiff::Timestamp>,
+    /// What hub controllers other than the scheduler would add.
+    pub placement_options: placement::Options,
+    /// `--clusters` and `--shard`.
+    pub selection: Selection,
+    /// The objects that nothing is wrong with.
+    pub(super) examined: Examined,
+    /// The observer of progress.
+    pub progress: Progress,
+    /// `--work-kind`.
+    pub work_kind: WorkKind,
+    /// Whether the result is one stream, and no part of a directory.
+    pub(super) is_stream: bool,
+    pub(super) overrides: BTreeMap<Code, SeverityOverride>,
+    pub(super) warnings: Warnings,
+    pub(super) shown: Option<usize>,
+    pub(super) suppressions: Suppressions,
+    /// Generated documents whose files were not found.
+    pub(super) unfound: origins::Unfound,
+}
+
+impl Loaded {
+    /// Adds what loading found to `findings`, applies the configured severities and the suppressions, and sorts by
+    /// position: all of them, or what is [shown](Request::shown).
+    pub fn finish(&self, findings: &mut Findings) {
+        self.soften(findings);
+        findings.extend(self.findings.clone());
+        if !self.suppressions.is_empty() {
+            findings.configure(&self.overrides);
+            let about = About::new(&self.hub, &self.sources);
+            findings.suppress(self.suppressions.of(&about));
+        }
+        findings.finish(&self.overrides, self.warnings);
+        super::consequences::leave_out(&self.hub, &self.sources, findings);
+        super::one_name::gather(&self.hub, &self.sources, findings);
+        let with_variables = super::variables::documents(&self.sources, findings);
+        // Of the findings about one variable, the first stands for the others, which may bring any other into view.
+        let shown = self.shown.filter(|_| with_variables.is_empty());
+        findings.order_by_position(&self.sources, shown);
+        super::variables::explain(&with_variables, &self.sources, findings);
+        origins::explain(&self.unfound, findings);
+    }
+
+    /// Where the output is in its repository, with `/` between components; as the user named it if there is no
+    /// repository.
+    #[must_use]
+    pub fn output_in_repository(&self) -> String {
+        let named = || self.output.components().collect::<PathBuf>();
+        let inside = source::in_repository(&self.output).unwrap_or_else(named);
+        inside
+            .display()
+            .to_string()
+            .replace(std::path::MAIN_SEPARATOR, "/")
+    }
+
+    /// Whether somebody reads findings with this code, which are warnings unless the configuration makes errors of them.
+    pub(super) fn asks_for(&self, warning: Code) -> bool {
+        let error = SeverityOverride::Severity(Severity::Error);
+        self.warnings != Warnings::Unread || self.overrides.get(&warning) == Some(&error)
+    }
+
+    /// Gives findings that are not part of a run's, such as those of a comparison, the severities of the configuration.
+    pub fn configure(&self, findings: &mut Findings) {
+        findings.configure(&self.overrides);
+    }
+
+    /// Whether an error among what was found so far, or in the input, stops a run: a plan may then lack something.
+    pub(super) fn is_stopped_by(&self, findings: &Findings) -> bool {
+        let mut all = findings.clone();
+        self.soften(&mut all);
+        all.extend(self.findings.clone());
+        all.configure(&self.overrides);
+        all.has_errors()
+    }
+
+    /// Makes warnings of the errors in what rendering does not use. [`finish`](Self::finish) does it, too.
+    pub(super) fn soften(&self, findings: &mut Findings) {
+        hub::soften(&self.hub, &self.config.controller_name, &self.sources, findings);
+    }
+
+    /// The objects of the hub that rendering does not use, in their order.
+    #[must_use]
+    pub fn unused(&self) -> Vec<&Object> {
+        hub::unused(&self.hub, &self.config.controller_name)
+    }
+
+    /// Suppressions that accept nothing: `found` and the findings of loading are all findings about the input.
+    pub(super) fn unused_suppressions(&self, found: &Findings) -> Vec<Finding> {
+        if self.suppressions.is_empty() {
+            return Vec::new();
+        }
+        let mut all = self.findings.clone();
+        all.extend(found.clone());
+        all.configure(&self.overrides);
+        self.suppressions
+            .unused(&About::new(&self.hub, &self.sources), &all)
+    }
+
+    /// Removes an object from the hub or, if the hub has no object of this identity, from every cluster where it lives.
+    pub fn remove(&mut self, identity: &Identity) {
+        let without = |objects: &Objects| {
+            let kept = objects.iter().filter(|object| object.identity() != *identity);
+            Objects::new(kept.cloned().collect())
+        };
+        let Hub { objects, spokes, .. } = &mut self.hub;
+        if objects.iter().any(|object| object.identity() == *identity) {
+            *objects = without(objects);
+            return;
+        }
+        for objects in spokes.values_mut() {
+            *objects = without(objects);
+        }
+    }
+
+    /// The input for an evaluation of this input's Placements.
+    #[must_use]
+    pub fn evaluation_input<'a>(&self, inventory: &'a Inventory<'a>) -> placement::Input<'a> {
+        placement::Input {
+            inventory,
+            now: self.now,
+            mode: match self.config.placement_mode {
+                PlacementMode::Snapshot => Mode::Snapshot,
+                PlacementMode::Sequential => Mode::Sequential,
+                PlacementMode::Fixpoint => Mode::Fixpoint,
+            },
+            options: self.placement_options,
+        }
+    }
+
+    /// Every cluster that is registered, decided for, or has a folder of its own.
+    #[must_use]
+    pub fn known_clusters(&self) -> BTreeSet<&str> {
+        let objects = &self.hub.objects;
+        let managed = objects.of_kind(ocm_placement::GROUP, "ManagedCluster");
+        let managed = managed.iter().map(|object| object.name.as_str());
+        let inhabited = self.hub.spokes.keys().map(String::as_str);
+        managed
+            .chain(decided_clusters(objects))
+            .chain(inhabited)
+            .collect()
+    }
+
+    /// Whether `--clusters` and `--shard` admit this cluster.
+    #[must_use]
+    pub fn admits(&self, cluster: &str) -> bool {
+        self.selection.admits(cluster)
+    }
+}

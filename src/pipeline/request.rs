@@ -1,0 +1,99 @@
+//! What a run is asked for.
+//!
+//! Owns: [`Request`]. Flows in: a command line, what inputs that are compared know of each other. Flows out: the same as
+//! data. Must not know: which files there are, how anything is read.
+
+use std::path::PathBuf;
+
+use ocm_placement as placement;
+
+use crate::api::config::{HubObjects, PlacementMode, PlacementSource, Secrets};
+use crate::diagnostic::Warnings;
+use crate::object::Faultless;
+use crate::progress::Progress;
+use crate::render::{Shard, WorkKind};
+use crate::source;
+
+/// The values of a command line.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Files and directories to read.
+    pub paths: Vec<PathBuf>,
+    /// Instead of `hub` of the configuration, relative to its directory.
+    pub hub: Option<Vec<String>>,
+    /// The text from standard input.
+    pub stdin: Option<Vec<u8>>,
+    /// `--config`.
+    pub config: Option<PathBuf>,
+    /// `--namespace`.
+    pub namespace: Option<String>,
+    /// `--spokes`.
+    pub spokes: Option<PathBuf>,
+    /// `--clusters`.
+    pub clusters: Vec<String>,
+    /// `--shard`.
+    pub shard: Option<Shard>,
+    /// `--placement`.
+    pub placement: Option<PlacementSource>,
+    /// `--mode`.
+    pub mode: Option<PlacementMode>,
+    /// Instead of `secrets` of the configuration.
+    pub secrets: Option<Secrets>,
+    /// Instead of `hubObjects` of the configuration.
+    pub hub_objects: Option<HubObjects>,
+    /// `--work-kind`.
+    pub work_kind: WorkKind,
+    /// What hub controllers other than the scheduler would add.
+    pub placement_options: placement::Options,
+    /// `--now`: the only clock.
+    pub now: Option<jiff::Timestamp>,
+    /// `--deny warnings`.
+    pub warnings: Warnings,
+    /// How many errors, and how many warnings, are shown, if nothing else is made of findings: the order of those behind
+    /// them is not made out. `None`: all.
+    pub shown: Option<usize>,
+    /// `--output`; `-` is a stream and no directory.
+    pub output: Option<PathBuf>,
+    /// Files and directories that are not input although they may be inside it: exported works.
+    pub skip: Vec<PathBuf>,
+    /// Whether output trees that the configuration does not name are reported, wherever they are below its directory.
+    pub search_outputs: bool,
+    /// Whether an input that is compared with this one may take over what is read ([`ReadBefore`](source::ReadBefore)), or
+    /// a later run ([`Remembered`](super::Remembered)).
+    pub keeps_values: bool,
+    /// What an earlier run of this process has read.
+    pub known: source::KnownTexts,
+    /// What inputs that share values know of them together.
+    pub examined: Examined,
+    /// The observer of progress.
+    pub progress: Progress,
+}
+
+/// The objects that nothing is wrong with, by themselves: a base need not examine what it takes over.
+#[derive(Debug, Clone, Default)]
+pub struct Examined {
+    pub(super) by_catalog: Faultless,
+    pub(super) by_metadata: Faultless,
+    /// By the rules of their kind.
+    pub(super) by_rules: Faultless,
+}
+
+impl Examined {
+    /// For inputs that are compared.
+    #[must_use]
+    pub fn shared() -> Self {
+        Self {
+            by_catalog: Faultless::remembering(),
+            by_metadata: Faultless::remembering(),
+            by_rules: Faultless::remembering(),
+        }
+    }
+
+    pub(super) fn next(&self) -> Self {
+        Self {
+            by_catalog: self.by_catalog.next(),
+            by_metadata: self.by_metadata.next(),
+            by_rules: self.by_rules.next(),
+        }
+    }
+}
