@@ -72,7 +72,7 @@ pub(super) fn explain(unfound: &Unfound, findings: &mut Findings) {
         return;
     }
     findings.revise(|finding| {
-        let document = finding.place.field().map(|(document, _)| document);
+        let document = finding.place.document();
         if let Some(path) = document.and_then(|document| unfound.get(&document)) {
             Arc::make_mut(finding).notes.push(
                 format!("kustomize built this from {path}; no file of that name in the input contains it")

@@ -30,7 +30,7 @@ pub(super) fn explain(documents: &BTreeSet<DocumentId>, sources: &Sources, findi
     let mut kept: Vec<Arc<Finding>> = Vec::new();
     let mut first: BTreeMap<(Severity, String), (usize, usize)> = BTreeMap::new();
     for finding in std::mem::take(findings) {
-        let document = finding.place.field().map(|(document, _)| document);
+        let document = finding.place.document();
         let may_have = document.is_some_and(|document| documents.contains(&document));
         let value = may_have.then(|| value_at(&finding.place, sources)).flatten();
         let variable = value.and_then(first_variable);

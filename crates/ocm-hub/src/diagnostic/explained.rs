@@ -33,9 +33,7 @@ fn drop_settled(found: &mut Vec<Arc<Finding>>) {
         return;
     }
     // What is found in other documents settles nothing.
-    let documents: NameSet<DocumentId> = asked
-        .filter_map(|finding| Some(finding.place.field()?.0))
-        .collect();
+    let documents: NameSet<DocumentId> = asked.filter_map(|finding| finding.place.document()).collect();
     let is_there = |place: &Place| {
         place
             .field()

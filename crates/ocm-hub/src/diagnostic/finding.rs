@@ -124,15 +124,13 @@ impl Finding {
     /// it, this is left out: one mistake is reported once, where it is.
     #[must_use]
     pub fn follows_from(mut self, object: Place) -> Self {
-        let own = self.place.field().map(|(document, _)| document);
-        self.causes.push(object, own);
+        self.causes.push(object, self.place.document());
         self
     }
 
     /// Document and pointer of what it [follows from](Self::follows_from).
     pub fn causes(&self) -> impl Iterator<Item = (DocumentId, &str)> {
-        let own = self.place.field().map(|(document, _)| document);
-        self.causes.fields(own)
+        self.causes.fields(self.place.document())
     }
 
     /// Whether it reports that the input lacks something, or a consequence of that. It may be wrong if a part of the

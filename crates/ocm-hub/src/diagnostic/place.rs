@@ -104,6 +104,12 @@ impl Place {
         }
     }
 
+    /// The document that it is in.
+    #[must_use]
+    pub fn document(&self) -> Option<DocumentId> {
+        self.field().map(|(document, _)| document)
+    }
+
     /// The object that it is in: a document or, in a `List`, one item of it.
     #[must_use]
     pub fn object(&self) -> Option<(DocumentId, Option<&str>)> {

@@ -60,7 +60,7 @@ pub fn report_broken_rules(
     // There may be a hundred thousand findings of reading, and rules are broken in few documents.
     let documents: NameSet<DocumentId> = found
         .iter()
-        .filter_map(|finding| Some(finding.place.field()?.0))
+        .filter_map(|finding| finding.place.document())
         .collect();
     let said = places(said, |finding| {
         !finding.is_rule

@@ -124,7 +124,7 @@ proptest! {
         let positions: Vec<_> = places.iter().map(|place| in_passing.position(place)).collect();
         prop_assert_eq!(positions, expected);
         let has = |sources: &Sources| -> Vec<bool> {
-            let documents = places.iter().filter_map(|place| Some(place.field()?.0));
+            let documents = places.iter().filter_map(Place::document);
             documents.map(|document| sources.has(document, "z: 1")).collect()
         };
         prop_assert_eq!(has(&sources(&files)), has(&looked_at));

@@ -208,7 +208,7 @@ fn a_selector_of_a_kind_that_may_not_be_targeted_is_refused_as_a_target() {
     let id = seen.id("TrafficPolicy infra/t");
     let said = super::super::accepted(&seen.attachments, id, None);
     assert_eq!(
-        said.message,
+        said.message.to_string(),
         "TrafficPolicy target is invalid: a TrafficPolicy cannot target a Service"
     );
 }
@@ -321,7 +321,7 @@ fn kuadrants_targets_list_every_accepted_policy_of_their_ancestors() {
         let [condition] = found.unwrap().conditions.as_slice() else {
             panic!("{found:?}")
         };
-        condition.message.clone()
+        condition.message.to_string()
     };
     assert_eq!(
         on("httproute.gateway.networking.k8s.io:infra/r1"),

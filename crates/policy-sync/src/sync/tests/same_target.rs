@@ -534,7 +534,7 @@ fn another_rate_limit_for_one_cluster() {
     let there = exception.condition().unwrap();
     assert_eq!((there.status, there.reason.as_str()), ("False", "Overridden"));
     assert_eq!(
-        there.message,
+        there.message.to_string(),
         "RateLimitPolicy is overridden by [kuadrant-infra/special]"
     );
 

@@ -30,7 +30,9 @@ fn named(hub: &Hub, policy: &str) -> Vec<String> {
 fn messages(hub: &Hub, policy: &str) -> Vec<String> {
     let ancestors = ancestors_of(&Seen::hub(hub), policy).into_iter();
     let conditions = ancestors.flat_map(|ancestor| ancestor.conditions);
-    conditions.map(|condition| condition.message).collect()
+    conditions
+        .map(|condition| condition.message.to_string())
+        .collect()
 }
 
 #[test]

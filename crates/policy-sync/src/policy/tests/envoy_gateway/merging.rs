@@ -360,7 +360,7 @@ fn elements_of_a_merged_list_say_where_they_come_from() {
         !entry
             .conditions
             .iter()
-            .any(|condition| condition.message.contains("infra/r")),
+            .any(|condition| condition.message.to_string().contains("infra/r")),
         "nothing of it is lost: {:?}",
         entry.conditions
     );

@@ -988,7 +988,7 @@ fn a_policy_is_accepted_as_a_whole_unless_every_merge_is_refused() {
         let hub = hub(&with(policies), &[]);
         let seen = Seen::hub(&hub);
         let entry = seen.view(|view| PolicyEntry::of_hub(view, seen.id(policy)));
-        (entry.accepted.is_true(), entry.accepted.message)
+        (entry.accepted.is_true(), entry.accepted.message.to_string())
     };
     let merging = |target: &str| traffic("r", target, "mergeType: StrategicMerge, useClientProtocol: true");
     let wrong = traffic("g", GW, "connection: {bufferLimit: 8Gi}");
