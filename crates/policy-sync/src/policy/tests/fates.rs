@@ -299,7 +299,11 @@ fn the_way_out_for_a_policy_on_no_path_goes_by_its_target() {
 fn the_outcome_of_a_policy_on_no_cluster_is_unknown_if_its_controller_reports_any() {
     let said = nowhere("ColorPolicy", StatusShape::Ancestors).unwrap();
     assert_eq!(
-        (said.kind.as_str(), said.reason.as_str(), said.message.to_string().as_str()),
+        (
+            said.kind.as_str(),
+            said.reason.as_str(),
+            said.message.to_string().as_str()
+        ),
         ("Programmed", "Unknown", "ColorPolicy is on no cluster")
     );
     assert_eq!(nowhere("ColorPolicy", StatusShape::Accepted), None);
