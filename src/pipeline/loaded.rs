@@ -61,7 +61,7 @@ pub struct Loaded {
 
 impl Loaded {
     /// Adds what loading found to `findings`, applies the configured severities and the suppressions, and sorts by
-    /// position: all of them, or what is [shown](Request::shown).
+    /// position: all of them, or what is [shown](super::Request::shown).
     pub fn finish(&self, findings: &mut Findings) {
         self.soften(findings);
         findings.extend(self.findings.clone());

@@ -106,7 +106,8 @@ fn object(text: &mut Lines, columns: &Columns, status: &ObjectStatus, width: usi
         // A problem of several rows in sequence is reported once, below the last of them.
         let goes_on = |next: &&Condition| !next.is_true() && next.message == condition.message;
         if !condition.is_true() && !conditions.peek().is_some_and(goes_on) {
-            message(text, &condition.message, width);
+            let lines = spoken(&condition.message).into_iter();
+            rows(text, "", lines, ("message", MAX_VALUES), width);
         }
     }
     if !status.extension_kinds.is_empty() {
@@ -154,19 +155,18 @@ fn rows(
     }
 }
 
-/// A sentence, or a line for what many clusters say alike.
-fn message(text: &mut Lines, message: &ConditionMessage, width: usize) {
+/// A message for people: a sentence, or one for each that many clusters say alike.
+pub(super) fn spoken(message: &ConditionMessage) -> Vec<String> {
     let messages = match message {
-        ConditionMessage::Sentence(sentence) => return below(text, "", sentence, width),
-        ConditionMessage::OfClusters(messages) => messages,
+        ConditionMessage::Sentence(sentence) => return vec![sentence.clone()],
+        ConditionMessage::OfClusters(messages) => messages.iter(),
     };
-    let messages = messages.iter();
-    let lines = alike(messages.map(|(cluster, message)| (cluster.as_str(), &**message)));
-    let lines = lines.into_iter().map(|(message, clusters)| {
+    let messages = alike(messages.map(|(cluster, message)| (cluster.as_str(), &**message)));
+    let on = |(message, clusters): (&str, Vec<&str>)| {
         let clusters = first_names(clusters, MAX_CLUSTERS);
         format!("on {clusters}: {message}")
-    });
-    rows(text, "", lines, ("message", MAX_VALUES), width);
+    };
+    messages.into_iter().map(on).collect()
 }
 
 /// A line for each value that clusters could not read, and each reason.

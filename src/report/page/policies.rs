@@ -13,12 +13,17 @@ use super::kinds::Kinds;
 use super::numbers::Numbers;
 use super::paths::Paths;
 use super::texts::own_text;
+use crate::diagnostic::and_more;
 use crate::outcome::PolicyEntry;
 use crate::outcome::{PolicyView, Seen};
 use crate::policy::{Attachments, Condition, Policy, Target};
 use crate::report::diff::{SettingChange, giver};
+use crate::report::status_text::spoken;
 use crate::source::Sources;
 use crate::topology::{Node, Start};
+
+/// At most so many messages of one condition are shown; thousands of clusters may each have their own.
+const MOST_MESSAGES: usize = 10;
 
 /// What would be different without a policy, the same on some paths.
 #[derive(Debug)]
@@ -148,11 +153,15 @@ impl<'p> Rows<'_, 'p> {
 }
 
 pub(super) fn condition_row(condition: &Condition) -> ConditionRow {
+    let mut messages = spoken(&condition.message);
+    let left_out = messages.len().saturating_sub(MOST_MESSAGES);
+    messages.truncate(MOST_MESSAGES);
+    messages.extend(and_more(left_out, "message"));
     (
         condition.kind.clone(),
         condition.status.to_owned(),
         condition.reason.clone(),
-        condition.message.to_string(),
+        messages.join("; "),
     )
 }
 
