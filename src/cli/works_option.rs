@@ -8,10 +8,9 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use spokewright::Objects;
 use spokewright::diagnostic::Findings;
 use spokewright::pipeline::{self, Loaded, Request};
-use spokewright::report::ExportedWorks;
+use spokewright::report::{ExportedWorks, WorksAndSets};
 
 use super::options::ReadOptions;
 use super::reporting::kept;
@@ -66,7 +65,7 @@ impl WorksOption {
         &self,
         loaded: &mut Loaded,
         findings: &mut Findings,
-    ) -> Option<ManuallyDrop<Objects>> {
+    ) -> Option<ManuallyDrop<WorksAndSets>> {
         let read = self.read(|path, stdin| pipeline::load_prunable(loaded, path, stdin, findings));
         read.map(|(_, objects)| objects)
     }

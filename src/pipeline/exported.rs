@@ -8,11 +8,11 @@ use std::path::Path;
 
 use super::loaded::Loaded;
 use crate::diagnostic::Findings;
+use crate::hub;
 use crate::hub::kinds::KindTable;
-use crate::hub::{self, Objects};
 use crate::object::{Object, Origin};
 use crate::output::INVENTORY;
-use crate::report::{ExportedObject, ExportedWorks, Shared, prunable};
+use crate::report::{ExportedObject, ExportedWorks, Shared, WorkOrSet, WorksAndSets};
 use crate::source;
 
 /// Reads exported works: a file, a directory, or standard input, of any size, because each object is dropped as soon as
@@ -30,17 +30,18 @@ pub fn load_works(
     ExportedWorks::new(objects, passed_over)
 }
 
-/// The same for works and sets of which one may want to know all that `prunable` leaves.
+/// The same for a list of works and sets that may be deleted.
 pub fn load_prunable(
     loaded: &mut Loaded,
     path: &Path,
     stdin: Option<&mut dyn Read>,
     findings: &mut Findings,
-) -> Objects {
-    let (objects, _) = load_exported(loaded, path, stdin, findings, |_, object, _| {
-        (prunable(object), false)
+) -> WorksAndSets {
+    let shared = Shared::default();
+    let (all, _) = load_exported(loaded, path, stdin, findings, |_, object, _| {
+        (WorkOrSet::read(&object, &shared), false)
     });
-    Objects::new(objects)
+    WorksAndSets::new(all)
 }
 
 /// What is made of each exported object, and how many documents are none. `make` also says whether somebody may ask where

@@ -15,14 +15,13 @@ use crate::api::config::Secrets;
 use crate::api::crd::{self, Crd};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, WorkValidation};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, SourceId};
-use crate::hub::Objects;
 use crate::object::{Object, Origin};
 use crate::outcome::Prediction;
 use crate::output::{Earlier, OutputError, Tree as _, position, read_tree};
 use crate::render::{self, Contents, Layout, Plan, Settings};
 use crate::report::{
-    Aggregated, Aggregation, ExportedWorks, ObjectStatus, PolicyView, PruneList, Pruning, StatusGroup,
-    WithheldPolicy,
+    Aggregated, Aggregation, ExportedWorks, ObjectStatus, PolicyView, PruneList, Pruning, Shared,
+    StatusGroup, WithheldPolicy, WorkOrSet, WorksAndSets,
 };
 use crate::sync::{
     OnSpokes, Withheld, check_admission, report_misspelled_backends, report_not_permitted, report_references,
@@ -261,7 +260,7 @@ pub fn lost_rights(
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PruneOptions<'o> {
     /// The works and sets of the hub, if they were exported; otherwise, the rendered tree is used instead.
-    pub exported: Option<&'o Objects>,
+    pub exported: Option<&'o WorksAndSets>,
     /// Whether no other input renders into the hub.
     pub is_sole: bool,
     /// Whether it may be meant that nothing is rendered.
@@ -295,13 +294,14 @@ impl Analysis<'_> {
 }
 
 /// The works and sets of the rendered tree that a rendering would remove.
-fn removed_works(loaded: &Loaded, rendered: &Rendered) -> Result<Vec<Object>, OutputError> {
+fn removed_works(loaded: &Loaded, rendered: &Rendered) -> Result<WorksAndSets, OutputError> {
     let layout = rendered.layout(loaded);
     let stay: HashSet<Cow<'_, str>> = (0..layout.len()).map(|index| layout.path(index)).collect();
     let files = read_tree(&loaded.output, loaded.output_within.as_deref(), |path, _| {
         stay.contains(path) || !layout.owns(path)
     })?;
     let limits = kube_yaml::Limits::default();
+    let shared = Shared::default();
     let objects = files.others.iter().filter_map(|file| {
         let value = kube_yaml::read_document(&file.text, &limits).ok()?;
         // Nothing is reported about its place: it has none in the input.
@@ -313,11 +313,9 @@ fn removed_works(loaded: &Loaded, rendered: &Rendered) -> Result<Vec<Object>, Ou
             pointer: String::new(),
         };
         let object = Object::from_value(value, origin);
-        let kinds = [MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET];
-        let is_work = kinds.iter().any(|kind| object.is(GROUP, kind));
-        (is_work && !object.name.is_empty()).then_some(object)
+        (!object.name.is_empty()).then(|| WorkOrSet::read(&object, &shared))
     });
-    Ok(objects.collect())
+    Ok(WorksAndSets::new(objects.collect()))
 }
 
 fn plan<'a>(

@@ -153,12 +153,23 @@ pub(crate) struct Shared {
     statuses: Pool<ManifestStatus>,
     specs: Pool<SpecDigest>,
     grants: Pool<Vec<Grant>>,
+    manifests: Pool<Vec<[Box<str>; 4]>>,
 }
 
 impl Shared {
     /// A text, or the equal one that was there before.
     pub(super) fn text(&self, text: &str) -> Arc<str> {
         self.texts.share(text)
+    }
+
+    /// Group, kind, namespace and name of the manifests of a work.
+    pub(super) fn manifests(&self, manifests: Vec<[Box<str>; 4]>) -> Arc<Vec<[Box<str>; 4]>> {
+        self.manifests.share(manifests)
+    }
+
+    /// The parts of a work that show who owns it.
+    pub(super) fn marks(&self, object: &Object) -> Value {
+        Value::clone(&self.marks.share(marks(object)))
     }
 }
 
@@ -353,7 +364,7 @@ impl ExportedWork {
         let available = condition(&conditions, "Available").filter(|_| !is_explained);
         Self {
             object: Object {
-                value: Value::clone(&shared.marks.share(marks(object))),
+                value: shared.marks(object),
                 ..object.clone_without_value()
             },
             applied: applied.map(|applied| Verdict::of(applied, shared)),

@@ -60,8 +60,8 @@ pub use graph::{Graph, Only};
 pub use page::{Compared, FleetPage, PageOptions};
 pub(crate) use page::{Page, Without, policy_report};
 pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_text};
-pub use prune::{Prunable, PruneList};
-pub(crate) use prune::{Pruning, prunable};
+pub use prune::{Prunable, PruneList, WorksAndSets};
+pub(crate) use prune::{Pruning, WorkOrSet};
 pub use render_report::{RenderReport, WithheldPolicy, kept_by_local_policies};
 #[cfg(test)]
 pub(crate) use schemas::schema_documents;

@@ -10,6 +10,7 @@
 //! by a later run.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
 
 use kube_json::{Value, json};
 
@@ -17,7 +18,7 @@ use super::exported::{ExportedWork, Shared};
 use super::whose::{Parents, Whose};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, REPLICA_SET_LABEL};
 use crate::diagnostic::Findings;
-use crate::hub::{Hub, Objects};
+use crate::hub::Hub;
 use crate::object::Object;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL};
 use crate::render::{MANIFEST_KEY_LABEL, Plan};
@@ -32,14 +33,98 @@ pub(crate) struct Pruning<'p> {
     /// The hub.
     pub hub: &'p Hub,
     /// The works and sets of the hub; `None` if they were not exported.
-    pub exported: Option<&'p Objects>,
+    pub exported: Option<&'p WorksAndSets>,
     /// The works and sets of the rendered tree that a rendering would remove: regardless of their contents, they are
     /// ours.
-    pub rendered: &'p [Object],
+    pub rendered: &'p WorksAndSets,
     /// Whether no other input renders into this hub, so that all that MGC or spokewright made is ours.
     pub is_sole: bool,
     /// Whether the plan is of all clusters. A set is for all of them: of a part nothing can be reported about sets.
     pub is_whole: bool,
+}
+
+/// The works and sets of a hub or of a rendered tree, as far as a list is made from them.
+#[derive(Debug, Default)]
+pub struct WorksAndSets {
+    /// Works first, by namespace and name.
+    all: Vec<WorkOrSet>,
+}
+
+impl WorksAndSets {
+    /// Of objects whose identities are unique; others are left out.
+    pub(crate) fn new(mut all: Vec<WorkOrSet>) -> Self {
+        let is_kind = |of: &WorkOrSet, kind| of.object.is(GROUP, kind);
+        all.retain(|of| is_kind(of, MANIFEST_WORK) || is_kind(of, MANIFEST_WORK_REPLICA_SET));
+        all.sort_by(|a, b| a.order().cmp(&b.order()));
+        Self { all }
+    }
+}
+
+/// A work or a set, without what no list is made from: there may be a hundred thousand.
+#[derive(Debug)]
+pub(crate) struct WorkOrSet {
+    /// Its value has only the parts that show who owns it.
+    object: Object,
+    is_deleting: bool,
+    /// The objects of its spec, or of its template.
+    manifests: Arc<Vec<ManifestName>>,
+    /// Those of them that its agent has applied, as the spec is now.
+    applied: Arc<Vec<ManifestName>>,
+}
+
+/// Group, kind, namespace and name of an object in a work.
+type ManifestName = [Box<str>; 4];
+
+impl AsRef<Object> for WorkOrSet {
+    fn as_ref(&self) -> &Object {
+        &self.object
+    }
+}
+
+impl WorkOrSet {
+    /// Reads any object; `shared` has what many of them have in common.
+    pub(crate) fn read(object: &Object, shared: &Shared) -> Self {
+        // Objects that cannot be read were reported when the export was read. What a status says by itself is not kept.
+        let read = ExportedWork::read_status(object, &Shared::default(), &mut Findings::new());
+        let spec = match object.kind.as_str() {
+            MANIFEST_WORK_REPLICA_SET => "/spec/manifestWorkTemplate",
+            _ => "/spec",
+        };
+        let manifests = manifests(object, spec);
+        let is_settled = !read.is_deleting && read.unobserved.is_none();
+        let applied = manifests
+            .iter()
+            .filter(|manifest| is_settled && read.applies(manifest.each_ref().map(|part| &**part)));
+        let applied = shared.manifests(applied.cloned().collect());
+        Self {
+            manifests: shared.manifests(manifests),
+            applied,
+            is_deleting: read.is_deleting,
+            object: Object {
+                value: shared.marks(object),
+                ..read.object
+            },
+        }
+    }
+
+    fn order(&self) -> (&str, &str, &str) {
+        let object = &self.object;
+        (&object.kind, object.namespace_or_empty(), &object.name)
+    }
+
+    fn manifests(&self) -> impl Iterator<Item = Manifest<'_>> {
+        named(&self.manifests)
+    }
+
+    fn applied(&self) -> impl Iterator<Item = Manifest<'_>> {
+        named(&self.applied)
+    }
+}
+
+fn named(manifests: &[ManifestName]) -> impl Iterator<Item = Manifest<'_>> {
+    manifests
+        .iter()
+        .map(|manifest| manifest.each_ref().map(|part| &**part))
 }
 
 /// A work or a set of the hub.
@@ -70,7 +155,7 @@ pub struct PruneList {
     pub unclaimed: Vec<Prunable>,
 }
 
-/// Group, kind, namespace and name of an object in a work.
+/// The same, borrowed.
 type Manifest<'x> = [&'x str; 4];
 
 impl Prunable {
@@ -109,53 +194,45 @@ impl PruneList {
 /// Works and sets as they are now.
 struct There<'x> {
     /// Of each cluster, its works.
-    works: BTreeMap<&'x str, Vec<&'x Object>>,
+    works: BTreeMap<&'x str, Vec<&'x WorkOrSet>>,
     /// Of each set, by the label of its works, those works.
-    of_sets: BTreeMap<&'x str, Vec<&'x Object>>,
+    of_sets: BTreeMap<&'x str, Vec<&'x WorkOrSet>>,
 }
 
 impl<'x> Pruning<'x> {
     /// Makes the list. `admits` selects the clusters.
     pub(crate) fn list(&self, admits: impl Fn(&str) -> bool) -> PruneList {
         let planned = self.planned();
-        let rendered: BTreeSet<Prunable> = self.rendered.iter().map(Prunable::new).collect();
+        let rendered = self.rendered.all.iter();
+        let rendered: BTreeSet<Prunable> = rendered.map(|of| Prunable::new(&of.object)).collect();
         let parents = Parents::new(self.hub);
-        let is_asked_for = |object: &&Object| match object.kind.as_str() {
-            MANIFEST_WORK => admits(object.namespace_or_empty()),
+        let is_asked_for = |of: &&WorkOrSet| match of.object.kind.as_str() {
+            MANIFEST_WORK => admits(of.object.namespace_or_empty()),
             _ => self.is_whole,
         };
-        let all: Vec<&Object> = match self.exported {
-            Some(exported) => [MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET]
-                .into_iter()
-                .flat_map(|kind| exported.of_kind(GROUP, kind))
-                .collect(),
-            None => self.rendered.iter().collect(),
-        };
+        let all = &self.exported.unwrap_or(self.rendered).all;
         let mut list = PruneList::default();
-        let mut candidates: Vec<&Object> = Vec::new();
-        for object in all.iter().copied().filter(is_asked_for) {
-            let entry = Prunable::new(object);
-            let is_planned = planned.contains(&(object.kind.as_str(), &entry.namespace, &entry.name));
-            if is_planned || is_deleting(object) {
+        let mut candidates: Vec<&WorkOrSet> = Vec::new();
+        for of in all.iter().filter(is_asked_for) {
+            if of.is_deleting || planned.contains(&of.order()) {
                 continue;
             }
+            let entry = Prunable::new(&of.object);
             let of_tree = rendered.contains(&entry);
-            match parents.whose(object) {
-                Whose::Ours => candidates.push(object),
-                Whose::Unclaimed if of_tree || self.is_sole => candidates.push(object),
+            match parents.whose(&of.object) {
+                Whose::Ours => candidates.push(of),
+                Whose::Unclaimed if of_tree || self.is_sole => candidates.push(of),
                 Whose::Unclaimed => list.unclaimed.push(entry),
                 Whose::OfSet | Whose::Foreign => {}
             }
         }
-        let there = There::new(&all);
-        let leaving: HashSet<*const Object> = candidates
-            .iter()
-            .map(|object| std::ptr::from_ref(*object))
-            .collect();
-        let is_leaving = |object: &Object| leaving.contains(&std::ptr::from_ref(object));
-        for object in candidates {
-            let entry = Prunable::new(object);
-            match self.reason_to_wait(object, &there, &planned, &is_leaving) {
+        let there = There::new(all);
+        let leaving: HashSet<*const WorkOrSet> =
+            candidates.iter().map(|of| std::ptr::from_ref(*of)).collect();
+        let is_leaving = |of: &WorkOrSet| leaving.contains(&std::ptr::from_ref(of));
+        for of in candidates {
+            let entry = Prunable::new(&of.object);
+            match self.reason_to_wait(of, &there, &planned, &is_leaving) {
                 Some(because) => list.waiting.push((entry, because)),
                 None => list.remove.push(entry),
             }
@@ -192,24 +269,24 @@ impl<'x> Pruning<'x> {
     /// Why a work or a set must stay for now.
     fn reason_to_wait(
         &self,
-        object: &Object,
+        of: &WorkOrSet,
         there: &There<'x>,
         planned: &HashSet<(&str, &str, &str)>,
-        is_leaving: &impl Fn(&Object) -> bool,
+        is_leaving: &impl Fn(&WorkOrSet) -> bool,
     ) -> Option<String> {
-        for (cluster, manifests) in self.carried(object, there) {
+        for (cluster, manifests) in self.carried(of, there) {
             let works = there.works.get(cluster).map(Vec::as_slice).unwrap_or_default();
             let goes_on = self.on_cluster(cluster);
             let others = || {
                 works.iter().copied().filter(|work| {
-                    !std::ptr::eq(*work, object) && !is_of_set(work, object) && !is_leaving(work)
+                    !std::ptr::eq(*work, of) && !is_of_set(&work.object, &of.object) && !is_leaving(work)
                 })
             };
             let mut moved = manifests
                 .iter()
                 .filter(|manifest| goes_on.contains(&comparable(**manifest)));
             let not_yet = moved.find(|manifest| {
-                let mut carriers = others().flat_map(applied);
+                let mut carriers = others().flat_map(WorkOrSet::applied);
                 !carriers.any(|carried| comparable(carried) == comparable(**manifest))
             });
             if let Some([_, kind, namespace, name]) = not_yet {
@@ -225,8 +302,8 @@ impl<'x> Pruning<'x> {
                 });
             }
             // Their agent deletes with the rights of that moment.
-            if is_rbac(object) {
-                let needs = |work: &&&Object| {
+            if is_rbac(&of.object) {
+                let needs = |work: &&Object| {
                     let is_planned = match work.label(REPLICA_SET_LABEL).and_then(|set| set.split_once('.')) {
                         Some((namespace, set)) => {
                             planned.contains(&(MANIFEST_WORK_REPLICA_SET, namespace, set))
@@ -235,7 +312,7 @@ impl<'x> Pruning<'x> {
                     };
                     work.label(MANAGED_WORK_LABEL) == Some(MANAGED) && !is_rbac(work) && !is_planned
                 };
-                if let Some(work) = works.iter().find(needs) {
+                if let Some(work) = works.iter().map(|work| &work.object).find(needs) {
                     return Some(format!(
                         "the agent of {cluster} needs these rights to delete {}",
                         work.name
@@ -247,25 +324,23 @@ impl<'x> Pruning<'x> {
     }
 
     /// The current contents of a work or a set, by cluster.
-    fn carried<'o>(&self, object: &'o Object, there: &There<'o>) -> Vec<(&'o str, Vec<Manifest<'o>>)>
+    fn carried<'o>(&self, of: &'o WorkOrSet, there: &There<'o>) -> Vec<(&'o str, Vec<Manifest<'o>>)>
     where
         'x: 'o,
     {
-        if object.kind == MANIFEST_WORK {
-            return vec![(object.namespace_or_empty(), manifests(object, "/spec"))];
+        let of_work = |work: &'o WorkOrSet| (work.object.namespace_or_empty(), work.manifests().collect());
+        if of.object.kind == MANIFEST_WORK {
+            return vec![of_work(of)];
         }
-        let label = format!("{}.{}", object.namespace_or_empty(), object.name);
+        let label = format!("{}.{}", of.object.namespace_or_empty(), of.object.name);
         if let Some(works) = there.of_sets.get(label.as_str()) {
-            let works = works.iter();
-            return works
-                .map(|work| (work.namespace_or_empty(), manifests(work, "/spec")))
-                .collect();
+            return works.iter().copied().map(of_work).collect();
         }
         if !there.works.is_empty() {
             return Vec::new();
         }
         // Where no work was exported, it may be on every cluster.
-        let template = manifests(object, "/spec/manifestWorkTemplate");
+        let template: Vec<Manifest<'_>> = of.manifests().collect();
         let clusters = self.plan.clusters.keys();
         clusters
             .map(|cluster| (cluster.as_str(), template.clone()))
@@ -288,60 +363,20 @@ impl<'x> Pruning<'x> {
 }
 
 impl<'x> There<'x> {
-    fn new(all: &[&'x Object]) -> Self {
+    fn new(all: &'x [WorkOrSet]) -> Self {
         let mut there = Self {
             works: BTreeMap::new(),
             of_sets: BTreeMap::new(),
         };
-        for work in all.iter().filter(|object| object.kind == MANIFEST_WORK) {
-            there
-                .works
-                .entry(work.namespace_or_empty())
-                .or_default()
-                .push(work);
-            if let Some(set) = work.label(REPLICA_SET_LABEL) {
+        for work in all.iter().filter(|of| of.object.kind == MANIFEST_WORK) {
+            let cluster = work.object.namespace_or_empty();
+            there.works.entry(cluster).or_default().push(work);
+            if let Some(set) = work.object.label(REPLICA_SET_LABEL) {
                 there.of_sets.entry(set).or_default().push(work);
             }
         }
         there
     }
-}
-
-/// An exported object, of whose value only that is left which a list is made from: the names of its manifests, and what
-/// became of them.
-pub(crate) fn prunable(object: Object) -> Object {
-    let mut value = object.value;
-    let mut remove = |pointer: &str, key: &str| {
-        let fields = value.pointer_mut(pointer).and_then(Value::as_object_mut);
-        fields.and_then(|fields| fields.remove(key));
-    };
-    remove("/metadata", "managedFields");
-    for spec in ["/spec", "/spec/manifestWorkTemplate"] {
-        remove(spec, "manifestConfigs");
-    }
-    for manifests in [
-        "/spec/workload/manifests",
-        "/spec/manifestWorkTemplate/workload/manifests",
-    ] {
-        let manifests = value.pointer_mut(manifests).and_then(Value::as_array_mut);
-        for manifest in manifests.into_iter().flatten() {
-            *manifest = json!({
-                "apiVersion": manifest.get("apiVersion"),
-                "kind": manifest.get("kind"),
-                "metadata": {
-                    "name": manifest.pointer("/metadata/name"),
-                    "namespace": manifest.pointer("/metadata/namespace"),
-                },
-            });
-        }
-    }
-    let statuses = value
-        .pointer_mut("/status/resourceStatus/manifests")
-        .and_then(Value::as_array_mut);
-    for status in statuses.into_iter().flatten().filter_map(Value::as_object_mut) {
-        status.remove("statusFeedback");
-    }
-    Object { value, ..object }
 }
 
 /// Whether the hub made a work from a set.
@@ -357,14 +392,6 @@ fn is_rbac(object: &Object) -> bool {
     object.label(MANIFEST_KEY_LABEL).is_none()
 }
 
-fn is_deleting(object: &Object) -> bool {
-    object
-        .root()
-        .get("metadata")
-        .get("deletionTimestamp")
-        .is_present()
-}
-
 /// A role counts by what it is: the rights of a cluster have other names in sets.
 fn comparable([group, kind, namespace, name]: Manifest<'_>) -> Manifest<'_> {
     if group == RBAC_GROUP {
@@ -375,37 +402,26 @@ fn comparable([group, kind, namespace, name]: Manifest<'_>) -> Manifest<'_> {
 }
 
 /// The objects of a work's spec.
-fn manifests<'o>(work: &'o Object, spec: &str) -> Vec<Manifest<'o>> {
+fn manifests(work: &Object, spec: &str) -> Vec<ManifestName> {
     let list = work
         .value
         .pointer(spec)
         .and_then(|spec| spec.pointer("/workload/manifests"));
     let list = list.and_then(Value::as_array).into_iter().flatten();
-    let text = |manifest: &'o Value, pointer: &str| {
-        let text = manifest.pointer(pointer).and_then(Value::as_str);
-        text.unwrap_or_default()
-    };
     list.map(|manifest| {
-        let version = text(manifest, "/apiVersion");
+        let text = |pointer: &str| {
+            let text = manifest.pointer(pointer).and_then(Value::as_str);
+            text.unwrap_or_default()
+        };
+        let version = text("/apiVersion");
         let group = version.split_once('/').map_or("", |(group, _)| group);
-        [
+        let names = [
             group,
-            text(manifest, "/kind"),
-            text(manifest, "/metadata/namespace"),
-            text(manifest, "/metadata/name"),
-        ]
+            text("/kind"),
+            text("/metadata/namespace"),
+            text("/metadata/name"),
+        ];
+        names.map(Box::from)
     })
     .collect()
-}
-
-/// The objects of a work's spec that its agent has applied, as the spec is now.
-fn applied(work: &Object) -> Vec<Manifest<'_>> {
-    // Objects that cannot be read were reported when the export was read.
-    let read = ExportedWork::read_status(work, &Shared::default(), &mut Findings::new());
-    if read.is_deleting || read.unobserved.is_some() {
-        return Vec::new();
-    }
-    let mut manifests = manifests(work, "/spec");
-    manifests.retain(|manifest| read.applies(*manifest));
-    manifests
 }
