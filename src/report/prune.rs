@@ -84,7 +84,8 @@ impl AsRef<Object> for WorkOrSet {
 impl WorkOrSet {
     /// Reads any object; `shared` has what many of them have in common.
     pub(crate) fn read(object: &Object, shared: &Shared) -> Self {
-        // Objects that cannot be read were reported when the export was read. What a status says by itself is not kept.
+        // A status that cannot be read proves nothing: then nothing counts as applied. It is not kept, so neither is what
+        // it could share with others.
         let read = ExportedWork::read_status(object, &Shared::default(), &mut Findings::new());
         let spec = match object.kind.as_str() {
             MANIFEST_WORK_REPLICA_SET => "/spec/manifestWorkTemplate",
@@ -107,6 +108,7 @@ impl WorkOrSet {
         }
     }
 
+    /// Kind, namespace and name.
     fn order(&self) -> (&str, &str, &str) {
         let object = &self.object;
         (&object.kind, object.namespace_or_empty(), &object.name)
