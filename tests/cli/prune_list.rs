@@ -275,6 +275,13 @@ fn a_switch_to_sets_lists_the_old_works_only_where_the_sets_have_arrived() {
     }
     write(&scratch, &[old.clone(), behind, sets()].concat());
     assert_eq!(prune(&scratch, &switched).stdout, "");
+    // Nor is a new work that is being deleted a place for what is in it.
+    let mut going = exported("works-rs");
+    for work in &mut going {
+        work["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+    }
+    write(&scratch, &[old.clone(), going, sets()].concat());
+    assert_eq!(prune(&scratch, &switched).stdout, "");
     // At the end only the rights are left, and go last.
     let mut rights = old;
     rights.retain(|work| work["metadata"]["name"] == "gateway-rbac");
@@ -368,6 +375,20 @@ fn without_an_export_the_rendered_tree_says_what_was_ours() {
     assert_eq!(listed(&run), ["ManifestWork us-1/gateway-shop-storefront"]);
     run.says("note: ManifestWork eu-1/gateway-payments-payments is not planned, and its owner is unknown");
     assert_eq!(listed(&prune(&scratch, &["--sole"])), expected);
+}
+
+#[test]
+fn without_an_export_a_set_stays_until_the_hub_says_where_its_objects_went() {
+    let scratch = fleet();
+    scratch
+        .run(&["render", "hub", "-q", "--work-kind", "replica-set"])
+        .exits(0);
+    let run = scratch.run(&["prune-list", "hub"]);
+    run.exits(0).says(
+        "note: ManifestWorkReplicaSet shop/gateway-shop-storefront must wait: Gateway kuadrant-shop/storefront moved \
+         to another work: apply that first, then use `--works`",
+    );
+    assert_eq!(listed(&run), [""; 0]);
 }
 
 #[test]
