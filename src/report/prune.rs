@@ -279,11 +279,9 @@ impl<'x> Pruning<'x> {
         for (cluster, manifests) in self.carried(of, there) {
             let works = there.works.get(cluster).map(Vec::as_slice).unwrap_or_default();
             let goes_on = self.on_cluster(cluster);
-            let others = || {
-                works.iter().copied().filter(|work| {
-                    !std::ptr::eq(*work, of) && !is_of_set(&work.object, &of.object) && !is_leaving(work)
-                })
-            };
+            // It is leaving itself.
+            let stays = |work: &&&WorkOrSet| !is_leaving(work) && !is_of_set(&work.object, &of.object);
+            let others = || works.iter().filter(stays).copied();
             let mut moved = manifests
                 .iter()
                 .filter(|manifest| goes_on.contains(&comparable(**manifest)));

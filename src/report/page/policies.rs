@@ -218,3 +218,33 @@ fn node_row(
         Node::Mesh(_) => TargetRow::Named("m", topology.identity(node).name),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::ConditionMessage;
+
+    #[test]
+    fn a_row_has_ten_messages_at_most_and_says_how_many_there_are() {
+        let row = |distinct: usize| {
+            let messages = (0..500).map(|number| {
+                let message = format!("m{}", number % distinct);
+                (format!("c{number:03}").into(), message.into())
+            });
+            let (.., message) = condition_row(&Condition {
+                kind: "Accepted".to_owned(),
+                status: "False",
+                reason: "NotTrueOnAllClusters".to_owned(),
+                message: ConditionMessage::OfClusters(messages.collect()),
+            });
+            message
+        };
+        assert_eq!(
+            row(1),
+            "on c000, c001, c002, c003, c004, c005, c006, c007, c008, c009 and 490 more: m0"
+        );
+        assert_eq!(row(10).matches(": m").count(), 10);
+        let twelve = row(12);
+        assert!(twelve.ends_with(": m9; and 2 more messages"), "{twelve}");
+    }
+}
