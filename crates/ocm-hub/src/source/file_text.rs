@@ -10,12 +10,8 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
-
 /// A text of fewer bytes is not packed: it would not become much smaller.
 const LEAST_BYTES: usize = 4 << 10;
-/// So many bytes are packed at once: what they become needs as much room until its length is known.
-const BLOCK: usize = 1 << 20;
 
 /// A text, which clones share.
 #[derive(Clone)]
@@ -28,8 +24,7 @@ enum Form {
 }
 
 struct Packed {
-    /// Of each block of the text.
-    blocks: Vec<Box<[u8]>>,
+    bytes: Box<[u8]>,
     length: usize,
     /// Once somebody has looked at it.
     whole: OnceLock<String>,
@@ -42,9 +37,8 @@ impl FileText {
         let Some(text) = Arc::get_mut(text).filter(|text| text.len() >= LEAST_BYTES) else {
             return;
         };
-        if let Some(packed) = Packed::of(text)
-            && packed.blocks.iter().map(|block| block.len()).sum::<usize>() <= text.len() / 2
-        {
+        let packed = Packed::of(text);
+        if packed.bytes.len() <= text.len() / 2 {
             self.0 = Form::Packed(Arc::new(packed));
         }
     }
@@ -52,7 +46,7 @@ impl FileText {
     /// A packed text of any length.
     #[cfg(test)]
     pub(super) fn packed(text: &str) -> Self {
-        Self(Form::Packed(Arc::new(Packed::of(text).unwrap())))
+        Self(Form::Packed(Arc::new(Packed::of(text))))
     }
 
     /// Length in bytes.
@@ -89,27 +83,19 @@ impl FileText {
 }
 
 impl Packed {
-    /// None never: there is room for whatever a block becomes.
-    fn of(text: &str) -> Option<Self> {
-        let mut room = vec![0; get_maximum_output_size(BLOCK.min(text.len()))];
-        let mut pack = |block| {
-            let length = compress_into(block, &mut room).ok()?;
-            Some(room.get(..length)?.into())
-        };
-        let blocks = text.as_bytes().chunks(BLOCK);
-        Some(Self {
-            blocks: blocks.map(&mut pack).collect::<Option<_>>()?,
+    fn of(text: &str) -> Self {
+        let bytes = lz4_flex::block::compress(text.as_bytes());
+        Self {
+            // A copy: there was room for all of the text.
+            bytes: bytes.as_slice().into(),
             length: text.len(),
             whole: OnceLock::new(),
-        })
+        }
     }
 
     fn unpacked(&self) -> String {
-        let mut bytes = vec![0; self.length];
-        for (block, room) in self.blocks.iter().zip(bytes.chunks_mut(BLOCK)) {
-            // This cannot fail, nor can the text be another one: these are its bytes.
-            let _ = decompress_into(block, room);
-        }
+        // Both cannot fail: these are the bytes of a text.
+        let bytes = lz4_flex::block::decompress(&self.bytes, self.length).unwrap_or_default();
         String::from_utf8(bytes).unwrap_or_default()
     }
 }
@@ -164,18 +150,12 @@ mod tests {
 
     #[test]
     fn a_packed_text_is_the_same_text() {
-        for times in [400, 3 * BLOCK / 22] {
-            let text = format!("# \n{}", "name: größe\nport: 80\n".repeat(times));
-            assert!(
-                times == 400 || !text.is_char_boundary(2 * BLOCK),
-                "a block ends in a character"
-            );
-            let file = packed(&text);
-            assert!(file.whole().is_none() && file.len() == text.len());
-            assert_eq!(file.in_passing(), text);
-            assert_eq!(file, FileText::from(Arc::new(text.clone())));
-            assert_eq!(&*file, text);
-        }
+        let text = "name: größe\nport: 80\n".repeat(400);
+        let file = packed(&text);
+        assert!(file.whole().is_none() && file.len() == text.len());
+        assert_eq!(file.in_passing(), text);
+        assert_eq!(file, FileText::from(Arc::new(text.clone())));
+        assert_eq!(&*file, text);
     }
 
     #[test]
