@@ -544,18 +544,22 @@ fn integer(field: &Field<'_>) -> Option<i64> {
 /// Group, kind, namespace and name of each manifest of the spec; `None` where the export has no spec.
 fn manifests_of_spec<'w>(root: &Field<'w>) -> Option<HashSet<[&'w str; 4]>> {
     let manifests = root.value()?.pointer("/spec/workload/manifests")?.as_array()?;
-    let text = |manifest: &'w Value, pointer: &str| {
+    Some(manifests.iter().map(manifest_names).collect())
+}
+
+/// Group, kind, namespace and name of a manifest of a spec.
+pub(super) fn manifest_names(manifest: &Value) -> [&str; 4] {
+    let text = |pointer: &str| {
         let text = manifest.pointer(pointer).and_then(Value::as_str);
         text.unwrap_or_default()
     };
-    let keys = manifests.iter().map(|manifest| {
-        let version = text(manifest, "/apiVersion");
-        let group = version.split_once('/').map_or("", |(group, _)| group);
-        let [kind, namespace, name] =
-            ["/kind", "/metadata/namespace", "/metadata/name"].map(|pointer| text(manifest, pointer));
-        [group, kind, namespace, name]
-    });
-    Some(keys.collect())
+    let group = text("/apiVersion").split_once('/').map_or("", |(group, _)| group);
+    [
+        group,
+        text("/kind"),
+        text("/metadata/namespace"),
+        text("/metadata/name"),
+    ]
 }
 
 /// Why a work is not available by its own condition: the condition is not True, or it is about an older spec.

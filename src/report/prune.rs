@@ -12,9 +12,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use kube_json::{Value, json};
+use kube_json::json;
 
-use super::exported::{ExportedWork, Shared};
+use super::exported::{ExportedWork, Shared, list, manifest_names};
 use super::whose::{Parents, Whose};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, REPLICA_SET_LABEL};
 use crate::diagnostic::Findings;
@@ -87,11 +87,12 @@ impl WorkOrSet {
         // A status that cannot be read proves nothing: then nothing counts as applied. It is not kept, so neither is what
         // it could share with others.
         let read = ExportedWork::read_status(object, &Shared::default(), &mut Findings::new());
-        let spec = match object.kind.as_str() {
-            MANIFEST_WORK_REPLICA_SET => "/spec/manifestWorkTemplate",
-            _ => "/spec",
+        let manifests = match object.kind.as_str() {
+            MANIFEST_WORK_REPLICA_SET => "/spec/manifestWorkTemplate/workload/manifests",
+            _ => "/spec/workload/manifests",
         };
-        let manifests = manifests(object, spec);
+        let manifests = list(&object.value, manifests).iter().map(manifest_names);
+        let manifests: Vec<ManifestName> = manifests.map(|names| names.map(Box::from)).collect();
         let is_settled = !read.is_deleting && read.unobserved.is_none();
         let applied = manifests
             .iter()
@@ -399,29 +400,4 @@ fn comparable([group, kind, namespace, name]: Manifest<'_>) -> Manifest<'_> {
     } else {
         [group, kind, namespace, name]
     }
-}
-
-/// The objects of a work's spec.
-fn manifests(work: &Object, spec: &str) -> Vec<ManifestName> {
-    let list = work
-        .value
-        .pointer(spec)
-        .and_then(|spec| spec.pointer("/workload/manifests"));
-    let list = list.and_then(Value::as_array).into_iter().flatten();
-    list.map(|manifest| {
-        let text = |pointer: &str| {
-            let text = manifest.pointer(pointer).and_then(Value::as_str);
-            text.unwrap_or_default()
-        };
-        let version = text("/apiVersion");
-        let group = version.split_once('/').map_or("", |(group, _)| group);
-        let names = [
-            group,
-            text("/kind"),
-            text("/metadata/namespace"),
-            text("/metadata/name"),
-        ];
-        names.map(Box::from)
-    })
-    .collect()
 }

@@ -143,14 +143,14 @@ fn object(text: &mut Lines, columns: &Columns, status: &ObjectStatus, width: usi
 fn rows(
     text: &mut Lines,
     label: &str,
-    mut all: impl ExactSizeIterator<Item = String>,
+    mut all: impl Iterator<Item = String>,
     (noun, most): (&str, usize),
     width: usize,
 ) {
     for words in all.by_ref().take(most) {
         below(text, label, &words, width);
     }
-    if let Some(more) = and_more(all.len(), noun) {
+    if let Some(more) = and_more(all.count(), noun) {
         below(text, label, &format!("{more}; `-o json` lists all"), width);
     }
 }
@@ -245,13 +245,8 @@ fn summary(text: &mut Lines, works: &WorkSummary, width: usize) {
     for (number, line) in lines.into_iter().enumerate() {
         text.push(format_args!("{}{line}", if number == 0 { "" } else { INDENT }));
     }
-    let mut lines = works.problems.iter().flat_map(problem_lines);
-    for line in lines.by_ref().take(MAX_ROWS) {
-        below(text, "", &line, width);
-    }
-    if let Some(more) = and_more(lines.count(), "") {
-        below(text, "", &format!("{more}; `-o json` lists all"), width);
-    }
+    let lines = works.problems.iter().flat_map(problem_lines);
+    rows(text, "", lines, ("", MAX_ROWS), width);
     let states: BTreeSet<WorkState> = works.problems.iter().map(|problem| problem.state).collect();
     for state in states {
         if let Some(help) = state.help() {

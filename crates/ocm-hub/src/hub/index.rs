@@ -60,14 +60,15 @@ impl Hub {
 #[derive(Debug, Default)]
 pub struct Objects {
     sorted: Vec<Object>,
-    /// In the same order.
+    /// By their lengths, and then in the same order.
     runs: Vec<Run>,
 }
 
 /// The objects of a kind.
 #[derive(Debug)]
 struct Run {
-    /// How long the group and the kind are: of most other kinds, nothing else needs to be looked at.
+    /// How long the group and the kind are: of most other kinds, nothing else needs to be looked at, and each backend of
+    /// each route is asked for.
     lengths: (usize, usize),
     /// Where they are in the order.
     objects: Range<usize>,
@@ -93,6 +94,7 @@ impl Objects {
             });
             start = end;
         }
+        runs.sort_by_key(|run: &Run| run.lengths);
         // They stay until the end of the run.
         objects.shrink_to_fit();
         Self {
@@ -178,12 +180,14 @@ impl Objects {
 
     /// Where the objects of a kind are in the order.
     fn run(&self, group: &str, kind: &str) -> Option<Range<usize>> {
-        // Not a search by halves: there are few kinds, and each backend of each route is asked for.
         let lengths = (group.len(), kind.len());
-        let mut runs = self.runs.iter().filter(|run| run.lengths == lengths);
         let kind_of_run = |run: &Run| self.sorted.get(run.objects.start).map(kind_of);
-        let run = runs.find(|run| kind_of_run(run) == Some((group, kind)))?;
-        Some(run.objects.clone())
+        let compared = |run: &Run| {
+            let names = || kind_of_run(run).cmp(&Some((group, kind)));
+            run.lengths.cmp(&lengths).then_with(names)
+        };
+        let found = self.runs.binary_search_by(compared).ok()?;
+        self.runs.get(found).map(|run| run.objects.clone())
     }
 
     /// All objects of a kind, in order of namespace and name, regardless of their version.
@@ -200,7 +204,9 @@ impl Objects {
             .runs
             .iter()
             .filter_map(|run| self.sorted.get(run.objects.start));
-        first.map(Object::group_kind).collect()
+        let mut kinds: Vec<GroupKind> = first.map(Object::group_kind).collect();
+        kinds.sort_unstable();
+        kinds
     }
 }
 
@@ -247,6 +253,47 @@ impl<'a> IntoIterator for &'a Objects {
 mod tests {
     use super::*;
     use kube_json::json;
+
+    #[test]
+    fn each_kind_is_found_among_those_of_its_length_and_of_others_and_listed_in_order() {
+        let kinds = [
+            ("", "Zed"),
+            ("a.io", "Alpha"),
+            ("a.io", "Gamma"),
+            ("b.io", "Beta"),
+            ("bb.io", "A"),
+        ];
+        let object = |(group, kind): (&str, &str)| {
+            let api_version = if group.is_empty() {
+                "v1".to_owned()
+            } else {
+                format!("{group}/v1")
+            };
+            Object::alone(json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}}))
+        };
+        let objects = Objects::new(kinds.into_iter().rev().map(object).collect());
+        let listed = objects.group_kinds();
+        let listed: Vec<_> = listed
+            .iter()
+            .map(|of| (of.group.as_str(), of.kind.as_str()))
+            .collect();
+        assert_eq!(listed, kinds);
+        for (group, kind) in kinds {
+            let [found] = objects.of_kind(group, kind) else {
+                panic!("{group} {kind}")
+            };
+            assert_eq!(kind_of(found), (group, kind));
+        }
+        for (group, kind) in [
+            ("", "Zee"),
+            ("a.io", "Delta"),
+            ("io.a", "Alpha"),
+            ("b.io", "Alpha"),
+            ("", ""),
+        ] {
+            assert!(objects.of_kind(group, kind).is_empty(), "{group} {kind}");
+        }
+    }
 
     #[test]
     fn of_two_objects_of_one_identity_the_first_stays_with_what_it_came_with() {
