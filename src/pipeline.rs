@@ -26,7 +26,6 @@ mod loaded;
 
 mod exported;
 mod inputs;
-mod remembered;
 
 mod placed;
 
@@ -59,8 +58,7 @@ pub use exported::{load_prunable, load_works};
 pub use inputs::{CONFIG_NAME, configuration, load, load_checkout, load_from, load_staged, watched};
 pub use loaded::Loaded;
 pub use page::PageInput;
-pub use remembered::Remembered;
-pub use request::{Examined, Request};
+pub use request::Request;
 pub use schemas::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text};
 #[cfg(feature = "git")]
 pub use staged::InIndex;

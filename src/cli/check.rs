@@ -4,16 +4,15 @@
 //! know: what is wrong or why.
 
 use std::io::IsTerminal as _;
-use std::mem::ManuallyDrop;
 
 use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Findings, Severity, counted};
-use spokewright::pipeline::{self, EmptyResult, Remembered, Request};
+use spokewright::pipeline::{self, EmptyResult, Request};
 
 use super::next;
 use super::options::{ClustersOption, ReadOptions};
-use super::reporting::{UNWRITTEN, kept, to_stdout};
+use super::reporting::{UNWRITTEN, to_stdout};
 use super::show;
 use super::status::Status;
 use super::watch::watch;
@@ -47,23 +46,18 @@ impl Check {
         if self.watch {
             self.options.check_watchable()?;
             let request = self.clusters.request(&self.options)?;
-            return watch(&request, self.options.speech, "checking", &mut |remembered| {
-                self.once(Some(remembered))
-            });
+            return watch(&request, self.options.speech, "checking", &mut || self.once());
         }
-        self.once(None)
+        self.once()
     }
 
-    fn once(&self, remembered: Option<&mut Remembered>) -> anyhow::Result<Status> {
-        let mut request = Request {
+    fn once(&self) -> anyhow::Result<Status> {
+        let request = Request {
             search_outputs: true,
             shown: self.options.shown(),
             ..self.clusters.request(&self.options)?
         };
-        if let Some(remembered) = &remembered {
-            request = remembered.with(request);
-        }
-        let loaded = kept(self.options.load(&request, EmptyResult::Refused)?);
+        let loaded = self.options.load(&request, EmptyResult::Refused)?;
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         pipeline::check(&loaded, &mut findings);
@@ -90,10 +84,6 @@ impl Check {
         let status = Status::of(&findings);
         if status == Status::Done && !self.watch {
             next::after_clean_check(&loaded, &self.options);
-        }
-        if let Some(remembered) = remembered {
-            *remembered = Remembered::of(&loaded);
-            drop(ManuallyDrop::into_inner(loaded));
         }
         Ok(status)
     }

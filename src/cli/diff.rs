@@ -18,7 +18,7 @@ use spokewright::diagnostic::{
     self, Code, Finding, Findings, Locate, Place, Severity, counted, shell_path, shell_word,
 };
 use spokewright::output::{self, Earlier};
-use spokewright::pipeline::{self, Before, Budget, EmptyResult, Examined, Loaded, Request};
+use spokewright::pipeline::{self, Before, Budget, EmptyResult, Loaded, Request};
 use spokewright::progress::Stage;
 use spokewright::report::diff::{
     self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Look, Side, Titles, Unreadable, Which,
@@ -150,7 +150,6 @@ impl Diff {
     fn against_input(&self, request: &Request, input: Input) -> Result<Status, Stop> {
         let request = &Request {
             keeps_values: true,
-            examined: Examined::shared(),
             ..request.clone()
         };
         let new = self.options.read(request).map_err(Stop::Failed)?;

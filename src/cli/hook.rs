@@ -7,30 +7,16 @@
 use std::path::Path;
 
 use spokewright::diagnostic::Findings;
-use spokewright::output::{Change, Tree};
+use spokewright::output::Change;
 use spokewright::pipeline::{Loaded, Request};
 
 #[cfg(not(feature = "git"))]
 use super::options::Index;
 
 /// Takes out the warnings that the last commit's input has as well, and counts them: a user who changes a limit need
-/// not read at every commit what was accepted long ago. At the same time, compares the wanted files with the index.
+/// not read at every commit what was accepted long ago.
 #[cfg(feature = "git")]
-pub(crate) fn take_known(
-    findings: &mut Findings,
-    loaded: &Loaded,
-    request: &Request,
-    in_index: Option<&InIndex<'_>>,
-) -> usize {
-    let mut take_known = || taken_as_known(findings, loaded, request);
-    match in_index {
-        Some(in_index) => in_index.compare_while(|| super::options::last_commit(request), take_known),
-        None => take_known(),
-    }
-}
-
-#[cfg(feature = "git")]
-fn taken_as_known(findings: &mut Findings, loaded: &Loaded, request: &Request) -> usize {
+pub(crate) fn take_known(findings: &mut Findings, loaded: &Loaded, request: &Request) -> usize {
     use std::collections::HashSet;
 
     use spokewright::diagnostic::{Finding, Locate as _, Severity, Warnings};
@@ -94,17 +80,9 @@ pub(crate) enum InIndex<'a> {
 
 #[cfg(not(feature = "git"))]
 impl<'a> InIndex<'a> {
-    pub(crate) fn new(index: &'a Index, _: &Path, _: &'a dyn Tree) -> Option<Self> {
+    pub(crate) fn new(index: &'a Index, _: &Path, _: &'a dyn spokewright::output::Tree) -> Option<Self> {
         Some(Self::Never(index))
     }
-}
-
-/// The tree, which vouches for the files that are in the index as they are wanted.
-pub(crate) fn vouching<'t>(in_index: Option<&'t InIndex<'t>>, tree: &'t dyn Tree) -> &'t dyn Tree {
-    #[cfg(feature = "git")]
-    return in_index.map_or(tree, |vouching| vouching);
-    #[cfg(not(feature = "git"))]
-    return in_index.map_or(tree, |InIndex::Never(index)| match **index {});
 }
 
 #[cfg(not(feature = "git"))]
@@ -119,6 +97,6 @@ pub(crate) fn unstaged(
 }
 
 #[cfg(not(feature = "git"))]
-pub(crate) fn take_known(_: &mut Findings, _: &Loaded, _: &Request, _: Option<&InIndex<'_>>) -> usize {
+pub(crate) fn take_known(_: &mut Findings, _: &Loaded, _: &Request) -> usize {
     0
 }

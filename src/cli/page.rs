@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Code, Findings, counted};
 use spokewright::output;
-use spokewright::pipeline::{Analysis, EmptyResult, Examined, Loaded, PageInput, Rendered, Request};
+use spokewright::pipeline::{Analysis, EmptyResult, Loaded, PageInput, Rendered, Request};
 use spokewright::report::diff::{self, BothSides, DiffReport, EffectiveSettings, Side, Titles};
 use spokewright::report::{Compared, PageOptions, PolicyView};
 use spokewright::source::Sources;
@@ -101,9 +101,6 @@ impl PageCommand {
         let mut request = self.clusters.request(&self.options)?;
         request.work_kind = self.work_kind.work_kind(self.clusters.is_narrowed())?;
         request.keeps_values = self.base.is_given();
-        if request.keeps_values {
-            request.examined = Examined::shared();
-        }
         self.works.keep_out_of(&mut request, &self.options)?;
         if !self.is_stream() {
             request.skip.push(self.output.clone());

@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
-use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -13,14 +12,13 @@ use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Code, Findings, Severity, counted, shell_path, write_json};
 use spokewright::output::{self, ChangeKind, Earlier, Options, Output, OutputError, Summary, Tree};
-use spokewright::pipeline::{self, Analysis, Before, Examined, Remembered, Rendered, Request};
-use spokewright::render::{FluxKustomizations, KnownFiles, Layout, Shard};
+use spokewright::pipeline::{self, Analysis, Before, Rendered, Request};
+use spokewright::render::{FluxKustomizations, Layout, Shard};
 use spokewright::report::{RenderReport, kept_by_local_policies};
 
 use super::hook;
 use super::next;
 use super::options::{ClustersOption, Index, ReadOptions, WorkKindOption, empty_result, place};
-use super::reporting::kept;
 use super::show;
 use super::speech::MessageFormat;
 use super::status::{Refusal, Status};
@@ -113,7 +111,7 @@ struct Wanted<'a> {
 impl Render {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         if !self.watch {
-            return self.once(None);
+            return self.once();
         }
         if self.is_stream() {
             return Err(Refusal::new(
@@ -125,9 +123,7 @@ impl Render {
         }
         self.options.check_watchable()?;
         let request = self.request()?;
-        watch(&request, self.options.speech, "rendering", &mut |remembered| {
-            self.once(Some(remembered))
-        })
+        watch(&request, self.options.speech, "rendering", &mut || self.once())
     }
 
     fn request(&self) -> anyhow::Result<Request> {
@@ -148,7 +144,6 @@ impl Render {
         if self.is_hook() {
             // A hook may compare with the last commit.
             request.keeps_values = true;
-            request.examined = Examined::shared();
         } else if self.report.is_none() {
             request.shown = self.options.shown();
         }
@@ -158,16 +153,12 @@ impl Render {
         Ok(request)
     }
 
-    fn once(&self, remembered: Option<&mut Remembered>) -> anyhow::Result<Status> {
+    fn once(&self) -> anyhow::Result<Status> {
         let start = Instant::now();
-        let mut request = self.request()?;
-        if let Some(remembered) = &remembered {
-            request = remembered.with(request);
-        }
+        let request = self.request()?;
         let (loaded, index) = self
             .options
             .load_with_index(&request, empty_result(self.allow_empty))?;
-        let (loaded, index) = (kept(loaded), kept(index));
         let asked = Asked {
             request: &request,
             index: index.as_ref(),
@@ -176,37 +167,18 @@ impl Render {
         let mut findings = Findings::new();
         // An output that cannot be read stops the writing below, which says so.
         let (analysis, earlier) = rayon::join(
-            || kept(Analysis::new(&loaded, &mut findings)),
+            || Analysis::new(&loaded, &mut findings),
             || Earlier::open(&loaded.output, loaded.output_within.as_deref()).ok(),
         );
-        let rendered = kept(analysis.render(empty_result(self.allow_empty), &mut findings));
-        let known = remembered.as_ref().map(|remembered| remembered.rendered());
+        let rendered = analysis.render(empty_result(self.allow_empty), &mut findings);
         let layout = rendered.layout(&loaded);
-        let layout = match &known {
-            Some(known) => layout.after(known),
-            None => layout,
-        };
-        let status = self.report(
+        self.report(
             asked,
             &analysis,
             (&loaded, &rendered, &layout, earlier),
             findings,
             start,
-        );
-        if let Some(remembered) = remembered {
-            let files = layout.into_known();
-            let plan = ManuallyDrop::into_inner(rendered).plan;
-            let before = std::mem::replace(
-                remembered,
-                Remembered::of(&loaded).and(KnownFiles::new(plan, files)),
-            );
-            drop(ManuallyDrop::into_inner(analysis));
-            let loaded = ManuallyDrop::into_inner(loaded);
-            // Nobody waits for that. Not a task of rayon: where this thread is the only one, it would never come to it. If
-            // there is no thread to be had, it is dropped here.
-            let _ = std::thread::Builder::new().spawn(move || drop((before, known, loaded)));
-        }
-        status
+        )
     }
 
     /// Writes what was rendered, and all that is reported about it.
@@ -270,7 +242,7 @@ impl Render {
         let in_index = self.in_index(asked, &loaded.output, layout);
         let in_index = in_index.as_ref();
         let known = if self.is_hook() {
-            hook::take_known(&mut findings, loaded, asked.request, in_index)
+            hook::take_known(&mut findings, loaded, asked.request)
         } else {
             0
         };
@@ -293,7 +265,7 @@ impl Render {
             return Ok(Status::Done);
         }
         let wanted = Wanted {
-            tree: hook::vouching(in_index, layout),
+            tree: layout,
             in_index,
             earlier: earlier.as_ref(),
         };
@@ -323,9 +295,8 @@ impl Render {
         };
         let in_index = self.in_index(asked, directory, &tree);
         let in_index = in_index.as_ref();
-        let vouching = hook::vouching(in_index, &tree);
         let output = Output::anywhere(directory);
-        let summary = match output::write_into(output, vouching, options, &loaded.progress) {
+        let summary = match output::write_into(output, &tree, options, &loaded.progress) {
             Ok(summary) => summary,
             Err(error) => {
                 let mut findings = Findings::new();

@@ -10,7 +10,7 @@
 
 #[cfg(feature = "watch")]
 use spokewright::diagnostic::{counted, first_items};
-use spokewright::pipeline::{Remembered, Request};
+use spokewright::pipeline::Request;
 
 use super::speech::Speech;
 use super::status::{Refusal, Status};
@@ -27,8 +27,8 @@ pub(crate) fn check_support() -> Result<(), Refusal> {
     ))
 }
 
-/// One run, which takes over what it can from the run before it, and leaves as much.
-pub(crate) type Run<'r> = dyn FnMut(&mut Remembered) -> anyhow::Result<Status> + 'r;
+/// One run.
+pub(crate) type Run<'r> = dyn FnMut() -> anyhow::Result<Status> + 'r;
 
 /// Runs at once, and again whenever what `request` reads has changed. `doing` says what, as in `rendering`.
 #[cfg(feature = "watch")]
@@ -41,7 +41,6 @@ pub(crate) fn watch(
     use super::show;
     use spokewright::pipeline;
 
-    let mut remembered = Remembered::default();
     let mut events = events::Events::new()?;
     let mut input = events.follow(request)?;
     if let Some(missing) = input.missing().first() {
@@ -54,7 +53,7 @@ pub(crate) fn watch(
         .into());
     }
     loop {
-        match run(&mut remembered) {
+        match run() {
             Err(error) if super::status::is_broken_pipe(&error) => return Err(error),
             // Whatever is wrong may be right after the next change.
             Err(error) => {

@@ -29,7 +29,7 @@ pub(super) fn compare(opened: Opened, wanted: &[u8], buffer: &mut Vec<u8>) -> io
     if buffer.len() < room {
         buffer.resize(room, 0);
     }
-    let Opened { mut file, length, .. } = opened;
+    let Opened { mut file, length } = opened;
     let mut filled = 0_usize;
     while let Some(free) = buffer.get_mut(filled..room).filter(|free| !free.is_empty()) {
         match file.read(free) {

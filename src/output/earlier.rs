@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::directories::position;
 use super::error::OutputError;
+use super::hash::sha256;
 use super::inventory::{INVENTORY, Inventory};
 use super::place::open_to_read;
 use super::read::{InFile, read_file};
@@ -34,7 +35,7 @@ impl Earlier {
         };
         Ok(Self {
             root,
-            inventory: inventory.map(|found| found.inventory).unwrap_or_default(),
+            inventory: inventory.unwrap_or_default(),
         })
     }
 
@@ -60,7 +61,7 @@ impl Earlier {
         let mut buffer = Vec::new();
         if let Some(index) = position(tree, path) {
             tree.content(index, &mut buffer);
-            let wanted = tree.hash(index, &buffer);
+            let wanted = sha256(&buffer);
             if self.inventory.hashes(path).any(|listed| *listed == wanted) {
                 return Ok(None);
             }

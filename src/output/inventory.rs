@@ -15,7 +15,7 @@ use super::error::{Action, InventoryFault, OutputError};
 use super::hash::Hash;
 use super::root::Root;
 use super::tree::is_safe_path;
-use crate::beneath::{Entry as Found, Identity, Opened};
+use crate::beneath::{Entry as Found, Opened};
 
 /// The files that we wrote. Lists every file of ours except itself.
 pub const INVENTORY: &str = ".spokewright-inventory";
@@ -59,15 +59,8 @@ struct Entry {
     hash: Hash,
 }
 
-/// An inventory or a plan in an output.
-pub(super) struct OnDisk {
-    pub(super) inventory: Arc<Inventory>,
-    /// Its file when it was opened.
-    pub(super) file: Option<Identity>,
-}
-
 impl Inventory {
-    /// Reads an inventory or a plan in an output, and what file that is; `None` when there is none. Never follows a
+    /// Reads an inventory or a plan in an output; `None` when there is none. Never follows a
     /// symbolic link. What was read `before` is not parsed again if the file has the same bytes.
     ///
     /// # Errors
@@ -77,7 +70,7 @@ impl Inventory {
         root: &Root,
         name: &str,
         before: Option<&Arc<Self>>,
-    ) -> Result<Option<OnDisk>, OutputError> {
+    ) -> Result<Option<Arc<Self>>, OutputError> {
         let fault = |fault| OutputError::Inventory {
             path: root.shown(name),
             fault,
@@ -89,15 +82,7 @@ impl Inventory {
             Ok(None) => return Ok(None),
             Err(error) => return Err(failed(error)),
         }
-        let Opened {
-            mut file,
-            identity,
-            length,
-        } = root.directory.open(name).map_err(failed)?;
-        let on_disk = |inventory| OnDisk {
-            inventory,
-            file: identity,
-        };
+        let Opened { mut file, length } = root.directory.open(name).map_err(failed)?;
         let (mut same, mut piece) = (&[][..], Vec::new());
         if let Some(before) = before {
             let mut left = before.text.as_bytes();
@@ -105,7 +90,7 @@ impl Inventory {
                 piece.clear();
                 (&mut file).take(PIECE).read_to_end(&mut piece).map_err(failed)?;
                 match left.strip_prefix(piece.as_slice()) {
-                    Some([]) if piece.is_empty() => return Ok(Some(on_disk(Arc::clone(before)))),
+                    Some([]) if piece.is_empty() => return Ok(Some(Arc::clone(before))),
                     Some(rest) if !piece.is_empty() => left = rest,
                     _ => break,
                 }
@@ -115,7 +100,7 @@ impl Inventory {
         }
         let whole = same.chain(piece.as_slice()).chain(file);
         match Self::parse(whole, length).map_err(failed)? {
-            Ok(inventory) => Ok(Some(on_disk(Arc::new(inventory)))),
+            Ok(inventory) => Ok(Some(Arc::new(inventory))),
             Err((line, reason)) => Err(fault(reason.at(line))),
         }
     }
@@ -403,7 +388,7 @@ mod tests {
         let read = |text: &[u8], before| {
             std::fs::write(directory.path().join(INVENTORY), text).unwrap();
             let read = Inventory::read(&root, INVENTORY, before).unwrap();
-            read.expect("an inventory").inventory
+            read.expect("an inventory")
         };
         let line = |number: usize| {
             let mut line = Vec::new();

@@ -41,10 +41,6 @@ pub(crate) use inside::same_or_inside;
 pub use inventory::INVENTORY;
 pub(crate) use place::misplaced;
 pub use read::{TreeFile, TreeFiles, inventory_bytes, is_tree, read_tree, unwanted};
-#[cfg(feature = "git")]
-pub(crate) use scan::FILES_PER_TASK;
 pub use stream::stream;
 pub use tree::{FileKind, Tree, Turn};
 pub use write::{Change, ChangeKind, Options, Output, Summary, write, write_into};
-
-pub use crate::beneath::Identity;

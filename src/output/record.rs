@@ -9,15 +9,12 @@ use super::error::OutputError;
 use super::hash::Hash;
 use super::inventory::{INVENTORY, Inventory, PLAN};
 use super::root::Root;
-use crate::beneath::Identity;
 
 /// The inventory of the last complete run and the plan of an interrupted one, as far as they exist.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     inventory: Option<Arc<Inventory>>,
     plan: Option<Arc<Inventory>>,
-    /// The file of the inventory.
-    file: Option<Identity>,
 }
 
 impl Record {
@@ -28,11 +25,7 @@ impl Record {
     pub(super) fn read(root: &Root, before: Option<&Arc<Inventory>>) -> Result<Self, OutputError> {
         let inventory = Inventory::read(root, INVENTORY, before)?;
         let plan = Inventory::read(root, PLAN, None)?;
-        Ok(Self {
-            file: inventory.as_ref().and_then(|found| found.file),
-            inventory: inventory.map(|found| found.inventory),
-            plan: plan.map(|found| found.inventory),
-        })
+        Ok(Self { inventory, plan })
     }
 
     /// The inventory of the last complete run.
@@ -53,11 +46,6 @@ impl Record {
     /// The paths of both, those of each in ascending order.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.lists().flat_map(Inventory::iter).map(|(path, _)| path)
-    }
-
-    /// Whether a file that is read after the record will have another identity as soon as it changes.
-    pub(super) fn settles(&self, found: &Identity) -> bool {
-        self.file.is_some_and(|file| found.is_settled(&file))
     }
 
     /// Whether a path is on record, with whatever bytes.

@@ -6,9 +6,6 @@
 use std::borrow::Cow;
 use std::path::{Component, Path};
 
-use super::hash::{Hash, sha256};
-use crate::beneath::Identity;
-
 /// What a file is for. Streams contain only objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileKind {
@@ -64,21 +61,6 @@ pub trait Tree: Sync {
     fn owns(&self, _path: &str) -> bool {
         true
     }
-
-    /// The hash of the bytes of a file, which are `content`. A tree that knows it need not compute it.
-    fn hash(&self, _index: usize, content: &[u8]) -> Hash {
-        sha256(content)
-    }
-
-    /// The hash of the bytes of a file, if somebody vouches that the one on disk has exactly these: then it is not read.
-    /// `found` looks at the file.
-    fn vouched(&self, _index: usize, _found: &dyn Fn() -> Option<Identity>) -> Option<Hash> {
-        None
-    }
-
-    /// The file on disk was read, and has the wanted bytes. It will have another identity than `found` as soon as it
-    /// changes.
-    fn seen(&self, _index: usize, _found: &Identity) {}
 
     /// Appends the bytes of the file to `buffer`.
     fn content(&self, index: usize, buffer: &mut Vec<u8>);

@@ -416,7 +416,7 @@ impl<'s> Unread<'s> {
             };
             let text = source
                 .and_then(|source| sources.file(source))
-                .map(|file| &*file.text);
+                .map(|file| file.text.as_str());
             let kinds: BTreeSet<&str> = text.into_iter().flat_map(kinds_in).collect();
             unread.is_anything |= kinds.is_empty();
             let words = text.unwrap_or_default().split(is_between_words).collect();

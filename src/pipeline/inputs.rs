@@ -158,8 +158,6 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         namespace: request.namespace.clone(),
         taught: config.profiles.iter().filter_map(kind_of_profile).collect(),
         controller_name: Some(config.controller_name.clone()),
-        by_catalog: request.examined.by_catalog.clone(),
-        by_metadata: request.examined.by_metadata.clone(),
         progress: request.progress.clone(),
     };
     findings.share_texts();
@@ -187,7 +185,6 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
             clusters,
             shard: request.shard,
         },
-        examined: request.examined.clone(),
         progress: request.progress.clone(),
         work_kind: request.work_kind,
         is_stream: is_stream(request),
@@ -326,7 +323,6 @@ fn wanted(request: &Request, places: Whereabouts, config: &RenderConfig, output:
         exclude: config.exclude.clone(),
         root: places.root,
         keeps_values: request.keeps_values,
-        known: request.known.clone(),
         progress: request.progress.clone(),
     }
 }

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use ocm_placement::{self as placement, Inventory, Mode};
 
 use super::origins;
-use super::request::Examined;
 use super::suppress::{About, Suppressions};
 use crate::api::config::{PlacementMode, RenderConfig};
 use crate::diagnostic::{Code, Finding, Findings, Severity, SeverityOverride, Warnings};
@@ -43,8 +42,6 @@ pub struct Loaded {
     pub placement_options: placement::Options,
     /// `--clusters` and `--shard`.
     pub selection: Selection,
-    /// The objects that nothing is wrong with.
-    pub(super) examined: Examined,
     /// The observer of progress.
     pub progress: Progress,
     /// `--work-kind`.

@@ -110,9 +110,7 @@ impl<'a> Teaching<'a> {
             let finding = self.loaded.findings.iter().nth(*position)?;
             return Some(finding.message.to_string());
         }
-        let by_rules = &self.loaded.examined.by_rules;
-        let broken = by_rules.judge(object, || rules::broken(object));
-        let mut errors = broken
+        let mut errors = rules::broken(object)
             .into_iter()
             .filter(|finding| finding.severity == Severity::Error);
         errors.next().map(|finding| finding.message.to_string())
@@ -198,8 +196,7 @@ pub(super) fn attach<'a>(placed: &Placed<'a>, findings: &mut Findings) -> Attach
     let synced = |kind, node| is_synced(&attachments.topology, (kinds, routes), kind, node);
     let mut said = loaded.findings.clone();
     said.extend(findings.iter().cloned());
-    let said = (&said, &loaded.examined.by_rules);
-    report_broken_rules(attachments, hub, ours, synced, said, findings);
+    report_broken_rules(attachments, hub, ours, synced, &said, findings);
     if loaded.asks_for(Code::ROUTE_SHADOWED) {
         report_shadowed(attachments, ours, findings);
     }

@@ -1,7 +1,6 @@
 //! What a run is asked for.
 //!
-//! Owns: [`Request`]. Flows in: a command line, what inputs that are compared know of each other. Flows out: the same as
-//! data. Must not know: which files there are, how anything is read.
+//! Owns: [`Request`]. Flows in: a command line. Flows out: the same as data. Must not know: which files there are, how anything is read.
 
 use std::path::PathBuf;
 
@@ -9,10 +8,8 @@ use ocm_placement as placement;
 
 use crate::api::config::{HubObjects, PlacementMode, PlacementSource, Secrets};
 use crate::diagnostic::Warnings;
-use crate::object::Faultless;
 use crate::progress::Progress;
 use crate::render::{Shard, WorkKind};
-use crate::source;
 
 /// The values of a command line.
 #[derive(Debug, Clone, Default)]
@@ -58,42 +55,9 @@ pub struct Request {
     pub skip: Vec<PathBuf>,
     /// Whether output trees that the configuration does not name are reported, wherever they are below its directory.
     pub search_outputs: bool,
-    /// Whether an input that is compared with this one may take over what is read ([`ReadBefore`](source::ReadBefore)), or
-    /// a later run ([`Remembered`](super::Remembered)).
+    /// Whether an input that is compared with this one may take over what is read
+    /// ([`ReadBefore`](crate::source::ReadBefore)).
     pub keeps_values: bool,
-    /// What an earlier run of this process has read.
-    pub known: source::KnownTexts,
-    /// What inputs that share values know of them together.
-    pub examined: Examined,
     /// The observer of progress.
     pub progress: Progress,
-}
-
-/// The objects that nothing is wrong with, by themselves: a base need not examine what it takes over.
-#[derive(Debug, Clone, Default)]
-pub struct Examined {
-    pub(super) by_catalog: Faultless,
-    pub(super) by_metadata: Faultless,
-    /// By the rules of their kind.
-    pub(super) by_rules: Faultless,
-}
-
-impl Examined {
-    /// For inputs that are compared.
-    #[must_use]
-    pub fn shared() -> Self {
-        Self {
-            by_catalog: Faultless::remembering(),
-            by_metadata: Faultless::remembering(),
-            by_rules: Faultless::remembering(),
-        }
-    }
-
-    pub(super) fn next(&self) -> Self {
-        Self {
-            by_catalog: self.by_catalog.next(),
-            by_metadata: self.by_metadata.next(),
-            by_rules: self.by_rules.next(),
-        }
-    }
 }

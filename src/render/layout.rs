@@ -5,15 +5,13 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
 
-use super::known_files::{Known, KnownFile, KnownFiles};
 use super::kustomization::kustomization;
 use super::plan::{Plan, REPLICA_SETS, ReplicaSet, Work, WorkId};
 use super::rbac::Rights;
 use super::selection::Selection;
 use crate::object::well_known::HUB_DIRECTORY;
-use crate::output::{FileKind, Hash, Identity, Tree, Turn, sha256};
+use crate::output::{FileKind, Tree, Turn};
 use crate::parallel;
 
 const KUSTOMIZATION: &str = "kustomization.yaml";
@@ -32,14 +30,7 @@ pub struct Layout<'a> {
     all_clusters: Vec<String>,
     selection: Selection,
     files: Vec<File>,
-    /// What is taken over from an earlier run, if there may be one.
-    known: Option<Known<'a>>,
-    /// What a later run may take over, by file; none if there is no later run.
-    kept: Vec<Kept>,
 }
-
-/// What a later run may take over of a file: its hash, and the file on disk with these bytes.
-type Kept = (OnceLock<Hash>, OnceLock<Identity>);
 
 /// One file; numbers instead of paths, because a fleet has a hundred thousand of them.
 #[derive(Debug, Clone, Copy)]
@@ -91,8 +82,6 @@ impl<'a> Layout<'a> {
             all_clusters: if sets.is_none() { all_clusters } else { Vec::new() },
             selection,
             files: Vec::new(),
-            known: None,
-            kept: Vec::new(),
         };
         layout.files = layout.sorted_files();
         layout
@@ -132,42 +121,6 @@ impl<'a> Layout<'a> {
     #[must_use]
     pub fn plan(&self) -> &'a Plan {
         self.plan
-    }
-
-    /// Takes over what is known of the files that an earlier run rendered with the same bytes, and keeps what becomes
-    /// known for a later one.
-    #[must_use]
-    pub fn after(mut self, earlier: &'a KnownFiles) -> Self {
-        self.known = Some(Known::new(self.plan, earlier));
-        self.kept = self.files.iter().map(|_| Kept::default()).collect();
-        self
-    }
-
-    /// The files of the works that somebody asked for, for [`KnownFiles`].
-    #[must_use]
-    pub fn into_known(self) -> Vec<Vec<Option<KnownFile>>> {
-        let of_cluster = |(_, works): &(&str, &[WorkId])| vec![None; works.len()];
-        let mut files: Vec<Vec<Option<KnownFile>>> = self.clusters.iter().map(of_cluster).collect();
-        for (file, (hash, seen)) in self.files.iter().zip(self.kept) {
-            if let File::Work { cluster, work } = file
-                && let Some(of_cluster) = files.get_mut(*cluster as usize)
-                && let Some(slot) = of_cluster.get_mut(*work as usize)
-            {
-                let seen = seen.into_inner();
-                *slot = hash.into_inner().map(|hash| KnownFile { hash, seen });
-            }
-        }
-        files
-    }
-
-    /// What is known of the file of a work that an earlier run rendered with the same bytes.
-    fn known(&self, index: usize) -> Option<KnownFile> {
-        match (&self.known, self.files.get(index)?) {
-            (Some(known), File::Work { cluster, work }) => {
-                known.get(*cluster, self.work_id(*cluster, *work)?)
-            }
-            _ => None,
-        }
     }
 
     /// The number of a work on a cluster.
@@ -262,30 +215,6 @@ impl Tree for Layout<'_> {
         }
     }
 
-    fn hash(&self, index: usize, content: &[u8]) -> Hash {
-        let hash = || {
-            self.known(index)
-                .map_or_else(|| sha256(content), |known| known.hash)
-        };
-        self.kept
-            .get(index)
-            .map_or_else(hash, |(kept, _)| *kept.get_or_init(hash))
-    }
-
-    fn vouched(&self, index: usize, found: &dyn Fn() -> Option<Identity>) -> Option<Hash> {
-        let known = self.known(index)?;
-        let seen = known.seen.filter(|seen| found().as_ref() == Some(seen))?;
-        let (hash, kept) = self.kept.get(index)?;
-        kept.get_or_init(|| seen);
-        Some(*hash.get_or_init(|| known.hash))
-    }
-
-    fn seen(&self, index: usize, found: &Identity) {
-        if let Some((_, kept)) = self.kept.get(index) {
-            kept.get_or_init(|| *found);
-        }
-    }
-
     fn content(&self, index: usize, buffer: &mut Vec<u8>) {
         match self.files.get(index) {
             Some(File::Root) => buffer.extend(kustomization(&self.root_resources()).bytes()),
@@ -371,72 +300,6 @@ mod tests {
             text: work_text(&parts, None),
             manifests: Vec::new(),
             rights: Rights::new(),
-        }
-    }
-
-    /// The works of a cluster, each with something that is in its text.
-    fn plan(works: &[(&str, &str)]) -> Plan {
-        let mut plan = Plan::default();
-        let works = works.iter().map(|(name, text)| plan.works.push(work(name, text)));
-        let works: Vec<WorkId> = works.collect();
-        plan.clusters.insert("a".to_owned(), works);
-        plan
-    }
-
-    const FILE: Identity = Identity {
-        size: 1,
-        modified: (2, 3),
-        changed: (4, 5),
-        device: 6,
-        inode: 7,
-        user: 8,
-        group: 9,
-    };
-
-    #[test]
-    fn a_later_run_vouches_for_a_file_that_was_seen_with_the_bytes_that_it_wants() {
-        let earlier = plan(&[("changed", "x"), ("same", "x"), ("unseen", "x")]);
-        let clusters = || vec!["a".to_owned()];
-        let index = |layout: &Layout<'_>, name: &str| {
-            let path = format!("a/{name}.yaml");
-            (0..layout.len()).find(|index| layout.path(*index) == path)
-        };
-        let nothing = KnownFiles::default();
-        let layout = Layout::new(&earlier, clusters()).after(&nothing);
-        for number in 0..layout.len() {
-            let mut bytes = Vec::new();
-            layout.content(number, &mut bytes);
-            layout.hash(number, &bytes);
-            assert_eq!(layout.vouched(number, &|| Some(FILE)), None);
-            if Some(number) != index(&layout, "unseen") {
-                layout.seen(number, &FILE);
-            }
-        }
-        let mut known = layout.into_known();
-        for _ in 0..3 {
-            let earlier = plan(&[("changed", "x"), ("same", "x"), ("unseen", "x")]);
-            let files = KnownFiles::new(earlier, known);
-            let later = plan(&[("changed", "y"), ("new", "x"), ("same", "x"), ("unseen", "x")]);
-            let layout = Layout::new(&later, clusters()).after(&files);
-            let vouched = |found: Option<Identity>| -> Vec<String> {
-                let numbers = 0..layout.len();
-                let vouched = numbers.filter(|number| layout.vouched(*number, &|| found).is_some());
-                vouched.map(|number| layout.path(number).into_owned()).collect()
-            };
-            let other = Identity { inode: 8, ..FILE };
-            assert!(vouched(None).is_empty() && vouched(Some(other)).is_empty());
-            assert_eq!(vouched(Some(FILE)), ["a/same.yaml"]);
-            let number = index(&layout, "same").unwrap();
-            let mut bytes = Vec::new();
-            layout.content(number, &mut bytes);
-            assert_eq!(layout.vouched(number, &|| Some(FILE)), Some(sha256(&bytes)));
-            // What was taken over is known for the run after it, too.
-            let [of_cluster] = &layout.into_known()[..] else {
-                panic!("one cluster");
-            };
-            let same = of_cluster[2];
-            assert!(same.is_some_and(|file| file.seen == Some(FILE) && file.hash == sha256(&bytes)));
-            known = vec![vec![None, same, None]];
         }
     }
 

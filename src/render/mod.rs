@@ -46,7 +46,6 @@ mod assemble;
 mod kustomization;
 mod selection;
 
-mod known_files;
 mod layout;
 
 mod flux;
@@ -60,7 +59,6 @@ pub use decision_files::{decision_file, decision_files};
 pub use flux::FluxKustomizations;
 pub use input::WorkKind;
 pub(crate) use input::{Contents, Input, Settings};
-pub use known_files::{KnownFile, KnownFiles};
 pub use layout::Layout;
 pub(crate) use names::MANIFEST_KEY_LABEL;
 pub(crate) use names::{manifest_key, work_name};

@@ -3,10 +3,9 @@
 //! Owns: their manifests. Flows in: the other manifests of a work. Flows out: one for each namespace in them.
 //! Must not know: why a Namespace needs its labels.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use apimachinery::NameMap;
 use kube_json::Value;
 
 use super::manifest::Manifest;
@@ -16,7 +15,7 @@ use crate::sync::NamespaceLabels;
 #[derive(Debug)]
 pub(crate) struct Namespaces<'l> {
     labels: &'l NamespaceLabels,
-    made: RwLock<NameMap<String, Arc<Manifest>>>,
+    made: RwLock<HashMap<String, Arc<Manifest>>>,
 }
 
 impl<'l> Namespaces<'l> {

@@ -26,7 +26,6 @@
 pub mod duration;
 mod field;
 mod identity;
-mod name_map;
 pub mod names;
 mod pattern;
 pub mod pointer;
@@ -37,7 +36,6 @@ mod work;
 
 pub use field::{Field, Mismatch};
 pub use identity::{ApiVersion, GroupKind, Identity, core_group};
-pub use name_map::{NameHash, NameMap, NameSet};
 pub use pattern::{ParsedPattern, Pattern, PatternError};
 pub use quantity::{Quantity, QuantityError};
 pub use selector::{

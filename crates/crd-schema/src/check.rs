@@ -1,21 +1,18 @@
 //! Checks a value against its schema: everything except CEL rules.
 //!
-//! Owns: the structural rules of an API server and their wording. Flows in: a compiled schema and a value, completed or as
-//! it was written. Flows out: violations in the order of the completed value's fields. Must not know: how either was made.
+//! Owns: the structural rules of an API server and their wording. Flows in: a compiled schema and a completed value. Flows
+//! out: violations in the order of the value's fields. Must not know: how either was made.
 
 mod resource;
 mod scalar;
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use apimachinery::{Allowance, Work};
 use kube_json::{Map, Text, Value, json};
 
-use crate::accepted::Accepted;
 use crate::compile::compile;
-use crate::complete;
 use crate::format::Format;
 use crate::metadata;
 use crate::node::{Additional, Below, ListType, Node, Type};
@@ -37,45 +34,10 @@ pub(crate) fn check(
     value: &Value,
     allowance: &mut Allowance<'_>,
 ) -> Vec<Violation> {
-    let metadata = (metadata, Metadata::Judged);
-    checked(node, metadata, value, Form::Stored, None, allowance)
-}
-
-/// What is asked of the metadata of an object.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Metadata {
-    /// All that Kubernetes asks of it.
-    Judged,
-    /// Only its fields and their types: somebody else judges the values.
-    OnlyFields,
-}
-
-/// As [`check`], for a value that is not completed, and as if it was. What is `accepted` is not looked at again.
-pub(crate) fn check_as_written<'v>(
-    node: &'v Node,
-    metadata: (&Node, Metadata),
-    value: &'v Value,
-    accepted: Option<&mut Accepted<'v>>,
-    allowance: &mut Allowance<'_>,
-) -> Vec<Violation> {
-    checked(node, metadata, value, Form::Written, accepted, allowance)
-}
-
-fn checked(
-    node: &Node,
-    (metadata, of_metadata): (&Node, Metadata),
-    value: &Value,
-    form: Form,
-    accepted: Option<&mut Accepted<'_>>,
-    allowance: &mut Allowance<'_>,
-) -> Vec<Violation> {
     let mut walk = Walk {
         violations: Vec::new(),
         metadata,
-        of_metadata,
         allowance,
-        accepted,
-        form,
         limit: VIOLATIONS_MAX,
         pointers: 0,
         explains: true,
@@ -112,23 +74,11 @@ enum Mode {
     ValuesOnly,
 }
 
-/// Whether a value is completed by the level that judges it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// Defaults are filled in, and the nulls that an API server drops are gone.
-    Stored,
-    /// Not so; it is judged as if they were.
-    Written,
-}
-
-struct Walk<'s, 'w, 'a> {
+struct Walk<'s, 'w> {
     violations: Vec<Violation>,
     metadata: &'s Node,
-    of_metadata: Metadata,
     /// The allowance of the object, including trials.
     allowance: &'s mut Allowance<'w>,
-    accepted: Option<&'s mut Accepted<'a>>,
-    form: Form,
     limit: usize,
     /// Bytes of the pointers of the violations.
     pointers: usize,
@@ -161,7 +111,7 @@ impl Place {
     }
 }
 
-impl<'w, 'a> Walk<'_, 'w, 'a> {
+impl<'w> Walk<'_, 'w> {
     fn push(&mut self, path: &Path<'_>, blocks_rules: bool, message: impl FnOnce() -> String) {
         self.push_with_help(path, blocks_rules, || (message(), None));
     }
@@ -224,28 +174,7 @@ impl<'w, 'a> Walk<'_, 'w, 'a> {
         }
         match value {
             Value::Null if node.nullable => {}
-            Value::Object(fields) if self.form == Form::Written && mode == Mode::Strict => {
-                self.once(node, value, fields, path);
-            }
             _ => self.judge(node, value, path, mode),
-        }
-    }
-
-    /// Judges a mapping, unless it is known to be right.
-    #[inline(never)]
-    fn once(&mut self, node: &Node, value: &Value, fields: &Map, path: &Path<'_>) {
-        let address = fields.address();
-        if let (Some(accepted), Some(address)) = (&self.accepted, address)
-            && accepted.has(node, address)
-        {
-            return;
-        }
-        let before = self.violations.len();
-        self.judge(node, value, path, Mode::Strict);
-        if let (Some(accepted), Some(address)) = (&mut self.accepted, address)
-            && self.violations.len() == before
-        {
-            accepted.add(node, address);
         }
     }
 
@@ -277,86 +206,10 @@ impl<'w, 'a> Walk<'_, 'w, 'a> {
     fn whole(&mut self, node: &Node, value: &Value, path: &Path<'_>, mode: Mode) {
         // A wrong type does not end it: what binds values of any type is asked all the same.
         self.by_type(node, value, path, mode);
-        let whole = self.stored(node, value);
-        self.stored_form(|walk| {
-            if let Some(allowed) = &node.allowed {
-                walk.allowed(allowed, &whole, path);
-            }
-            walk.combinators(node, &whole, path);
-        });
-    }
-
-    /// A value as this level completes it.
-    fn stored<'v>(&self, node: &Node, value: &'v Value) -> Cow<'v, Value> {
-        match (self.form, value) {
-            (Form::Written, Value::Object(_) | Value::Array(_)) => complete::completed(node, value),
-            _ => Cow::Borrowed(value),
+        if let Some(allowed) = &node.allowed {
+            self.allowed(allowed, value, path);
         }
-    }
-
-    /// Judges values that no level of what follows completes.
-    fn stored_form(&mut self, judge: impl FnOnce(&mut Self)) {
-        let form = std::mem::replace(&mut self.form, Form::Stored);
-        judge(self);
-        self.form = form;
-    }
-
-    /// The value that counts where a member of a mapping is, by the level of that member: a null may count as its default, or
-    /// as nothing.
-    fn member<'v>(&self, level: Option<&'v Node>, value: &'v Value) -> Option<&'v Value> {
-        match level.filter(|level| value.is_null() && !level.nullable) {
-            Some(level) if self.form == Form::Written => level.default.as_ref(),
-            _ => Some(value),
-        }
-    }
-
-    /// The member of a mapping that counts under a name.
-    fn named<'v>(&self, node: &'v Node, fields: &'v Map, name: &str) -> Option<&'v Value> {
-        match fields.get(name) {
-            Some(value) if !value.is_null() => Some(value),
-            Some(null) => self.member(node.child(name), null),
-            None if self.form == Form::Written => node.properties.get(name)?.default.as_ref(),
-            None => None,
-        }
-    }
-
-    /// The same, as its level completes it.
-    fn named_whole<'v>(&self, node: &'v Node, fields: &'v Map, name: &str) -> Option<Cow<'v, Value>> {
-        let value = self.named(node, fields, name)?;
-        let level = node.child(name);
-        Some(level.map_or(Cow::Borrowed(value), |level| self.stored(level, value)))
-    }
-
-    /// How many members count.
-    fn count(&self, node: &Node, fields: &Map) -> usize {
-        if self.form == Form::Stored {
-            return fields.len();
-        }
-        let there = fields
-            .iter()
-            .filter(|(name, value)| self.member(node.child(name), value).is_some());
-        let absent = node
-            .properties
-            .at(&node.with_default)
-            .filter(|(name, _)| !fields.contains_key(name));
-        there.count().saturating_add(absent.count())
-    }
-
-    /// The properties whose default this schema itself refuses.
-    fn with_refused_default<'n>(&mut self, node: &'n Node) -> &'n [usize] {
-        node.with_refused_default.get_or_init(|| {
-            let is_refused = |position: &&usize| {
-                let mut properties = node.properties.at(std::slice::from_ref(*position));
-                properties.any(|(_, property)| {
-                    let mut walk = self.aside(Form::Written, 1);
-                    if let Some(default) = &property.default {
-                        walk.value(property, default, &Path::Root, Mode::Strict);
-                    }
-                    !walk.violations.is_empty()
-                })
-            };
-            node.with_default.iter().filter(is_refused).copied().collect()
-        })
+        self.combinators(node, value, path);
     }
 
     /// Reports a wrong type; `false` means that it was wrong.
@@ -402,12 +255,11 @@ impl<'w, 'a> Walk<'_, 'w, 'a> {
     #[inline(never)]
     fn mapping(&mut self, node: &Node, fields: &Map, path: &Path<'_>, mode: Mode) {
         for name in &node.required {
-            if self.named(node, fields, name).is_none() {
+            if !fields.contains_key(name) {
                 self.required(&Path::Key(path, name));
             }
         }
-        let is_counted = node.max_properties.or(node.min_properties).is_some();
-        let count = if is_counted { self.count(node, fields) } else { 0 };
+        let count = fields.len();
         if let Some(limit) = node.max_properties.filter(|limit| exceeds(count, *limit)) {
             self.push(path, true, || {
                 format!("Too many: {count}: must have at most {limit} items")
@@ -424,26 +276,7 @@ impl<'w, 'a> Walk<'_, 'w, 'a> {
         if node.resource && mode == Mode::Strict {
             self.resource(node, fields, path);
         }
-        let refused = match self.form {
-            Form::Written if !node.with_default.is_empty() => self.with_refused_default(node),
-            _ => &[],
-        };
-        if refused.is_empty() {
-            for (name, value) in fields {
-                self.field(node, (name, value), path, mode);
-            }
-        } else {
-            self.with_defaults(node, refused, fields, path, mode);
-        }
-    }
-
-    /// The members of a mapping, and the defaults of these properties where it has none.
-    #[cold]
-    fn with_defaults(&mut self, node: &Node, refused: &[usize], fields: &Map, path: &Path<'_>, mode: Mode) {
-        let refused = node.properties.at(refused);
-        let defaults = refused.filter_map(|(name, property)| Some((name, property.default.as_ref()?)));
-        let all: BTreeMap<&Text, &Value> = defaults.chain(fields).collect();
-        for (name, value) in all {
+        for (name, value) in fields {
             self.field(node, (name, value), path, mode);
         }
     }
@@ -458,9 +291,7 @@ impl<'w, 'a> Walk<'_, 'w, 'a> {
                 let child: &Node = child;
                 // Metadata is checked as ObjectMeta; its schema in a CRD may only narrow values.
                 let mode = if implied { Mode::ValuesOnly } else { mode };
-                if let Some(value) = self.member(Some(child), value) {
-                    self.value(child, value, &here, mode);
-                }
+                self.value(child, value, &here, mode);
             }
             (None, Additional::Unknown) if mode == Mode::Strict && !implied && !node.preserve_unknown => {
                 self.unknown(node, name, &here);
@@ -499,11 +330,8 @@ impl<'w, 'a> Walk<'_, 'w, 'a> {
                 )
             });
         }
-        let level = node.items.as_deref();
-        if let Some(level) = level {
+        if let Some(level) = node.items.as_deref() {
             for (index, item) in items.iter().enumerate() {
-                // A null without a default stays, so that no item moves.
-                let item = self.member(Some(level), item).unwrap_or(item);
                 self.value(level, item, &Path::Index(path, index), mode);
             }
         }
@@ -516,9 +344,7 @@ impl<'w, 'a> Walk<'_, 'w, 'a> {
     /// A list whose items differ, or their keys do.
     #[inline(never)]
     fn set(&mut self, node: &Node, items: &[Value], path: &Path<'_>) {
-        let level = node.items.as_deref();
-        let whole = |walk: &Self, item: &Value| walk.item(level, item).to_string();
-        if node.unique_items && has_repeat(items.iter().map(|item| whole(self, item))) {
+        if node.unique_items && has_repeat(items.iter().map(Value::to_string)) {
             self.push(path, false, || {
                 format!(
                     "Invalid value: {} in body shouldn't contain duplicates",
@@ -528,46 +354,16 @@ impl<'w, 'a> Walk<'_, 'w, 'a> {
         }
         match &node.list_type {
             ListType::Atomic => {}
-            ListType::Set => self.repeats(items, path, &[], whole),
-            ListType::Map(keys) => {
-                self.repeats(items, path, keys, |walk, item| walk.key_of(level, item, keys));
-            }
+            ListType::Set => self.repeats(items, path, &[], Value::to_string),
+            ListType::Map(keys) => self.repeats(items, path, keys, |item| key_of(item, keys)),
         }
     }
 
-    /// An item of a list as the level of its items completes it.
-    fn item<'v>(&self, level: Option<&'v Node>, item: &'v Value) -> Cow<'v, Value> {
-        let counted = self.member(level, item).unwrap_or(item);
-        level.map_or(Cow::Borrowed(counted), |level| self.stored(level, counted))
-    }
-
-    /// The key fields of an item of a list map, as JSON; a field that is missing is left out. Two items that lack the same
-    /// key are equal: kubernetes/kubernetes
-    /// staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype/validation.go@v1.34.1.
-    fn key_of(&self, level: Option<&Node>, item: &Value, keys: &[String]) -> String {
-        let item = self.member(level, item).unwrap_or(item);
-        let field = |key: &str| match level {
-            Some(level) => self.named_whole(level, item.as_object()?, key),
-            None => item.get(key).map(Cow::Borrowed),
-        };
-        let fields: Map = keys
-            .iter()
-            .filter_map(|key| Some((key.clone(), field(key)?.into_owned())))
-            .collect();
-        Value::Object(fields).to_string()
-    }
-
     /// One violation for every item that repeats the key of an earlier one.
-    fn repeats(
-        &mut self,
-        items: &[Value],
-        path: &Path<'_>,
-        keys: &[String],
-        key: impl Fn(&Self, &Value) -> String,
-    ) {
+    fn repeats(&mut self, items: &[Value], path: &Path<'_>, keys: &[String], key: impl Fn(&Value) -> String) {
         let mut seen = HashSet::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
-            let key = key(self, item);
+            let key = key(item);
             if seen.contains(&key) {
                 let message = format!("Duplicate value: {}", shorten(&key));
                 let kind = ViolationKind::Duplicate { keys: keys.to_vec() };
@@ -637,20 +433,17 @@ impl<'w, 'a> Walk<'_, 'w, 'a> {
     }
 
     fn trial(&mut self, node: &Node, value: &Value, path: &Path<'_>, limit: usize) -> Vec<Violation> {
-        let mut walk = self.aside(Form::Stored, limit);
+        let mut walk = self.aside(limit);
         walk.value(node, value, path, Mode::ValuesOnly);
         walk.violations
     }
 
     /// A walk whose violations are nobody's yet.
-    const fn aside(&mut self, form: Form, limit: usize) -> Walk<'_, 'w, 'a> {
+    const fn aside(&mut self, limit: usize) -> Walk<'_, 'w> {
         Walk {
             violations: Vec::new(),
             metadata: self.metadata,
-            of_metadata: self.of_metadata,
             allowance: self.allowance,
-            accepted: None,
-            form,
             limit,
             pointers: 0,
             explains: false,
@@ -759,6 +552,16 @@ fn exceeds(count: usize, limit: u64) -> bool {
 
 fn falls_short(count: usize, limit: u64) -> bool {
     u64::try_from(count).is_ok_and(|count| count < limit)
+}
+
+/// The key fields of an item of a list map, as JSON; a field that is missing is left out. Two items that lack the same key
+/// are equal: kubernetes/kubernetes
+/// staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype/validation.go@v1.34.1.
+fn key_of(item: &Value, keys: &[String]) -> String {
+    let fields = keys
+        .iter()
+        .filter_map(|key| Some((key.clone(), item.get(key)?.clone())));
+    Value::Object(fields.collect()).to_string()
 }
 
 fn has_repeat(mut items: impl Iterator<Item = String>) -> bool {

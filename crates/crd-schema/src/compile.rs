@@ -4,13 +4,14 @@
 //! Flows out: [`Node`]s, and a [`SchemaProblem`] for each keyword that cannot be used.
 //! Must not know: values that will be checked.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use apimachinery::{PatternError, Work, pointer};
 use kube_json::{Map, Number, Text, Value};
 
 use crate::format::Format;
-use crate::node::{Additional, Below, Bound, ListType, Node, Properties, Type};
+use crate::node::{Additional, Below, Bound, ListType, Node, Type};
 use crate::packed::Packed;
 use crate::pattern::Pattern;
 use crate::problem::SchemaProblem;
@@ -202,7 +203,6 @@ impl Compiler {
             defaults_below: false,
             with_default: Vec::new(),
             with_default_below: Vec::new(),
-            with_refused_default: OnceLock::new(),
             steps: 0,
             judges_whole: false,
             rules_below: false,
@@ -257,9 +257,9 @@ impl Compiler {
         (kind, nullable)
     }
 
-    fn properties(&mut self, fields: &Map, at: &str, depth: usize) -> Properties {
+    fn properties(&mut self, fields: &Map, at: &str, depth: usize) -> BTreeMap<Text, Below> {
         match fields.get("properties") {
-            None | Some(Value::Null) => Properties::default(),
+            None | Some(Value::Null) => BTreeMap::new(),
             Some(Value::Object(properties)) => properties
                 .iter()
                 .map(|(name, schema)| {
@@ -269,7 +269,7 @@ impl Compiler {
                 .collect(),
             Some(_) => {
                 self.problem(format!("{at}/properties"), "properties must be a mapping");
-                Properties::default()
+                BTreeMap::new()
             }
         }
     }

@@ -72,7 +72,7 @@ pub(crate) fn complete(
     match value {
         Value::Object(fields) => {
             let mut absent = Vec::new();
-            for (name, property) in node.properties.at(&node.with_default) {
+            for (name, property) in node.named(&node.with_default) {
                 let is_absent = match fields.get(name) {
                     None => true,
                     Some(present) => present.is_null() && !property.nullable,
@@ -82,11 +82,11 @@ pub(crate) fn complete(
                 }
             }
             if !absent.is_empty() {
-                fields.insert_all(absent);
+                fields.extend(absent);
             }
             if !nulls && matches!(node.additional, Additional::Unknown | Additional::Any) {
                 // Only what may get a default is visited, because visiting to change makes a copy.
-                for (name, schema) in node.properties.at(&node.with_default_below) {
+                for (name, schema) in node.named(&node.with_default_below) {
                     if let Some(field) = fields.get_mut(name) {
                         complete(schema, field, nulls, allowance)?;
                     }

@@ -28,7 +28,6 @@
     )
 )]
 
-mod accepted;
 #[cfg(feature = "cel")]
 mod asked;
 mod check;
@@ -55,7 +54,6 @@ mod violation;
 #[cfg(test)]
 mod tests;
 
-pub use accepted::Accepted;
 pub use apimachinery::Work;
 pub use check::check_metadata;
 pub use crd::{Crd, CrdVersion, Scope};

@@ -9,7 +9,7 @@ use std::ops::Deref;
 use std::sync::OnceLock;
 
 use apimachinery::pointer;
-use kube_json::{Names, Number, Text, Value};
+use kube_json::{Number, Text, Value};
 
 use crate::format::Format;
 use crate::packed::Packed;
@@ -125,45 +125,6 @@ impl Deref for Below {
     }
 }
 
-/// The properties of a level, by name.
-#[derive(Debug, Default)]
-pub(crate) struct Properties {
-    names: Names,
-    levels: Box<[Below]>,
-}
-
-impl Properties {
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.levels.is_empty()
-    }
-
-    pub(crate) fn get(&self, name: &str) -> Option<&Below> {
-        self.levels.get(self.names.position(name)?)
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Text, &Below)> {
-        self.names.as_slice().iter().zip(&self.levels)
-    }
-
-    /// These of [`Self::iter`].
-    pub(crate) fn at(&self, positions: &[usize]) -> impl Iterator<Item = (&Text, &Below)> {
-        let at =
-            |position: &usize| Some((self.names.as_slice().get(*position)?, self.levels.get(*position)?));
-        positions.iter().filter_map(at)
-    }
-}
-
-impl FromIterator<(Text, Below)> for Properties {
-    fn from_iter<I: IntoIterator<Item = (Text, Below)>>(properties: I) -> Self {
-        let sorted: BTreeMap<Text, Below> = properties.into_iter().collect();
-        let (names, levels): (Vec<_>, Vec<_>) = sorted.into_iter().unzip();
-        Self {
-            names: Names::from_sorted(names),
-            levels: levels.into(),
-        }
-    }
-}
-
 /// One level of a compiled schema.
 #[derive(Debug)]
 #[expect(
@@ -174,7 +135,7 @@ pub(crate) struct Node {
     pub(crate) kind: Option<Type>,
     pub(crate) nullable: bool,
     pub(crate) int_or_string: bool,
-    pub(crate) properties: Properties,
+    pub(crate) properties: BTreeMap<Text, Below>,
     pub(crate) additional: Additional,
     pub(crate) required: Vec<String>,
     pub(crate) items: Option<Below>,
@@ -204,12 +165,10 @@ pub(crate) struct Node {
     pub(crate) default: Option<Value>,
     /// Whether anything at or below this level has a default.
     pub(crate) defaults_below: bool,
-    /// The properties that have a default of their own, in order.
-    pub(crate) with_default: Vec<usize>,
-    /// The properties that have a default at or below them, in order.
-    pub(crate) with_default_below: Vec<usize>,
-    /// Those of `with_default` whose default this schema itself refuses: known when a value first lacks a field here.
-    pub(crate) with_refused_default: OnceLock<Box<[usize]>>,
+    /// The properties that have a default of their own.
+    pub(crate) with_default: Vec<Text>,
+    /// The properties that have a default at or below them.
+    pub(crate) with_default_below: Vec<Text>,
     /// What it costs to look at one value, in steps.
     pub(crate) steps: u64,
     /// Whether an enum or a choice judges the value as a whole.
@@ -222,10 +181,9 @@ pub(crate) struct Node {
 impl Node {
     /// Notes what follows from all that is below, because each object asks for it.
     pub(crate) fn note(&mut self) {
-        let of = |test: fn(&Below) -> bool| -> Vec<usize> {
-            let properties = self.properties.iter().enumerate();
-            let properties = properties.filter(|(_, (_, property))| test(property));
-            properties.map(|(position, _)| position).collect()
+        let of = |test: fn(&Below) -> bool| -> Vec<Text> {
+            let properties = self.properties.iter().filter(|(_, property)| test(property));
+            properties.map(|(name, _)| name.clone()).collect()
         };
         self.with_default = of(Below::has_default);
         self.with_default_below = of(Below::has_default_below);
@@ -235,6 +193,13 @@ impl Node {
         let choices = [&self.all_of, &self.any_of, &self.one_of];
         let is_chosen = self.not.is_some() || choices.iter().any(|choices| !choices.is_empty());
         self.judges_whole = self.allowed.is_some() || is_chosen;
+    }
+
+    /// These properties, by name.
+    pub(crate) fn named<'n>(&'n self, names: &'n [Text]) -> impl Iterator<Item = (&'n Text, &'n Below)> {
+        names
+            .iter()
+            .filter_map(|name| self.properties.get_key_value(name))
     }
 
     /// Whether all values of a type, and no others, have the type of this level.

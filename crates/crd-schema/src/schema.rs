@@ -15,8 +15,7 @@ use std::borrow::Cow;
 use apimachinery::{Allowance, Spent, Work};
 use kube_json::Value;
 
-use crate::accepted::Accepted;
-use crate::check::{self, Metadata};
+use crate::check;
 #[cfg(feature = "cel")]
 use crate::evaluate;
 use crate::node::{Additional, Node};
@@ -88,20 +87,15 @@ impl Schema {
     /// For schemas that can be trusted: only the costs of their rules limit how long it takes.
     #[must_use]
     pub fn validate(&self, value: &Value) -> Vec<Violation> {
-        self.violations_as_written(value, (Metadata::Judged, None), self.counted())
+        self.violations_of_written(value, self.counted())
     }
 
     /// As [`Schema::validate`], for somebody who asks [`check_metadata`](crate::check_metadata) about every object: what
-    /// that says is left out. Mappings that were `accepted` where they are now are not judged again.
+    /// that says is left out.
     #[must_use]
-    pub fn validate_beside_metadata<'v>(
-        &'v self,
-        value: &'v Value,
-        accepted: &mut Accepted<'v>,
-    ) -> Vec<Violation> {
+    pub fn validate_beside_metadata(&self, value: &Value) -> Vec<Violation> {
         let counts = self.counted();
-        let metadata = (Metadata::OnlyFields, Some(accepted));
-        self.violations_as_written(value, metadata, |violation| {
+        self.violations_of_written(value, |violation| {
             violation.kind != ViolationKind::Metadata && counts(violation)
         })
     }
@@ -122,7 +116,7 @@ impl Schema {
     /// status no controller writes.
     #[must_use]
     pub fn validate_with_status(&self, value: &Value) -> Vec<Violation> {
-        self.violations_as_written(value, (Metadata::Judged, None), |_| true)
+        self.violations_of_written(value, |_| true)
     }
 
     /// As [`Schema::validate`], for a value that [`Schema::default`] or [`Schema::defaulted`] has made.
@@ -142,24 +136,9 @@ impl Schema {
     }
 
     /// The violations of a value whose defaults are not filled in, by a schema that can be trusted.
-    ///
-    /// Of most objects, nearly all defaults are missing, and to fill them in takes as long as to judge the object. The
-    /// structural rules look at a mapping field by field, so they can count a default without a copy; a rule in CEL reads
-    /// its value as a whole.
-    fn violations_as_written<'v>(
-        &'v self,
-        value: &'v Value,
-        (metadata, accepted): (Metadata, Option<&mut Accepted<'v>>),
-        counts: impl Fn(&Violation) -> bool,
-    ) -> Vec<Violation> {
+    fn violations_of_written(&self, value: &Value, counts: impl Fn(&Violation) -> bool) -> Vec<Violation> {
         let mut allowance = check::trusted().allowance_of(0);
-        if self.root.rules_below {
-            return self.violations(&self.defaulted(value), &mut allowance, counts);
-        }
-        let metadata = (&*metadata::NODE, metadata);
-        let mut violations = check::check_as_written(&self.root, metadata, value, accepted, &mut allowance);
-        violations.retain(counts);
-        violations
+        self.violations(&self.defaulted(value), &mut allowance, counts)
     }
 
     fn violations(
@@ -243,7 +222,7 @@ impl Schema {
         let mut node = &self.root;
         for name in path {
             let holder = node.items.as_deref().unwrap_or(node);
-            let Some(next) = holder.properties.get(name) else {
+            let Some(next) = holder.properties.get(*name) else {
                 return holder.preserve_unknown || !matches!(holder.additional, Additional::Unknown);
             };
             node = next;
@@ -257,7 +236,7 @@ impl Schema {
         let mut node = &self.root;
         for name in path {
             let holder = node.items.as_deref().unwrap_or(node);
-            let Some(next) = holder.properties.get(name) else {
+            let Some(next) = holder.properties.get(*name) else {
                 return false;
             };
             node = next;

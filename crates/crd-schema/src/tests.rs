@@ -1,6 +1,5 @@
 //! Rules of the API server, each with a value that follows it and one that breaks it.
 
-mod as_written;
 #[cfg(feature = "real-crds")]
 mod real_crds;
 #[cfg(feature = "cel")]
@@ -11,7 +10,6 @@ use std::borrow::Cow;
 use kube_json::{Value, json};
 use proptest::prelude::*;
 
-use crate::Accepted;
 use crate::{Schema, ViolationKind, Work};
 
 fn schema(schema: Value) -> Schema {
@@ -286,32 +284,8 @@ fn what_is_said_beside_the_metadata_is_what_is_said_without_what_any_metadata_ma
         let value = json!({"metadata": metadata, "part": part});
         let mut expected = of.validate(&value);
         expected.retain(|violation| violation.kind != ViolationKind::Metadata);
-        let mut accepted = Accepted::default();
-        for _ in 0..2 {
-            let violations = of.validate_beside_metadata(&value, &mut accepted);
-            assert_eq!(violations, expected, "{metadata}");
-        }
+        assert_eq!(of.validate_beside_metadata(&value), expected, "{metadata}");
     }
-}
-
-#[test]
-fn a_mapping_is_judged_by_each_level_that_it_stands_at_and_again_if_it_was_refused() {
-    let port =
-        |most: u32| json!({"type": "object", "properties": {"port": {"type": "integer", "maximum": most}}});
-    let (of, _) = Schema::of_resource(
-        &json!({"type": "object", "properties": {"a": port(10), "b": port(5)}}),
-        false,
-    );
-    let mapping = json!({"port": 7});
-    let both = json!({"a": mapping, "b": mapping});
-    let only = json!({"a": mapping});
-    let other = json!({"a": {"port": 11}});
-    let mut accepted = Accepted::default();
-    let mut count = |value| of.validate_beside_metadata(value, &mut accepted).len();
-    assert_eq!(
-        [&only, &both, &both, &other, &other, &only].map(&mut count),
-        [0, 1, 1, 1, 1, 0]
-    );
 }
 
 #[test]
@@ -823,4 +797,41 @@ fn mistakes_below_a_long_key_are_told_until_their_pointers_are_too_much() {
     assert_eq!(told(100), 200, "a key that anybody would write");
     assert_eq!(told(10_000), 7);
     assert_eq!(told(400_000), 1, "one mistake is always told");
+}
+
+#[test]
+fn a_default_that_the_schema_refuses_is_told_among_its_neighbors() {
+    let of = schema(json!({"type": "object", "properties": {
+        "a": {"type": "integer"}, "b": {"type": "integer", "default": "wrong"}, "c": {"type": "integer"},
+        "d": {"type": "object", "default": {}, "properties": {"e": {"type": "string", "default": 7}}}}}));
+    let fields = |value: Value| -> Vec<String> {
+        let violations = of.validate(&value).into_iter();
+        violations.map(|violation| violation.field).collect()
+    };
+    assert_eq!(fields(json!({"a": "x", "c": "x"})), ["a", "b", "c", "d.e"]);
+    assert_eq!(fields(json!({"b": null})), ["b", "d.e"]);
+    assert_eq!(fields(json!({"b": 1, "d": {"e": "right"}})), Vec::<String>::new());
+}
+
+#[test]
+fn a_null_inside_a_default_goes_whether_or_not_there_are_others() {
+    let of = schema(json!({"type": "object", "properties": {"n": {"type": "string"},
+        "d": {"type": "object", "default": {"e": null}, "properties": {"e": {"type": "string"}}}}}));
+    for value in [json!({}), json!({"n": null}), json!({"d": null})] {
+        assert_eq!(*of.defaulted(&value), json!({"d": {}}), "{value}");
+        assert_eq!(texts(&of, &value), Vec::<String>::new(), "{value}");
+    }
+}
+
+#[test]
+fn a_kind_that_is_no_text_is_shown_as_it_would_be_stored() {
+    let of = schema(
+        json!({"type": "object", "x-kubernetes-embedded-resource": true, "properties": {
+        "kind": {"properties": {"a": {"default": "x"}}}}}),
+    );
+    let shown = "map[string]interface {}{\"a\":\"x\"}";
+    assert_eq!(
+        texts(&of, &json!({"apiVersion": "v1", "kind": {}})),
+        [format!("kind: Invalid value: {shown}: must be a string")]
+    );
 }

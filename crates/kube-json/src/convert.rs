@@ -17,9 +17,7 @@ impl From<serde_json::Value> for Value {
             serde_json::Value::Array(items) => Self::Array(items.into_iter().map(Self::from).collect()),
             serde_json::Value::Object(map) => {
                 let members = map.into_iter();
-                let mut map: Map = members.map(|(name, value)| (name, Self::from(value))).collect();
-                map.shrink_to_fit();
-                Self::Object(map)
+                Self::Object(members.map(|(name, value)| (name, Self::from(value))).collect())
             }
         }
     }

@@ -24,18 +24,16 @@
 
 mod convert;
 mod map;
-mod names;
 mod serde_data;
 mod value;
 
 /// A text: up to 15 bytes in place, longer ones shared by all clones.
 pub use ecow::EcoString as Text;
-pub use map::{IntoIter, Iter};
-pub use names::{Names, is_same};
+pub use map::{Iter, Map};
 pub use serde_data::{from_value, to_value};
 /// A number of JSON: a 64-bit integer, signed or not, or a finite float.
 pub use serde_json::Number;
-pub use value::{Map, Value};
+pub use value::Value;
 
 /// What [`json!`] expands to.
 #[doc(hidden)]

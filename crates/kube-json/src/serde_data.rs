@@ -3,6 +3,7 @@
 //! Owns: what a value looks like to a serializer. Flows in: values, data. Flows out: data, values. Must not know: formats
 //! other than JSON.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
@@ -110,12 +111,11 @@ impl<'de> Visitor<'de> for AnyValue {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        let mut map = Map::new();
+        let mut map = BTreeMap::new();
         while let Some((name, value)) = members.next_entry::<Text, Value>()? {
             map.insert(name, value);
         }
-        map.shrink_to_fit();
-        Ok(Value::Object(map))
+        Ok(Value::Object(map.into()))
     }
 }
 

@@ -5,11 +5,7 @@
 
 use std::ops::{Index, IndexMut};
 
-use crate::map::Map as Members;
-use crate::{Number, Text};
-
-/// The members of a JSON object, in the order of their names. A clone shares them until one of the two is changed.
-pub type Map = Members<Value>;
+use crate::{Map, Number, Text};
 
 /// One value of JSON, in 24 bytes and what is below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

@@ -6,6 +6,7 @@
 //!
 //! One composer serves both kinds of reading, so they cannot diverge.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use kube_json::Value;
@@ -17,7 +18,6 @@ use super::error::Outcome;
 use super::event::{Event, Events, Properties};
 use super::fields::Complete;
 use super::limits::Limits;
-use super::members::Shared;
 use super::position::Record;
 use super::resolve::{is_merge, resolve};
 
@@ -29,10 +29,9 @@ pub(super) fn compose<'t, R: Record>(
     events: &mut impl Events<'t>,
     text: &'t str,
     limits: &Limits,
-    shared: &mut Shared,
     copied: &mut usize,
 ) -> Outcome<(Value, R::Node)> {
-    let mut composer = Composer::<R>::new(text, limits, shared);
+    let mut composer = Composer::<R>::new(text, limits);
     let taken = take_all(&mut composer, events);
     *copied = composer.copied;
     taken?;
@@ -98,14 +97,14 @@ impl<'t, R: Record> Composer<'t, '_, R> {
             Event::Alias { name, range } => self.take_alias(name, range),
             Event::SequenceStart { properties, range } => {
                 let content = Content::Sequence {
-                    start: self.shared.open_list(),
+                    items: Vec::new(),
                     entries: R::Entries::default(),
                 };
                 self.open(content, properties, range)
             }
             Event::MappingStart { properties, range } => {
                 let content = Content::Mapping {
-                    own: self.shared.open_mapping(),
+                    members: BTreeMap::new(),
                     fields: R::Fields::default(),
                     pending: Pending::Nothing,
                     merged: None,
@@ -153,13 +152,12 @@ impl<'t, R: Record> Composer<'t, '_, R> {
         };
         let range = frame.start..at.max(frame.start);
         let (value, node) = match frame.content {
-            Content::Sequence { start, entries } => {
-                let items = self.shared.close_list(start);
+            Content::Sequence { mut items, entries } => {
+                items.shrink_to_fit();
                 (Value::Array(items), R::sequence(entries, &range))
             }
-            Content::Mapping { own, fields, .. } => {
-                let map = self.shared.close_mapping(own, self.limits.shares);
-                (Value::Object(map), R::mapping(fields, &range))
+            Content::Mapping { members, fields, .. } => {
+                (Value::Object(members.into()), R::mapping(fields, &range))
             }
         };
         let height = frame.height + 1;

@@ -5,7 +5,7 @@
 //!
 //! Open collections are on a stack of their own, so a deep document does not use machine stack.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use kube_json::{Text, Value};
@@ -13,7 +13,6 @@ use kube_json::{Text, Value};
 use super::error::{Error, ErrorKind, Outcome};
 use super::fields::{Complete, Merged, insert, merge};
 use super::limits::Limits;
-use super::members::{Own, Shared};
 use super::position::Record;
 use super::value::Scalar;
 
@@ -52,12 +51,11 @@ pub(super) struct Opened {
 
 pub(super) enum Content<R: Record> {
     Sequence {
-        /// Where its items begin.
-        start: usize,
+        items: Vec<Value>,
         entries: R::Entries,
     },
     Mapping {
-        own: Own,
+        members: BTreeMap<Text, Value>,
         fields: R::Fields,
         pending: Pending,
         merged: Merged,
@@ -88,12 +86,10 @@ pub(super) struct Composer<'t, 'l, R: Record> {
     pub(super) weight: usize,
     /// The weight of everything that was copied, for an alias or to have it ready for one.
     pub(super) copied: usize,
-    pub(super) shared: &'l mut Shared,
 }
 
 impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
-    pub(super) fn new(text: &'t str, limits: &'l Limits, shared: &'l mut Shared) -> Self {
-        shared.begin();
+    pub(super) fn new(text: &'t str, limits: &'l Limits) -> Self {
         Self {
             text,
             limits,
@@ -107,7 +103,6 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
             alias_steps: 0,
             weight: 0,
             copied: 0,
-            shared,
         }
     }
 
@@ -149,11 +144,8 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
         let is_zero = matches!(scalar, Scalar::Float(float) if float == 0.0);
         let key = scalar.into_key(&range)?;
         if is_zero
-            && let Some(Content::Mapping { own, .. }) = self.frames.last_mut().map(|frame| &mut frame.content)
-            && self
-                .shared
-                .members(own)
-                .contains(if key == "0" { "-0" } else { "0" })
+            && let Some(Content::Mapping { members, .. }) = self.frames.last().map(|frame| &frame.content)
+            && members.contains_key(if key == "0" { "-0" } else { "0" })
         {
             return Err(Error::new(
                 ErrorKind::DuplicateKey,
@@ -203,32 +195,29 @@ impl<'t, 'l, R: Record> Composer<'t, 'l, R> {
         };
         frame.height = frame.height.max(complete.height);
         match &mut frame.content {
-            Content::Sequence { entries, .. } => {
-                self.shared.push(complete.value);
+            Content::Sequence { items, entries } => {
+                items.push(complete.value);
                 R::push(entries, complete.node);
                 Ok(())
             }
             Content::Mapping {
-                own,
+                members,
                 fields,
                 pending,
                 merged,
-            } => {
-                let members = self.shared.members(own);
-                match std::mem::replace(pending, Pending::Nothing) {
-                    Pending::Key(key, range) => insert::<R>(
-                        members,
-                        fields,
-                        merged,
-                        key,
-                        &range,
-                        complete.value,
-                        complete.node,
-                    ),
-                    Pending::Merge(range) => merge::<R>(members, fields, merged, &range, complete),
-                    Pending::Nothing => Err(collection_as_key(complete.range)),
-                }
-            }
+            } => match std::mem::replace(pending, Pending::Nothing) {
+                Pending::Key(key, range) => insert::<R>(
+                    members,
+                    fields,
+                    merged,
+                    key,
+                    &range,
+                    complete.value,
+                    complete.node,
+                ),
+                Pending::Merge(range) => merge::<R>(members, fields, merged, &range, complete),
+                Pending::Nothing => Err(collection_as_key(complete.range)),
+            },
         }
     }
 }

@@ -10,9 +10,7 @@ use std::ops::Range;
 use kube_json::{Text, Value};
 
 use super::error::{Error, ErrorKind, Outcome};
-use super::members::Members;
 use super::position::Record;
-use super::shapes::Place;
 
 /// A complete value on its way into the collection around it.
 pub(super) struct Complete<N> {
@@ -29,7 +27,7 @@ pub(super) type Merged = Option<Box<BTreeMap<Text, Range<usize>>>>;
 
 /// Puts a written field into a mapping. It may replace a merged one, never a written one.
 pub(super) fn insert<R: Record>(
-    mut members: Members<'_>,
+    members: &mut BTreeMap<Text, Value>,
     fields: &mut R::Fields,
     merged: &mut Merged,
     key: Text,
@@ -40,10 +38,9 @@ pub(super) fn insert<R: Record>(
     let overrides = merged
         .as_mut()
         .is_some_and(|merged| merged.remove(&key).is_some());
-    let place = members.place(&key);
-    if overrides || !matches!(place, Place::There(_)) {
+    if overrides || !members.contains_key(&key) {
         R::insert(fields, &key, range, node);
-        members.set(place, &key, value);
+        members.insert(key, value);
         return Ok(());
     }
     let help = if key == "apiVersion" {
@@ -65,7 +62,7 @@ pub(super) fn insert<R: Record>(
 
 /// Merges a mapping, or each mapping of a list, into the one around `<<`. No key may be there already.
 pub(super) fn merge<R: Record>(
-    mut members: Members<'_>,
+    members: &mut BTreeMap<Text, Value>,
     fields: &mut R::Fields,
     merged: &mut Merged,
     key_range: &Range<usize>,
@@ -97,10 +94,9 @@ pub(super) fn merge<R: Record>(
     let merged = merged.get_or_insert_default();
     for (source, node) in sources {
         for (key, value) in source {
-            let place = members.place(&key);
-            if !matches!(place, Place::There(_)) {
+            if !members.contains_key(&key) {
                 merged.insert(key.clone(), key_range.clone());
-                members.set(place, &key, value);
+                members.insert(key, value);
                 continue;
             }
             let message = if merged.contains_key(&key) {

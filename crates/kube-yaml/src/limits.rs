@@ -1,6 +1,6 @@
-//! The limits on reading a document, and whether its value is to be small.
+//! The limits on reading a document.
 //!
-//! Owns: these settings, and what they are by default. Flows in: nothing. Flows out: numbers.
+//! Owns: these limits, and what they are by default. Flows in: nothing. Flows out: numbers.
 //! Must not know: who enforces them.
 
 /// The limits of a document.
@@ -13,8 +13,6 @@ pub struct Limits {
     /// The values that all aliases together may expand to, with those that are kept for an alias to come; each 64 bytes
     /// of a text count as one more.
     pub alias_nodes: usize,
-    /// Whether equal mappings share their members. Finding them only costs if the value is dropped at once.
-    pub shares: bool,
 }
 
 impl Limits {
@@ -30,7 +28,6 @@ impl Default for Limits {
             depth: 256,
             document_bytes: Self::DEFAULT_DOCUMENT_BYTES,
             alias_nodes: 1_000_000,
-            shares: true,
         }
     }
 }

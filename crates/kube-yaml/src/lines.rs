@@ -7,20 +7,18 @@
 //!
 //! Nearly all Kubernetes objects have this form, and most of their lines need no more than a look for the end of a word.
 //! Nothing here is an error: what is not in the usual form, or against a rule, is read again from the start, so that
-//! errors have one source. A scalar that is not on one line is the scanner's. What a member of a mapping means depends on
-//! its text alone, where another text follows that ends it ([`Scanner::next_text`]): such a member is read once.
+//! errors have one source. A scalar that is not on one line is the scanner's.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use kube_json::Value;
+use kube_json::{Text, Value};
 
 use super::character::{ByteSet, byte_set, find_in, text_end, word_end};
 use super::limits::Limits;
-use super::members::{Own, Shared};
 use super::position::Record;
-use super::recall::{LONGEST, Recalled};
 use super::resolve::read_plain;
 use super::scanner::{LONGEST_SIMPLE_KEY, Scanner};
 use super::token::{Token, TokenKind};
@@ -35,19 +33,9 @@ const STARTS_PLAIN: ByteSet =
 const ENDS_FLOW: ByteSet = byte_set(b" \t\n\r:#,?[]{}\xC2\xE2");
 
 /// The value of a document in its usual form.
-pub(super) fn read_lines<R: Record>(
-    scanner: &mut Scanner<'_>,
-    limits: &Limits,
-    shared: &mut Shared,
-) -> Option<(Value, R::Node)> {
-    shared.begin();
-    // Line breaks mean the same in all texts of files. Places are never those of another member.
-    let recalls = limits.shares && scanner.joined_lines && !R::RECORDS;
+pub(super) fn read_lines<R: Record>(scanner: &mut Scanner<'_>, limits: &Limits) -> Option<(Value, R::Node)> {
     let mut lines = Lines {
         scanner,
-        shares: limits.shares,
-        recalls,
-        shared,
         last_end: 0,
         record: PhantomData::<R>,
     };
@@ -57,10 +45,6 @@ pub(super) fn read_lines<R: Record>(
 struct Lines<'t, 's, R> {
     /// Between two scalars, at a text or in front of the blanks before it.
     scanner: &'s mut Scanner<'t>,
-    shares: bool,
-    /// Whether members are looked for among those that were read before.
-    recalls: bool,
-    shared: &'s mut Shared,
     /// The end of the last text or indicator, where a collection ends and an absent value is said to stand.
     last_end: usize,
     record: PhantomData<R>,
@@ -73,16 +57,6 @@ type Found<R> = Option<(Value, <R as Record>::Node)>;
 struct Key<'t> {
     text: Cow<'t, str>,
     range: Range<usize>,
-    /// Whether the member is to be remembered.
-    keep: bool,
-}
-
-/// The first member of a mapping, or the next one.
-enum Member<'t> {
-    /// Its value is next.
-    Key(Key<'t>),
-    /// It was read before, and is added.
-    Added,
 }
 
 impl<'t, R: Record> Lines<'t, '_, R> {
@@ -104,54 +78,41 @@ impl<'t, R: Record> Lines<'t, '_, R> {
             return self.list(depth, false);
         }
         let (start, column) = (self.scanner.pos, self.column());
-        let mut own = self.shared.open_mapping();
-        let first = self.member(&mut own, column, depth)?;
-        self.mapping(depth, start, column, own, first)
+        let first = self.key()?;
+        self.mapping(depth, start, column, first)
     }
 
     /// The mapping of this first member.
-    fn mapping(
-        &mut self,
-        depth: usize,
-        start: usize,
-        column: usize,
-        mut own: Own,
-        first: Member<'t>,
-    ) -> Found<R> {
+    fn mapping(&mut self, depth: usize, start: usize, column: usize, first: Key<'t>) -> Found<R> {
         let inner = depth.checked_sub(1)?;
+        let mut members = BTreeMap::new();
         let mut fields = R::Fields::default();
-        let mut member = first;
+        let mut key = first;
         loop {
-            if let Member::Key(key) = &member {
-                let (value, node) = self.content(column, inner)?;
-                R::insert(&mut fields, &key.text, &key.range, node);
-                if key.keep {
-                    self.keep(&mut own, column, depth, key, value)?;
-                } else {
-                    self.shared.members(&mut own).add(&key.text, value)?;
-                }
-            }
+            let (value, node) = self.content(column, inner)?;
+            R::insert(&mut fields, &key.text, &key.range, node);
+            add(&mut members, &key.text, value)?;
             if self.is_left_of(column) {
                 break;
             }
             if self.column() > column {
                 return None;
             }
-            member = self.member(&mut own, column, depth)?;
+            key = self.key()?;
         }
-        let map = self.shared.close_mapping(own, self.shares);
-        Some((Value::Object(map), R::mapping(fields, &(start..self.last_end))))
+        let node = R::mapping(fields, &(start..self.last_end));
+        Some((Value::Object(members.into()), node))
     }
 
     /// The list whose first `- ` is the next text; without indentation, it is at the column of the mapping around it.
     fn list(&mut self, depth: usize, indentless: bool) -> Found<R> {
         let depth = depth.checked_sub(1)?;
         let (start, column) = (self.scanner.pos, self.column());
-        let own = self.shared.open_list();
+        let mut items = Vec::new();
         let mut entries = R::Entries::default();
         loop {
             let (item, node) = self.entry(column, depth)?;
-            self.shared.push(item);
+            items.push(item);
             R::push(&mut entries, node);
             if self.is_left_of(column) {
                 break;
@@ -166,7 +127,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
                 return None;
             }
         }
-        let items = self.shared.close_list(own);
+        items.shrink_to_fit();
         Some((Value::Array(items), R::sequence(entries, &(start..self.last_end))))
     }
 
@@ -202,88 +163,31 @@ impl<'t, R: Record> Lines<'t, '_, R> {
             b'-' if self.is_entry() => self.list(depth, false),
             _ => {
                 let (start, column_inside) = (self.scanner.pos, self.column());
-                let mut own = self.shared.open_mapping();
-                let Some(keep) = self.recall(&mut own, column_inside, depth) else {
-                    return self.mapping(depth, start, column_inside, own, Member::Added);
-                };
                 let key = match self.byte() {
-                    b'"' | b'\'' => match self.quoted_key(keep) {
+                    b'"' | b'\'' => match self.quoted_key() {
                         Ok(key) => Some(key),
                         Err(token) => return self.quoted(token?),
                     },
-                    _ => self.plain_key(keep),
+                    _ => self.plain_key(),
                 };
                 match key {
-                    Some(key) => self.mapping(depth, start, column_inside, own, Member::Key(key)),
+                    Some(key) => self.mapping(depth, start, column_inside, key),
                     None => self.node_of_line(column, depth),
                 }
             }
         }
     }
 
-    /// Goes to the value of the next member, or adds it.
-    fn member(&mut self, own: &mut Own, column: usize, depth: usize) -> Option<Member<'t>> {
-        match self.recall(own, column, depth) {
-            None => Some(Member::Added),
-            Some(keep) => self.key(keep).map(Member::Key),
-        }
-    }
-
-    /// Adds the next member if it was read before; otherwise, whether it is to be remembered.
-    fn recall(&mut self, own: &mut Own, column: usize, depth: usize) -> Option<bool> {
-        if !self.recalls {
-            return Some(false);
-        }
-        let start = self.scanner.pos;
-        let text = self.scanner.bytes.get(start..).unwrap_or(&[]);
-        let (length, place, value) = match self.shared.find(own, column, depth, text) {
-            Recalled::Member(length, place, value) => (length, place, value),
-            Recalled::Other { keep } => return Some(keep),
-        };
-        let end = start + length;
-        let Some(next) = self.scanner.next_text(end, column) else {
-            return Some(false);
-        };
-        let value = value.clone();
-        self.shared.members(own).set(place, "", value);
-        self.scanner.line_start = end;
-        self.scanner.pos = next;
-        None
-    }
-
-    /// Adds the member of a key, and remembers it if the next text is where it ends whatever follows.
-    fn keep(
-        &mut self,
-        own: &mut Own,
-        column: usize,
-        depth: usize,
-        key: &Key<'_>,
-        value: Value,
-    ) -> Option<()> {
-        let end = self.scanner.line_start;
-        let text = self.scanner.bytes.get(key.range.start..end).unwrap_or(&[]);
-        let is_local = self.scanner.next_text(end, column) == Some(self.scanner.pos);
-        let context = own
-            .context(column, depth)
-            .filter(|_| is_local && text.len() <= LONGEST);
-        let kept = context.map(|context| (context, value.clone()));
-        let place = self.shared.members(own).add(&key.text, value)?;
-        if let Some((context, value)) = kept {
-            self.shared.keep(context, text, place, value);
-        }
-        Some(())
-    }
-
     /// A key and its `:`.
-    fn key(&mut self, keep: bool) -> Option<Key<'t>> {
+    fn key(&mut self) -> Option<Key<'t>> {
         match self.byte() {
-            b'"' | b'\'' => self.quoted_key(keep).ok(),
-            _ => self.plain_key(keep),
+            b'"' | b'\'' => self.quoted_key().ok(),
+            _ => self.plain_key(),
         }
     }
 
     /// A key that is one word, and no number, boolean, or null; nothing moves if there is none.
-    fn plain_key(&mut self, keep: bool) -> Option<Key<'t>> {
+    fn plain_key(&mut self) -> Option<Key<'t>> {
         let start = self.scanner.pos;
         if !is_in(&STARTS_PLAIN, self.byte()) {
             return None;
@@ -300,12 +204,11 @@ impl<'t, R: Record> Lines<'t, '_, R> {
         Some(Key {
             text: text.into(),
             range: start..end,
-            keep,
         })
     }
 
     /// A key in quotes; or the scalar that turns out to be none, if it is fine.
-    fn quoted_key(&mut self, keep: bool) -> Result<Key<'t>, Option<Token<'t>>> {
+    fn quoted_key(&mut self) -> Result<Key<'t>, Option<Token<'t>>> {
         let line_start = self.scanner.line_start;
         let token = self.scanner.scan_quoted(self.byte()).map_err(|_| None)?;
         let end = token.end;
@@ -318,7 +221,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
                 if self.scanner.line_start == line_start && range.len() <= LONGEST_SIMPLE_KEY =>
             {
                 self.pass_colon(end);
-                Ok(Key { text, range, keep })
+                Ok(Key { text, range })
             }
             _ => Err(None),
         }
@@ -454,22 +357,22 @@ impl<'t, R: Record> Lines<'t, '_, R> {
 
     fn flow_list(&mut self, depth: usize) -> Found<R> {
         let start = self.scanner.pos;
-        let own = self.shared.open_list();
+        let mut items = Vec::new();
         let mut entries = R::Entries::default();
         let mut goes_on = self.opens(b']');
         while goes_on {
             let (item, node) = self.flow(depth)?;
-            self.shared.push(item);
+            items.push(item);
             R::push(&mut entries, node);
             goes_on = self.goes_on(b']')?;
         }
-        let items = self.shared.close_list(own);
+        items.shrink_to_fit();
         Some((Value::Array(items), R::sequence(entries, &(start..self.last_end))))
     }
 
     fn flow_mapping(&mut self, depth: usize) -> Found<R> {
         let start = self.scanner.pos;
-        let mut own = self.shared.open_mapping();
+        let mut members = BTreeMap::new();
         let mut fields = R::Fields::default();
         let mut goes_on = self.opens(b'}');
         while goes_on {
@@ -489,11 +392,11 @@ impl<'t, R: Record> Lines<'t, '_, R> {
             self.scanner.skip_spaces();
             let (value, node) = self.flow(depth)?;
             R::insert(&mut fields, &key, &key_range, node);
-            self.shared.members(&mut own).add(&key, value)?;
+            add(&mut members, &key, value)?;
             goes_on = self.goes_on(b'}')?;
         }
-        let map = self.shared.close_mapping(own, self.shares);
-        Some((Value::Object(map), R::mapping(fields, &(start..self.last_end))))
+        let node = R::mapping(fields, &(start..self.last_end));
+        Some((Value::Object(members.into()), node))
     }
 
     /// Passes the opening bracket; whether an entry follows.
@@ -578,6 +481,11 @@ impl<'t, R: Record> Lines<'t, '_, R> {
     fn is_entry(&self) -> bool {
         self.byte() == b'-' && matches!(self.scanner.at(self.scanner.pos + 1), b' ' | b'\n')
     }
+}
+
+/// Adds a member, unless one has its name.
+fn add(members: &mut BTreeMap<Text, Value>, name: &str, value: Value) -> Option<()> {
+    members.insert(name.into(), value).is_none().then_some(())
 }
 
 fn text_of(token: Token<'_>) -> Option<(Cow<'_, str>, Range<usize>)> {

@@ -25,9 +25,8 @@ use crate::error::ErrorKind;
 use crate::event::{Event, Events as _, Properties};
 use crate::limits::Limits;
 use crate::lines::read_lines;
-use crate::members::Shared;
 use crate::parser::Parser;
-use crate::position::{Located, Unlocated};
+use crate::position::Located;
 use crate::scanner::Scanner;
 
 /// The events of one document, and how it ended.
@@ -197,51 +196,18 @@ pub fn lines_agree_with_tokens(text: &str) -> Result<bool, String> {
     let Ok(mut scanner) = Scanner::new(text, false) else {
         return Ok(false);
     };
-    let mut shared = Shared::default();
     let limits = Limits::default();
-    let Some(lines) = read_lines::<Located>(&mut scanner, &limits, &mut shared) else {
+    let Some(lines) = read_lines::<Located>(&mut scanner, &limits) else {
         return Ok(false);
     };
     scanner.rewind();
-    let tokens = compose::<Located>(&mut Parser::new(scanner), text, &limits, &mut shared, &mut 0);
+    let tokens = compose::<Located>(&mut Parser::new(scanner), text, &limits, &mut 0);
     let (lines, tokens) = (format!("{lines:?}"), format!("{tokens:?}"));
     if tokens == format!("Ok({lines})") {
         Ok(true)
     } else {
         Err(format!("{text:?}\n lines {lines}\n tokens {tokens}"))
     }
-}
-
-/// How many documents of one file can be read line by line, one after the other. Each gives what it gives by itself, and
-/// what its tokens give.
-///
-/// # Errors
-/// What each of them finds, if they differ.
-pub fn documents_agree_with_each_alone(texts: &[String]) -> Result<usize, String> {
-    let limits = Limits::default();
-    let mut shared = Shared::default();
-    let mut read = 0;
-    for text in texts {
-        let Ok(mut scanner) = Scanner::new(text, true) else {
-            continue;
-        };
-        let mut lines = |shared: &mut Shared| {
-            scanner.rewind();
-            read_lines::<Unlocated>(&mut scanner, &limits, shared).map(|(value, ())| value)
-        };
-        let (after_others, alone) = (lines(&mut shared), lines(&mut Shared::default()));
-        scanner.rewind();
-        let mut parser = Parser::new(scanner);
-        let tokens = compose::<Unlocated>(&mut parser, text, &limits, &mut Shared::default(), &mut 0);
-        let tokens = tokens.ok().map(|(value, ())| value);
-        if after_others != alone || (alone.is_some() && alone != tokens) {
-            return Err(format!(
-                "{text:?} of {texts:?}\n after others {after_others:?}\n alone {alone:?}\n tokens {tokens:?}"
-            ));
-        }
-        read += usize::from(alone.is_some());
-    }
-    Ok(read)
 }
 
 /// Whether both find the same in a text, but for what is known.

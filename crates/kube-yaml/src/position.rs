@@ -143,8 +143,6 @@ fn parts(pointer: &str) -> impl Iterator<Item = &str> {
 
 /// What the composer does with places: nothing, or everything. One composer, two of these.
 pub(super) trait Record {
-    /// Whether places are recorded.
-    const RECORDS: bool;
     /// The place of one value and of what is inside it.
     type Node: Clone + Default;
     /// The places of a list's entries, so far.
@@ -177,7 +175,6 @@ impl Record for Unlocated {
     type Node = ();
     type Entries = ();
     type Fields = ();
-    const RECORDS: bool = false;
 
     fn scalar(_: &Range<usize>) {}
     fn sequence((): (), _: &Range<usize>) {}
@@ -201,7 +198,6 @@ impl Record for Located {
     type Entries = Vec<Spot>;
     /// As they were inserted; of several with one name, the last one counts.
     type Fields = Vec<(Text, Spot)>;
-    const RECORDS: bool = true;
 
     fn scalar(range: &Range<usize>) -> Spot {
         Spot {

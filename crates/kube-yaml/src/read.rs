@@ -12,7 +12,6 @@ use super::error::{Error, ErrorKind, Outcome};
 use super::json::JsonParser;
 use super::limits::Limits;
 use super::lines::read_lines;
-use super::members::Shared;
 use super::parser::Parser;
 use super::position::{Located, Positions, Record, Unlocated};
 use super::scanner::Scanner;
@@ -24,20 +23,15 @@ use super::split::{Chunk, Syntax, split};
 /// See [`ErrorKind`]; ranges count the bytes of the chunk's text ([`Error::shifted`] makes them count those of
 /// the file).
 pub fn read(chunk: &Chunk<'_>, limits: &Limits) -> Result<Value, Error> {
-    read_counting(chunk, limits, &mut Shared::default()).0
+    read_counting(chunk, limits).0
 }
 
-/// The same as [`read`] for a reader of many documents: equal mappings share their members with those before, if
-/// [`Limits::shares`]. And how much of [`Limits::alias_nodes`] it took, also when it fails, so that all documents can have
-/// one budget.
-pub fn read_counting(
-    chunk: &Chunk<'_>,
-    limits: &Limits,
-    shared: &mut Shared,
-) -> (Result<Value, Error>, usize) {
+/// The same as [`read`], and how much of [`Limits::alias_nodes`] it took, also when it fails, so that many documents can
+/// have one budget.
+pub fn read_counting(chunk: &Chunk<'_>, limits: &Limits) -> (Result<Value, Error>, usize) {
     let mut copied = 0;
     let settle = |error: Box<Error>| error.settled(chunk.text);
-    let value = read_chunk::<Unlocated>(chunk, limits, shared, &mut copied)
+    let value = read_chunk::<Unlocated>(chunk, limits, &mut copied)
         .map(|(value, ())| value)
         .map_err(|error| explain(error, || read_located_chunk(chunk, limits).err()))
         .map_err(settle);
@@ -61,7 +55,7 @@ pub fn read_located(chunk: &Chunk<'_>, limits: &Limits) -> Result<(Value, Positi
 /// # Errors
 /// The same as [`read`].
 pub fn read_document(text: &str, limits: &Limits) -> Result<Value, Error> {
-    read_yaml::<Unlocated>(text, false, limits, &mut Shared::default(), &mut 0)
+    read_yaml::<Unlocated>(text, false, limits, &mut 0)
         .map(|(value, ())| value)
         .map_err(|error| explain(error, || read_located_document(text, limits).err()))
         .map_err(|error| error.settled(text))
@@ -102,21 +96,20 @@ fn explain(error: Box<Error>, read_again: impl FnOnce() -> Option<Box<Error>>) -
 }
 
 fn read_located_chunk(chunk: &Chunk<'_>, limits: &Limits) -> Outcome<(Value, <Located as Record>::Node)> {
-    read_chunk::<Located>(chunk, limits, &mut Shared::default(), &mut 0)
+    read_chunk::<Located>(chunk, limits, &mut 0)
 }
 
 fn read_located_document(text: &str, limits: &Limits) -> Outcome<(Value, <Located as Record>::Node)> {
-    read_yaml::<Located>(text, false, limits, &mut Shared::default(), &mut 0)
+    read_yaml::<Located>(text, false, limits, &mut 0)
 }
 
 fn read_chunk<R: Record>(
     chunk: &Chunk<'_>,
     limits: &Limits,
-    shared: &mut Shared,
     copied: &mut usize,
 ) -> Outcome<(Value, R::Node)> {
     match chunk.syntax {
-        Syntax::Json => read_json::<R>(chunk.text, limits, shared, copied),
+        Syntax::Json => read_json::<R>(chunk.text, limits, copied),
         // The splitter adds the newline that a file's last line may lack.
         Syntax::Yaml if !chunk.text.ends_with('\n') => {
             check_size(chunk.text, limits)?;
@@ -128,11 +121,10 @@ fn read_chunk<R: Record>(
                     document_bytes: usize::MAX,
                     ..limits.clone()
                 },
-                shared,
                 copied,
             )
         }
-        Syntax::Yaml => read_yaml::<R>(chunk.text, true, limits, shared, copied),
+        Syntax::Yaml => read_yaml::<R>(chunk.text, true, limits, copied),
     }
 }
 
@@ -140,26 +132,20 @@ fn read_yaml<R: Record>(
     text: &str,
     joined_lines: bool,
     limits: &Limits,
-    shared: &mut Shared,
     copied: &mut usize,
 ) -> Outcome<(Value, R::Node)> {
     check_size(text, limits)?;
     let mut scanner = Scanner::new(text, joined_lines)?;
-    if let Some(read) = read_lines::<R>(&mut scanner, limits, shared) {
+    if let Some(read) = read_lines::<R>(&mut scanner, limits) {
         return Ok(read);
     }
     scanner.rewind();
-    compose::<R>(&mut Parser::new(scanner), text, limits, shared, copied)
+    compose::<R>(&mut Parser::new(scanner), text, limits, copied)
 }
 
-fn read_json<R: Record>(
-    text: &str,
-    limits: &Limits,
-    shared: &mut Shared,
-    copied: &mut usize,
-) -> Outcome<(Value, R::Node)> {
+fn read_json<R: Record>(text: &str, limits: &Limits, copied: &mut usize) -> Outcome<(Value, R::Node)> {
     check_size(text, limits)?;
-    compose::<R>(&mut JsonParser::new(text), text, limits, shared, copied)
+    compose::<R>(&mut JsonParser::new(text), text, limits, copied)
 }
 
 fn check_size(text: &str, limits: &Limits) -> Outcome<()> {

@@ -44,19 +44,4 @@ impl Scanner<'_> {
         self.skip_blank_lines();
         (self.line_start != line_start || self.pos >= self.bytes.len()).then_some(())
     }
-
-    /// Where the next text is, if it is on the line that begins at `start`, and nothing in front of that line depends on more
-    /// than its being there: every value of a mapping at `column` has ended. The end of the text is such a place, too.
-    pub(super) fn next_text(&self, start: usize, column: usize) -> Option<usize> {
-        if start == self.bytes.len() {
-            return Some(start);
-        }
-        let next = spaces_end(self.bytes, start);
-        let byte = self.at(next);
-        // Not a comment, and not the first byte of a line break that is not ASCII.
-        let is_text = (b'!'..0x80).contains(&byte) && byte != b'#';
-        let there = next - start;
-        // At this column, a list may go on.
-        (is_text && (there < column || (there == column && byte != b'-'))).then_some(next)
-    }
 }

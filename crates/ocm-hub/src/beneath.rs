@@ -22,8 +22,6 @@ use std::sync::{Mutex, PoisonError};
 
 use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::ambient_authority;
-#[cfg(unix)]
-use cap_std::fs::MetadataExt as _;
 use cap_std::fs::{Dir, FileType, Metadata, OpenOptions};
 
 /// The kind of entry that has a name.
@@ -95,39 +93,6 @@ pub struct Opened {
     pub file: File,
     /// How many bytes it had when it was opened.
     pub length: u64,
-    /// What it was then; `None` on a system whose files have no identity.
-    pub identity: Option<Identity>,
-}
-
-/// What a system knows of a file without reading it, and changes whenever the file changes. Times are seconds and
-/// nanoseconds since 1970.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Identity {
-    /// How many bytes it has.
-    pub size: u64,
-    /// When its bytes were changed; a program may set this.
-    pub modified: (i64, i64),
-    /// When its bytes, its owner or the time above were changed; no program can set this.
-    pub changed: (i64, i64),
-    /// The number of the file system; it may be another one after the next start of the system.
-    pub device: u64,
-    /// The number of the file on its file system.
-    pub inode: u64,
-    /// The owner.
-    pub user: u32,
-    /// The owner's group.
-    pub group: u32,
-}
-
-impl Identity {
-    /// Whether each change of this file from now on gives it another identity. That is unknown of a file that was changed
-    /// a moment ago, because the clocks of file systems stand still for some milliseconds. `earlier` is a file of the
-    /// same file system that was changed before this one was looked at. (Git trusts an entry of its index by the same
-    /// rule, git/git Documentation/technical/racy-git.txt@v2.44.0.)
-    #[must_use]
-    pub fn is_settled(&self, earlier: &Self) -> bool {
-        self.device == earlier.device && self.changed < earlier.changed
-    }
 }
 
 /// An open directory beneath which no link is followed.
@@ -190,13 +155,6 @@ impl Directory {
     /// The system cannot tell.
     pub fn entry(&self, name: &str) -> io::Result<Option<Entry>> {
         entry(&self.0, one_name(name)?)
-    }
-
-    /// The identity of a file in it; `None` for anything else, and on a system whose files have none.
-    #[must_use]
-    pub fn identity(&self, name: &str) -> Option<Identity> {
-        let metadata = self.0.symlink_metadata(one_name(name).ok()?).ok()?;
-        identity(&metadata).filter(|_| metadata.is_file())
     }
 
     /// Opens a file to read it. Anything else is an error.
@@ -333,24 +291,6 @@ fn entry(directory: &Dir, path: &Path) -> io::Result<Option<Entry>> {
     }
 }
 
-#[cfg(unix)]
-fn identity(metadata: &Metadata) -> Option<Identity> {
-    Some(Identity {
-        size: metadata.size(),
-        modified: (metadata.mtime(), metadata.mtime_nsec()),
-        changed: (metadata.ctime(), metadata.ctime_nsec()),
-        device: metadata.dev(),
-        inode: metadata.ino(),
-        user: metadata.uid(),
-        group: metadata.gid(),
-    })
-}
-
-#[cfg(not(unix))]
-fn identity(_: &Metadata) -> Option<Identity> {
-    None
-}
-
 fn open_file(directory: &Dir, path: &Path, follow: FollowSymlinks) -> io::Result<Opened> {
     let mut options = OpenOptions::new();
     // A pipe without a writer would otherwise never open.
@@ -361,7 +301,6 @@ fn open_file(directory: &Dir, path: &Path, follow: FollowSymlinks) -> io::Result
         Ok(Opened {
             file,
             length: metadata.len(),
-            identity: identity(&metadata),
         })
     } else {
         Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"))
@@ -461,33 +400,6 @@ mod tests {
         let mut text = String::new();
         file.ok()?.read_to_string(&mut text).ok()?;
         Some(text)
-    }
-
-    #[test]
-    fn an_identity_is_settled_if_the_file_system_s_clock_has_gone_on_since_the_last_change() {
-        let file = Identity {
-            size: 1,
-            modified: (9, 0),
-            changed: (5, 7),
-            device: 2,
-            inode: 3,
-            user: 4,
-            group: 5,
-        };
-        let after = |changed| Identity {
-            changed,
-            inode: 8,
-            ..file
-        };
-        assert!(file.is_settled(&after((5, 8))) && file.is_settled(&after((6, 0))));
-        for changed in [(5, 7), (5, 6), (4, 9)] {
-            assert!(!file.is_settled(&after(changed)), "{changed:?}");
-        }
-        let elsewhere = Identity {
-            device: 9,
-            ..after((6, 0))
-        };
-        assert!(!file.is_settled(&elsewhere), "another clock");
     }
 
     fn opened(directory: &Directory, name: &str) -> io::Result<File> {

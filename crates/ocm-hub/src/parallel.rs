@@ -16,21 +16,10 @@ const MOST_PIECES: usize = 256;
 
 /// What `make` makes of each item.
 pub fn map<'t, T: Sync, R: Send>(items: &'t [T], make: impl Fn(&'t T) -> R + Sync) -> Vec<R> {
-    map_with(items, || (), |(), item| make(item))
-}
-
-/// The same; `make` has something at hand from `begin` that it may keep from one item to the next, if no result depends on
-/// it: which items come one after the other is not known.
-pub fn map_with<'t, T: Sync, S, R: Send>(
-    items: &'t [T],
-    begin: impl Fn() -> S + Sync,
-    make: impl Fn(&mut S, &'t T) -> R + Sync,
-) -> Vec<R> {
     let size = piece_size(items.len());
     in_pieces(items.len(), &|number, made| {
-        let mut at_hand = begin();
         for item in items.chunks(size).nth(number).unwrap_or_default() {
-            made.push(make(&mut at_hand, item));
+            made.push(make(item));
         }
     })
 }

@@ -289,7 +289,7 @@ proptest! {
         put(root.path(), INVENTORY, text.as_bytes());
         let opened = Root::to_read(root.path()).unwrap().unwrap();
         if let Ok(Some(found)) = Inventory::read(&opened, INVENTORY, None) {
-            for (path, _) in found.inventory.iter() {
+            for (path, _) in found.iter() {
                 prop_assert!(!path.starts_with('/') && path.split('/').all(|part| !["", ".", ".."].contains(&part)), "{}", path);
             }
         }

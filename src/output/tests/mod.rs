@@ -10,7 +10,6 @@ mod parts;
 #[cfg(unix)]
 mod places;
 #[cfg(unix)]
-mod seen;
 #[cfg(unix)]
 mod swapped;
 

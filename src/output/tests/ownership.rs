@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::super::error::{RootFault, TreeFault};
 use super::super::tree::{directory_of, name_of};
-use super::super::{ChangeKind, Hash, Identity, Offender, Output, misplaced, sha256, write_into};
+use super::super::{ChangeKind, Hash, Offender, Output, misplaced, sha256, write_into};
 use super::*;
 use crate::progress::Progress;
 
@@ -429,71 +429,4 @@ fn a_tree_that_breaks_its_rules_is_refused_before_anything_is_written() {
         }
     }
     assert!(snapshot(root.path()).is_empty());
-}
-
-/// Somebody vouches for each file as it was when it was seen.
-struct Vouching<'a> {
-    files: &'a Files,
-    seen: Vec<Option<Identity>>,
-}
-
-impl<'a> Vouching<'a> {
-    fn of(files: &'a Files, root: &Path) -> Self {
-        let root = Directory::named(root).unwrap();
-        let identity = |path: &str| root.enter(directory_of(path)).unwrap().identity(name_of(path));
-        let seen = files.0.iter().map(|(path, _)| identity(path)).collect();
-        Self { files, seen }
-    }
-}
-
-impl Tree for Vouching<'_> {
-    fn len(&self) -> usize {
-        self.files.len()
-    }
-
-    fn path(&self, index: usize) -> Cow<'_, str> {
-        self.files.path(index)
-    }
-
-    fn kind(&self, index: usize) -> FileKind {
-        self.files.kind(index)
-    }
-
-    fn vouched(&self, index: usize, found: &dyn Fn() -> Option<Identity>) -> Option<Hash> {
-        (self.seen[index]? == found()?).then(|| sha256(&self.files.0[index].1))
-    }
-
-    fn content(&self, index: usize, buffer: &mut Vec<u8>) {
-        self.files.content(index, buffer);
-    }
-}
-
-#[test]
-fn what_somebody_vouches_for_is_not_read_and_anything_else_in_its_place_is() {
-    let root = root();
-    run(root.path(), &example()).unwrap();
-    // Other bytes, and somebody who is mistaken: a file that was read would be refused as edited.
-    put(root.path(), "eu-1/gateway-a.yaml", b"kind: Edited\n");
-    let files = example();
-    let write = |vouching: &Vouching<'_>| write_with(&UNSYNCED, root.path(), vouching, Options::default());
-    let vouching = Vouching::of(&files, root.path());
-    let summary = write(&vouching).unwrap();
-    assert_eq!((summary.written, summary.unchanged, summary.deleted), (0, 5, 0));
-    assert_eq!(summary.differing, []);
-    // It vouched for a file of another identity, for nothing that is not a file, and for no other file.
-    let edited = |path: &str| vec![(path.to_owned(), Obstacle::Edited)];
-    put(
-        root.path(),
-        "eu-1/gateway-a.yaml",
-        b"kind: Longer\nkind: Edited\n",
-    );
-    assert_eq!(obstacles(write(&vouching)), edited("eu-1/gateway-a.yaml"));
-    let outside = tempfile::NamedTempFile::new().unwrap();
-    fs::remove_file(root.path().join("eu-1/gateway-a.yaml")).unwrap();
-    symlink(outside.path(), root.path().join("eu-1/gateway-a.yaml")).unwrap();
-    let link = vec![("eu-1/gateway-a.yaml".to_owned(), Obstacle::Symlink)];
-    assert_eq!(obstacles(write(&vouching)), link);
-    fs::remove_file(root.path().join("eu-1/gateway-a.yaml")).unwrap();
-    assert_eq!(write(&vouching).unwrap().written, 1);
-    assert_eq!(snapshot(root.path()), expected(&files, &Files::default()));
 }

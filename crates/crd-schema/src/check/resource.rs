@@ -3,23 +3,20 @@
 //! Owns: the checks of `apiVersion`, `kind` and `metadata`. Flows in: the mapping that is the resource.
 //! Flows out: violations. Must not know: the fields of any kind.
 
-use std::borrow::Cow;
-
 use kube_json::{Map, Value};
 
-use crate::check::{Metadata, Mode, Place, Walk};
+use crate::check::{Mode, Place, Walk};
 use crate::metadata::{self, Whose};
 use crate::node::Node;
 use crate::violation::{Path, ViolationKind, shown};
 use apimachinery::names::NameRule;
 
-impl Walk<'_, '_, '_> {
+impl Walk<'_, '_> {
     /// The root of an object or an embedded resource: type, kind and metadata that its schema only implies.
     pub(super) fn resource(&mut self, node: &Node, fields: &Map, path: &Path<'_>) {
         for name in ["apiVersion", "kind"] {
             let here = Path::Key(path, name);
-            let value = self.named_whole(node, fields, name);
-            match value.as_deref() {
+            match fields.get(name) {
                 None if node.embedded => self.required(&here),
                 Some(Value::String(text)) if node.embedded && text.is_empty() => self.required(&here),
                 Some(Value::String(text)) if node.embedded => {
@@ -47,24 +44,15 @@ impl Walk<'_, '_, '_> {
                 }
             }
         }
-        let Some(whole) = self.named_whole(node, fields, "metadata") else {
+        let Some(metadata) = fields.get("metadata") else {
             return;
         };
-        let metadata = &*whole;
         let here = Path::Key(path, "metadata");
         let before = self.violations.len();
         match metadata {
             Value::Object(_) => {
-                let schema = self.metadata;
-                match &whole {
-                    // ObjectMeta has no defaults and keeps every null: what is written is what would be stored.
-                    Cow::Borrowed(_) => self.value(schema, metadata, &here, Mode::Strict),
-                    Cow::Owned(_) => {
-                        self.stored_form(|walk| walk.value(schema, metadata, &here, Mode::Strict));
-                    }
-                }
-                let is_judged = node.embedded || self.of_metadata == Metadata::Judged;
-                if is_judged && self.violations.len() == before {
+                self.value(self.metadata, metadata, &here, Mode::Strict);
+                if self.violations.len() == before {
                     let whose = if node.embedded {
                         Whose::Embedded
                     } else {

@@ -14,7 +14,7 @@ use crate::node::{Bound, Node};
 use crate::pattern::{Pattern, Unmatched};
 use crate::violation::{Path, ViolationKind, shown};
 
-impl Walk<'_, '_, '_> {
+impl Walk<'_, '_> {
     #[inline(never)]
     fn pattern(&mut self, pattern: &Pattern, text: &str, path: &Path<'_>) {
         let mut accepts = |text: &str| pattern.accepts(text, self.allowance);

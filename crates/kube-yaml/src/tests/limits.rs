@@ -8,7 +8,7 @@ use crate::event::{Event, Events as _};
 use crate::parser::Parser;
 use crate::scanner::Scanner;
 use crate::{
-    ErrorKind, Limits, Shared, decode, read, read_all, read_counting, read_document, read_document_located,
+    ErrorKind, Limits, decode, read, read_all, read_counting, read_document, read_document_located,
     read_located, split, split_json,
 };
 
@@ -215,7 +215,7 @@ fn an_alias_costs_the_values_that_it_stands_for_and_one_more_for_each_64_bytes_o
                 alias_nodes,
                 ..Limits::default()
             };
-            read_counting(&chunks[0], &limits, &mut Shared::default())
+            read_counting(&chunks[0], &limits)
         };
         let (value, counted) = read(cost);
         assert!(value.is_ok(), "{text}");

@@ -5,7 +5,6 @@ mod limits;
 mod messages;
 mod oracle;
 mod places;
-mod repeated;
 mod scalars;
 mod structure;
 mod writing;

@@ -4,7 +4,7 @@
 use kube_json::json;
 
 use super::{error, kind, value};
-use crate::{ErrorKind, Limits, Shared, read, read_all, read_counting, split, split_json};
+use crate::{ErrorKind, Limits, read, read_all, split, split_json};
 
 #[test]
 fn a_tab_never_indents_a_block_and_is_a_blank_elsewhere() {
@@ -433,70 +433,6 @@ fn json_has_its_own_escapes_and_the_same_strictness() {
     ] {
         assert_eq!(split_json(text).unwrap_err().kind, ErrorKind::Syntax, "{text}");
     }
-}
-
-#[test]
-fn equal_mappings_of_a_document_share_their_members() {
-    let text = concat!(
-        "selector: &s {matchLabels: {app: shop, tier: 1}}\n",
-        "template: {labels: {tier: 1, app: shop}}\n",
-        "other: {labels: {app: shop, tier: \"1\"}}\n",
-        "none: {}\nalias: *s\n",
-    );
-    let read = value(text);
-    let at = |pointer: &str| read.pointer(pointer).and_then(kube_json::Value::as_object);
-    let address = |pointer| at(pointer).and_then(kube_json::Map::address);
-    assert_eq!(address("/selector/matchLabels"), address("/template/labels"));
-    assert_eq!(address("/selector"), address("/alias"));
-    assert_ne!(address("/other/labels"), address("/template/labels"));
-    assert_eq!(
-        read,
-        json!({
-            "selector": {"matchLabels": {"app": "shop", "tier": 1}},
-            "template": {"labels": {"app": "shop", "tier": 1}},
-            "other": {"labels": {"app": "shop", "tier": "1"}},
-            "none": {},
-            "alias": {"matchLabels": {"app": "shop", "tier": 1}},
-        })
-    );
-}
-
-#[test]
-fn equal_mappings_share_their_members_with_those_of_documents_before() {
-    let text = "labels: {app: shop}\nname: a\n---\nname: b\nlabels: {app: shop}\n---\nlabels: {app: other}\n";
-    let mut shared = Shared::default();
-    let chunks = split(text).unwrap().into_iter();
-    let documents: Vec<kube_json::Value> = chunks
-        .map(|chunk| read_counting(&chunk, &Limits::default(), &mut shared).0.unwrap())
-        .collect();
-    assert_eq!(documents, read_all(text, &Limits::default()).unwrap());
-    let labels = |index: usize| documents[index].get("labels")?.as_object()?.address();
-    assert_eq!(labels(0), labels(1));
-    assert_ne!(labels(1), labels(2));
-}
-
-#[test]
-fn mappings_share_nothing_where_the_value_is_dropped_at_once() {
-    let text = "a: {labels: {app: shop}}\nb: {labels: {app: shop}}\n";
-    let limits = Limits {
-        shares: false,
-        ..Limits::default()
-    };
-    let chunk = split(text).unwrap().remove(0);
-    let alone = read(&chunk, &limits).unwrap();
-    let address = |pointer| alone.pointer(pointer)?.as_object()?.address();
-    assert_ne!(address("/a/labels"), address("/b/labels"));
-    assert_eq!(alone, value(text));
-}
-
-/// Rust's comparison of floats says that they are equal; only one of them is a float here.
-#[test]
-fn a_negative_zero_is_not_shared_with_a_zero() {
-    let read = value("[{a: 0.0}, {a: -0.0}, {a: 0}, {a: [-0.0]}, {a: [0.0]}]\n");
-    assert_eq!(
-        read.to_string(),
-        r#"[{"a":0},{"a":-0.0},{"a":0},{"a":[-0.0]},{"a":[0]}]"#
-    );
 }
 
 #[test]

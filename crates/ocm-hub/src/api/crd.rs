@@ -3,7 +3,7 @@
 //! Owns: the findings about a definition and about objects of its kind, and its policy label. Flows in: objects.
 //! Flows out: the view of `crd_schema`, findings. Must not know: built-in kinds; those are in the kind table of `hub`.
 
-use crd_schema::{Accepted, SchemaProblem};
+use crd_schema::SchemaProblem;
 use kube_json::Text;
 
 use super::{catalog, violation};
@@ -115,17 +115,12 @@ pub fn check(crd: &Crd, object: &Object, work: &Work) -> Vec<Finding> {
 /// With `only`, these fields of the spec alone count: that one of them is missing, or that an unknown field was meant
 /// to be one of them, or the spec.
 #[must_use]
-pub(crate) fn check_by_catalog<'o>(
-    crd: &'o Crd,
-    object: &'o Object,
-    accepted: &mut Accepted<'o>,
-    only: Option<&[&str]>,
-) -> Vec<Finding> {
+pub(crate) fn check_by_catalog(crd: &Crd, object: &Object, only: Option<&[&str]>) -> Vec<Finding> {
     let version = &object.api_version.version;
     let Some(schema) = crd.version(version).and_then(|version| version.schema.as_ref()) else {
         return Vec::new();
     };
-    let mut violations = schema.validate_beside_metadata(&object.value, accepted);
+    let mut violations = schema.validate_beside_metadata(&object.value);
     if let Some(only) = only {
         let only: Vec<String> = only.iter().map(|field| format!("/spec/{field}")).collect();
         violations.retain(|violation| {

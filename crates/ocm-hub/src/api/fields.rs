@@ -7,7 +7,6 @@ use crate::diagnostic::{Code, Finding, Findings};
 use crate::object::{Object, first_variable};
 use apimachinery::pointer::dotted;
 use apimachinery::{Field, Mismatch};
-use kube_json::Value;
 
 /// Reads one object and notes what is wrong with it.
 #[derive(Debug)]
@@ -86,12 +85,6 @@ impl<'a, 'f> Reading<'a, 'f> {
         self.checked(list);
         // What is no list has none.
         field.items()
-    }
-
-    /// The same without cursors on them.
-    pub(crate) fn values(&mut self, field: &Field<'a>) -> &'a [Value] {
-        let list = field.list();
-        self.checked(list).unwrap_or_default()
     }
 
     /// Checks that `field` is a mapping when it is present.

@@ -29,5 +29,3 @@ pub use fields::Reading;
 
 #[cfg(test)]
 pub(crate) mod fixture;
-#[cfg(test)]
-pub(crate) mod made_rule;

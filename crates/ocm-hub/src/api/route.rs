@@ -10,7 +10,6 @@ use super::gateway::{GROUP, Listener};
 use crate::diagnostic::Findings;
 use crate::object::Object;
 use apimachinery::{Field, Selector, core_group};
-use kube_json::Value;
 
 /// The route kinds of Gateway API.
 pub const ROUTE_KINDS: [&str; 5] = ["GRPCRoute", "HTTPRoute", "TCPRoute", "TLSRoute", "UDPRoute"];
@@ -175,12 +174,9 @@ impl<'a> Route<'a> {
     pub fn read(object: &'a Object, findings: &mut Findings) -> Option<(Self, Vec<RouteRule<'a>>)> {
         Self::read_with(object, findings, |reading, spec, is_known| {
             let field = spec.get("rules");
-            let written = reading.values(&field).iter().enumerate();
+            let written = reading.items(&field).enumerate();
             let mut rules: Vec<RouteRule<'a>> = written
-                .map(|(position, rule)| {
-                    plain_rule(rule, position)
-                        .unwrap_or_else(|| route_rule(reading, &field.item(position), position))
-                })
+                .map(|(position, rule)| route_rule(reading, &rule, position))
                 .collect();
             if is_known && object.kind == "HTTPRoute" && !field.is_present() {
                 rules.push(RouteRule::default());
@@ -202,14 +198,10 @@ impl<'a> Route<'a> {
     ) -> Option<(Self, R)> {
         let mut reading = Reading::new(object, findings);
         let spec = object.root().get("spec");
-        let field = spec.get("parentRefs");
-        let written = reading.values(&field);
+        let written = reading.items(&spec.get("parentRefs")).enumerate();
         // A route is kept with few parents, and a list that grows would begin with room for four.
         let mut parents = Vec::with_capacity(written.len());
-        parents.extend(written.iter().enumerate().filter_map(|(position, parent)| {
-            plain_parent_ref(parent, position)
-                .or_else(|| parent_ref(&mut reading, &field.item(position), position))
-        }));
+        parents.extend(written.filter_map(|(position, parent)| parent_ref(&mut reading, &parent, position)));
         // Of a kind that is not Gateway API's only the parents are known to mean what they do there.
         let is_known = is_route(&object.api_version.group, &object.kind);
         if !is_known && reading.is_wrong() {
@@ -235,32 +227,6 @@ impl<'a> Route<'a> {
     }
 }
 
-/// A reference as [`parent_ref`] reads it, without a cursor, if nothing in it is wrong or unusual. None means that it is not
-/// known.
-fn plain_parent_ref(written: &Value, position: usize) -> Option<ParentRef<'_>> {
-    let mut read = ParentRef {
-        group: GROUP,
-        kind: "Gateway",
-        name: "",
-        namespace: None,
-        section_name: None,
-        port: None,
-        at: ParentPlace::Entry(position),
-    };
-    for (name, value) in written.as_object()? {
-        match name.as_str() {
-            "name" => read.name = value.as_str()?,
-            "namespace" => read.namespace = Some(value.as_str()?).filter(|text| !text.is_empty()),
-            "sectionName" => read.section_name = Some(value.as_str()?).filter(|text| !text.is_empty()),
-            "group" => read.group = value.as_str()?,
-            "kind" => read.kind = value.as_str()?,
-            "port" => read.port = Some(value.as_i64()?),
-            _ => {}
-        }
-    }
-    (!read.name.is_empty()).then_some(read)
-}
-
 fn parent_ref<'a>(
     reading: &mut Reading<'a, '_>,
     field: &Field<'a>,
@@ -277,62 +243,6 @@ fn parent_ref<'a>(
         port: reading.integer(field, "port"),
         at: ParentPlace::Entry(position),
     })
-}
-
-/// A rule as [`route_rule`] reads it, without cursors, if nothing in it is wrong or unusual: nearly every one. None means
-/// that it is not known.
-fn plain_rule(written: &Value, rule: usize) -> Option<RouteRule<'_>> {
-    let mut read = RouteRule::default();
-    for (name, value) in written.as_object()? {
-        match name.as_str() {
-            "name" => read.name = Some(value.as_str()?).filter(|name| !name.is_empty()),
-            "backendRefs" => {
-                let references = value.as_array()?;
-                read.backends = Vec::with_capacity(references.len());
-                for (entry, reference) in references.iter().enumerate() {
-                    read.backends.push(plain_backend_ref(reference, rule, entry)?);
-                }
-            }
-            "filters" if !are_no_mirrors(value) => return None,
-            _ => {}
-        }
-    }
-    Some(read)
-}
-
-/// A reference to a backend as [`backend_ref`] reads it, as long as it stands for no routes and mirrors nothing.
-fn plain_backend_ref(written: &Value, rule: usize, entry: usize) -> Option<BackendRef<'_>> {
-    let mut read = BackendRef {
-        group: "",
-        kind: "Service",
-        name: "",
-        namespace: None,
-        port: None,
-        at: BackendPlace {
-            rule,
-            entry: Some(entry),
-            filter: None,
-        },
-    };
-    for (name, value) in written.as_object()? {
-        match name.as_str() {
-            "name" => read.name = value.as_str()?,
-            "port" => read.port = Some(value.as_i64()?),
-            "group" => read.group = core_group(value.as_str()?),
-            "kind" => read.kind = value.as_str()?,
-            "namespace" => read.namespace = Some(value.as_str()?).filter(|text| !text.is_empty()),
-            "filters" if !are_no_mirrors(value) => return None,
-            _ => {}
-        }
-    }
-    (!read.name.is_empty() && !stands_for_routes(read.group, read.kind)).then_some(read)
-}
-
-/// Whether this is a list of filters of which none mirrors requests.
-fn are_no_mirrors(filters: &Value) -> bool {
-    let mirrors = |filter: &Value| filter.get("requestMirror").is_some();
-    let filters = filters.as_array();
-    filters.is_some_and(|filters| !filters.iter().any(mirrors))
 }
 
 fn route_rule<'a>(reading: &mut Reading<'a, '_>, field: &Field<'a>, rule: usize) -> RouteRule<'a> {
@@ -537,8 +447,6 @@ fn kinds_of_protocol(protocol: &str) -> Option<Vec<(String, String)>> {
 mod tests {
     use super::*;
     use kube_json::json;
-    use proptest::collection::vec;
-    use proptest::prelude::*;
 
     fn object(value: kube_json::Value) -> Object {
         crate::api::fixture::object(value)
@@ -557,54 +465,6 @@ mod tests {
         let (_, rules) = Route::read(&route, &mut findings).unwrap();
         let names: Vec<_> = rules[0].backends.iter().map(|backend| backend.name).collect();
         assert_eq!(names, ["s", "m2", "m"]);
-    }
-
-    proptest! {
-        #[test]
-        fn a_rule_without_anything_unusual_is_read_as_any_other(choices in vec(any::<u8>(), 0..64)) {
-            let written = crate::api::made_rule::rule(&choices);
-            let object = object(json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
-                "metadata": {"name": "r", "namespace": "n"}}));
-            let mut findings = Findings::new();
-            let mut reading = Reading::new(&object, &mut findings);
-            let read = route_rule(&mut reading, &Field::new(&written), 3);
-            if let Some(plain) = plain_rule(&written, 3) {
-                prop_assert!(!reading.is_wrong(), "{}", written);
-                prop_assert_eq!(plain, read, "{}", written);
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn a_parent_without_anything_unusual_is_read_as_any_other(choices in vec(any::<u8>(), 0..16)) {
-            let written = crate::api::made_rule::parent(&choices);
-            let object = object(json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
-                "metadata": {"name": "r", "namespace": "n"}}));
-            let mut findings = Findings::new();
-            let mut reading = Reading::new(&object, &mut findings);
-            let read = parent_ref(&mut reading, &Field::new(&written), 3);
-            if let Some(plain) = plain_parent_ref(&written, 3) {
-                prop_assert!(!reading.is_wrong(), "{}", written);
-                prop_assert_eq!(Some(plain), read, "{}", written);
-            }
-            prop_assert!(!choices.is_empty() || plain_parent_ref(&written, 3).is_some());
-        }
-    }
-
-    #[test]
-    fn usual_rules_are_read_without_cursors() {
-        let usual = crate::api::made_rule::rule(&[]);
-        assert!(plain_rule(&usual, 0).is_some(), "{usual}");
-        for unusual in [
-            json!(7),
-            json!({"name": null}),
-            json!({"backendRefs": [{"port": 80}]}),
-            json!({"backendRefs": [{"name": "a", "group": GROUP, "kind": "HTTPRoute"}]}),
-            json!({"filters": [{"type": "RequestMirror", "requestMirror": {}}]}),
-        ] {
-            assert_eq!(plain_rule(&unusual, 0), None, "{unusual}");
-        }
     }
 
     #[test]

@@ -6,7 +6,6 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use apimachinery::NameSet;
 use kube_json::Text;
 
 use super::within::Within;
@@ -33,7 +32,7 @@ fn drop_settled(found: &mut Vec<Arc<Finding>>) {
         return;
     }
     // What is found in other documents settles nothing.
-    let documents: NameSet<DocumentId> = asked.filter_map(|finding| finding.place.document()).collect();
+    let documents: HashSet<DocumentId> = asked.filter_map(|finding| finding.place.document()).collect();
     let is_there = |place: &Place| {
         place
             .field()
@@ -42,12 +41,12 @@ fn drop_settled(found: &mut Vec<Arc<Finding>>) {
     let by_schema = |finding: &&Finding| finding.settles_any();
     let of_schemas = || all(found).filter(by_schema);
     // An unknown field has no meaning that anybody could know more of.
-    let own: NameSet<&Place> = of_schemas()
+    let own: HashSet<&Place> = of_schemas()
         .filter(|finding| finding.code == Code::OBJECT_SCHEMA)
         .map(|finding| &finding.place)
         .filter(|place| is_there(place))
         .collect();
-    let settled: NameSet<(DocumentId, &Text)> = of_schemas()
+    let settled: HashSet<(DocumentId, &Text)> = of_schemas()
         .flat_map(Finding::settled)
         .filter(|(document, _)| documents.contains(document))
         .collect();
@@ -63,7 +62,7 @@ fn drop_settled(found: &mut Vec<Arc<Finding>>) {
             && finding.code.is_about_meaning()
             && own.contains(&finding.place)
     };
-    let meant: NameSet<&Place> = all(found)
+    let meant: HashSet<&Place> = all(found)
         .filter(knows_more)
         .map(|finding| &finding.place)
         .collect();

@@ -2,9 +2,9 @@
 //!
 //! Owns: which texts are known. Flows in: texts. Flows out: the same texts, shared. Must not know: what they are about.
 
+use std::collections::HashSet;
 use std::hash::Hash;
 
-use apimachinery::NameSet;
 use kube_json::Text;
 
 use super::causes::{Cause, Causes};
@@ -13,9 +13,9 @@ use super::{Few, Place};
 /// The texts of the findings so far: a thousand findings of one mistake differ in little but their object.
 #[derive(Debug, Default)]
 pub struct SharedTexts {
-    texts: NameSet<Text>,
-    lists: NameSet<Few<Text>>,
-    causes: NameSet<Few<Cause>>,
+    texts: HashSet<Text>,
+    lists: HashSet<Few<Text>>,
+    causes: HashSet<Few<Cause>>,
 }
 
 impl SharedTexts {
@@ -62,7 +62,7 @@ impl SharedTexts {
     }
 }
 
-fn take_over<T: Clone + Eq + Hash>(known: &mut NameSet<Few<T>>, list: &mut Few<T>) {
+fn take_over<T: Clone + Eq + Hash>(known: &mut HashSet<Few<T>>, list: &mut Few<T>) {
     if list.is_empty() {
         return;
     }

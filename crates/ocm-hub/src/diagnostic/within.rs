@@ -4,14 +4,14 @@
 //! Owns: this index. Flows in: places. Flows out: what was noted for the first of them, or for the worst; whether there
 //! is one. Must not know: codes.
 
-use apimachinery::NameMap;
+use std::collections::HashMap;
 
 use super::{DocumentId, Place};
 
 /// Something about findings, by every value that they are in, or by those of them that will be asked about.
 #[derive(Debug)]
 pub struct Within<'p, T> {
-    by_value: NameMap<DocumentId, NameMap<&'p str, Noted<T>>>,
+    by_value: HashMap<DocumentId, HashMap<&'p str, Noted<T>>>,
     /// Whether nothing is noted of other values.
     is_only_these: bool,
 }
@@ -27,7 +27,7 @@ struct Noted<T> {
 impl<T> Default for Within<'_, T> {
     fn default() -> Self {
         Self {
-            by_value: NameMap::default(),
+            by_value: HashMap::new(),
             is_only_these: false,
         }
     }

@@ -4,10 +4,9 @@
 //! documents, a default namespace. Flows out: the [`Hub`]. Must not know: what any kind is for.
 
 use std::borrow::Borrow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use crd_schema::Accepted;
 use kube_json::{Text, Value};
 
 use super::identify::{metadata_findings, settle_namespace};
@@ -22,11 +21,11 @@ use super::versions::unknown_version_of_read;
 use crate::api::crd::{self, Crd};
 use crate::api::{catalog, gateway};
 use crate::diagnostic::{Code, Finding, Findings, Part, SharedTexts};
-use crate::object::{Faultless, Object, Origin};
+use crate::object::{Object, Origin};
 use crate::parallel::{self, AtHand};
 use crate::progress::{Progress, Stage};
 use crate::source::{Document, Room, Sources};
-use apimachinery::{ApiVersion, GroupKind, NameHash, NameMap, NameSet, Work};
+use apimachinery::{ApiVersion, GroupKind, Work};
 
 /// The user's options for the input.
 #[derive(Debug, Clone, Default)]
@@ -39,10 +38,6 @@ pub struct Options<'a> {
     pub sources: Option<&'a Sources>,
     /// The controller whose classes are ours: what is attached to them is checked against the built-in catalog.
     pub controller_name: Option<String>,
-    /// The objects of which the built-in catalog was known to say nothing.
-    pub by_catalog: Faultless,
-    /// The objects whose metadata was known to be right.
-    pub by_metadata: Faultless,
     /// The observer of progress.
     pub progress: Progress,
 }
@@ -91,13 +86,13 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         let known = |kind: &GroupKind| crds.contains_key(kind) || catalog.contains_key(kind);
         let uses = parallel::map_each(of_hub, |object| (object, ours.use_of(object, &kinds)));
         let used = uses.iter().filter(|(_, usage)| *usage == Use::Used);
-        let used: NameSet<(&str, &str)> = used.map(|(object, _)| kind_of(object)).collect();
+        let used: HashSet<(&str, &str)> = used.map(|(object, _)| kind_of(object)).collect();
         without_schema = used
             .into_iter()
             .map(|(group, kind)| GroupKind::new(group, kind))
             .filter(|kind| !known(kind))
             .collect();
-        check_by_catalog(&uses, &catalog, (&options.by_catalog, &texts), findings);
+        check_by_catalog(&uses, &catalog, &texts, findings);
     }
     let definitions = drafts.objects.iter().chain(&taught.objects);
     let definitions = definitions.filter(|(_, object)| crd::is_one(object));
@@ -423,7 +418,7 @@ fn from_catalog(
     kinds: &KindTable,
     crds: &HashMap<GroupKind, Crd>,
 ) -> HashMap<GroupKind, Crd> {
-    let occurring: NameSet<(&str, &str)> = objects.iter().map(|(_, object)| kind_of(object)).collect();
+    let occurring: HashSet<(&str, &str)> = objects.iter().map(|(_, object)| kind_of(object)).collect();
     let occurring = occurring
         .into_iter()
         .map(|(group, kind)| GroupKind::new(group, kind));
@@ -451,20 +446,20 @@ fn hangs_on_gateways(kind: &GroupKind, kinds: &KindTable) -> bool {
 fn check_by_catalog(
     of_hub: &[(&Object, Use)],
     catalog: &HashMap<GroupKind, Crd>,
-    (faultless, texts): (&Faultless, &AtHand<SharedTexts>),
+    texts: &AtHand<SharedTexts>,
     findings: &mut Findings,
 ) {
-    let by_name: NameMap<(&str, &str), &Crd> = catalog
+    let by_name: HashMap<(&str, &str), &Crd> = catalog
         .iter()
         .map(|(kind, definition)| ((kind.group.as_str(), kind.kind.as_str()), definition))
         .collect();
-    let found = parallel::map_with(of_hub, Accepted::default, |accepted, (object, usage)| {
+    let found = parallel::map(of_hub, |(object, usage)| {
         let Some(definition) = by_name.get(&kind_of(object)) else {
             return Vec::new();
         };
-        let mut check = |only| crd::check_by_catalog(definition, object, accepted, only);
+        let check = |only| crd::check_by_catalog(definition, object, only);
         let wrong = match usage {
-            Use::Used => faultless.judge(object, || check(None)),
+            Use::Used => check(None),
             Use::NamesNothing => check(Some(&REFERENCES)),
             Use::Unused => Vec::new(),
         };
@@ -495,7 +490,7 @@ struct Checked {
 /// Names and namespace of one object.
 fn check_alone(mut object: Object, kinds: &KindTable, options: &Options<'_>) -> (Object, Vec<Finding>) {
     let mut wrong = Vec::from_iter(correct_kind(&mut object, kinds, &options.taught));
-    wrong.extend(options.by_metadata.judge(&object, || metadata_findings(&object)));
+    wrong.extend(metadata_findings(&object));
     wrong.extend(settle_namespace(&mut object, kinds, options.namespace.as_deref()));
     wrong.extend(plain_secret(&object));
     (object, wrong)
@@ -525,8 +520,7 @@ fn check(
 /// Keeps the first object of each identity, in the order of the input, and reports the others, which come second. The
 /// objects may be parts of something else.
 pub fn without_duplicates<T: AsRef<Object>>(all: Vec<T>, findings: &mut Findings) -> (Vec<T>, Vec<T>) {
-    let mut first: NameMap<[&str; 4], &Object> =
-        NameMap::with_capacity_and_hasher(all.len(), NameHash::default());
+    let mut first: HashMap<[&str; 4], &Object> = HashMap::with_capacity(all.len());
     let mut is_again = Vec::with_capacity(all.len());
     for object in all.iter().map(AsRef::as_ref) {
         let group = object.api_version.group.as_str();
@@ -641,37 +635,6 @@ mod tests {
     }
 
     #[test]
-    fn the_catalog_is_remembered_to_say_nothing_of_objects_that_are_used_and_as_it_wants_them() {
-        let route = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\n";
-        let text = [
-            SMALL,
-            route,
-            "metadata: {name: foreign, namespace: infra}\nspec: {parentRefs: [{name: other}], hostnames: a}\n",
-            route,
-            "metadata: {name: typo, namespace: infra}\nspec: {parentRefs: [{name: gw}], hostnmes: [a]}\n",
-        ]
-        .concat();
-        let by_catalog = Faultless::remembering();
-        let options = Options {
-            controller_name: Some("example.com/gateway-controller".to_owned()),
-            by_catalog: by_catalog.clone(),
-            ..Options::default()
-        };
-        let read = documents(&text);
-        let hub = build(read, &options, &mut Findings::new());
-        let objects = hub.objects.iter().chain(&hub.refused);
-        let mut judged: Vec<&str> = Vec::new();
-        for object in objects.filter(|object| object.kind == "HTTPRoute") {
-            by_catalog.judge(object, || {
-                judged.push(&object.name);
-                Vec::new()
-            });
-        }
-        judged.sort_unstable();
-        assert_eq!(judged, ["foreign", "typo"]);
-    }
-
-    #[test]
     fn what_is_said_of_many_objects_is_kept_once_and_takes_no_more_memory_than_it_needs() {
         let one = |name: &str| {
             format!(
@@ -696,25 +659,5 @@ mod tests {
         assert_eq!((note, help.as_ptr()), (again, help_again.as_ptr()));
         let wrong = vec![Finding::new(Code::OBJECT_SCHEMA, Place::Run, "wrong"); 6];
         assert_eq!(shared(wrong, &AtHand::default()).capacity(), 6);
-    }
-
-    #[test]
-    fn the_metadata_is_remembered_to_be_right_where_it_is() {
-        let wrong = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: wrong, namespace: infra, labels: {a: 1}}\n";
-        let text = [SMALL, wrong].concat();
-        let by_metadata = Faultless::remembering();
-        let options = Options {
-            by_metadata: by_metadata.clone(),
-            ..Options::default()
-        };
-        let hub = build(documents(&text), &options, &mut Findings::new());
-        let mut judged: Vec<&str> = Vec::new();
-        for object in hub.objects.iter().chain(&hub.refused) {
-            by_metadata.judge(object, || {
-                judged.push(&object.name);
-                Vec::new()
-            });
-        }
-        assert_eq!(judged, ["wrong"]);
     }
 }

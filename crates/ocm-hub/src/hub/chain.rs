@@ -9,7 +9,7 @@
 //! on a cluster (docs/reference/findings.md). In doubt, an object is in the chain: a mistake in a name must not hide
 //! another one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,7 +31,7 @@ use crate::diagnostic::{
 use crate::object::{Object, Origin};
 use crate::parallel;
 use crate::source::{Room, Sources};
-use apimachinery::{GroupKind, NameMap, NameSet};
+use apimachinery::GroupKind;
 use ocm_placement::GROUP as CLUSTER_GROUP;
 
 /// Routes may be each other's parents; deeper than this nothing is looked for.
@@ -215,11 +215,11 @@ fn is_for_a_tool_to_fill_in(finding: &Finding, sources: &Sources) -> bool {
 }
 
 /// The objects of the hub by their documents, and by the pointer in it: several are in a `List`.
-struct Origins<'h>(NameMap<(DocumentId, &'h str), &'h Object>);
+struct Origins<'h>(HashMap<(DocumentId, &'h str), &'h Object>);
 
 impl<'h> Origins<'h> {
     fn new(hub: &'h Hub) -> Self {
-        let mut by_origin: NameMap<(DocumentId, &str), &Object> = NameMap::default();
+        let mut by_origin: HashMap<(DocumentId, &str), &Object> = HashMap::new();
         for object in hub.objects.iter().chain(&hub.refused) {
             let Origin { document, pointer } = &object.origin;
             by_origin.entry((*document, pointer)).or_insert(object);
@@ -256,16 +256,16 @@ struct Chain<'h> {
     kinds: &'h KindTable,
     controller_name: &'h str,
     /// Kinds that our classes sync.
-    synced: NameSet<GroupKind>,
+    synced: HashSet<GroupKind>,
     /// Objects through which others lead to ours, by group, kind and name, regardless of their namespace: that may be what
     /// is missing.
-    by_name: NameMap<(&'h str, &'h str, &'h str), Vec<&'h Object>>,
+    by_name: HashMap<(&'h str, &'h str, &'h str), Vec<&'h Object>>,
     /// Every `name` and every namespace that is in an object that leads to ours; none while that is being found out.
     named: Mutex<Named<'h>>,
     /// Of each object of the hub, and then of each that is refused, whether it leads to ours.
     leads: Vec<bool>,
     /// Kinds of objects that lead to ours.
-    leading: NameSet<GroupKind>,
+    leading: HashSet<GroupKind>,
     /// The names of our Gateways.
     gateways: KnownNames<'h>,
 }
@@ -274,7 +274,7 @@ struct Chain<'h> {
 /// far as a question needs them.
 #[derive(Default)]
 struct Named<'h> {
-    names: NameSet<&'h str>,
+    names: HashSet<&'h str>,
     unread: std::vec::IntoIter<&'h Object>,
 }
 
@@ -311,7 +311,7 @@ impl<'h> Chain<'h> {
         };
         let synced = params().flat_map(resources).collect();
         let all = || hub.objects.iter().chain(&hub.refused);
-        let mut by_name: NameMap<(&str, &str, &str), Vec<&Object>> = NameMap::default();
+        let mut by_name: HashMap<(&str, &str, &str), Vec<&Object>> = HashMap::new();
         for object in all().filter(|object| is_link(object)) {
             let group = object.api_version.group.as_str();
             by_name
@@ -328,7 +328,7 @@ impl<'h> Chain<'h> {
             by_name,
             named: Mutex::default(),
             leads: Vec::new(),
-            leading: NameSet::default(),
+            leading: HashSet::new(),
         };
         let all: Vec<&Object> = all().collect();
         chain.leads = parallel::map(&all, |object| is_link(object) && chain.uses(object));
@@ -346,7 +346,7 @@ impl<'h> Chain<'h> {
             }
         }
         chain.named = Mutex::new(Named {
-            names: NameSet::default(),
+            names: HashSet::new(),
             unread: leading.into_iter(),
         });
         chain
@@ -571,7 +571,7 @@ impl<'h> Chain<'h> {
         &self,
         finding: Finding,
         sources: &Sources,
-        beside: &NameSet<&str>,
+        beside: &HashSet<&str>,
     ) -> Result<Finding, PassedOver> {
         let Place::Text { source, start, .. } = finding.place else {
             return Ok(finding);
@@ -609,13 +609,13 @@ impl<'h> Chain<'h> {
 }
 
 /// The directories of files.
-fn directories<'s>(files: &BTreeSet<SourceId>, sources: &'s Sources) -> NameSet<&'s str> {
+fn directories<'s>(files: &BTreeSet<SourceId>, sources: &'s Sources) -> HashSet<&'s str> {
     let files = files.iter().filter_map(|file| sources.file(*file));
     files.map(|file| directory(&file.relative)).collect()
 }
 
 /// Whether a directory is one of these, or below one that is not the root: everything is below the root.
-fn is_beside(directory: &str, beside: &NameSet<&str>) -> bool {
+fn is_beside(directory: &str, beside: &HashSet<&str>) -> bool {
     beside.contains(directory)
         || directory
             .match_indices('/')

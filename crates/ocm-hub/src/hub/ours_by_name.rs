@@ -7,10 +7,11 @@
 //! Only objects that rendering uses can stop it, so only they are checked against a schema that is not in the input. An
 //! object with a broken reference counts as used: the schema reports what is wrong with it.
 
+use std::collections::HashSet;
+
 use super::kinds::KindTable;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::object::Object;
-use apimachinery::NameSet;
 use kube_json::Value;
 
 /// Whether rendering uses an object.
@@ -27,7 +28,7 @@ pub(super) enum Use {
 /// Our objects in a hub, by kind, namespace (empty for classes), and name.
 #[derive(Debug, Default)]
 pub(super) struct OursByName<'a> {
-    ours: NameSet<(&'a str, &'a str, &'a str)>,
+    ours: HashSet<(&'a str, &'a str, &'a str)>,
     namespace: &'a str,
 }
 
@@ -43,7 +44,7 @@ impl<'a> OursByName<'a> {
         namespace: Option<&'a str>,
     ) -> Self {
         let mut chain = Self {
-            ours: NameSet::default(),
+            ours: HashSet::new(),
             namespace: namespace.unwrap_or_default(),
         };
         let of = |wanted: &'static str| objects.iter().filter(move |object| object.is(GROUP, wanted));

@@ -5,12 +5,10 @@
 //! Flows in: a parsed value and the document it came from. Flows out: an object that has a kind and a name.
 //! Must not know: any particular kind; `api` knows them.
 
-mod faultless;
 mod rank;
 mod variable;
 pub mod well_known;
 
-pub use faultless::Faultless;
 pub use rank::{Ages, Rank, rank_of};
 pub use variable::{SUBSTITUTE_FIRST, first_variable};
 

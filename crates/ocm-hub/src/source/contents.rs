@@ -1,10 +1,8 @@
 //! What is in a file: where its documents are, and what they became.
 //!
-//! Owns: [`DocumentRange`], [`FileReadBefore`] for another tree that has the same content, and [`KnownTexts`] for a later
-//! run. Flows in: pieces of a text, values. Flows out: the same, together. Must not know: what a file is called, which
-//! tree it is in.
+//! Owns: [`DocumentRange`], and [`FileReadBefore`] for another tree that has the same content. Flows in: pieces of a text,
+//! values. Flows out: the same, together. Must not know: what a file is called, which tree it is in.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use kube_json::Value;
@@ -53,34 +51,5 @@ impl FileReadBefore {
     #[must_use]
     pub fn was_read_as_json(&self) -> bool {
         self.json
-    }
-}
-
-/// The files of an earlier run, by their texts. What a file becomes follows from its text and its syntax alone, and texts
-/// are compared byte by byte: neither a name, a length, nor a time decides, so no answer can be an old one.
-#[derive(Debug, Clone, Default)]
-pub struct KnownTexts(Arc<ByText>);
-
-/// By text, and whether it was read as JSON.
-type ByText = HashMap<(Arc<String>, bool), Arc<FileReadBefore>>;
-
-impl KnownTexts {
-    /// These files, and no others.
-    pub(super) fn of(files: &[Arc<FileReadBefore>]) -> Self {
-        let named = |file: &Arc<FileReadBefore>| ((Arc::clone(&file.text), file.json), Arc::clone(file));
-        Self(Arc::new(files.iter().map(named).collect()))
-    }
-
-    #[cfg(all(test, feature = "git"))]
-    pub(super) fn texts(&self) -> impl Iterator<Item = &Arc<String>> {
-        self.0.keys().map(|(text, _)| text)
-    }
-
-    /// What a file with this text became.
-    pub(super) fn get(&self, text: &Arc<String>, json: bool) -> Option<&FileReadBefore> {
-        if self.0.is_empty() {
-            return None;
-        }
-        self.0.get(&(Arc::clone(text), json)).map(Arc::as_ref)
     }
 }

@@ -20,7 +20,7 @@ use super::texts::{SourceFile, Sources};
 use super::tree::{FileTree, TreeError};
 use super::walk::{Discovered, Found, Request, Room};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Secrecy, SourceId, counted};
-use crate::parallel::{self, AtHand};
+use crate::parallel;
 use crate::progress::Stage;
 
 /// One document that is not empty.
@@ -49,7 +49,7 @@ impl Text {
             room: self.room,
             relative: self.relative,
             shown: self.shown,
-            text: self.text.into(),
+            text: self.text,
             documents: Vec::new(),
         }
     }
@@ -143,7 +143,6 @@ fn read_inputs(
 ) -> Vec<Document> {
     let steps = request.progress.count(Stage::Reading, inputs.len());
     let limits = kube_yaml::Limits::default();
-    let shares = Shares::default();
     let first = sources.files().len();
     let read: Vec<FileRead> = parallel::map_each(
         inputs.into_iter().enumerate().collect(),
@@ -159,17 +158,11 @@ fn read_inputs(
                 Content::OnDisk(disk, at) => read_file(disk, at, &shown, &limits),
                 Content::Before(file) => Ok(Arc::clone(&file.text)),
             };
-            let (mut text, unread) = match text {
+            let (text, unread) = match text {
                 Ok(text) => (text, None),
                 Err(unread) => (Arc::clone(&unread.text), Some(unread.finding(id))),
             };
             let json = is_json(path);
-            let before = before.or_else(|| {
-                let known = request.known.get(&text, json)?;
-                // Not both in memory.
-                text = Arc::clone(&known.text);
-                Some(known)
-            });
             let text = Text {
                 room,
                 relative: relative.to_owned(),
@@ -179,14 +172,7 @@ fn read_inputs(
             };
             let read = match (unread, before) {
                 (None, Some(before)) => FileRead::taken_over(id, text, before),
-                (None, _) => {
-                    let mut read = read_documents(id, text, &limits, &shares);
-                    // A later run asks whether a text is the same.
-                    if !request.keeps_values {
-                        read.file.text.pack();
-                    }
-                    read
-                }
+                (None, None) => read_documents(id, text, &limits),
                 (Some(finding), _) => FileRead {
                     findings: vec![finding],
                     ..FileRead::new(text)
@@ -201,7 +187,7 @@ fn read_inputs(
     let mut aliases = AliasBudget::default();
     for mut read in read {
         if request.keeps_values && read.is_whole() {
-            read.kept().into_iter().for_each(|kept| sources.keep(kept));
+            sources.keep(read.kept());
         }
         for id in std::mem::take(&mut read.with_aliases) {
             if !aliases.read(id, &mut read, &limits) {
@@ -262,7 +248,7 @@ impl AliasBudget {
         let Some(range) = read.file.documents.get(index).copied() else {
             return true;
         };
-        let text = read.file.text.clone();
+        let text = Arc::clone(&read.file.text);
         let chunk = kube_yaml::Chunk {
             text: text.get(range.start..range.end).unwrap_or_default(),
             offset: range.start,
@@ -275,7 +261,7 @@ impl AliasBudget {
             alias_nodes: left.min(limits.alias_nodes),
             ..limits.clone()
         };
-        let (value, copied) = kube_yaml::read_counting(&chunk, &bounded, &mut kube_yaml::Shared::default());
+        let (value, copied) = kube_yaml::read_counting(&chunk, &bounded);
         self.spent = self.spent.saturating_add(copied.saturating_sub(free));
         match value {
             Err(error) if copied > bounded.alias_nodes => {
@@ -370,7 +356,7 @@ fn keep_text(
         room: Room::Hub,
         relative,
         shown,
-        text: Arc::clone(&text).into(),
+        text: Arc::clone(&text),
         documents: vec![whole],
     });
     if let Some(finding) = unread {
@@ -495,7 +481,7 @@ pub(super) fn shared_text(bytes: Vec<u8>) -> Arc<String> {
     Arc::new(text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
-fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits, shares: &Shares) -> FileRead {
+fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits) -> FileRead {
     let text = Arc::clone(&input.text);
     let json = input.json;
     let mut read = FileRead::new(input);
@@ -516,7 +502,7 @@ fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits, shares:
     match split {
         Ok(chunks) => {
             // Each by itself, so in parallel: one big file must not take longer than many small ones.
-            let values = parallel::map(&chunks, |chunk| read_chunk(chunk, limits, shares));
+            let values = parallel::map(&chunks, |chunk| read_chunk(chunk, limits));
             for (chunk, value) in chunks.iter().zip(values) {
                 let index = u32::try_from(read.file.documents.len()).unwrap_or(u32::MAX);
                 let document = DocumentId { source: id, index };
@@ -546,11 +532,7 @@ enum ChunkRead {
     TooLarge,
 }
 
-/// What the documents of all files share. Whichever is free serves, because it changes nothing but the memory that the
-/// values take.
-type Shares = AtHand<kube_yaml::Shared>;
-
-fn read_chunk(chunk: &kube_yaml::Chunk<'_>, limits: &kube_yaml::Limits, shares: &Shares) -> ChunkRead {
+fn read_chunk(chunk: &kube_yaml::Chunk<'_>, limits: &kube_yaml::Limits) -> ChunkRead {
     if chunk.text.len() > MOST_BYTES_OF_AN_OBJECT && !may_be_a_list(chunk.text) {
         return ChunkRead::TooLarge;
     }
@@ -558,7 +540,7 @@ fn read_chunk(chunk: &kube_yaml::Chunk<'_>, limits: &kube_yaml::Limits, shares: 
         alias_nodes: chunk.text.len() / BYTES_FOR_A_VALUE,
         ..limits.clone()
     };
-    let (value, copied) = shares.with(|shared| kube_yaml::read_counting(chunk, &bounded, shared));
+    let (value, copied) = kube_yaml::read_counting(chunk, &bounded);
     if value.is_err() && copied > bounded.alias_nodes {
         ChunkRead::NeedsAliases
     } else {
@@ -632,16 +614,16 @@ impl FileRead {
         self.findings.is_empty() && self.with_aliases.is_empty()
     }
 
-    fn kept(&self) -> Option<FileReadBefore> {
+    fn kept(&self) -> FileReadBefore {
         let values = self.documents.iter();
-        Some(FileReadBefore {
-            text: Arc::clone(self.file.text.whole()?),
+        FileReadBefore {
+            text: Arc::clone(&self.file.text),
             json: self.json,
             documents: self.file.documents.clone(),
             values: values
                 .map(|document| (document.id.index, document.value.clone()))
                 .collect(),
-        })
+        }
     }
 
     /// Records the result for a document.

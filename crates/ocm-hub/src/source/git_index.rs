@@ -1,7 +1,6 @@
 //! Git's index as a tree of files: the contents of the next commit, regardless of the work tree.
 //!
-//! Owns: which entries of the index count, reading its blobs from the object store, whether it has some bytes, and
-//! whether Git takes a file for unchanged.
+//! Owns: which entries of the index count, reading its blobs from the object store, and whether it has some bytes.
 //! Untracked files and unstaged edits are not in it; files that were deleted without `git rm` still are. Entries that
 //! are only intended (`git add --intent-to-add`) would not be committed, so they are left out; files that a sparse
 //! checkout omits are included. Flows in: a path and, when Git runs a hook, the index that it commits. Flows out: a
@@ -15,8 +14,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 use gix::ObjectId;
-use gix::index::entry::stat::{Options as Compared, Time};
-use gix::index::entry::{Flags, Mode, Stage, Stat};
+use gix::index::entry::{Flags, Mode, Stage};
 
 use super::disk::read_at_most;
 use super::git::{GitError, Opened, open};
@@ -24,7 +22,7 @@ use super::ignored::Rules;
 use super::lfs::pointer;
 use super::objects::{Entry, MOST_OF_A_FILE, MOST_TOGETHER, Objects, is_name, whole};
 use super::tree::{FileTree, TreeEntry, TreeError, join, key};
-use crate::beneath::{Enclosure, Identity};
+use crate::beneath::Enclosure;
 use crate::diagnostic::shell_path;
 use crate::parallel;
 
@@ -67,26 +65,11 @@ const INSTEAD: &str = "leave out `--inputs git-index` to read the files on disk"
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Held {
     /// A file of these bytes.
-    Same(Added),
+    Same,
     /// Something else.
     Other,
     /// Nothing.
     Nothing,
-}
-
-/// What a file in the work tree was when Git read it. None if it may have been changed in the same moment, or if other bytes
-/// stand for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Added(Option<Stat>);
-
-impl Added {
-    /// Whether the file at that path, which has this identity now, is still the one that was added: Git would not read it to
-    /// find out what changed.
-    #[must_use]
-    pub fn is_still(&self, file: &Identity) -> bool {
-        self.0
-            .is_some_and(|added| added.matches(&stat_of(file), COMPARED))
-    }
 }
 
 /// The files of the index.
@@ -110,16 +93,7 @@ struct Entries {
 struct Item {
     entry: TreeEntry,
     id: ObjectId,
-    added: Added,
 }
-
-/// All that Git may look at, except the device: that has another number after the next start of some systems.
-const COMPARED: Compared = Compared {
-    trust_ctime: true,
-    check_stat: true,
-    use_nsec: true,
-    use_stdev: false,
-};
 
 /// What the index has below a directory. Any thread may ask.
 #[derive(Debug, Clone, Copy)]
@@ -203,11 +177,9 @@ impl IndexTree {
             } else {
                 TreeEntry::File
             };
-            let is_racy = entry.stat.is_racy(index.timestamp(), COMPARED);
             let item = Item {
                 entry: kind,
                 id: entry.id,
-                added: Added((!is_racy).then_some(entry.stat)),
             };
             self.entries.files.push((path.to_owned(), item));
         }
@@ -227,8 +199,7 @@ impl IndexTree {
                     pending.push((path, found.id));
                 } else {
                     let Entry { entry, id, .. } = found;
-                    let added = Added(None);
-                    self.entries.files.push((path, Item { entry, id, added }));
+                    self.entries.files.push((path, Item { entry, id }));
                 }
             }
         }
@@ -348,13 +319,7 @@ impl Staged<'_> {
     /// puts there for them. No blob is read: ids are compared.
     #[must_use]
     pub fn holds(&self, path: &str, bytes: &[u8]) -> Held {
-        self.holds_near(path, bytes, &mut 0)
-    }
-
-    /// The same. `near` is where to look first, and afterwards, where the file after this one is likely to be.
-    #[must_use]
-    pub fn holds_near(&self, path: &str, bytes: &[u8], near: &mut usize) -> Held {
-        let Some((whole, item)) = self.file_near(path, near) else {
+        let Some((whole, item)) = self.file(path) else {
             let before = format!("{path}/");
             let next = self
                 .files
@@ -367,11 +332,8 @@ impl Staged<'_> {
         let is_file = item.entry == TreeEntry::File && !self.entries.conflicts.contains(whole);
         if !is_file {
             Held::Other
-        } else if is_blob_of(bytes) {
-            Held::Same(item.added)
-        } else if is_blob_of(pointer(bytes).as_bytes()) {
-            // Without Git LFS, what Git has read and takes for unchanged is the pointer itself.
-            Held::Same(Added(None))
+        } else if is_blob_of(bytes) || is_blob_of(pointer(bytes).as_bytes()) {
+            Held::Same
         } else {
             Held::Other
         }
@@ -384,47 +346,14 @@ impl Staged<'_> {
     }
 
     fn file(&self, path: &str) -> Option<&(String, Item)> {
-        self.file_near(path, &mut 0)
-    }
-
-    fn file_near(&self, path: &str, near: &mut usize) -> Option<&(String, Item)> {
-        let is_at = |at: usize| {
-            self.files
-                .get(at)
-                .is_some_and(|(whole, _)| self.inside(whole) == path)
-        };
-        let at = if is_at(*near) {
-            *near
-        } else {
-            let inside = |(whole, _): &(String, Item)| self.inside(whole).cmp(path);
-            self.files.binary_search_by(inside).ok()?
-        };
-        *near = at.saturating_add(1);
+        let inside = |(whole, _): &(String, Item)| self.inside(whole).cmp(path);
+        let at = self.files.binary_search_by(inside).ok()?;
         self.files.get(at)
     }
 
     /// The path of a file relative to the directory.
     fn inside<'p>(&self, whole: &'p str) -> &'p str {
         whole.get(self.before..).unwrap_or_default()
-    }
-}
-
-/// An identity as Git's index keeps it: the lower 32 bits of each number.
-fn stat_of(file: &Identity) -> Stat {
-    let signed = |number: i64| u32::try_from(number & i64::from(u32::MAX)).unwrap_or_default();
-    let unsigned = |number: u64| u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default();
-    let time = |(seconds, nanoseconds)| Time {
-        secs: signed(seconds),
-        nsecs: signed(nanoseconds),
-    };
-    Stat {
-        mtime: time(file.modified),
-        ctime: time(file.changed),
-        dev: 0,
-        ino: unsigned(file.inode),
-        uid: file.user,
-        gid: file.group,
-        size: unsigned(file.size),
     }
 }
 

@@ -400,8 +400,6 @@ fn value(chunk: &kube_yaml::Chunk<'_>, what: What) -> Result<Value, Option<kube_
     let limits = kube_yaml::Limits {
         depth: defaults.depth.saturating_sub(above),
         alias_nodes: chunk.text.len() / BYTES_FOR_A_VALUE,
-        // The value is taken apart at once.
-        shares: false,
         ..defaults
     };
     match (kube_yaml::read(chunk, &limits).map_err(Some)?, chunk.syntax) {

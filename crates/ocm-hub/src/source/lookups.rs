@@ -7,13 +7,10 @@
 //! Nothing is computed before the first finding asks. Without this cache, a thousand findings in one document would
 //! read it a thousand times: a file of half a megabyte took minutes.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::file_text::FileText;
 use crate::diagnostic::{DocumentId, SourceId};
 
 /// Documents of so many bytes are kept in mind at once; a larger one by itself. Places of keys and values take some
@@ -23,9 +20,6 @@ pub(super) const MOST_BYTES: usize = 1 << 20;
 /// The lines of files of so many bytes are kept in mind at once; those of a larger one by themselves. They take a
 /// thirtieth of their text.
 const MOST_BYTES_OF_FILES: usize = 64 << 20;
-
-/// A file of more bytes is not unpacked in passing, because somebody will look at it: an input has few of that size.
-const MOST_BYTES_IN_PASSING: usize = 8 << 20;
 
 /// The results so far.
 #[derive(Debug, Default)]
@@ -48,8 +42,6 @@ struct Kept {
     /// By themselves: a file may be larger than what is kept of documents, and every document of it asks for its lines.
     lines: HashMap<SourceId, Arc<Lines>>,
     bytes_of_files: usize,
-    /// The text of the file that was last asked for in passing.
-    passing: Option<(SourceId, Arc<String>)>,
     /// How often something had to be found out.
     made: usize,
 }
@@ -83,23 +75,6 @@ pub(super) struct Found {
     pub(super) embedded: Vec<(usize, usize)>,
 }
 
-/// The text of a file, which is kept or soon forgotten.
-pub(super) enum Passing<'t> {
-    Kept(&'t str),
-    Shared(Arc<String>),
-}
-
-impl Deref for Passing<'_> {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        match self {
-            Self::Kept(text) => text,
-            Self::Shared(text) => text,
-        }
-    }
-}
-
 impl Lookups {
     /// What is known of a document of `bytes` bytes, or of the text inside the field `inside`; `find` reads it.
     pub(super) fn found(
@@ -129,27 +104,6 @@ impl Lookups {
         match kept.lines.entry(source) {
             Entry::Occupied(known) => Arc::clone(known.get()),
             Entry::Vacant(unknown) => Arc::clone(unknown.insert(Arc::new(Lines::of(text)))),
-        }
-    }
-
-    /// The text of a file. Whoever asks for documents in their order has each file unpacked once.
-    pub(super) fn in_passing<'t>(&self, source: SourceId, file: &'t FileText) -> Passing<'t> {
-        if file.len() > MOST_BYTES_IN_PASSING {
-            return Passing::Kept(file);
-        }
-        let mut kept = self.kept();
-        if let Some((known, text)) = &kept.passing
-            && *known == source
-        {
-            return Passing::Shared(Arc::clone(text));
-        }
-        match file.in_passing() {
-            Cow::Borrowed(text) => Passing::Kept(text),
-            Cow::Owned(text) => {
-                let text = Arc::new(text);
-                kept.passing = Some((source, Arc::clone(&text)));
-                Passing::Shared(text)
-            }
         }
     }
 

@@ -11,7 +11,6 @@ mod checkout;
 mod contents;
 mod disk;
 mod documents;
-mod file_text;
 mod files;
 #[cfg(feature = "git")]
 mod git;
@@ -37,10 +36,9 @@ mod tests;
 
 pub use authored::{Generated, attribute, object_name};
 pub use checkout::Checkout;
-pub use contents::{FileReadBefore, KnownTexts};
+pub use contents::FileReadBefore;
 pub use documents::Document;
 pub use documents::STDIN;
-pub use file_text::FileText;
 pub use files::Files;
 pub use files::{in_repository, repository_around, repository_or};
 #[cfg(feature = "git")]

@@ -8,8 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Room;
-use super::contents::{DocumentRange, FileReadBefore, KnownTexts};
-use super::file_text::FileText;
+use super::contents::{DocumentRange, FileReadBefore};
 use super::lookups::{Found, Lookups};
 use super::pieces::{Piece, What};
 use crate::diagnostic::{DocumentId, Inside, Locate, Part, Place, SourceId, Span};
@@ -24,7 +23,7 @@ pub struct SourceFile {
     /// Path as the user would type it here, as in findings.
     pub shown: String,
     /// The whole text.
-    pub text: FileText,
+    pub text: Arc<String>,
     /// Byte range of each document, in order, empty ones included.
     pub documents: Vec<DocumentRange>,
 }
@@ -141,13 +140,6 @@ impl Sources {
         &self.kept
     }
 
-    /// The files that a later run may take over: those that were kept
-    /// ([`Request::keeps_values`](super::Request::keeps_values)).
-    #[must_use]
-    pub fn known_texts(&self) -> KnownTexts {
-        KnownTexts::of(self.kept())
-    }
-
     /// Whether the content of a part of a file is unknown.
     pub fn is_unread(&self, source: SourceId) -> bool {
         self.unread.contains(&source)
@@ -208,15 +200,13 @@ impl Sources {
         RootRelative { sources: self }
     }
 
-    /// Whether a part of the text of a document is this. For somebody who asks about one document after the other, as no
-    /// text is kept for it.
+    /// Whether a part of the text of a document is this.
     #[must_use]
     pub fn has(&self, document: DocumentId, part: &str) -> bool {
         let Some((file, range)) = self.document(document) else {
             return false;
         };
-        let text = self.lookups.in_passing(document.source, &file.text);
-        let text = text.get(range.start..range.end);
+        let text = file.text.get(range.start..range.end);
         text.is_some_and(|text| text.contains(part))
     }
 
@@ -395,14 +385,13 @@ impl Sources {
             return None;
         }
         let (file, range) = self.document(*document)?;
-        let text = self.lookups.in_passing(document.source, &file.text);
-        let (start, _) = first_line(text.get(range.start..range.end)?);
+        let (start, _) = first_line(file.text.get(range.start..range.end)?);
         let known = Known {
             byte: range.start,
             line: range.line,
         };
         let start = range.start.saturating_add(start);
-        let (line, column) = self.line_and_column((document.source, &text), start, &known);
+        let (line, column) = self.line_and_column((document.source, &file.text), start, &known);
         Some((&file.shown, line, column))
     }
 }

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use ignore::gitignore::Gitignore;
 
-use super::contents::KnownTexts;
 use super::ignored::{Rules, exclusions};
 use super::paths::{show, without_dots};
 use super::tree::{FileTree, Lead, TreeEntry, TreeError};
@@ -46,10 +45,8 @@ pub struct Request {
     pub from_command_line: Vec<PathBuf>,
     /// The directory that paths in reports are relative to: that of the configuration file, or the input itself.
     pub root: PathBuf,
-    /// Whether another tree, or a later run, may take over what is read.
+    /// Whether another tree may take over what is read.
     pub keeps_values: bool,
-    /// What an earlier run has read.
-    pub known: KnownTexts,
     /// The observer of the progress of reading.
     pub progress: Progress,
 }

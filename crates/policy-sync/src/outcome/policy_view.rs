@@ -128,7 +128,7 @@ impl PolicyView<'_> {
         let backends = seen.flat_map(|seen| seen.attachments.topology.backends.rows());
         let named: BTreeSet<Identity> = backends
             .filter(|backend| backend.object.is_none())
-            .map(|backend| backend.name.identity())
+            .map(|backend| backend.name.clone())
             .collect();
         let objects = named.into_iter().map(|identity| Object {
             api_version: ApiVersion {

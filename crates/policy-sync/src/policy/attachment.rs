@@ -33,7 +33,7 @@ use crate::topology::{
     BackendId, ClassId, Controllers, Level, ListenerId, NamespaceId, NearObjects, Node, Path, Sources, Start,
     Topology,
 };
-use apimachinery::{Identity, NameMap};
+use apimachinery::Identity;
 
 /// A policy kind of the input.
 #[derive(Debug, Clone)]
@@ -64,7 +64,7 @@ pub struct Attachments<'a> {
     /// The policies with a setting that Envoy Gateway refuses everywhere, and why: found once for all of their targets.
     pub(super) wrong_settings: BTreeMap<PolicyId, Misfit>,
     /// The policies by their identity, computed when needed.
-    policy_ids: OnceLock<NameMap<Identity, PolicyId>>,
+    policy_ids: OnceLock<HashMap<Identity, PolicyId>>,
     /// Through which parents each route hangs where, computed when needed.
     parents: OnceLock<Parents>,
 }
@@ -290,7 +290,7 @@ impl<'a> Attachments<'a> {
     #[must_use]
     pub fn find(&self, identity: &Identity) -> Option<PolicyId> {
         let by_identity = || {
-            let mut ids = NameMap::default();
+            let mut ids = HashMap::new();
             for (id, policy) in self.policies.iter() {
                 ids.entry(policy.object.identity()).or_insert(id);
             }

@@ -6,12 +6,9 @@
 //! Must not know: where other paths begin, statuses.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-use apimachinery::NameMap;
-use smallvec::SmallVec;
 
 use super::attachment::Attachments;
 use super::direct_inherited::counts;
@@ -27,7 +24,7 @@ use super::merge::{fill, fill_alone, merge};
 use super::profile::{Class, Dictates, Filled, Paths, Profile, SameTarget, StatusShape};
 use super::waypoints::WAYPOINT_CLASS;
 use crate::topology::{
-    BackendId, GatewayId, GatewayNode, Ids, Level, ListenerId, Node, Path, RouteId, RouteNode, RuleId, Start,
+    BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, RuleId, Start,
     Topology,
 };
 
@@ -126,7 +123,7 @@ pub(super) fn paths_from(
         attachments,
         budget,
         kind,
-        known: NameMap::default(),
+        known: HashMap::new(),
         last: None,
         found: Vec::new(),
     };
@@ -153,7 +150,7 @@ struct Walk<'l, 'a> {
     attachments: &'l Attachments<'a>,
     budget: &'l PathBudget,
     kind: KindId,
-    known: NameMap<OnTheWay<'l>, Arc<Effective>>,
+    known: HashMap<OnTheWay<'l>, Arc<Effective>>,
     /// The last of those.
     last: Option<(OnTheWay<'l>, Arc<Effective>)>,
     found: Vec<PathEffective>,
@@ -364,7 +361,7 @@ impl<'l> Walk<'l, '_> {
             self.emit(path, &above);
         }
         let topology = self.topology;
-        let (handing_on, taking): (Ids<RuleId>, Ids<RuleId>) = topology
+        let (handing_on, taking): (Vec<RuleId>, Vec<RuleId>) = topology
             .rules_on(path.via, route)
             .into_iter()
             .partition(|rule| topology.handed_on(path.via, *rule).next().is_some());
@@ -382,7 +379,7 @@ impl<'l> Walk<'l, '_> {
                 self.route(path, topology.routes.get(child), child, &above);
             }
         }
-        let rules: SmallVec<[Stop<'l>; 4]> = taking
+        let rules: Vec<Stop<'l>> = taking
             .iter()
             .map(|rule| self.stop(Level::Rule, Node::Rule(route, *rule)))
             .collect();
@@ -461,7 +458,7 @@ impl<'l> Walk<'l, '_> {
 
     /// What holds at a backend itself. Of kinds that hold for workloads, what names a Service holds at its waypoint,
     /// which only some of what Gateways send to it passes; a path that begins at a Service has passed its own.
-    fn at_backend(&self, path: &Path, backend: BackendId) -> SmallVec<[Stop<'l>; 4]> {
+    fn at_backend(&self, path: &Path, backend: BackendId) -> Vec<Stop<'l>> {
         if !self.profile.of_workloads {
             return [self.stop(Level::Backend, Node::Backend(backend))]
                 .into_iter()
@@ -507,7 +504,7 @@ impl<'l> Walk<'l, '_> {
     fn emit(&mut self, path: Path, stops: &[Stop<'l>]) {
         let end = path.end();
         let class = self.profile.class;
-        let occupied: SmallVec<[&Stop<'l>; 8]> = stops
+        let occupied: Vec<&Stop<'l>> = stops
             .iter()
             .filter(|(level, _, entries)| !entries.is_empty() && counts(class, *level, end))
             .collect();

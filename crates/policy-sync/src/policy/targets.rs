@@ -426,13 +426,7 @@ impl<'a> Resolver<'_, 'a> {
             let known = declared.group.is_empty() || declared.group == GROUP;
             return (!known).then_some(Target::Virtual);
         }
-        let key = (
-            declared.group.as_str(),
-            declared.kind.as_str(),
-            Some(namespace),
-            declared.name.as_str(),
-        );
-        let backend = Node::Backend(self.topology.backend(key, self.sources));
+        let backend = Node::Backend(self.topology.backend(identity, self.sources));
         self.topology.find_section(backend, section).map(Target::Attached)
     }
 

@@ -59,7 +59,7 @@ impl Unserved {
 /// (`istio/istio pilot/pkg/serviceregistry/kube/controller/ambient/waypoints.go@1.30.3`).
 pub(super) fn waypoint_of(topology: &Topology<'_>, backend: BackendId) -> Result<Waypoint, Unserved> {
     let known = topology.backends.get(backend);
-    let kind = known.name.key().1;
+    let kind = known.name.group_kind.kind.as_str();
     let namespace = known.name.namespace.as_deref().unwrap_or_default();
     let service = format!("{kind} {namespace}/{}", known.name.name);
     let label_it =

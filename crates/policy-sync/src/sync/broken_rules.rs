@@ -4,29 +4,28 @@
 //! topology with its policies, which of them are synced, the hub, what was reported about the input before. Flows out:
 //! findings. Must not know: the rules.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::Route;
 use crate::api::rules;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, Within};
 use crate::hub::{Hub, Ours};
-use crate::object::{Faultless, Object};
+use crate::object::Object;
 use crate::parallel;
 use crate::policy::{Attachments, KindId};
 use crate::topology::{GatewayId, Node, Topology};
-use apimachinery::NameSet;
 
 /// Reports what an API server would refuse of the objects in our chain: all of it where their CRD is not in the input,
 /// and where it is, which part of a value its rules refuse. Of policies also those of other Gateways, as reports leave out
 /// what is refused. A policy that is not `synced` stops no run. `said` are the findings of reading: structural mistakes
-/// are not reported again. `faultless` are objects that no rule refuses.
+/// are not reported again.
 pub fn report_broken_rules(
     attachments: &Attachments<'_>,
     hub: &Hub,
     ours: &Ours<'_>,
     synced: impl Fn(KindId, Node) -> bool + Sync,
-    (said, faultless): (&Findings, &Faultless),
+    said: &Findings,
     findings: &mut Findings,
 ) {
     // An object with a field that does not exist lacks the field that was meant.
@@ -42,7 +41,7 @@ pub fn report_broken_rules(
             let is_refused = |finding: &Finding| {
                 finding.severity == Severity::Warning || refused.is_around(&finding.place)
             };
-            let broken = faultless.judge(object, || rules::broken(object)).into_iter();
+            let broken = rules::broken(object).into_iter();
             found.extend(broken.filter(|finding| !has_crd || is_refused(finding)));
         }
         if object.api_version.group == GROUP && object.kind == "Gateway"
@@ -58,7 +57,7 @@ pub fn report_broken_rules(
     let mut found = Findings::new();
     found.of_each(&chain.objects(synced), broken);
     // There may be a hundred thousand findings of reading, and rules are broken in few documents.
-    let documents: NameSet<DocumentId> = found
+    let documents: HashSet<DocumentId> = found
         .iter()
         .filter_map(|finding| finding.place.document())
         .collect();

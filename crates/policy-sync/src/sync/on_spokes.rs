@@ -18,7 +18,7 @@ use crate::diagnostic::Findings;
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::parallel;
-use apimachinery::{Identity, NameHash, NameMap};
+use apimachinery::Identity;
 
 /// Clusters, sorted.
 type Clusters = Arc<[String]>;
@@ -37,7 +37,7 @@ pub(super) enum Without<'c> {
 pub struct OnSpokes<'s> {
     hub: &'s Hub,
     /// Objects that are shipped, or made from shipped ones, with the clusters that get them.
-    shipped: NameMap<Identity, Vec<Clusters>>,
+    shipped: HashMap<Identity, Vec<Clusters>>,
     /// The Secrets among them.
     secrets: Vec<(Identity, Labels, Clusters)>,
     /// By cluster, the Secrets that live there, or are made from what lives there.
@@ -78,7 +78,7 @@ impl<'s> OnSpokes<'s> {
             .saturating_add(of_gateways.len());
         let mut there = Self {
             hub,
-            shipped: NameMap::with_capacity_and_hasher(count, NameHash::default()),
+            shipped: HashMap::with_capacity(count),
             secrets: Vec::new(),
             local_secrets: HashMap::new(),
         };

@@ -6,7 +6,7 @@
 //! Targets and parents are not such fields: an object goes where they go. Facts: the CRDs and controllers of the
 //! products (docs/systems/references.md).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use kube_json::Value;
@@ -14,7 +14,7 @@ use kube_json::Value;
 use crate::api::gateway::GROUP;
 use crate::api::route::stands_for_routes;
 use crate::object::Object;
-use apimachinery::{Field, GroupKind, Identity, NameMap, core_group};
+use apimachinery::{Field, GroupKind, Identity, core_group};
 
 /// Something that has to be on a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -192,7 +192,7 @@ struct Paths {
 }
 
 /// The fields of each kind, by group and kind.
-static PATHS: LazyLock<NameMap<(&str, &str), Paths>> = LazyLock::new(|| {
+static PATHS: LazyLock<HashMap<(&str, &str), Paths>> = LazyLock::new(|| {
     let kinds = FIELDS.iter().flat_map(|(group, kinds, fields)| {
         let kinds = kinds.iter().map(move |kind| (*group, *kind));
         kinds.flat_map(|kind| fields.iter().map(move |field| (kind, field)))
@@ -200,7 +200,7 @@ static PATHS: LazyLock<NameMap<(&str, &str), Paths>> = LazyLock::new(|| {
     let mut numbered: Vec<(usize, _)> = kinds.enumerate().collect();
     // What can be chosen from is walked in the order of the choices. No two paths choose between the same steps.
     numbered.sort_by_key(|(_, (_, (path, _)))| !path.contains('{'));
-    let mut paths: NameMap<(&str, &str), Paths> = NameMap::default();
+    let mut paths: HashMap<(&str, &str), Paths> = HashMap::new();
     for (number, (kind, (path, holds))) in numbered {
         paths.entry(kind).or_default().add(path, "", (number, *holds));
     }

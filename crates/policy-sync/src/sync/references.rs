@@ -4,7 +4,7 @@
 //! our Gateways, the synced objects with their variants, the objects on the clusters. Flows out: findings. Must not
 //! know: works.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use kube_json::Text;
 
@@ -19,7 +19,7 @@ use crate::diagnostic::{Code, Few, Finding, Findings, Message, SharedTexts, fitt
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::parallel;
-use apimachinery::{Identity, NameMap, NameSet};
+use apimachinery::Identity;
 use rayon::prelude::*;
 
 /// So many places of one finding help; more hide it.
@@ -55,7 +55,7 @@ impl<'a> Missing<'a> {
 
     /// The references to it, each once.
     fn referrers(&self) -> Vec<&Referrer<'a>> {
-        let mut known = NameSet::default();
+        let mut known = HashSet::new();
         let is_new =
             |(object, pointer): &&Referrer<'a>| known.insert((std::ptr::from_ref(*object), pointer.clone()));
         self.referrers.iter().filter(is_new).collect()
@@ -94,9 +94,9 @@ pub fn report_references(
     there: &OnSpokes<'_>,
     findings: &mut Findings,
 ) {
-    let mut all = NameMap::default();
+    let mut all = HashMap::new();
     let managed = hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster").iter();
-    let managed: NameSet<&str> = managed.map(|cluster| cluster.name.as_str()).collect();
+    let managed: HashSet<&str> = managed.map(|cluster| cluster.name.as_str()).collect();
     // That a cluster is unknown is reported where it is named.
     let is_known = |cluster: &str| managed.is_empty() || managed.contains(cluster);
     let mut shared = SharedTexts::default();
@@ -260,7 +260,7 @@ fn look<'a>(
     needed: Vec<(Needed, String)>,
     (sources, clusters): (&[&'a Object], &'a [String]),
     there: &OnSpokes<'_>,
-    (all, shared): (&mut NameMap<Needed, Missing<'a>>, &mut SharedTexts),
+    (all, shared): (&mut HashMap<Needed, Missing<'a>>, &mut SharedTexts),
 ) {
     for (needed, pointer) in needed {
         let lacking = lacking(there, &needed, clusters);

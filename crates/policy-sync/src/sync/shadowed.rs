@@ -6,8 +6,8 @@
 //! as intended. Several backends of one rule share its requests.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
-use std::hash::BuildHasher as _;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{BuildHasher as _, RandomState};
 use std::rc::Rc;
 
 use kube_json::Value;
@@ -19,7 +19,6 @@ use crate::object::{Object, Rank};
 use crate::parallel;
 use crate::policy::Attachments;
 use crate::topology::{GatewayNode, ListenerId, RouteId, RouteNode, Topology};
-use apimachinery::{NameHash, NameMap};
 
 /// Most listeners that one finding names.
 const MOST_LISTENERS: usize = 3;
@@ -49,7 +48,7 @@ pub fn report_shadowed(attachments: &Attachments<'_>, ours: &Ours<'_>, findings:
     let mut names = Names::default();
     // Listeners on which the same happens: a route on all listeners of many Gateways is compared once.
     let mut groups: Vec<BTreeSet<usize>> = Vec::new();
-    let mut group_of: NameMap<Vec<u32>, usize> = NameMap::default();
+    let mut group_of: HashMap<Vec<u32>, usize> = HashMap::new();
     for gateway in gateways {
         let object = gateway.object;
         let mut on: BTreeMap<ListenerId, Vec<RouteId>> = BTreeMap::new();
@@ -84,7 +83,7 @@ pub fn report_shadowed(attachments: &Attachments<'_>, ours: &Ours<'_>, findings:
             }
         }
     }
-    let mut said: NameMap<&[usize], String> = NameMap::default();
+    let mut said: HashMap<&[usize], String> = HashMap::new();
     for ((loser, winner), shadow) in &shadows {
         if let (Some(of_loser), Some(of_winner)) = (asking.get(&loser.0), asking.get(&winner.0)) {
             let listeners = said.entry(&shadow.groups).or_insert_with(|| {
@@ -103,7 +102,7 @@ pub fn report_shadowed(attachments: &Attachments<'_>, ours: &Ours<'_>, findings:
 /// Those of the routes that have a match with something in common with another match: all others neither win nor lose
 /// anything.
 fn with_like_matches(topology: &Topology<'_>, routes: &[RouteId]) -> Vec<RouteId> {
-    let hashing = NameHash::default();
+    let hashing = RandomState::new();
     let rough = parallel::map(routes, |route| {
         let object = topology.routes.get(*route).object;
         let mut rough = Vec::new();
@@ -170,7 +169,7 @@ struct Shadow {
 /// Names of listeners, each once: a rule may be shadowed on a thousand of them, and so may a thousand rules.
 #[derive(Default)]
 struct Names {
-    numbers: NameMap<String, usize>,
+    numbers: HashMap<String, usize>,
     names: Vec<String>,
 }
 
@@ -251,7 +250,7 @@ fn served(
     asking: &BTreeMap<RouteId, Asking<'_>>,
 ) -> Vec<u32> {
     let listener = topology.listeners.get(listener);
-    let mut numbers: NameMap<String, u32> = NameMap::default();
+    let mut numbers: HashMap<String, u32> = HashMap::new();
     let mut served = Vec::with_capacity(routes.len().saturating_mul(3));
     let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
     for (id, asking) in routes.iter().filter_map(|id| Some((id, asking.get(id)?))) {
@@ -274,7 +273,7 @@ fn shadowed(
 ) -> Vec<(Match, Match)> {
     let listener = topology.listeners.get(listener);
     // By hostname, then by kind and form: what wins comes first.
-    let mut winners: NameMap<Rc<str>, BTreeMap<(&str, &Form<'_>), Match>> = NameMap::default();
+    let mut winners: HashMap<Rc<str>, BTreeMap<(&str, &Form<'_>), Match>> = HashMap::new();
     let mut order: Vec<(&RouteId, &Asking<'_>)> = routes
         .iter()
         .filter_map(|route| Some((route, asking.get(route)?)))

@@ -4,13 +4,14 @@
 //! Flows in: the hub's objects, and for a view of one cluster its local objects. Flows out: [`Topology`].
 //! Must not know: policies.
 
-use super::backend_name::{BackendKey, BackendName};
+use std::collections::HashMap;
+
 use super::controllers::Controllers;
 use super::hierarchy::{
     BackendNode, ClassNode, GatewayNode, NamespaceNode, Owned, Owner, RouteNode, RuleNode, Topology,
     route_key,
 };
-use super::ids::{BackendId, ClassId, Ids, ListenerId, NamespaceId, RouteId};
+use super::ids::{BackendId, ClassId, ListenerId, NamespaceId, RouteId};
 use super::listener::ListenerNode;
 use super::near::NearObjects;
 use super::parents::{missing_parents, parent_cycles};
@@ -22,7 +23,7 @@ use crate::api::route::{BackendRef, ROUTE_KINDS, Route, RouteRule, is_route, ser
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, RowId as _, Table};
 use crate::object::Object;
-use apimachinery::{GroupKind, NameMap};
+use apimachinery::{GroupKind, Identity};
 
 /// The maximum number of listeners of the parents of all routes together: ten Gateways of 64 listeners with 1,500
 /// routes have a million, and fit into a file of half a megabyte.
@@ -69,20 +70,6 @@ impl<'a> Unlinked<'a> {
             Rules::OfHub(..) => false,
         }
     }
-}
-
-/// How many rules routes have, and how many backends these name at most.
-fn room(routes: &[Unlinked<'_>]) -> [usize; 2] {
-    let add =
-        |[all, named]: [usize; 2], backends: usize| [all.saturating_add(1), named.saturating_add(backends)];
-    routes.iter().fold([0, 0], |sum, read| match &read.rules {
-        Rules::Read(rules) => rules.iter().map(|rule| rule.backends.len()).fold(sum, add),
-        Rules::OfHub(hub, route) => {
-            let rules = hub.routes.get(*route).rules.iter();
-            let named = rules.map(|rule| hub.rules.get(*rule).backends.len());
-            named.fold(sum, add)
-        }
-    })
 }
 
 impl<'a> Topology<'a> {
@@ -136,16 +123,6 @@ impl<'a> Topology<'a> {
         }
         topology.bound(routes.rows().iter().map(|read| &read.route), findings);
         topology.routes.reserve(routes.rows().len());
-        let known = &topology.routes;
-        topology
-            .route_ids
-            .reserve(routes.rows().len(), |id| route_key(known.get(id).object));
-        let [rules, named] = room(routes.rows());
-        topology.rules.reserve(rules);
-        let backends = &topology.backends;
-        topology
-            .backend_ids
-            .reserve(named, |id| backends.get(id).name.key());
         // What rules ask for is only read again where some route hands requests on.
         topology.hands_on = routes.rows().iter().any(Unlinked::hands_on);
         let mut of_hub = Vec::new();
@@ -251,7 +228,7 @@ impl<'a> Topology<'a> {
 
     /// Notes whose listeners these are.
     pub(super) fn own(&mut self, owner: Owner, listeners: Vec<ListenerId>) {
-        let mut named = NameMap::default();
+        let mut named = HashMap::new();
         for listener in &listeners {
             named
                 .entry(self.listeners.get(*listener).name)
@@ -299,7 +276,7 @@ impl<'a> Topology<'a> {
         let namespace = self.namespace(own);
         let id = self.routes.next();
         let assumed = original.is_some_and(|original| original.assumed);
-        let (mut gateways, mut services) = (Ids::new(), Ids::new());
+        let (mut gateways, mut services) = (Vec::new(), Vec::new());
         let mut refused_at = Vec::new();
         for parent in self.parents_of(&route).iter() {
             match self.listeners_for(&route, parent, assumed) {
@@ -315,7 +292,8 @@ impl<'a> Topology<'a> {
             }
             if (parent.group, parent.kind) == ("", "Service") {
                 let namespace = parent.namespace.unwrap_or(own);
-                let service = self.backend(("", "Service", Some(namespace), parent.name), sources);
+                let service = Identity::new("", "Service", Some(namespace), parent.name);
+                let service = self.backend(service, sources);
                 services.push(service);
                 let meshed = &mut self.backends.get_mut(service).meshed;
                 // As for the rules below: this route is the last one, if it is there.
@@ -331,16 +309,14 @@ impl<'a> Topology<'a> {
             object,
             route,
             namespace,
-            rules: Ids::new(),
+            rules: Vec::new(),
             gateways: sorted(gateways),
             services: sorted(services),
             refused_at,
             assumed,
             rank: seniority.rank(object, original),
         });
-        let routes = &self.routes;
-        self.route_ids
-            .find_or_add(route_key(object), id, |id| route_key(routes.get(id).object));
+        self.route_ids.entry(route_key(object)).or_insert(id);
         id
     }
 
@@ -360,7 +336,7 @@ impl<'a> Topology<'a> {
                 let rules = rules.map(|rule| hub.rules.get(*rule)).map(|rule| {
                     let backends = rule.backends.iter().map(|of| {
                         let name = &hub.backends.get(*of).name;
-                        let mut add = || self.backend_of(name.key(), || name.clone(), sources);
+                        let mut add = || self.backend(name.clone(), sources);
                         of_hub.resize(hub.backends.rows().len(), None);
                         match of_hub.get_mut(of.row() as usize) {
                             Some(known) => *known.get_or_insert_with(add),
@@ -375,7 +351,7 @@ impl<'a> Topology<'a> {
                 rules.collect()
             }
             Rules::Read(rules) => {
-                let mut before: Option<(&RouteRule<'a>, Ids<BackendId>)> = None;
+                let mut before: Option<(&RouteRule<'a>, Vec<BackendId>)> = None;
                 let rules = rules.iter().enumerate();
                 let rules = rules.map(|(position, rule)| {
                     // Of most routes, several rules name the same backends.
@@ -412,15 +388,15 @@ impl<'a> Topology<'a> {
         route: &Object,
         rule: &RouteRule<'a>,
         (sources, grants): (Sources<'a>, &Grants<'a>),
-    ) -> Ids<BackendId> {
+    ) -> Vec<BackendId> {
         let own = route.namespace_or_empty();
         let from = (route.api_version.group.as_str(), route.kind.as_str(), own);
-        let mut backends = Ids::new();
+        let mut backends = Vec::new();
         for backend in &rule.backends {
             let namespace = backend.namespace.unwrap_or(own);
             if grants.permit(from, namespace, (backend.group, backend.kind, backend.name)) {
-                let key = (backend.group, backend.kind, Some(namespace), backend.name);
-                let backend = self.backend(key, sources);
+                let name = Identity::new(backend.group, backend.kind, Some(namespace), backend.name);
+                let backend = self.backend(name, sources);
                 if !backends.contains(&backend) {
                     backends.push(backend);
                 }
@@ -430,34 +406,21 @@ impl<'a> Topology<'a> {
     }
 
     /// A backend, new or known.
-    pub(crate) fn backend(&mut self, key: BackendKey<'_>, sources: Sources<'a>) -> BackendId {
-        self.backend_of(key, || BackendName::of(key), sources)
-    }
-
-    /// The same, with its name if it is new.
-    fn backend_of(
-        &mut self,
-        key: BackendKey<'_>,
-        name: impl FnOnce() -> BackendName,
-        sources: Sources<'a>,
-    ) -> BackendId {
-        let (next, backends) = (self.backends.next(), &self.backends);
-        let found = self
-            .backend_ids
-            .find_or_add(key, next, |id| backends.get(id).name.key());
-        if found != next {
-            return found;
+    pub(crate) fn backend(&mut self, name: Identity, sources: Sources<'a>) -> BackendId {
+        if let Some(known) = self.backend_ids.get(&name) {
+            return *known;
         }
-        let object = sources.find(key);
+        self.backend_ids.insert(name.clone(), self.backends.next());
+        let object = sources.get(&name);
         let ports = match object {
             Some(object) if has_service_ports(object) => service_ports(object),
             _ => Vec::new(),
         };
         let mut node = BackendNode {
-            name: name(),
+            name,
             object,
             ports: Box::default(),
-            routes: Ids::new(),
+            routes: Vec::new(),
             meshed: Vec::new(),
         };
         if !ports.is_empty() {
@@ -475,7 +438,7 @@ fn name_the_same<'a>(one: &[BackendRef<'a>], other: &[BackendRef<'a>]) -> bool {
 }
 
 /// The same numbers, sorted, each once.
-fn sorted<I: Copy + Ord>(mut ids: Ids<I>) -> Ids<I> {
+fn sorted<I: Copy + Ord>(mut ids: Vec<I>) -> Vec<I> {
     ids.sort_unstable();
     ids.dedup();
     ids.shrink_to_fit();

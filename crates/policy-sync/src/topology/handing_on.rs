@@ -5,7 +5,7 @@
 //! [`Delegations`], findings.
 //! Must not know: policies, clusters.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use kube_json::{Map, Value, json};
 
@@ -19,7 +19,7 @@ use crate::api::route::{BackendRef, ParentRef, Route, RouteRule, inherits_matche
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::{Grants, Table};
 use crate::object::Object;
-use apimachinery::{Identity, NameMap};
+use apimachinery::Identity;
 
 /// So many routes and matches are looked at: with two routes on each of twenty steps there are a million ways.
 const MOST_HANDED_ON: usize = 100_000;
@@ -102,8 +102,8 @@ impl<'a> Topology<'a> {
             let namespace = backend
                 .namespace
                 .unwrap_or(self.routes.get(id).object.namespace_or_empty());
-            let key = (backend.group, backend.kind, Some(namespace), backend.name);
-            let backend = self.backend(key, sources);
+            let name = Identity::new(backend.group, backend.kind, Some(namespace), backend.name);
+            let backend = self.backend(name, sources);
             let node = self.backends.get_mut(backend);
             if !node.routes.contains(&id) {
                 node.routes.push(id);
@@ -142,7 +142,7 @@ impl<'a> Topology<'a> {
 }
 
 /// HTTPRoutes by namespace.
-type ByNamespace<'r> = NameMap<&'r str, Vec<RouteId>>;
+type ByNamespace<'r> = HashMap<&'r str, Vec<RouteId>>;
 
 fn by_namespace<'r>(routes: &Table<RouteId, RouteNode<'r>>) -> ByNamespace<'r> {
     let mut by_namespace = ByNamespace::default();

@@ -4,19 +4,19 @@
 //! Flows out: rows by number, numbers by name.
 //! Must not know: how it is linked; policies.
 
-use super::backend_name::{BackendKey, BackendName};
+use std::collections::HashMap;
+
 use super::delegation::Delegations;
 use super::ids::{
-    BackendId, ClassId, GatewayId, Ids, ListenerId, ListenerSetId, NamespaceId, PortId, RouteId, RuleId,
+    BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, PortId, RouteId, RuleId,
 };
 use super::listener::ListenerNode;
 use super::node::Node;
-use super::row_index::RowIndex;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::{Route, is_route};
 use crate::hub::Table;
 use crate::object::{Object, Rank};
-use apimachinery::{GroupKind, Identity, NameMap};
+use apimachinery::{GroupKind, Identity};
 use kube_json::Text;
 
 /// The label by which any Namespace can be selected by its name.
@@ -119,11 +119,11 @@ pub struct RouteNode<'a> {
     /// Its namespace.
     pub namespace: NamespaceId,
     /// Its rules, in their order.
-    pub rules: Ids<RuleId>,
+    pub rules: Vec<RuleId>,
     /// Gateways that it is attached to, or that what hands requests on to it is attached to, sorted.
-    pub gateways: Ids<GatewayId>,
+    pub gateways: Vec<GatewayId>,
     /// Services of a mesh that are its parents, sorted.
-    pub services: Ids<BackendId>,
+    pub services: Vec<BackendId>,
     /// Where it is attached to nothing: the places at which it may be said why.
     pub(super) refused_at: Vec<Said<'a>>,
     /// Whether it is a route of the hub that is not synced, and that another tool is assumed to deliver.
@@ -138,20 +138,20 @@ pub struct RuleNode {
     /// Its own name, or `rule-<1-based index>`.
     pub name: Text,
     /// Backends, each once, in their order.
-    pub backends: Ids<BackendId>,
+    pub backends: Vec<BackendId>,
 }
 
 /// A backend.
 #[derive(Debug, Clone)]
 pub struct BackendNode<'a> {
     /// Its name.
-    pub(crate) name: BackendName,
+    pub(crate) name: Identity,
     /// The object, when it is in the input.
     pub object: Option<&'a Object>,
     /// Its ports.
     pub ports: Box<[PortId]>,
     /// Routes that forward to it, sorted.
-    pub routes: Ids<RouteId>,
+    pub routes: Vec<RouteId>,
     /// Routes whose parent it is, sorted.
     pub meshed: Vec<RouteId>,
 }
@@ -163,7 +163,7 @@ pub(super) type Owner = (GatewayId, Option<ListenerSetId>);
 #[derive(Debug, Default)]
 pub(super) struct Owned<'a> {
     pub(super) all: Vec<ListenerId>,
-    pub(super) named: NameMap<&'a str, ListenerId>,
+    pub(super) named: HashMap<&'a str, ListenerId>,
 }
 
 /// Group, kind, namespace and name of a route.
@@ -193,25 +193,26 @@ pub struct Topology<'a> {
     pub backends: Table<BackendId, BackendNode<'a>>,
     /// Names of the ports of all backends.
     pub ports: Table<PortId, String>,
-    pub(super) class_ids: NameMap<&'a str, ClassId>,
-    pub(super) namespace_ids: NameMap<&'a str, NamespaceId>,
-    pub(super) gateway_ids: NameMap<(&'a str, &'a str), GatewayId>,
+    pub(super) class_ids: HashMap<&'a str, ClassId>,
+    pub(super) namespace_ids: HashMap<&'a str, NamespaceId>,
+    pub(super) gateway_ids: HashMap<(&'a str, &'a str), GatewayId>,
     /// By kind, namespace and name.
-    pub(super) set_ids: NameMap<(&'a str, &'a str, &'a str), ListenerSetId>,
+    pub(super) set_ids: HashMap<(&'a str, &'a str, &'a str), ListenerSetId>,
     /// The ListenerSets that are attached to no Gateway, and why.
-    pub(super) detached: NameMap<Identity, (&'a Object, Detached<'a>)>,
-    pub(super) route_ids: RowIndex<RouteId>,
+    pub(super) detached: HashMap<Identity, (&'a Object, Detached<'a>)>,
+    /// By group, kind, namespace and name.
+    pub(super) route_ids: HashMap<(&'a str, &'a str, &'a str, &'a str), RouteId>,
     /// Route kinds besides those of Gateway API.
     pub(super) more_routes: Vec<GroupKind>,
     /// The delegations from rules to other routes.
     pub(super) delegations: Delegations,
     /// The listeners of each Gateway's own and of each of its ListenerSets.
-    pub(super) owned: NameMap<Owner, Owned<'a>>,
+    pub(super) owned: HashMap<Owner, Owned<'a>>,
     /// Whether routes name more listeners than are looked at: then none has parents.
     pub(super) is_too_wide: bool,
     /// Whether a rule hands requests on to other routes.
     pub(super) hands_on: bool,
-    pub(super) backend_ids: RowIndex<BackendId>,
+    pub(super) backend_ids: HashMap<Identity, BackendId>,
 }
 
 impl<'a> Topology<'a> {
@@ -236,9 +237,7 @@ impl<'a> Topology<'a> {
         namespace: &str,
         name: &str,
     ) -> Option<RouteId> {
-        let wanted = (group, kind, namespace, name);
-        self.route_ids
-            .find(wanted, |id| route_key(self.routes.get(id).object))
+        self.route_ids.get(&(group, kind, namespace, name)).copied()
     }
 
     /// The GatewayClass of this name.
@@ -269,14 +268,7 @@ impl<'a> Topology<'a> {
     /// The backend of this identity, if a route or a policy named it.
     #[must_use]
     pub(crate) fn find_backend(&self, identity: &Identity) -> Option<BackendId> {
-        let kind = &identity.group_kind;
-        let namespace = identity.namespace.as_deref();
-        self.find_backend_of((&kind.group, &kind.kind, namespace, &identity.name))
-    }
-
-    /// The same by the parts of an identity.
-    pub(super) fn find_backend_of(&self, key: BackendKey<'_>) -> Option<BackendId> {
-        self.backend_ids.find(key, |id| self.backends.get(id).name.key())
+        self.backend_ids.get(identity).copied()
     }
 
     /// The things that an object of the hub or of the cluster is, by group, kind, namespace (`None` for cluster-scoped

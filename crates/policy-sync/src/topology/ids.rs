@@ -3,10 +3,6 @@
 //! Owns: one type for each kind of thing. Flows in and out: nothing else. Must not know: what a number stands for.
 
 use ocm_hub::row_ids;
-use smallvec::SmallVec;
-
-/// A list of numbers. Most have few, which need no memory of their own.
-pub type Ids<I> = SmallVec<[I; 4]>;
 
 row_ids! {
     /// A GatewayClass.

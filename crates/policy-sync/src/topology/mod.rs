@@ -10,10 +10,6 @@ mod level;
 mod ids;
 mod node;
 
-mod row_index;
-
-mod backend_name;
-
 mod request;
 
 mod hostname_intersection;
@@ -50,7 +46,7 @@ mod tests;
 pub use controllers::Controllers;
 pub use hierarchy::Topology;
 pub(crate) use hierarchy::{GatewayNode, NAMESPACE_NAME_LABEL, RouteNode};
-pub use ids::{BackendId, ClassId, GatewayId, Ids, ListenerId, ListenerSetId, NamespaceId, RouteId, RuleId};
+pub use ids::{BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, RouteId, RuleId};
 pub use level::Level;
 pub use listener::ListenerNode;
 pub(crate) use near::{Near, NearObjects};

@@ -4,9 +4,10 @@
 //! on them. Flows in: listeners, in order of precedence. Flows out: the listener that one gives way to, and why.
 //! Must not know: where a listener comes from.
 
+use std::collections::HashMap;
+
 use super::ids::ListenerId;
 use super::listener::ListenerNode;
-use apimachinery::NameMap;
 
 /// Why two listeners conflict (docs/systems/gateway-api.md#listeners).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,9 +63,9 @@ impl Family {
 #[derive(Debug, Default)]
 pub(super) struct Ports {
     /// The first of each family on a port, regardless of its hostname.
-    of_family: NameMap<(i64, Family), ListenerId>,
+    of_family: HashMap<(i64, Family), ListenerId>,
     /// The first with each hostname, in lower case.
-    of_hostname: NameMap<(i64, Family, Option<String>), ListenerId>,
+    of_hostname: HashMap<(i64, Family, Option<String>), ListenerId>,
 }
 
 impl Ports {

@@ -3,14 +3,13 @@
 //! Owns: [`Sources`], and [`Original`], the object that a copy on a cluster was made from. Flows in: objects. Flows
 //! out: objects of a kind, marked by where they live. Must not know: how they are linked.
 
-use super::backend_name::BackendKey;
 use super::hierarchy::Topology;
 use super::ids::RouteId;
 use crate::api::downstream::is_synced_copy;
 use crate::hub::Objects;
 use crate::object::{Ages, Object, Rank, rank_of};
-use apimachinery::Identity;
-use kube_json::{Map, Value};
+use apimachinery::{GroupKind, Identity};
+use kube_json::Value;
 
 /// The objects that a topology is made of.
 #[derive(Debug, Clone, Copy)]
@@ -99,15 +98,9 @@ impl<'a> Sources<'a> {
 
     /// The object of this identity, which lives on the cluster or else on the hub.
     pub(crate) fn get(self, identity: &Identity) -> Option<&'a Object> {
-        let kind = &identity.group_kind;
-        let namespace = identity.namespace.as_deref();
-        self.find((&kind.group, &kind.kind, namespace, &identity.name))
-    }
-
-    /// The same by the parts of an identity.
-    pub(super) fn find(self, (group, kind, namespace, name): BackendKey<'_>) -> Option<&'a Object> {
+        let GroupKind { group, kind } = &identity.group_kind;
         let mut all = [Some(self.objects), self.local, self.hub].into_iter().flatten();
-        all.find_map(|objects| objects.find(group, kind, namespace, name))
+        all.find_map(|objects| objects.find(group, kind, identity.namespace.as_deref(), &identity.name))
     }
 
     /// The route of the hub that a copy has the rules of: the same ones, in the same namespace, forward to backends of the
@@ -136,8 +129,10 @@ impl<'a> Sources<'a> {
 
 /// Whether two routes have the same rules, clones of each other.
 fn share_rules(one: &Object, other: &Object) -> bool {
-    let address = |rule: &Value| rule.as_object().and_then(Map::address);
-    let is_shared = |(one, other)| address(one).is_some_and(|own| address(other) == Some(own));
+    let is_shared = |(one, other): (&Value, &Value)| match (one.as_object(), other.as_object()) {
+        (Some(one), Some(other)) => one.is_shared_with(other),
+        _ => false,
+    };
     let rules = rules_of(one).zip(rules_of(other));
     rules.is_some_and(|(one, other)| one.len() == other.len() && one.iter().zip(other).all(is_shared))
 }

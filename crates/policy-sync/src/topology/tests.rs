@@ -223,7 +223,7 @@ fn forwards(topology: &Topology<'_>) -> Vec<String> {
         rules.map(|rule| {
             let backends = rule.backends.iter();
             let backends: Vec<String> = backends
-                .map(|id| topology.backends.get(*id).name.identity().to_string())
+                .map(|id| topology.backends.get(*id).name.to_string())
                 .collect();
             let (name, of) = (&rule.name, route.object.key());
             format!("{of} {name}: {}", backends.join(", "))

@@ -5,7 +5,7 @@
 
 use super::delegation::Delegation;
 use super::hierarchy::Topology;
-use super::ids::{DelegationId, Ids, RouteId, RuleId};
+use super::ids::{DelegationId, RouteId, RuleId};
 use super::level::Level;
 use super::node::{Node, Path};
 
@@ -91,7 +91,7 @@ impl Topology<'_> {
     }
 
     /// The rules of a route that take anything on a way, in their order.
-    pub(crate) fn rules_on(&self, via: Option<DelegationId>, route: RouteId) -> Ids<RuleId> {
+    pub(crate) fn rules_on(&self, via: Option<DelegationId>, route: RouteId) -> Vec<RuleId> {
         match via {
             None => self.routes.get(route).rules.clone(),
             Some(via) => {

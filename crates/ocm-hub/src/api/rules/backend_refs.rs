@@ -5,16 +5,6 @@
 
 use super::complaints::Complaints;
 use apimachinery::Field;
-use kube_json::Value;
-
-/// Whether a reference of an HTTPRoute has a port, and no filters: then nothing is wrong with it.
-pub(super) fn is_plain_backend_ref(reference: &Value) -> bool {
-    let Some(reference) = reference.as_object() else {
-        return false;
-    };
-    let has_port = reference.get("port").is_some_and(|port| !port.is_null());
-    has_port && !reference.contains_key("filters")
-}
 
 /// A Service has several ports, so one must be named; other kinds of backends need none.
 pub(super) fn backend_ref(complaints: &mut Complaints<'_>, reference: &Field<'_>) {

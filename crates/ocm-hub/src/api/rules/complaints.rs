@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use kube_json::{Text, Value};
+use kube_json::Text;
 
 use crate::diagnostic::{Code, Finding, Severity};
 use crate::object::Object;
@@ -86,30 +86,11 @@ impl<'a> Complaints<'a> {
     }
 }
 
-/// Whether two items of a list have the same text under a name: most have not, which is seen without cursors.
-pub(super) fn may_repeat(items: &[Value], name: &str) -> bool {
-    if items.len() < 2 {
-        return false;
-    }
-    let mut texts: Vec<&str> = items.iter().filter_map(|item| item.get(name)?.as_str()).collect();
-    texts.sort_unstable();
-    !texts.is_sorted_by(|a, b| a < b)
-}
-
 /// Each field that has the key of an earlier one, with that one. A field without a key equals no other.
 pub(super) fn repeated<'a, K: Ord>(
-    fields: impl Iterator<Item = Field<'a>> + Clone,
+    fields: impl Iterator<Item = Field<'a>>,
     key: impl Fn(&Field<'a>) -> Option<K>,
 ) -> Vec<(Field<'a>, Field<'a>)> {
-    // Most lists have one item, which equals no other.
-    if fields.size_hint().1.is_some_and(|most| most < 2) {
-        return Vec::new();
-    }
-    let mut keys: Vec<K> = fields.clone().filter_map(|field| key(&field)).collect();
-    keys.sort_unstable();
-    if keys.is_sorted_by(|a, b| a < b) {
-        return Vec::new();
-    }
     let mut first: BTreeMap<K, Field<'a>> = BTreeMap::new();
     let mut repeated = Vec::new();
     for field in fields {
@@ -127,25 +108,4 @@ pub(super) fn repeated<'a, K: Ord>(
 /// Whether a text is there and is not empty.
 pub(super) fn says(field: &Field<'_>) -> bool {
     field.str().is_some_and(|text| !text.is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    use kube_json::json;
-
-    use super::*;
-
-    #[test]
-    fn items_may_repeat_a_name_only_if_two_have_the_same_text() {
-        let may = |items: Value| may_repeat(items.as_array().map(Vec::as_slice).unwrap_or_default(), "name");
-        assert!(may(json!([{"name": "b"}, {"name": "a"}, {"name": "b"}])));
-        assert!(may(json!([{"name": ""}, {}, {"name": ""}])));
-        for different in [
-            json!([]),
-            json!([{"name": "a"}]),
-            json!([{"name": "b"}, {"name": "a"}, {"name": 7}, {}, {}]),
-        ] {
-            assert!(!may(different));
-        }
-    }
 }

@@ -8,7 +8,6 @@ use super::backend_refs::backend_ref;
 use super::choices::{Types, of_its_type};
 use super::complaints::{Complaints, repeated};
 use apimachinery::Field;
-use kube_json::Value;
 
 /// The kind of route that the filters belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,29 +40,6 @@ const GRPC: Types<'_> = &[
 
 /// Types of which a list may have several.
 const SEVERAL: [&str; 3] = ["RequestMirror", "ExtensionRef", "ExternalAuth"];
-
-/// Those of which only the presence of the field is judged.
-const PLAIN: Types<'_> = &[
-    ("RequestHeaderModifier", "requestHeaderModifier"),
-    ("ResponseHeaderModifier", "responseHeaderModifier"),
-    ("ExtensionRef", "extensionRef"),
-];
-
-/// Whether a filter of an HTTPRoute has the field of its type, which is judged no further, and nothing else: then nothing is
-/// wrong with it.
-pub(super) fn is_plain_filter(filter: &Value) -> bool {
-    let (mut own, mut field) = (None, None);
-    for (name, value) in filter.as_object().into_iter().flatten() {
-        if name == "type" {
-            own = value.as_str();
-        } else if field.replace(name).is_some() || value.is_null() {
-            return false;
-        }
-    }
-    let is_its =
-        |(name, of_name): &(&str, &str)| own == Some(*name) && field.is_some_and(|field| field == of_name);
-    PLAIN.iter().any(is_its)
-}
 
 /// A list of filters, of a rule or of a backend.
 pub(super) fn filters(complaints: &mut Complaints<'_>, list: &Field<'_>, whose: Filters) {

@@ -3,9 +3,8 @@
 //! Owns: the syntax of paths, methods, headers, and query parameters. Flows in: matches. Flows out: complaints.
 //! Must not know: other matches.
 
-use super::complaints::{Complaints, may_repeat, repeated};
+use super::complaints::{Complaints, repeated};
 use apimachinery::Field;
-use kube_json::{Text, Value};
 
 /// A match of an HTTPRoute.
 pub(super) fn http_match(complaints: &mut Complaints<'_>, one: &Field<'_>) {
@@ -20,29 +19,8 @@ pub(super) fn http_match(complaints: &mut Complaints<'_>, one: &Field<'_>) {
     unique_names(complaints, one, "queryParams", "query parameter");
 }
 
-/// Whether a match of an HTTPRoute has a path without anything special, and no lists of two: then nothing is wrong with it.
-pub(super) fn is_plain_match(one: &Value) -> bool {
-    let is_plain = |(name, value): (&Text, &Value)| match name.as_str() {
-        "path" => value
-            .get("value")
-            .is_none_or(|path| path.as_str().is_some_and(is_plain_path)),
-        "headers" | "queryParams" => value.as_array().is_some_and(|entries| entries.len() < 2),
-        _ => true,
-    };
-    one.as_object()
-        .is_some_and(|members| members.iter().all(is_plain))
-}
-
 /// The first thing that is wrong with a path that is compared as it is, and what to do.
 fn path_problem(text: &str) -> Option<(String, String)> {
-    if is_plain_path(text) {
-        None
-    } else {
-        closer_look(text)
-    }
-}
-
-fn closer_look(text: &str) -> Option<(String, String)> {
     if !text.starts_with('/') {
         let message = format!("the path `{text}` does not begin with `/`");
         return Some((message, format!("write `/{text}`")));
@@ -68,18 +46,6 @@ fn closer_look(text: &str) -> Option<(String, String)> {
         }
     }
     None
-}
-
-/// Whether nothing in a path needs a closer look, as in most: it begins with `/`, no part is empty or begins with a dot,
-/// and nothing is encoded.
-fn is_plain_path(text: &str) -> bool {
-    let mut before = b' ';
-    text.starts_with('/')
-        && text.bytes().all(|byte| {
-            let is_plain = stands_for_itself(byte) && !(before == b'/' && matches!(byte, b'/' | b'.'));
-            before = byte;
-            is_plain
-        })
 }
 
 /// Whether a path can have a byte that is not encoded.
@@ -138,9 +104,6 @@ fn unique_names<'a>(complaints: &mut Complaints<'_>, one: &Field<'a>, list: &'a 
     let Some(list) = one.present(list) else {
         return;
     };
-    if !may_repeat(list.values(), "name") {
-        return;
-    }
     let name = |entry: &Field<'a>| entry.text("name");
     for (again, first) in repeated(list.items(), name) {
         let message = format!(
@@ -148,31 +111,5 @@ fn unique_names<'a>(complaints: &mut Complaints<'_>, one: &Field<'a>, list: &'a 
             name(&again).unwrap_or_default()
         );
         complaints.again((&again, &first), message, "keep one of them");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn a_closer_look_finds_nothing_in_a_plain_path(text in "/?[a-z0-9/.%#~ ?é-]{0,8}") {
-            prop_assert!(!is_plain_path(&text) || closer_look(&text).is_none(), "{}", text);
-        }
-    }
-
-    #[test]
-    fn usual_paths_are_plain() {
-        for path in ["/", "/api/v1.0/users", "/a-b_c~d/e,f;g=h:i@j"] {
-            assert!(is_plain_path(path), "{path}");
-        }
-        for path in [
-            "", "api", "//", "/a//b", "/.hidden", "/a/../b", "/%20", "/a b", "/a#b",
-        ] {
-            assert!(!is_plain_path(path), "{path}");
-        }
     }
 }

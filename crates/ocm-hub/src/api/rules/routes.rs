@@ -5,16 +5,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::backend_refs::{backend_ref, is_plain_backend_ref};
-use super::complaints::{Complaints, may_repeat, repeated};
+use super::backend_refs::backend_ref;
+use super::complaints::{Complaints, repeated};
 use super::duration::milliseconds;
-use super::filters::{Filters, filters, is_plain_filter, replaces_prefix};
+use super::filters::{Filters, filters, replaces_prefix};
 use super::hostnames::{Addresses, hostname};
-use super::matches::{grpc_match, http_match, is_plain_match, is_prefix};
+use super::matches::{grpc_match, http_match, is_prefix};
 use super::sessions::session_persistence;
 use crate::api::gateway::GROUP;
 use apimachinery::Field;
-use kube_json::Value;
 
 /// Most matches of all rules together.
 const MATCHES_MAX: usize = 128;
@@ -31,8 +30,7 @@ pub(super) fn route(complaints: &mut Complaints<'_>) {
         hostname(complaints, &name, addresses);
     }
     let rules = spec.get("rules");
-    let again = may_repeat(rules.values(), "name").then(|| repeated(rules.items(), |rule| rule.text("name")));
-    for (again, first) in again.into_iter().flatten() {
+    for (again, first) in repeated(rules.items(), |rule| rule.text("name")) {
         let name = again.get("name");
         let message = format!("two rules have the name `{}`", name.str().unwrap_or_default());
         let help = "give each rule a name of its own, or none";
@@ -40,12 +38,7 @@ pub(super) fn route(complaints: &mut Complaints<'_>) {
     }
     let mut count: usize = 0;
     let is_http = complaints.kind() == "HTTPRoute";
-    for (position, written) in rules.values().iter().enumerate() {
-        if is_http && let Some(matches) = plain_http_rule(written) {
-            count = count.saturating_add(matches);
-            continue;
-        }
-        let rule = rules.item(position);
+    for rule in rules.items() {
         for backend in rule.get("backendRefs").items() {
             backend_ref(complaints, &backend);
         }
@@ -78,7 +71,7 @@ struct Parents<'v> {
 /// How two references to one parent may differ: both name listeners, or both name ports, and those differ; or neither
 /// does.
 fn parents(complaints: &mut Complaints<'_>, parents: &Field<'_>) {
-    if parents.values().len() < 2 {
+    if parents.items().len() < 2 {
         return;
     }
     let text =
@@ -126,35 +119,6 @@ fn parents(complaints: &mut Complaints<'_>, parents: &Field<'_>) {
             .or_insert_with(|| (at, parent.clone()));
         known.by_part.entry(part).or_insert((at, parent));
     }
-}
-
-/// The number of matches of a rule of an HTTPRoute, if it has only what breaks no rule of this file and of those for its
-/// parts, as most do: that is seen without a cursor. None means that it is not known.
-fn plain_http_rule(rule: &Value) -> Option<usize> {
-    // The CRD's default is one match.
-    let mut count = 1;
-    for (name, value) in rule.as_object()? {
-        let is_plain = match name.as_str() {
-            "matches" => {
-                let matches = value.as_array()?;
-                count = matches.len();
-                matches.iter().all(is_plain_match)
-            }
-            "filters" => match value.as_array()?.as_slice() {
-                [] => true,
-                [filter] => is_plain_filter(filter),
-                // They may exclude each other.
-                _ => false,
-            },
-            "backendRefs" => value.as_array()?.iter().all(is_plain_backend_ref),
-            "timeouts" | "sessionPersistence" => false,
-            _ => true,
-        };
-        if !is_plain {
-            return None;
-        }
-    }
-    Some(count)
 }
 
 fn http_rule(complaints: &mut Complaints<'_>, rule: &Field<'_>) {
@@ -220,67 +184,5 @@ fn timeouts(complaints: &mut Complaints<'_>, timeouts: &Field<'_>) {
             "the timeout of a request to the backend is longer than that of the whole request",
             "write at most the value of `request`",
         );
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use kube_json::json;
-    use proptest::collection::vec;
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::api::{fixture, made_rule};
-    use crate::diagnostic::Code;
-
-    fn route_of(rule: &Value) -> crate::object::Object {
-        fixture::object(
-            json!({"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
-            "metadata": {"name": "r", "namespace": "n"}, "spec": {"rules": [rule]}}),
-        )
-    }
-
-    /// Whether a rule is plain; then nothing is wrong with it, and its matches are counted.
-    fn is_plain(rule: &Value) -> bool {
-        let object = route_of(rule);
-        let mut complaints = Complaints::new(&object, Code::ROUTE_INVALID);
-        let field = Field::new(rule);
-        for backend in field.get("backendRefs").items() {
-            backend_ref(&mut complaints, &backend);
-        }
-        http_rule(&mut complaints, &field);
-        let Some(count) = plain_http_rule(rule) else {
-            return false;
-        };
-        assert_eq!(complaints.into_findings(), vec![], "{rule}");
-        let matches = field.present("matches");
-        assert_eq!(count, matches.map_or(1, |matches| matches.items().count()));
-        true
-    }
-
-    proptest! {
-        #[test]
-        fn nothing_is_wrong_with_a_plain_rule(choices in vec(any::<u8>(), 0..64)) {
-            is_plain(&made_rule::rule(&choices));
-        }
-    }
-
-    #[test]
-    fn nothing_is_wrong_with_a_plain_rule_that_has_one_unusual_thing() {
-        let plain = made_rule::one_unusual().map(|choices| is_plain(&made_rule::rule(&choices)));
-        let plain: Vec<bool> = plain.collect();
-        assert!(plain.contains(&true) && plain.contains(&false));
-    }
-
-    #[test]
-    fn usual_rules_are_plain() {
-        assert_eq!(plain_http_rule(&json!({})), Some(1));
-        let rule = json!({
-            "name": "a",
-            "matches": [{"path": {"type": "PathPrefix", "value": "/a"}, "headers": [{"name": "x", "value": "y"}]}, {"method": "GET"}],
-            "filters": [{"type": "RequestHeaderModifier", "requestHeaderModifier": {"remove": ["x"]}}],
-            "backendRefs": [{"name": "a", "port": 80}, {"name": "b", "port": 80, "weight": 1}],
-        });
-        assert_eq!(plain_http_rule(&rule), Some(2));
     }
 }

@@ -3,12 +3,13 @@
 //! Owns: the lookups, and which row wins. Flows in: the built-in rows, CRDs. Flows out: [`KindInfo`]s, and the nearest
 //! known name for a misspelled one. Must not know: objects of those kinds.
 
+use std::collections::HashMap;
+
 use super::builtin;
 use super::kind_info::KindInfo;
 use crate::api::crd::{Crd, Scope};
 use crate::api::params::{ResourceCatalog, ResourceLookup};
 use crate::diagnostic::nearest;
-use apimachinery::NameMap;
 
 /// All kinds that are known to a run.
 #[derive(Debug, Clone)]
@@ -19,7 +20,7 @@ pub struct KindTable {
 }
 
 /// Positions by group and name.
-type ByName = NameMap<String, NameMap<String, usize>>;
+type ByName = HashMap<String, HashMap<String, usize>>;
 
 fn position(names: &ByName, group: &str, name: &str) -> Option<usize> {
     names.get(group)?.get(name).copied()
@@ -37,8 +38,8 @@ impl KindTable {
     pub fn built_in() -> Self {
         let mut table = Self {
             kinds: Vec::new(),
-            by_kind: NameMap::default(),
-            by_plural: NameMap::default(),
+            by_kind: HashMap::new(),
+            by_plural: HashMap::new(),
         };
         for info in builtin::kinds() {
             table.insert(info);

@@ -1,8 +1,5 @@
 //! An index that takes over files of the work tree: what it has staged, the same findings, the same limits.
 
-#[cfg(unix)]
-use std::time::{Duration, SystemTime};
-
 use super::every_tree::{git, staged};
 use super::*;
 use crate::source::git_index::Held;
@@ -120,7 +117,7 @@ fn bytes_are_those_of_the_index_only_at_their_path() {
         ("outer", "a: 3\n", "nothing"),
     ] {
         let found = match below.holds(path, bytes.as_bytes()) {
-            Held::Same(_) => "same",
+            Held::Same => "same",
             Held::Other => "other",
             Held::Nothing => "nothing",
         };
@@ -130,52 +127,6 @@ fn bytes_are_those_of_the_index_only_at_their_path() {
     }
     assert!(index.below(Path::new("ou")).is_empty());
     assert!(index.below(Path::new("")).has("outer"));
-}
-
-#[cfg(unix)]
-#[test]
-fn a_file_is_the_added_one_as_long_as_nothing_that_git_knows_of_it_has_changed() {
-    let directory = tempfile::tempdir().expect("a directory");
-    let root = directory.path().canonicalize().expect("a path");
-    git(&root, &["init", "-q"]);
-    let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-    let write_at = |name: &str, text: &str, seconds| {
-        write(&root, name, text);
-        let file = fs::File::options().append(true).open(root.join(name));
-        let set = file.and_then(|file| file.set_modified(at(seconds)));
-        set.expect("a time");
-    };
-    let (past, future) = (1_600_000_000, 4_000_000_000);
-    for name in ["same", "longer", "other", "touched"] {
-        write_at(name, "a: 1\n", past);
-    }
-    // It may have been changed after Git had read it, at the time that it still has.
-    write_at("racy", "a: 1\n", future);
-    git(&root, &["add", "-A"]);
-    write_at("longer", "a: 11\n", past);
-    write_at("replacement", "a: 2\n", past);
-    fs::rename(root.join("replacement"), root.join("other")).expect("a file");
-    write_at("touched", "a: 1\n", past + 1);
-    let index = IndexTree::open(&root, None).expect("an index");
-    let below = index.below(Path::new(""));
-    let work_tree = crate::beneath::Directory::named(&root).expect("a directory");
-    let is_still = |name: &str| {
-        let Held::Same(added) = below.holds(name, b"a: 1\n") else {
-            panic!("{name}");
-        };
-        added.is_still(&work_tree.identity(name).expect("a file"))
-    };
-    let still = ["same", "longer", "other", "touched", "racy"].map(is_still);
-    assert_eq!(still, [true, false, false, false, false]);
-    // The file is the pointer that was added, and not what it stands for.
-    let large = b"a: 1\n";
-    write_at("pointer", &crate::source::lfs::pointer(large), past);
-    git(&root, &["add", "pointer"]);
-    let index = IndexTree::open(&root, None).expect("an index");
-    let Held::Same(added) = index.below(Path::new("")).holds("pointer", large) else {
-        panic!("the pointer stands for the bytes");
-    };
-    assert!(!added.is_still(&work_tree.identity("pointer").expect("a file")));
 }
 
 #[test]
@@ -199,6 +150,6 @@ fn where_a_conflict_has_a_file_and_a_directory_of_one_name_the_directory_is_walk
     for path in ["a", "a/b", "c"] {
         assert_eq!(below.holds(path, b"a: 1\n"), Held::Other, "{path}");
     }
-    assert!(matches!(below.holds("a-b", b"a: 1\n"), Held::Same(_)));
+    assert_eq!(below.holds("a-b", b"a: 1\n"), Held::Same);
     assert!(index.list(Path::new("hub/c")).is_err(), "it has a conflict");
 }

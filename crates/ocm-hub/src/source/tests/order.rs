@@ -6,7 +6,6 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::super::contents::DocumentRange;
-use super::super::file_text::FileText;
 use super::super::texts::{SourceFile, Sources};
 use super::super::walk::Room;
 use crate::diagnostic::{
@@ -48,11 +47,7 @@ fn sources(files: &[Vec<usize>]) -> Sources {
             relative: path.clone(),
             shown: path,
             documents: chunks.iter().map(DocumentRange::of).collect(),
-            text: if number == 1 {
-                Arc::new(text).into()
-            } else {
-                FileText::packed(&text)
-            },
+            text: Arc::new(text),
         });
     }
     sources

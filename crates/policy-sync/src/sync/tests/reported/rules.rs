@@ -4,7 +4,6 @@ use super::super::{Received, received};
 use super::{FOREIGN, SET, said, with_sets};
 use crate::diagnostic::{Code, Finding, Findings, Severity};
 use crate::hub::Hub;
-use crate::object::Faultless;
 use crate::policy::testing::{SMALL, hub, small_with_params};
 use crate::sync::{report_broken_rules, report_shadowed};
 
@@ -14,7 +13,7 @@ fn broken_rules(received: &Received<'_>, findings: &mut Findings) {
         received.hub,
         received.making.ours,
         |_, _| true,
-        (&Findings::new(), &Faultless::default()),
+        &Findings::new(),
         findings,
     );
 }
@@ -28,7 +27,6 @@ fn broken_rules_of_r2(hub: &Hub, said: &Findings) -> usize {
     let mut findings = Findings::new();
     received(hub, &[("infra/gw", &["c1"])], |received| {
         let (attachments, ours) = (received.attachments, received.making.ours);
-        let said = (said, &Faultless::default());
         report_broken_rules(attachments, received.hub, ours, |_, _| true, said, &mut findings);
     });
     let of_route = findings
@@ -309,7 +307,7 @@ fn what_is_wrong_with_a_policy_stops_a_run_only_if_the_policy_is_shipped() {
                 received.hub,
                 ours,
                 |_, _| is_synced,
-                (&nothing, &Faultless::default()),
+                &nothing,
                 &mut findings,
             );
         });
