@@ -8,8 +8,8 @@ libfuzzer_sys::fuzz_target!(
         spokewright_fuzz::yaml(data);
         if let Ok(text) = std::str::from_utf8(data)
             // A text whose first byte is 0xEF is a broken byte order mark to the other parser.
-            && let Err(difference) = kube_yaml::oracle::agrees(&format!("# c\n{text}\n"))
-                .and_then(|()| kube_yaml::oracle::lines_agree_with_tokens(text).map(|_| ()))
+            && let Err(difference) = kube_yaml::testing::agrees(&format!("# c\n{text}\n"))
+                .and_then(|()| kube_yaml::testing::lines_agree_with_tokens(text).map(|_| ()))
         {
             eprintln!("{difference}");
             std::process::abort();

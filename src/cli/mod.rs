@@ -24,6 +24,7 @@ mod policies;
 mod progress;
 mod prune_list;
 #[cfg(test)]
+#[path = "tests/reference.rs"]
 mod reference;
 mod render;
 mod reporting;

@@ -99,13 +99,11 @@ struct Asked<'a> {
     index: Option<&'a Index>,
 }
 
-/// What is to be written, what Git's index has of it, where a commit waits for the answer, and what was found where it
-/// goes.
+/// What is to be written, and what Git's index has of it, where a commit waits for the answer.
 #[derive(Clone, Copy)]
 struct Wanted<'a> {
     tree: &'a dyn Tree,
     in_index: Option<&'a hook::InIndex<'a>>,
-    earlier: Option<&'a Earlier>,
 }
 
 impl Render {
@@ -267,7 +265,6 @@ impl Render {
         let wanted = Wanted {
             tree: layout,
             in_index,
-            earlier: earlier.as_ref(),
         };
         let status = self.write(asked, loaded, rendered, wanted, start, findings)?;
         let written = match (&self.flux_kustomizations, status) {
@@ -342,11 +339,10 @@ impl Render {
         asked: Asked<'_>,
         loaded: &pipeline::Loaded,
         rendered: &Rendered,
-        wanted: Wanted<'_>,
+        Wanted { tree, in_index }: Wanted<'_>,
         start: Instant,
         findings: Findings,
     ) -> anyhow::Result<Status> {
-        let Wanted { tree, in_index, .. } = wanted;
         let options = Options {
             force: self.force,
             check: self.check,
@@ -356,7 +352,6 @@ impl Render {
         let output = Output {
             root: &loaded.output,
             within,
-            earlier: wanted.earlier,
         };
         let write = |options| output::write_into(output, tree, options, &loaded.progress);
         let result = match write(options) {

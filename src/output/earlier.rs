@@ -4,7 +4,6 @@
 //! Must not know: what a file means, or whether anything will be written.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use super::directories::position;
 use super::error::OutputError;
@@ -19,7 +18,7 @@ use super::tree::Tree;
 #[derive(Debug)]
 pub struct Earlier {
     root: Option<Root>,
-    inventory: Arc<Inventory>,
+    inventory: Inventory,
 }
 
 impl Earlier {
@@ -30,18 +29,13 @@ impl Earlier {
     pub fn open(root: &Path, within: Option<&Path>) -> Result<Self, OutputError> {
         let root = open_to_read(root, within)?;
         let inventory = match &root {
-            Some(root) => Inventory::read(root, INVENTORY, None)?,
+            Some(root) => Inventory::read(root, INVENTORY)?,
             None => None,
         };
         Ok(Self {
             root,
             inventory: inventory.unwrap_or_default(),
         })
-    }
-
-    /// The inventory of that run.
-    pub(super) fn inventory(&self) -> &Arc<Inventory> {
-        &self.inventory
     }
 
     /// The paths of the files, sorted.

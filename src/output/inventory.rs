@@ -9,7 +9,6 @@
 //! path with several hashes.
 
 use std::io::{self, Read, Write};
-use std::sync::Arc;
 
 use super::error::{Action, InventoryFault, OutputError};
 use super::hash::Hash;
@@ -60,17 +59,12 @@ struct Entry {
 }
 
 impl Inventory {
-    /// Reads an inventory or a plan in an output; `None` when there is none. Never follows a
-    /// symbolic link. What was read `before` is not parsed again if the file has the same bytes.
+    /// Reads an inventory or a plan in an output; `None` when there is none. Never follows a symbolic link.
     ///
     /// # Errors
     /// If the file cannot be read, is not a regular file, or has a line that is not
     /// `<64 hexadecimal digits>  <path inside the root>`.
-    pub(super) fn read(
-        root: &Root,
-        name: &str,
-        before: Option<&Arc<Self>>,
-    ) -> Result<Option<Arc<Self>>, OutputError> {
+    pub(super) fn read(root: &Root, name: &str) -> Result<Option<Self>, OutputError> {
         let fault = |fault| OutputError::Inventory {
             path: root.shown(name),
             fault,
@@ -82,25 +76,9 @@ impl Inventory {
             Ok(None) => return Ok(None),
             Err(error) => return Err(failed(error)),
         }
-        let Opened { mut file, length } = root.directory.open(name).map_err(failed)?;
-        let (mut same, mut piece) = (&[][..], Vec::new());
-        if let Some(before) = before {
-            let mut left = before.text.as_bytes();
-            loop {
-                piece.clear();
-                (&mut file).take(PIECE).read_to_end(&mut piece).map_err(failed)?;
-                match left.strip_prefix(piece.as_slice()) {
-                    Some([]) if piece.is_empty() => return Ok(Some(Arc::clone(before))),
-                    Some(rest) if !piece.is_empty() => left = rest,
-                    _ => break,
-                }
-            }
-            let same_length = before.text.len().saturating_sub(left.len());
-            same = before.text.as_bytes().get(..same_length).unwrap_or_default();
-        }
-        let whole = same.chain(piece.as_slice()).chain(file);
-        match Self::parse(whole, length).map_err(failed)? {
-            Ok(inventory) => Ok(Some(Arc::new(inventory))),
+        let Opened { file, length } = root.directory.open(name).map_err(failed)?;
+        match Self::parse(file, length).map_err(failed)? {
+            Ok(inventory) => Ok(Some(inventory)),
             Err((line, reason)) => Err(fault(reason.at(line))),
         }
     }
@@ -379,55 +357,6 @@ mod tests {
             ..inventory
         };
         assert!(!in_other_bytes.holds([("a", hash), ("b", hash)].into_iter()));
-    }
-
-    #[test]
-    fn what_was_read_before_counts_only_if_the_file_has_the_same_bytes() {
-        let directory = tempfile::tempdir().unwrap();
-        let root = Root::to_read(directory.path()).unwrap().unwrap();
-        let read = |text: &[u8], before| {
-            std::fs::write(directory.path().join(INVENTORY), text).unwrap();
-            let read = Inventory::read(&root, INVENTORY, before).unwrap();
-            read.expect("an inventory")
-        };
-        let line = |number: usize| {
-            let mut line = Vec::new();
-            // Some paths are escaped.
-            let special = match number % 300 {
-                0 => "\n",
-                100 => "\r",
-                200 => "\\",
-                _ => "",
-            };
-            write_line(&mut line, &format!("{number:06}{special}"), &[7; 32]).unwrap();
-            line
-        };
-        let lines: Vec<Vec<u8>> = (0..9_000).map(line).collect();
-        let text = lines.concat();
-        assert!(text.len() > 2 * usize::try_from(PIECE).unwrap());
-        let before = read(&text, None);
-        assert!(Arc::ptr_eq(&before, &read(&text, Some(&before))));
-        let changed = |at: usize| {
-            let mut text = text.clone();
-            text[at] = b'0';
-            text
-        };
-        let piece = usize::try_from(PIECE).unwrap();
-        // A digit of a hash, in the first line, around the end of a piece, and in the last one.
-        let digits = [1, piece - 100, piece + 100, text.len() - lines[8_999].len() + 1];
-        let digits = digits.map(|near| near + text[near..].iter().position(|byte| *byte == b'7').unwrap());
-        let mut others: Vec<Vec<u8>> = digits.map(changed).to_vec();
-        others.push(lines[..8_999].concat());
-        others.push([&text[..], &line(9_000)].concat());
-        others.push(text[..text.len() - 1].to_vec());
-        others.push(Vec::new());
-        for other in others {
-            let found = read(&other, Some(&before));
-            let alone = Inventory::of_bytes(&other).unwrap();
-            assert!(!Arc::ptr_eq(&before, &found));
-            assert!(found.iter().eq(alone.iter()) && found.canonical == alone.canonical);
-            assert!(found.text.as_bytes() == other);
-        }
     }
 
     #[test]

@@ -76,7 +76,7 @@ pub fn read_tree(
     let Some(root) = &open_to_read(root, within)? else {
         return Ok(TreeFiles::default());
     };
-    let record = Record::read(root, None)?;
+    let record = Record::read(root)?;
     let paths: Vec<&str> = record
         .inventory()
         .into_iter()

@@ -3,8 +3,6 @@
 //! Owns: inventory and plan together, and so which files are ours. Flows in: the output's directory. Flows out:
 //! [`Record`]. Must not know: what is wanted now.
 
-use std::sync::Arc;
-
 use super::error::OutputError;
 use super::hash::Hash;
 use super::inventory::{INVENTORY, Inventory, PLAN};
@@ -13,34 +11,34 @@ use super::root::Root;
 /// The inventory of the last complete run and the plan of an interrupted one, as far as they exist.
 #[derive(Debug, Default)]
 pub(super) struct Record {
-    inventory: Option<Arc<Inventory>>,
-    plan: Option<Arc<Inventory>>,
+    inventory: Option<Inventory>,
+    plan: Option<Inventory>,
 }
 
 impl Record {
-    /// Reads both. The inventory may have been read `before`, when nobody held the lock.
+    /// Reads both.
     ///
     /// # Errors
     /// When one of them cannot be read or trusted.
-    pub(super) fn read(root: &Root, before: Option<&Arc<Inventory>>) -> Result<Self, OutputError> {
-        let inventory = Inventory::read(root, INVENTORY, before)?;
-        let plan = Inventory::read(root, PLAN, None)?;
+    pub(super) fn read(root: &Root) -> Result<Self, OutputError> {
+        let inventory = Inventory::read(root, INVENTORY)?;
+        let plan = Inventory::read(root, PLAN)?;
         Ok(Self { inventory, plan })
     }
 
     /// The inventory of the last complete run.
     pub(super) fn inventory(&self) -> Option<&Inventory> {
-        self.inventory.as_deref()
+        self.inventory.as_ref()
     }
 
     /// The plan of an interrupted run.
     pub(super) fn plan(&self) -> Option<&Inventory> {
-        self.plan.as_deref()
+        self.plan.as_ref()
     }
 
     /// Both.
     pub(super) fn lists(&self) -> impl Iterator<Item = &Inventory> {
-        self.inventory.iter().chain(&self.plan).map(Arc::as_ref)
+        self.inventory.iter().chain(&self.plan)
     }
 
     /// The paths of both, those of each in ascending order.

@@ -65,7 +65,6 @@ use std::path::{Path, PathBuf};
 
 use super::apply::apply;
 use super::directories::Directories;
-use super::earlier::Earlier;
 use super::error::{Offender, OutputError};
 use super::hash::Hash;
 use super::inventory::{INVENTORY, Inventory, PLAN};
@@ -134,19 +133,13 @@ pub struct Output<'a> {
     /// The directory that it must stay within, wherever links lead: what a file of the input names stays in its
     /// repository.
     pub within: Option<&'a Path>,
-    /// What was found there before, if somebody has looked. An inventory with the same bytes is not parsed again.
-    pub earlier: Option<&'a Earlier>,
 }
 
 impl<'a> Output<'a> {
     /// A directory, wherever it is.
     #[must_use]
     pub fn anywhere(root: &'a Path) -> Self {
-        Self {
-            root,
-            within: None,
-            earlier: None,
-        }
+        Self { root, within: None }
     }
 }
 
@@ -234,8 +227,7 @@ fn compare_or_write(
     progress: &Progress,
 ) -> Result<Summary, OutputError> {
     let record = || {
-        let read = |root| Record::read(root, output.earlier.map(Earlier::inventory));
-        let record = root.map_or_else(|| Ok(Record::default()), read)?;
+        let record = root.map_or_else(|| Ok(Record::default()), Record::read)?;
         let stale = Stale::of(tree, &record);
         Ok((record, stale))
     };

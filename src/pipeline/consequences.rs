@@ -33,8 +33,8 @@ pub(super) fn leave_out(hub: &Hub, sources: &Sources, findings: &mut Findings) {
         if !finding.is_about_absence() {
             return true;
         }
-        let message = finding.message.text();
-        let missing = Missing::of(finding, &message, sources);
+        let message = finding.message.as_str();
+        let missing = Missing::of(finding, message, sources);
         let is_placed = is_placement_wrong && PLACED.contains(&finding.code);
         let is_in_file = unread.files_explain(finding, &missing);
         any_of_a_file |= is_in_file;

@@ -160,7 +160,6 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         controller_name: Some(config.controller_name.clone()),
         progress: request.progress.clone(),
     };
-    findings.share_texts();
     let mut hub = hub::build(documents, &options, &mut findings);
     hub::soften(&hub, &config.controller_name, &sources, &mut findings);
     let unread = hub::soften_unreadable(&hub, &config.controller_name, &sources, &mut findings);

@@ -37,6 +37,7 @@ pub mod diff;
 mod page;
 
 #[cfg(test)]
+#[path = "tests/schemas.rs"]
 mod schemas;
 
 pub use crate::outcome::{

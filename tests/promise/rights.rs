@@ -109,7 +109,7 @@ fn render(input: &Input, root: &Path) -> Option<Rendered> {
         if finding.code.name() != "rbac/narrowed" {
             return None;
         }
-        let message = finding.message.text();
+        let message = finding.message.as_str();
         let class = message
             .strip_prefix("GatewayClass ")
             .and_then(|rest| rest.split(':').next());

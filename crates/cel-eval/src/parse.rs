@@ -150,41 +150,39 @@ fn is_deeper(expression: &IdedExpr, depth: usize) -> bool {
     let Some(depth) = depth.checked_sub(1) else {
         return true;
     };
-    let any = |parts: &[IdedExpr]| parts.iter().any(|part| is_deeper(part, depth));
+    parts(expression).into_iter().any(|part| is_deeper(part, depth))
+}
+
+/// The expressions directly inside one.
+#[must_use]
+pub fn parts(expression: &IdedExpr) -> Vec<&IdedExpr> {
     match &expression.expr {
-        Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) => false,
-        Expr::Select(select) => is_deeper(&select.operand, depth),
-        Expr::Call(call) => {
-            any(&call.args)
-                || call
-                    .target
-                    .as_ref()
-                    .is_some_and(|target| is_deeper(target, depth))
-        }
-        Expr::List(list) => any(&list.elements),
+        Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) => Vec::new(),
+        Expr::Select(select) => vec![&select.operand],
+        Expr::Call(call) => call.target.as_deref().into_iter().chain(&call.args).collect(),
+        Expr::List(list) => list.elements.iter().collect(),
         Expr::Map(map) => map
             .entries
             .iter()
-            .any(|entry| entry_is_deeper(&entry.expr, depth)),
-        Expr::Struct(message) => message
-            .entries
-            .iter()
-            .any(|entry| entry_is_deeper(&entry.expr, depth)),
-        Expr::Comprehension(comprehension) => [
+            .flat_map(|entry| parts_of_entry(&entry.expr))
+            .collect(),
+        Expr::Struct(message) => {
+            let entries = message.entries.iter();
+            entries.flat_map(|entry| parts_of_entry(&entry.expr)).collect()
+        }
+        Expr::Comprehension(comprehension) => vec![
             &comprehension.iter_range,
             &comprehension.accu_init,
             &comprehension.loop_cond,
             &comprehension.loop_step,
             &comprehension.result,
-        ]
-        .into_iter()
-        .any(|part| is_deeper(part, depth)),
+        ],
     }
 }
 
-fn entry_is_deeper(entry: &EntryExpr, depth: usize) -> bool {
+fn parts_of_entry(entry: &EntryExpr) -> Vec<&IdedExpr> {
     match entry {
-        EntryExpr::MapEntry(entry) => is_deeper(&entry.key, depth) || is_deeper(&entry.value, depth),
-        EntryExpr::StructField(field) => is_deeper(&field.value, depth),
+        EntryExpr::MapEntry(entry) => vec![&entry.key, &entry.value],
+        EntryExpr::StructField(field) => vec![&field.value],
     }
 }

@@ -40,9 +40,6 @@ mod json;
 mod limits;
 mod lines;
 mod number;
-#[cfg(any(test, fuzzing))]
-#[doc(hidden)]
-pub mod oracle;
 mod parser;
 mod position;
 mod read;
@@ -55,6 +52,9 @@ mod scan_quoted;
 mod scanner;
 mod split;
 mod style;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod testing;
 mod token;
 mod value;
 mod write;

@@ -1,6 +1,6 @@
 //! One thing done to each of many, in parallel.
 //!
-//! Owns: how many pieces the work is cut into, the order of the results, and what threads hand to each other ([`AtHand`]).
+//! Owns: how many pieces the work is cut into, and the order of the results.
 //! Flows in: items, and what to make of each. Flows out: what was made, in the order of the items. Must not know: what the
 //! items are.
 //!
@@ -43,22 +43,6 @@ pub fn map_each<T: Send, R: Send>(mut items: Vec<T>, make: impl Fn(T) -> R + Syn
             }
         }
     })
-}
-
-/// Things that save work or memory and change no result, one for each thread that needs one at the same time. Whoever takes one
-/// finds it as somebody else left it.
-#[derive(Debug, Default)]
-pub struct AtHand<T>(Mutex<Vec<T>>);
-
-impl<T: Default> AtHand<T> {
-    /// Calls `make` with one that is free.
-    pub fn with<R>(&self, make: impl FnOnce(&mut T) -> R) -> R {
-        let free = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut one = free().pop().unwrap_or_default();
-        let made = make(&mut one);
-        free().push(one);
-        made
-    }
 }
 
 /// Sorts items by keys that take longer to make than to compare. Items of one key keep their order.
@@ -135,18 +119,6 @@ mod tests {
         let mut expected: Vec<usize> = (0..1_000).collect();
         expected.sort_by_key(|item| std::cmp::Reverse(item % 7));
         assert_eq!(items, expected);
-    }
-
-    #[test]
-    fn what_is_at_hand_is_what_somebody_left_and_nobody_waits_for_it() {
-        let numbers: AtHand<Vec<usize>> = AtHand::default();
-        numbers.with(|outer| {
-            outer.push(1);
-            numbers.with(|inner| assert!(inner.is_empty(), "the other one is in use"));
-        });
-        let mut left = [numbers.with(std::mem::take), Vec::new()];
-        numbers.with(|outer| left[1] = numbers.with(|inner| [outer.clone(), inner.clone()].concat()));
-        assert_eq!(left, [vec![1], vec![]]);
     }
 
     #[test]

@@ -95,7 +95,7 @@ proptest! {
         }
         prop_assume!(snapshot(&outside) == untouched);
         let opened = Root::to_read(&root).unwrap().unwrap();
-        let record = Inventory::read(&opened, INVENTORY, None).unwrap().unwrap_or_default();
+        let record = Inventory::read(&opened, INVENTORY).unwrap().unwrap_or_default();
         let before = snapshot(&root);
         let check = write_with(&UNSYNCED, &root, &second, Options { force, check: true, ..Options::default() }).unwrap();
         prop_assert_eq!(&snapshot(&root), &before);

@@ -6,8 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use super::super::error::{RootFault, TreeFault};
-use super::super::tree::{directory_of, name_of};
-use super::super::{ChangeKind, Hash, Offender, Output, misplaced, sha256, write_into};
+use super::super::{ChangeKind, Offender, Output, misplaced, write_into};
 use super::*;
 use crate::progress::Progress;
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::oracle::{agrees, lines_agree_with_tokens};
+use crate::testing::{agrees, lines_agree_with_tokens};
 
 fn compare(text: &str) -> Result<(), TestCaseError> {
     agrees(text).map_err(TestCaseError::fail)

@@ -5,10 +5,11 @@
 //! whether the input has a CRD of its own.
 //!
 //! The file contains only facts: fields, types, bounds, enums, patterns, list keys, defaults, served versions, and the
-//! targets that the rules of a policy kind accept. `sources.json` lists the releases; `generate.rs` makes the file from
+//! targets that the rules of a policy kind accept. `sources.json` lists the releases; `tests/generate.rs` makes the file from
 //! their CRDs. A schema is read when the first object of its kind appears.
 
 #[cfg(test)]
+#[path = "catalog/tests/generate.rs"]
 mod generate;
 #[cfg(test)]
 mod tests;

@@ -28,4 +28,4 @@ pub mod violation;
 pub use fields::Reading;
 
 #[cfg(test)]
-pub(crate) mod fixture;
+pub(crate) mod testing;

@@ -449,7 +449,7 @@ mod tests {
     use kube_json::json;
 
     fn object(value: kube_json::Value) -> Object {
-        crate::api::fixture::object(value)
+        crate::api::testing::object(value)
     }
 
     #[test]

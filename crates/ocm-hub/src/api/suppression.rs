@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use kube_json::Text;
 
 use crate::diagnostic::{
-    CODES, Code, DocumentId, Finding, Message, Place, Severity, Suppressed, SuppressedBy, nearest,
+    CODES, Code, DocumentId, Finding, Place, Severity, Suppressed, SuppressedBy, nearest,
 };
 use crate::object::well_known::SUPPRESS_ANNOTATION;
 use crate::object::{Object, Origin};
@@ -224,6 +224,6 @@ fn no_reason(place: Place) -> Finding {
 
 /// The finding about a suppression that does not apply.
 #[must_use]
-pub fn invalid(place: Place, message: impl Into<Message>, help: impl Into<Text>) -> Finding {
+pub fn invalid(place: Place, message: impl Into<Text>, help: impl Into<Text>) -> Finding {
     Finding::new(Code::SUPPRESSION_INVALID, place, message).help(help)
 }

@@ -9,7 +9,7 @@ use apimachinery::pointer::dotted;
 use crd_schema::{Violation, ViolationKind};
 use kube_json::{Text, Value};
 
-use crate::diagnostic::{Code, DocumentId, Finding, Message, Place, nearest, shell_name};
+use crate::diagnostic::{Code, DocumentId, Finding, Place, nearest, shell_name};
 use crate::object::Object;
 
 /// More known fields than this are not listed in a help line.
@@ -176,7 +176,7 @@ fn pointer_of(violation: &Violation) -> Cow<'_, str> {
 
 /// The finding `object/schema` or `object/unknown-field` about `object`.
 fn finding(violation: &Violation, object: &Object, subject: &Text) -> Finding {
-    let message = Message::about(subject.clone(), violation.to_string());
+    let message = format!("{subject}{violation}");
     let (code, place) = if is_unknown_field(violation) {
         (Code::OBJECT_UNKNOWN_FIELD, object.key_place(&violation.pointer))
     } else {

@@ -84,7 +84,7 @@ fn line(text: &mut Lines, finding: &Finding, locate: &dyn Locate) {
         "{}[{}]: {}",
         finding.severity.as_str(),
         finding.code.name(),
-        one_line(&finding.message.text(), LONGEST)
+        one_line(&finding.message, LONGEST)
     );
     if let Some(origin) = origin(&finding.place, locate) {
         let _ = write!(line, " ({})", one_line(&origin, LONGEST));
@@ -97,7 +97,7 @@ fn line(text: &mut Lines, finding: &Finding, locate: &dyn Locate) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{Texts, sample};
+    use super::super::testing::{Texts, sample};
     use super::super::{Code, Place};
     use super::*;
 

@@ -15,7 +15,6 @@ const BOOK: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs");
 macro_rules! codes {
     ($($constant:ident $name:literal $severity:ident $summary:literal)+) => {
         /// A finding code, such as `policy/same-target`. Codes are stable: scripts and configurations name them.
-        // One byte: there may be a hundred thousand findings.
         #[allow(non_camel_case_types)]
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Code {

@@ -5,7 +5,7 @@
 
 use kube_json::Text;
 
-use super::{Causes, Code, DocumentId, Few, Message, Place, Severity, SharedTexts, Suppressed};
+use super::{Code, DocumentId, Place, Severity, Suppressed};
 
 /// A place with a few words about it: the other side of a conflict, the first of two duplicates.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,52 +42,46 @@ pub struct Finding {
     /// Starts as the code's default; configuration may change it when findings are collected.
     pub severity: Severity,
     /// One sentence without a full stop: what is wrong.
-    pub message: Message,
+    pub message: Text,
     /// The place it is about.
     pub place: Place,
     /// What is under the caret at `place`; may be empty.
     pub label: Text,
     /// Further places that explain it.
-    pub related: Few<Label>,
+    pub related: Vec<Label>,
     /// Why: rules, candidates, limits; each one sentence.
-    pub notes: Few<Text>,
+    pub notes: Vec<Text>,
     /// What to type or change next.
     pub help: Option<Text>,
     /// A rule of a schema over everything inside the place: a finding about the wrong part explains it better.
     pub is_rule: bool,
     /// Objects whose own findings explain this one ([`Finding::follows_from`]).
-    pub causes: Causes,
-    /// Whether it settles the shape of the field that it is about ([`Finding::settles`]).
-    pub(crate) settles_place: bool,
-    pub(crate) rest: Option<Box<Rest>>,
-}
-
-/// What few findings have.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Rest {
-    suppressed: Option<Suppressed>,
-    settles: Few<(DocumentId, Text)>,
-    misspells: Option<Place>,
-    lacks: Option<Lacks>,
+    pub causes: Vec<Place>,
+    pub(crate) suppressed: Option<Suppressed>,
+    pub(crate) settles: Vec<(DocumentId, Text)>,
+    pub(crate) misspells: Option<Place>,
+    pub(crate) lacks: Option<Lacks>,
 }
 
 impl Finding {
     /// A finding with the default severity of its code.
     #[must_use]
-    pub fn new(code: Code, place: Place, message: impl Into<Message>) -> Self {
+    pub fn new(code: Code, place: Place, message: impl Into<Text>) -> Self {
         Self {
             code,
             severity: code.default_severity(),
             message: message.into(),
             place,
             label: Text::new(),
-            related: Few::new(),
-            notes: Few::new(),
+            related: Vec::new(),
+            notes: Vec::new(),
             help: None,
             is_rule: false,
-            causes: Causes::new(),
-            settles_place: false,
-            rest: None,
+            causes: Vec::new(),
+            suppressed: None,
+            settles: Vec::new(),
+            misspells: None,
+            lacks: None,
         }
     }
 
@@ -124,13 +118,13 @@ impl Finding {
     /// it, this is left out: one mistake is reported once, where it is.
     #[must_use]
     pub fn follows_from(mut self, object: Place) -> Self {
-        self.causes.push(object, self.place.document());
+        self.causes.push(object);
         self
     }
 
     /// Document and pointer of what it [follows from](Self::follows_from).
     pub fn causes(&self) -> impl Iterator<Item = (DocumentId, &str)> {
-        self.causes.fields(self.place.document())
+        self.causes.iter().filter_map(Place::field)
     }
 
     /// Whether it reports that the input lacks something, or a consequence of that. It may be wrong if a part of the
@@ -162,105 +156,58 @@ impl Finding {
     /// would be the same mistake, found again by the reader of the value.
     #[must_use]
     pub fn settles(mut self, field: (DocumentId, Text)) -> Self {
-        if self.settled_place().is_none() && self.is_at(&field) {
-            self.settles_place = true;
-        } else {
-            self.rest().settles.push(field);
-        }
+        self.settles.push(field);
         self
     }
 
     /// The fields that it [settles](Self::settles).
     pub fn settled(&self) -> impl Iterator<Item = (DocumentId, &Text)> {
-        let others = self.rest.iter().flat_map(|rest| &rest.settles);
-        let others = others.map(|(document, pointer)| (*document, pointer));
-        self.settled_place().into_iter().chain(others)
+        self.settles
+            .iter()
+            .map(|(document, pointer)| (*document, pointer))
     }
 
     /// Whether it [settles](Self::settles) any field.
     #[must_use]
     pub fn settles_any(&self) -> bool {
-        self.settled().next().is_some()
-    }
-
-    /// Most findings of schemas settle the field that they are about, so that is not kept twice.
-    fn settled_place(&self) -> Option<(DocumentId, &Text)> {
-        match &self.place {
-            Place::Field {
-                document, pointer, ..
-            } if self.settles_place => Some((*document, pointer)),
-            _ => None,
-        }
-    }
-
-    fn is_at(&self, (document, pointer): &(DocumentId, Text)) -> bool {
-        matches!(&self.place, Place::Field { document: own, pointer: at, .. } if own == document && at == pointer)
+        !self.settles.is_empty()
     }
 
     /// Why it is not counted, if it is accepted.
     #[must_use]
     pub fn suppressed(&self) -> Option<&Suppressed> {
-        self.rest.as_ref()?.suppressed.as_ref()
+        self.suppressed.as_ref()
     }
 
     /// Sets why it is not counted.
     pub fn suppress(&mut self, suppressed: Option<Suppressed>) {
-        self.rest().suppressed = suppressed;
-        if self.rest.as_deref() == Some(&Rest::default()) {
-            self.rest = None;
-        }
+        self.suppressed = suppressed;
     }
 
     /// The field that is missing because its key is misspelled here.
     #[must_use]
     pub fn misspelled(&self) -> Option<&Place> {
-        self.rest.as_ref()?.misspells.as_ref()
+        self.misspells.as_ref()
     }
 
     /// Names the field that is missing because its key is misspelled here.
     #[must_use]
     pub fn misspells(mut self, field: Place) -> Self {
-        self.rest().misspells = Some(field);
+        self.misspells = Some(field);
         self
     }
 
     /// The name that nothing has, if a definition is near it: all findings about it have one cause.
     #[must_use]
     pub fn lacking(&self) -> Option<&Lacks> {
-        self.rest.as_ref()?.lacks.as_ref()
-    }
-
-    /// The same with the texts of earlier findings, where they are equal.
-    #[must_use]
-    pub fn sharing(mut self, shared: &mut SharedTexts) -> Self {
-        self.share(shared);
-        self
-    }
-
-    /// Takes over the texts of earlier findings. The label names the object, so it stays.
-    pub(super) fn share(&mut self, shared: &mut SharedTexts) {
-        self.message.share(shared);
-        shared.place(&mut self.place);
-        shared.list(&mut self.notes);
-        for label in self.related.own() {
-            shared.place(&mut label.place);
-            shared.text(&mut label.text);
-        }
-        shared.causes(&mut self.causes);
-        if let Some(help) = &mut self.help {
-            shared.text(help);
-        }
-    }
-
-    fn rest(&mut self) -> &mut Rest {
-        self.rest.get_or_insert_default()
+        self.lacks.as_ref()
     }
 
     /// Names what does not exist, and the definition of a near name.
     #[must_use]
     pub fn lacks(mut self, what: impl Into<String>, near: Place) -> Self {
         let what = what.into();
-        self.rest().lacks = Some(Lacks { what, near });
+        self.lacks = Some(Lacks { what, near });
         self
     }
 
@@ -270,30 +217,5 @@ impl Finding {
     pub const fn severity(mut self, severity: Severity) -> Self {
         self.severity = severity;
         self
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_finding_is_small() {
-        // There may be a hundred thousand. With the two counts of an `Arc`, these are 160 bytes, a size that allocators
-        // have; one word more takes 32.
-        assert!(size_of::<Finding>() <= 144, "{}", size_of::<Finding>());
-        assert!(size_of::<Place>() <= 32, "{}", size_of::<Place>());
-    }
-
-    #[test]
-    fn what_is_taken_back_leaves_no_trace() {
-        let found = || Finding::new(Code::POLICY_UNUSED, Place::Run, "unused");
-        let mut finding = found();
-        let by = crate::diagnostic::SuppressedBy::Object;
-        let reason = "meant".to_owned();
-        finding.suppress(Some(Suppressed { by, reason }));
-        assert_ne!(finding, found());
-        finding.suppress(None);
-        assert_eq!(finding, found());
     }
 }

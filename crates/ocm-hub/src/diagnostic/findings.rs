@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::explained::leave_out_explained;
-use super::{Code, Finding, Locate, Severity, SharedTexts, Suppressed, reading_order};
+use super::{Code, Finding, Locate, Severity, Suppressed, reading_order};
 use crate::parallel;
 
 /// The values that the configuration's `findings` map may have for one code.
@@ -72,14 +72,6 @@ impl Findings {
             self.found.append(&mut found.found);
         }
         results
-    }
-
-    /// Keeps what several findings say once.
-    pub fn share_texts(&mut self) {
-        let mut shared = SharedTexts::default();
-        for finding in self.found.iter_mut().filter_map(Arc::get_mut) {
-            finding.share(&mut shared);
-        }
     }
 
     /// Whether any finding is an error.
@@ -254,8 +246,8 @@ mod tests {
     use kube_json::Text;
     use proptest::prelude::*;
 
-    use super::super::fixture::{Texts, sample};
-    use super::super::{DocumentId, Few, Message, Place, SourceId, SuppressedBy};
+    use super::super::testing::{Texts, sample};
+    use super::super::{DocumentId, Place, SourceId, SuppressedBy};
     use super::*;
 
     fn finished(
@@ -371,8 +363,7 @@ mod tests {
             told.collect::<Vec<_>>()
         };
         let inside = Finding::new(Code::GATEWAY_INVALID, at("/items/0/spec/listeners/1"), "this one");
-        let mut notes = Few::new();
-        notes.push(Text::from("the rule"));
+        let notes = vec![Text::from("the rule")];
         assert_eq!(told(inside), [("this one".into(), notes)]);
         let unknown = |item: &str| Finding::new(Code::OBJECT_UNKNOWN_FIELD, at(item), "no field");
         assert_eq!(told(unknown("/items/0/spec/x")).len(), 1);
@@ -483,48 +474,9 @@ mod tests {
         findings.order_by_position(&texts, None);
         let order = findings
             .iter()
-            .map(|finding| finding.message.text())
+            .map(|finding| finding.message.as_str())
             .collect::<Vec<_>>();
         assert_eq!(order, ["a 1:1", "b itself", "b 1:4", "b 2:1", "b 2:4", "run"]);
-    }
-
-    #[test]
-    fn a_mistake_of_many_objects_is_said_once() {
-        let of_object = |index: u32| {
-            let source = SourceId(0);
-            let document = DocumentId { source, index };
-            let place = || Place::value(document, "/spec/rules/0/backendRefs/0/port");
-            let message = Message::about(
-                format!("HTTPRoute shop/route-{index}: "),
-                "Invalid value: 70000: should be less than or equal to 65535",
-            );
-            Finding::new(Code::OBJECT_SCHEMA, place(), message)
-                .note("the same note of every object")
-                .help("the same help for every object")
-                .related(place(), "the same words about a place")
-                .follows_from(place())
-                .settles((document, "/spec/rules/0/backendRefs/0/port".into()))
-        };
-        let mut findings = Findings::new();
-        findings.extend([of_object(0), of_object(1)]);
-        let before = format!("{findings:?}");
-        findings.share_texts();
-        assert_eq!(format!("{findings:?}"), before, "they say what they said");
-        let texts = |finding: &Finding| {
-            let label = &finding.related[0];
-            let places = [&finding.place, &label.place].map(|place| place.field().unwrap());
-            let cause = finding.causes().next().unwrap();
-            let pointers = [places[0], places[1], cause].map(|(_, pointer)| pointer.as_ptr());
-            let notes = finding.notes.as_ptr();
-            let help = finding.help.as_ref().unwrap().as_ptr();
-            (pointers, label.text.as_ptr(), notes, help, finding.message.said())
-        };
-        let all: Vec<_> = findings.iter().map(texts).collect();
-        assert_eq!(all[0], all[1]);
-        assert!(
-            findings.iter().all(|finding| finding.rest.is_none()),
-            "the field it is about"
-        );
     }
 
     fn any_finding() -> impl Strategy<Value = Finding> {

@@ -114,7 +114,7 @@ impl io::Write for EscapedLines<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{Texts, sample};
+    use super::super::testing::{Texts, sample};
     use super::super::{Code, Finding};
     use super::*;
 
@@ -140,7 +140,7 @@ mod tests {
             for finding in &findings {
                 assert!(
                     text.contains(finding.code.name())
-                        && text.contains(&finding.message.text().replace('%', "")[..9]),
+                        && text.contains(&finding.message.replace("%", "")[..9]),
                     "{format:?}: {}",
                     finding.message
                 );

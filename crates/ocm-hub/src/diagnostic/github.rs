@@ -48,7 +48,7 @@ fn message(finding: &Finding, locate: &dyn Locate) -> String {
 
 /// Message, label, related places, notes and help, one below the other.
 pub(super) fn explanation(finding: &Finding, locate: &dyn Locate) -> Vec<String> {
-    let mut lines = vec![one_line(&finding.message.text(), usize::MAX)];
+    let mut lines = vec![one_line(&finding.message, usize::MAX)];
     if !finding.label.is_empty() {
         lines.push(one_line(&finding.label, usize::MAX));
     }
@@ -109,7 +109,7 @@ fn escape(text: &str, property: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{Texts, sample};
+    use super::super::testing::{Texts, sample};
     use super::super::{Code, Place};
     use super::*;
 

@@ -95,7 +95,7 @@ impl CodeQuality {
 mod tests {
     use kube_json::{Value, json};
 
-    use super::super::fixture::{Texts, sample};
+    use super::super::testing::{Texts, sample};
     use super::super::{Code, Finding, Place};
     use super::*;
 

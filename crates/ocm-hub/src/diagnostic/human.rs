@@ -103,7 +103,7 @@ impl Human {
         };
 
         let head = format!("{}[{}]", finding.severity.as_str(), finding.code.name());
-        let message = one_line(&finding.message.text(), LONGEST_TEXT);
+        let message = one_line(&finding.message, LONGEST_TEXT);
         page.sentence(
             &[(palette.severity, &head)],
             &format!(": {message}"),

@@ -7,7 +7,7 @@ use kube_json::Text;
 use serde::Serialize;
 
 use super::position::{Location, resolve};
-use super::{Finding, Findings, Locate, Message, Place};
+use super::{Finding, Findings, Locate, Place};
 
 /// Version of every JSON document that spokewright prints (docs/reference/json.md).
 pub const API_VERSION: &str = "spokewright.dev/v1alpha1";
@@ -51,7 +51,7 @@ pub struct FindingEntry<'a> {
     pub severity: &'static str,
     /// What is wrong.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub message: &'a Message,
+    pub message: &'a Text,
     /// What is at the place.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub label: &'a str,
@@ -169,7 +169,7 @@ impl<'a> Position<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{Texts, sample};
+    use super::super::testing::{Texts, sample};
     use super::*;
 
     #[test]

@@ -79,7 +79,7 @@ fn case(text: &mut String, code: Code, found: &[&Finding], locate: &dyn Locate) 
         .partition(|finding| finding.severity == Severity::Error);
     if let Some(first) = errors.first() {
         let message = match errors.len() {
-            1 => one_line(&first.message.text(), usize::MAX),
+            1 => one_line(&first.message, usize::MAX),
             count => format!("{}: {}", counted(count, Severity::Error.as_str()), code.summary()),
         };
         let _ = writeln!(
@@ -137,7 +137,7 @@ fn escaped(text: &str) -> String {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::fixture::{Texts, sample};
+    use super::super::testing::{Texts, sample};
     use super::super::{Code, Place};
     use super::*;
 

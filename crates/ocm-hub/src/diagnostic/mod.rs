@@ -14,13 +14,6 @@ mod code;
 mod place;
 mod suppressed;
 
-mod few;
-mod shared;
-
-mod causes;
-
-mod message;
-
 mod finding;
 
 mod broken;
@@ -55,13 +48,11 @@ mod json;
 mod format;
 
 #[cfg(test)]
-mod fixture;
+mod testing;
 
 pub use brief::Brief;
 pub use broken::broken;
-pub use causes::Causes;
 pub use code::{CODES, Code};
-pub use few::Few;
 pub use finding::{Finding, Label, Lacks};
 pub use findings::{Findings, FindingsIter, SeverityOverride, Warnings};
 pub use format::{Format, json_text, write_json};
@@ -69,7 +60,6 @@ pub use gitlab::CodeQuality;
 pub use human::Human;
 pub use json::API_VERSION;
 pub use json::{FindingEntry, FindingList, Position, RelatedEntry, SuppressedEntry};
-pub use message::Message;
 pub use nearest::KnownNames;
 pub use nearest::nearest;
 pub use place::{DocumentId, Inside, Locate, Part, Place, SourceId, Span};
@@ -77,7 +67,6 @@ pub use position::Region;
 pub use sarif::SarifLog;
 pub use secrecy::{Secrecy, holds_secret};
 pub use severity::Severity;
-pub use shared::SharedTexts;
 pub use summary::FindingCounts;
 pub use suppressed::{Suppressed, SuppressedBy};
 pub use text::FirstNames;

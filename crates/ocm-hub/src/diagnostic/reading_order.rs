@@ -98,14 +98,12 @@ fn sort_key(finding: &Finding) -> impl Ord + '_ {
         related,
         notes,
         help,
-        is_rule: _,
-        causes: _,
-        settles_place: _,
-        rest: _,
+        suppressed,
+        ..
     } = finding;
     (
         (place, code, message, label, severity),
-        (related, notes, help, finding.suppressed()),
+        (related, notes, help, suppressed.as_ref()),
     )
 }
 

@@ -389,7 +389,7 @@ pub(super) fn fingerprint(
         Place::Embedded { inside, .. } => inside.inner.as_str(),
         Place::Text { .. } | Place::Path(_) | Place::Run => "",
     };
-    let said = finding.message.text();
+    let said = finding.message.as_str();
     for part in [finding.code.name(), found.path, pointer, &said] {
         digest.update(part.as_bytes());
         digest.update([0]);

@@ -5,7 +5,6 @@
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
 
 use kube_json::{Text, Value};
 
@@ -20,9 +19,9 @@ use super::plain_secrets::plain_secret;
 use super::versions::unknown_version_of_read;
 use crate::api::crd::{self, Crd};
 use crate::api::{catalog, gateway};
-use crate::diagnostic::{Code, Finding, Findings, Part, SharedTexts};
+use crate::diagnostic::{Code, Finding, Findings, Part};
 use crate::object::{Object, Origin};
-use crate::parallel::{self, AtHand};
+use crate::parallel;
 use crate::progress::{Progress, Stage};
 use crate::source::{Document, Room, Sources};
 use apimachinery::{ApiVersion, GroupKind, Work};
@@ -77,8 +76,6 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         None => HashMap::new(),
     };
     let mut without_schema = BTreeSet::new();
-    // Before the next object is looked at: of a mistake in each of many thousands, few texts are ever in memory twice.
-    let texts = AtHand::default();
     if let Some(ours) = options.controller_name.as_deref() {
         let of_hub = drafts.objects.iter().filter(|(room, _)| *room == Room::Hub);
         let of_hub: Vec<&Object> = of_hub.map(|(_, object)| object).collect();
@@ -92,7 +89,7 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
             .map(|(group, kind)| GroupKind::new(group, kind))
             .filter(|kind| !known(kind))
             .collect();
-        check_by_catalog(&uses, &catalog, &texts, findings);
+        check_by_catalog(&uses, &catalog, findings);
     }
     let definitions = drafts.objects.iter().chain(&taught.objects);
     let definitions = definitions.filter(|(_, object)| crd::is_one(object));
@@ -100,7 +97,7 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
     let steps = options.progress.count(Stage::Checking, drafts.objects.len());
     // Each object by itself, so in parallel; findings keep the order of the input.
     let checked = parallel::map_each(drafts.objects, |(room, object)| {
-        let checked = check(object, &kinds, &crds, options, (&work, &texts));
+        let checked = check(object, &kinds, &crds, options, &work);
         steps.advance(1);
         (room, checked)
     });
@@ -125,7 +122,7 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         let is_refused = refuses(&wrong);
         // What lives on a cluster is served there.
         if room == Room::Hub && !is_refused {
-            wrong.extend(unknown_version_of_read(&object, &kinds).map(Arc::new));
+            wrong.extend(unknown_version_of_read(&object, &kinds));
         }
         findings.extend(wrong);
         if !is_refused {
@@ -443,12 +440,7 @@ fn hangs_on_gateways(kind: &GroupKind, kinds: &KindTable) -> bool {
 
 /// Reports the violations, by the built-in catalog, of the objects of the hub that rendering uses. Objects that live on a
 /// cluster were accepted there.
-fn check_by_catalog(
-    of_hub: &[(&Object, Use)],
-    catalog: &HashMap<GroupKind, Crd>,
-    texts: &AtHand<SharedTexts>,
-    findings: &mut Findings,
-) {
+fn check_by_catalog(of_hub: &[(&Object, Use)], catalog: &HashMap<GroupKind, Crd>, findings: &mut Findings) {
     let by_name: HashMap<(&str, &str), &Crd> = catalog
         .iter()
         .map(|(kind, definition)| ((kind.group.as_str(), kind.kind.as_str()), definition))
@@ -458,33 +450,21 @@ fn check_by_catalog(
             return Vec::new();
         };
         let check = |only| crd::check_by_catalog(definition, object, only);
-        let wrong = match usage {
+        match usage {
             Use::Used => check(None),
             Use::NamesNothing => check(Some(&REFERENCES)),
             Use::Unused => Vec::new(),
-        };
-        shared(wrong, texts)
+        }
     });
     findings.extend(found.into_iter().flatten());
-}
-
-/// The findings about one object, with the texts of those about others.
-fn shared(wrong: Vec<Finding>, texts: &AtHand<SharedTexts>) -> Vec<Arc<Finding>> {
-    if wrong.is_empty() {
-        return Vec::new();
-    }
-    // Not collected, which would keep the memory of the findings for the pointers to them.
-    let mut shared = Vec::with_capacity(wrong.len());
-    texts.with(|texts| shared.extend(wrong.into_iter().map(|finding| Arc::new(finding.sharing(texts)))));
-    shared
 }
 
 /// An object, and what is wrong with it.
 struct Checked {
     object: Object,
-    wrong: Vec<Arc<Finding>>,
+    wrong: Vec<Finding>,
     /// By the definition of its kind.
-    by_definition: Vec<Arc<Finding>>,
+    by_definition: Vec<Finding>,
 }
 
 /// Names and namespace of one object.
@@ -502,7 +482,7 @@ fn check(
     kinds: &KindTable,
     crds: &HashMap<GroupKind, Crd>,
     options: &Options<'_>,
-    (work, texts): (&Work, &AtHand<SharedTexts>),
+    work: &Work,
 ) -> Checked {
     let (object, wrong) = check_alone(object, kinds, options);
     // Most inputs have none.
@@ -512,8 +492,8 @@ fn check(
     let by_definition = crd.map(|crd| crd::check(crd, &object, work));
     Checked {
         object,
-        wrong: shared(wrong, texts),
-        by_definition: shared(by_definition.unwrap_or_default(), texts),
+        wrong,
+        by_definition: by_definition.unwrap_or_default(),
     }
 }
 
@@ -603,61 +583,4 @@ fn not_a_string(origin: &Origin, kind: &str, field: &str, value: &Value) -> Find
     )
     .label(format!("YAML reads it as {value}"))
     .help("put it in quotes")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::diagnostic::{DocumentId, Place, SourceId};
-
-    /// A GatewayClass of ours, a Gateway, and a route of it.
-    const SMALL: &str = concat!(
-        "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: gc}\n",
-        "spec: {controllerName: example.com/gateway-controller}\n",
-        "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: gw, namespace: infra}\n",
-        "spec: {gatewayClassName: gc, listeners: [{name: http, port: 80, protocol: HTTP}]}\n",
-        "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\n",
-        "metadata: {name: right, namespace: infra}\nspec: {parentRefs: [{name: gw}]}\n",
-    );
-
-    /// The documents of a text, as if it was a file of the hub.
-    fn documents(text: &str) -> Vec<Document> {
-        let values = kube_yaml::read_all(text, &kube_yaml::Limits::default()).unwrap();
-        let document = |(index, value)| Document {
-            id: DocumentId {
-                source: SourceId(0),
-                index,
-            },
-            room: Room::Hub,
-            value,
-        };
-        (0..).zip(values).map(document).collect()
-    }
-
-    #[test]
-    fn what_is_said_of_many_objects_is_kept_once_and_takes_no_more_memory_than_it_needs() {
-        let one = |name: &str| {
-            format!(
-                "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: {name}, namespace: infra}}\n\
-                 spec: {{parentRefs: [{{name: gw}}], rules: [{{backendRefs: [{{name: a, port: 70000}}]}}]}}\n"
-            )
-        };
-        let text = [SMALL.to_owned(), one("one"), one("two")].concat();
-        let options = Options {
-            controller_name: Some("example.com/gateway-controller".to_owned()),
-            ..Options::default()
-        };
-        let mut findings = Findings::new();
-        let _ = build(documents(&text), &options, &mut findings);
-        let said: Vec<_> = findings
-            .iter()
-            .map(|finding| (finding.notes.as_ptr(), finding.help.as_ref()))
-            .collect();
-        let [(note, Some(help)), (again, Some(help_again))] = said.as_slice() else {
-            panic!("{findings:?}");
-        };
-        assert_eq!((note, help.as_ptr()), (again, help_again.as_ptr()));
-        let wrong = vec![Finding::new(Code::OBJECT_SCHEMA, Place::Run, "wrong"); 6];
-        assert_eq!(shared(wrong, &AtHand::default()).capacity(), 6);
-    }
 }

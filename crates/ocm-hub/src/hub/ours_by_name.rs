@@ -155,7 +155,7 @@ mod tests {
     use kube_json::json;
 
     use super::*;
-    use crate::api::fixture::object;
+    use crate::api::testing::object;
 
     fn of(api: &str, kind: &str, name: &str, spec: Value) -> Object {
         object(

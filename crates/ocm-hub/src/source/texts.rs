@@ -223,6 +223,11 @@ impl Sources {
 
     /// The file with its number, the byte range, and a byte at or before it whose line is known.
     fn range(&self, place: &Place) -> Option<(SourceId, &SourceFile, usize, usize, Known)> {
+        let of_document = |source, file, range: DocumentRange, (start, end): (usize, usize)| {
+            let (byte, line) = (range.start, range.line);
+            let at = |inside: usize| byte.saturating_add(inside);
+            (source, file, at(start), at(end), Known { byte, line })
+        };
         match place {
             Place::Field {
                 document,
@@ -236,17 +241,7 @@ impl Sources {
                     pointer => self.locate_field((*document, None), text, range, pointer, *part),
                 };
                 let (start, end) = inside.unwrap_or_else(|| first_line(text));
-                let known = Known {
-                    byte: range.start,
-                    line: range.line,
-                };
-                Some((
-                    document.source,
-                    file,
-                    range.start.saturating_add(start),
-                    range.start.saturating_add(end),
-                    known,
-                ))
+                Some(of_document(document.source, file, range, (start, end)))
             }
             Place::Embedded {
                 document,
@@ -259,17 +254,7 @@ impl Sources {
                     .locate_embedded(*document, text, range, pointer, inner, *part)
                     .or_else(|| self.locate_field((*document, None), text, range, pointer, Part::Value))
                     .unwrap_or_else(|| first_line(text));
-                let known = Known {
-                    byte: range.start,
-                    line: range.line,
-                };
-                Some((
-                    document.source,
-                    file,
-                    range.start.saturating_add(start),
-                    range.start.saturating_add(end),
-                    known,
-                ))
+                Some(of_document(document.source, file, range, (start, end)))
             }
             Place::Text { source, start, end } => {
                 let known = Known { byte: 0, line: 1 };

@@ -89,7 +89,7 @@ mod findings;
 
 // A crate's tests are no part of it for the next.
 #[cfg(test)]
-#[path = "../../../ocm-hub/src/api/fixture.rs"]
+#[path = "../../../ocm-hub/src/api/testing.rs"]
 mod fixture;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -15,7 +15,7 @@ use super::synced_object::SyncedObject;
 use super::variants::Variant;
 use crate::api::downstream::{downstream_name, downstream_namespace};
 use crate::api::gateway::GROUP;
-use crate::diagnostic::{Code, Few, Finding, Findings, Message, SharedTexts, fitting_names};
+use crate::diagnostic::{Code, Finding, Findings, fitting_names};
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::parallel;
@@ -37,9 +37,9 @@ type Referrer<'a> = (&'a Object, Text);
 #[derive(Default)]
 struct Missing<'a> {
     /// The clusters without it, one list for each copy that needs it.
-    clusters: Few<Without<'a>>,
+    clusters: Vec<Without<'a>>,
     /// In the order of the input's kinds and names, an object again where it is a part of several copies.
-    referrers: Few<Referrer<'a>>,
+    referrers: Vec<Referrer<'a>>,
 }
 
 impl<'a> Missing<'a> {
@@ -99,12 +99,11 @@ pub fn report_references(
     let managed: HashSet<&str> = managed.map(|cluster| cluster.name.as_str()).collect();
     // That a cluster is unknown is reported where it is named.
     let is_known = |cluster: &str| managed.is_empty() || managed.contains(cluster);
-    let mut shared = SharedTexts::default();
     let of_gateways = parallel::map(gateways.rows(), |placed| needed_by_gateway(placed, there));
     for (placed, needed) in gateways.rows().iter().zip(of_gateways) {
         let sources = [placed.gateway.object];
         let copied = (sources.as_slice(), placed.clusters.as_ref());
-        look(needed, copied, there, (&mut all, &mut shared));
+        look(needed, copied, there, &mut all);
     }
     let needed_there = |variant: &Variant| -> Vec<_> {
         let objects = variant.copies.iter().map(|copy| &copy.object);
@@ -118,7 +117,7 @@ pub fn report_references(
         for ((synced, variants), of_variants) in synced.iter().zip(variants).zip(of_variants) {
             for (variant, needed) in variants.iter().zip(of_variants) {
                 let copied = (synced.sources.as_slice(), variant.clusters.as_ref());
-                look(needed, copied, there, (&mut all, &mut shared));
+                look(needed, copied, there, &mut all);
             }
         }
     }
@@ -138,7 +137,7 @@ pub fn report_references(
             }
         };
         if !clusters.is_empty() {
-            findings.extend(not_shipped(hub, (&needed, clusters), &missing, &mut shared));
+            findings.extend(not_shipped(hub, (&needed, clusters), &missing));
         }
     }
 }
@@ -260,7 +259,7 @@ fn look<'a>(
     needed: Vec<(Needed, String)>,
     (sources, clusters): (&[&'a Object], &'a [String]),
     there: &OnSpokes<'_>,
-    (all, shared): (&mut HashMap<Needed, Missing<'a>>, &mut SharedTexts),
+    all: &mut HashMap<Needed, Missing<'a>>,
 ) {
     for (needed, pointer) in needed {
         let lacking = lacking(there, &needed, clusters);
@@ -280,7 +279,7 @@ fn look<'a>(
             _ => sources.iter().find(writes_it).or(sources.first()),
         };
         if let Some(source) = written {
-            let referrer = (*source, shared.shared(pointer.into()));
+            let referrer = (*source, pointer.into());
             // Other variants of the same objects have the same references. Further back there may be a hundred thousand.
             let of_these =
                 |known: &&Referrer<'a>| sources.iter().any(|source| std::ptr::eq(*source, known.0));
@@ -316,12 +315,7 @@ fn lacking<'c>(there: &OnSpokes<'_>, needed: &Needed, clusters: &'c [String]) ->
     }
 }
 
-fn not_shipped(
-    hub: &Hub,
-    (needed, clusters): (&Needed, &[&str]),
-    missing: &Missing<'_>,
-    shared: &mut SharedTexts,
-) -> Option<Finding> {
+fn not_shipped(hub: &Hub, (needed, clusters): (&Needed, &[&str]), missing: &Missing<'_>) -> Option<Finding> {
     let referrers = missing.referrers();
     let (referrer, pointer) = referrers.first()?;
     let clusters = fitting_names(clusters, CLUSTERS_WIDTH);
@@ -339,12 +333,9 @@ fn not_shipped(
     let mut finding = Finding::new(
         Code::REFERENCE_NOT_SHIPPED,
         referrer.place(pointer),
-        Message::about(
-            what,
-            format!(" is needed on {clusters}, but it is neither shipped nor known to live there"),
-        ),
+        format!("{what} is needed on {clusters}, but it is neither shipped nor known to live there"),
     )
-    .label(shared.shared(format!("needed by {}", referrer.identity()).into()))
+    .label(format!("needed by {}", referrer.identity()))
     // A kind that is wrong makes another reference of it.
     .follows_from(referrer.place(&kind_of(pointer)))
     .follows_from(referrer.place(pointer));
@@ -361,7 +352,7 @@ fn not_shipped(
         Some(entry) => format!("to ship it, add `{entry}` to `resourcesToSync`; {lives_there}"),
         None => lives_there.to_owned(),
     });
-    Some(finding.sharing(shared))
+    Some(finding)
 }
 
 /// The kind in a reference, whose name is at `pointer`.

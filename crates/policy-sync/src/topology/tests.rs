@@ -185,7 +185,7 @@ fn a_circle_of_parents_is_a_finding_on_each_of_its_routes_only() {
     let messages: Vec<_> = seen
         .findings
         .iter()
-        .map(|finding| finding.message.text())
+        .map(|finding| finding.message.as_str())
         .collect();
     assert_eq!(messages.len(), 3, "{messages:?}");
     assert!(

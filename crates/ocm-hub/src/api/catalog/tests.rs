@@ -231,7 +231,7 @@ proptest! {
 #[cfg(feature = "real-crds")]
 #[test]
 fn the_committed_file_is_made_of_the_crds_of_its_sources() {
-    use crate::api::fixture::real_crds;
+    use crate::api::testing::real_crds;
 
     let sources: Value = serde_json::from_str(include_str!("sources.json")).expect("JSON");
     let root = std::path::PathBuf::from(std::env::var_os("SPOKEWRIGHT_CRDS").expect("a directory"));

@@ -6,7 +6,7 @@ mod real_crds;
 use kube_json::{Value, json};
 
 use super::*;
-use crate::api::fixture::object;
+use crate::api::testing::object;
 use crate::diagnostic::Place;
 
 fn messages(findings: &[Finding]) -> Vec<String> {

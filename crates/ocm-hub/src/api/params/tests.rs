@@ -9,7 +9,7 @@ use super::read::read_config_map;
 use super::values::IgnoreCondition;
 use super::values::{IgnoreFields, ServerSideApply};
 use super::*;
-use crate::api::fixture::object;
+use crate::api::testing::object;
 use crate::diagnostic::{Code, Place};
 use crate::object::Object;
 

@@ -1,7 +1,7 @@
 //! Tests of the text form.
 
 use super::super::Code;
-use super::super::fixture::{Texts, sample};
+use super::super::testing::{Texts, sample};
 use super::*;
 
 /// One finding with its snippets.

@@ -3,7 +3,7 @@
 use kube_json::Value;
 
 use super::super::SourceId;
-use super::super::fixture::{Texts, sample};
+use super::super::testing::{Texts, sample};
 use super::*;
 
 fn log(findings: &Findings, locate: &dyn Locate) -> Value {

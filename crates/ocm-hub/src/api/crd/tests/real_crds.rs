@@ -4,7 +4,7 @@ use kube_json::{Value, json};
 
 use super::messages;
 use crate::api::crd::{Crd, PolicyLabel, check, read};
-use crate::api::fixture::{object, real_crds};
+use crate::api::testing::{object, real_crds};
 use crate::diagnostic::{Code, Place};
 use crate::object::Object;
 use apimachinery::Work;

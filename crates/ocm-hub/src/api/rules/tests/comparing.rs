@@ -10,9 +10,9 @@ use proptest::strategy::BoxedStrategy;
 use proptest::test_runner::{Config, TestRunner};
 
 use crate::api::crd;
-use crate::api::fixture::{object, real_crds};
 use crate::api::rules::broken;
-use crate::diagnostic::{Message, Severity};
+use crate::api::testing::{object, real_crds};
+use crate::diagnostic::Severity;
 
 /// What makes values.
 pub(super) type Made = BoxedStrategy<Value>;
@@ -54,12 +54,12 @@ pub(super) fn compare(file: &str, api_version: &'static str, kind: &'static str,
         .run(spec, |spec| {
             let object = object(json!({"apiVersion": api_version, "kind": kind,
                 "metadata": {"name": "x", "namespace": "a"}, "spec": spec}));
-            let theirs: Vec<Message> = crd::check(&crd, &object, &apimachinery::Work::unlimited())
+            let theirs: Vec<kube_json::Text> = crd::check(&crd, &object, &apimachinery::Work::unlimited())
                 .into_iter()
                 .map(|finding| finding.message)
                 .collect();
             let found = broken(&object);
-            let ours: Vec<&Message> = found
+            let ours: Vec<&kube_json::Text> = found
                 .iter()
                 .filter(|finding| finding.severity == Severity::Error)
                 .map(|finding| &finding.message)

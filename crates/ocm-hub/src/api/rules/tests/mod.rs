@@ -10,7 +10,7 @@ mod like_products;
 use kube_json::{Value, json};
 
 use super::broken;
-use crate::api::fixture::object;
+use crate::api::testing::object;
 use crate::diagnostic::{Finding, Severity};
 
 fn made(api_version: &str, kind: &str, spec: &Value) -> crate::object::Object {
@@ -35,7 +35,7 @@ fn said(object: &crate::object::Object) -> Vec<String> {
         } else {
             "(warning) "
         };
-        let message = finding.message.text();
+        let message = finding.message.as_str();
         let message = message.split_once(": ").expect("the object first").1;
         format!("{word}{pointer}: {message}")
     };

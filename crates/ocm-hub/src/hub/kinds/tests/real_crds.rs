@@ -1,7 +1,7 @@
 //! The table agrees with the definitions of public projects.
 
 use crate::api::crd::{PolicyLabel, read};
-use crate::api::fixture::real_crds;
+use crate::api::testing::real_crds;
 use crate::hub::kinds::KindTable;
 use crate::hub::kinds::kind_info::{KindInfo, KindSource};
 

@@ -1055,7 +1055,7 @@ fn a_setting_of_http_is_refused_at_listeners_of_http_and_leaves_those_of_tcp_alo
         .find(|finding| finding.code.name() == "policy/invalid");
     let finding = finding.expect("a finding");
     assert_eq!(
-        finding.message.text(),
+        finding.message.as_str(),
         format!("Envoy Gateway refuses ClientTrafficPolicy infra/p on Gateway infra/gw: {message}")
     );
 }

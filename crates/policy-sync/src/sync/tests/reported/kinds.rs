@@ -179,7 +179,7 @@ fn an_object_of_an_unknown_kind_that_targets_something_of_ours_is_reported() {
             unknown_kinds(received, &mut findings);
         });
         let said = findings.iter().map(|finding| {
-            let message = finding.message.text();
+            let message = finding.message.as_str();
             let target = message.strip_prefix(&format!(
                 "{} infra/odd targets ",
                 message.split(' ').next().unwrap()
