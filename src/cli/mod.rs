@@ -23,9 +23,6 @@ mod placement;
 mod policies;
 mod progress;
 mod prune_list;
-#[cfg(test)]
-#[path = "tests/reference.rs"]
-mod reference;
 mod render;
 mod reporting;
 mod schema;
@@ -225,6 +222,8 @@ fn ended(result: anyhow::Result<Status>) -> Status {
 
 #[cfg(test)]
 mod tests {
+    mod reference;
+
     use super::*;
 
     #[test]

@@ -37,8 +37,9 @@ pub mod diff;
 mod page;
 
 #[cfg(test)]
-#[path = "tests/schemas.rs"]
-mod schemas;
+mod tests {
+    pub(super) mod schemas;
+}
 
 pub use crate::outcome::{
     Address, EffectiveEntry, EffectiveResult, FeedbackOnCluster, ListenerOnCluster, ManifestProblem,
@@ -64,8 +65,8 @@ pub use placement::{PlacementExplanation, PlacementReport, placement_table, why_
 pub use prune::{Prunable, PruneList, WorksAndSets};
 pub(crate) use prune::{Pruning, WorkOrSet};
 pub use render_report::{RenderReport, WithheldPolicy, kept_by_local_policies};
-#[cfg(test)]
-pub(crate) use schemas::schema_documents;
 pub use status_gate::{Required, works_in_the_way};
 pub use status_report::{StatusReport, StatusSource};
 pub use status_text::status_text;
+#[cfg(test)]
+pub(crate) use tests::schemas::schema_documents;

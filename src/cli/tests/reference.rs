@@ -124,7 +124,7 @@ fn own_row(argument: &Arg) -> String {
 }
 
 fn definition() -> Command {
-    let mut command = super::Cli::command().disable_help_subcommand(true);
+    let mut command = crate::cli::Cli::command().disable_help_subcommand(true);
     command.build();
     command
 }

@@ -7,15 +7,15 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
-use super::diff::DiffDocument;
-use super::explain::{ObjectExplanation, RequestExplanation};
-use super::page::FleetPage;
-use super::placement::{PlacementExplanation, PlacementReport};
-use super::render_report::RenderReport;
-use super::status_report::StatusReport;
 use crate::diagnostic::{API_VERSION, FindingList};
 use crate::outcome::PolicyReport;
 use crate::outcome::effective_policy::{self, EffectivePolicy};
+use crate::report::diff::DiffDocument;
+use crate::report::explain::{ObjectExplanation, RequestExplanation};
+use crate::report::page::FleetPage;
+use crate::report::placement::{PlacementExplanation, PlacementReport};
+use crate::report::render_report::RenderReport;
+use crate::report::status_report::StatusReport;
 
 /// The schemas by name, in the order of the names.
 pub(crate) fn schema_documents() -> Vec<(&'static str, Value)> {

@@ -9,9 +9,6 @@
 //! their CRDs. A schema is read when the first object of its kind appears.
 
 #[cfg(test)]
-#[path = "catalog/tests/generate.rs"]
-mod generate;
-#[cfg(test)]
 mod tests;
 
 use crd_schema::Packed;

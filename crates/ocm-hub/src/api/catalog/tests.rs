@@ -1,9 +1,11 @@
 //! The committed catalog is what its generator makes, and it agrees with the projects' CRDs.
 
+mod generate;
+
+use generate::catalog;
 use kube_json::{Value, json};
 use proptest::prelude::*;
 
-use super::generate::catalog;
 use super::*;
 
 /// Bytes in the binary.
