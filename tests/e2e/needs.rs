@@ -13,17 +13,18 @@ use std::path::{Path, PathBuf};
 const FOLDERS: [&str; 3] = ["gateway-api/standard", "kuadrant", "ocm"];
 
 /// What the spokes and the hub serve: what is shipped.
-const SHIPPED: [&str; 4] = [
+const SHIPPED: [&str; 7] = [
     "gateways.gateway.networking.k8s.io",
+    "httproutes.gateway.networking.k8s.io",
+    "referencegrants.gateway.networking.k8s.io",
+    "backendtlspolicies.gateway.networking.k8s.io",
     "authpolicies.kuadrant.io",
     "ratelimitpolicies.kuadrant.io",
     "tlspolicies.kuadrant.io",
 ];
 const OF_SPOKES: [&str; 1] = ["appliedmanifestworks.work.open-cluster-management.io"];
-const OF_HUB: [&str; 11] = [
+const OF_HUB: [&str; 9] = [
     "gatewayclasses.gateway.networking.k8s.io",
-    "httproutes.gateway.networking.k8s.io",
-    "referencegrants.gateway.networking.k8s.io",
     "addonplacementscores.cluster.open-cluster-management.io",
     "managedclusters.cluster.open-cluster-management.io",
     "managedclustersets.cluster.open-cluster-management.io",

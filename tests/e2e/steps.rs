@@ -22,9 +22,10 @@ use crate::report::Step;
 
 /// How long a controller may take for what it does at once.
 const SOON: Duration = Duration::from_secs(60);
-/// The kinds that the example ships, as kubectl takes them.
-const SHIPPED: &str = "gateways.gateway.networking.k8s.io,authpolicies.kuadrant.io,ratelimitpolicies.kuadrant.io,\
-                       tlspolicies.kuadrant.io,accesslogpolicies.edge.acme.example";
+/// The shipped kinds whose statuses the works report, as kubectl names them.
+const SHIPPED: &str = "gateways.gateway.networking.k8s.io,httproutes.gateway.networking.k8s.io,\
+                       backendtlspolicies.gateway.networking.k8s.io,authpolicies.kuadrant.io,\
+                       ratelimitpolicies.kuadrant.io,tlspolicies.kuadrant.io,accesslogpolicies.edge.acme.example";
 const CLUSTERS: [&str; 3] = ["eu-1", "eu-2", "us-1"];
 
 /// In this order, as each stands on the one before.
@@ -35,6 +36,10 @@ pub(crate) const STEPS: &[Step<World>] = &[
         apply_hub,
     ),
     ("one_pass_applies_the_works_and_every_object_arrives", arrive),
+    (
+        "a_route_arrives_with_its_service_its_grant_and_the_policy_on_its_service",
+        backend_in_another_namespace,
+    ),
     ("the_agent_may_do_what_gateway_rbac_grants_and_no_more", rights),
     ("what_the_clusters_report_comes_back", feedback),
     ("what_left_the_hub_is_deleted_on_every_cluster", deletion),
@@ -52,13 +57,15 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A directory with a copy of the example; or what is missing.
+    /// A directory with a copy of the example and the objects that the test adds to it; or what is missing.
     pub(crate) fn new(path: &OsStr, crds: Option<&OsStr>, keep: bool) -> Result<Self, String> {
         let needs = Needs::find(path, crds)?;
         let directory = Directory::new(keep)?;
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        copy(&root.join("examples/fleet"), &directory.path.join("fleet"))?;
         copy(
-            &Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/fleet"),
-            &directory.path.join("fleet"),
+            &root.join("tests/e2e/hub"),
+            &directory.path.join("fleet/hub/internal"),
         )?;
         Ok(Self {
             programs: Programs::new(&directory.path),
@@ -263,7 +270,8 @@ fn apply_hub(world: &mut World) -> Result<(), String> {
     start_placement(&directory.path, needs, programs, hub)?;
     world.until("placements decide as committed", |world| {
         expect(&decided(world, "shop", "everywhere")?, &CLUSTERS)?;
-        expect(&decided(world, "payments", "europe")?, &["eu-1", "eu-2"])
+        expect(&decided(world, "payments", "europe")?, &["eu-1", "eu-2"])?;
+        expect(&decided(world, "internal", "all")?, &CLUSTERS)
     })
 }
 
@@ -309,6 +317,38 @@ fn arrive(world: &mut World) -> Result<(), String> {
     }
     world.render_and_apply(&[])?;
     world.arrived()
+}
+
+/// The grant names the namespace of the route as it is on the cluster, and the policy the Service.
+fn backend_in_another_namespace(world: &mut World) -> Result<(), String> {
+    for spoke in &world.spokes {
+        let routes = spoke.get(&["httproutes", "-A"])?;
+        let route = &routes["items"][0];
+        let backend = &route["spec"]["rules"][0]["backendRefs"][0];
+        let (Some(from), Some(namespace), Some(name)) = (
+            route["metadata"]["namespace"].as_str(),
+            backend["namespace"].as_str(),
+            backend["name"].as_str(),
+        ) else {
+            return Err(format!("no route with a backend is on {}: {routes}", spoke.name));
+        };
+        spoke.get(&["service", name, "-n", namespace])?;
+        let grants = spoke.get(&["referencegrants", "-n", namespace])?;
+        if grants["items"][0]["spec"]["from"][0]["namespace"] != from {
+            return Err(format!(
+                "no grant for routes of {from} is in {namespace} of {}: {grants}",
+                spoke.name
+            ));
+        }
+        let policies = spoke.get(&["backendtlspolicies", "-n", namespace])?;
+        if policies["items"][0]["spec"]["targetRefs"][0]["name"] != name {
+            return Err(format!(
+                "no policy on Service {namespace}/{name} is on {}: {policies}",
+                spoke.name
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn rights(world: &mut World) -> Result<(), String> {
@@ -512,6 +552,20 @@ fn status_of(object: &Value, address: &str) -> Value {
         json!({"type": kind, "status": "True", "reason": kind, "message": "",
                "observedGeneration": object["metadata"]["generation"], "lastTransitionTime": "2026-01-01T00:00:00Z"})
     };
+    if object["kind"] == "HTTPRoute" {
+        let parent = &object["spec"]["parentRefs"][0];
+        let conditions = [condition("Accepted"), condition("ResolvedRefs")];
+        return json!({"parents": [
+            {"parentRef": parent, "controllerName": "istio.io/gateway-controller", "conditions": conditions},
+        ]});
+    }
+    if object["kind"] == "BackendTLSPolicy" {
+        let ancestor = &object["spec"]["targetRefs"][0];
+        let conditions = [condition("Accepted"), condition("ResolvedRefs")];
+        return json!({"ancestors": [
+            {"ancestorRef": ancestor, "controllerName": "istio.io/gateway-controller", "conditions": conditions},
+        ]});
+    }
     if object["kind"] != "Gateway" {
         return json!({"conditions": [condition("Accepted")]});
     }
