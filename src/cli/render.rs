@@ -417,7 +417,7 @@ impl Render {
         }
         let add = add(directory);
         self.say(&format!(
-            "exit status 1 because of --exit-code: `{add}`, and try again"
+            "the output was out of date; type `{add}`, and commit again"
         ));
         Status::Differs
     }

@@ -171,7 +171,7 @@ fn a_hook_names_the_files_that_it_wrote_and_what_to_type() {
     let run = scratch.run(&["render", "hub", "--exit-code", INDEX[0], INDEX[1]]);
     run.exits(1)
         .says("wrote rendered/eu-1/gateway-gateways-prod-web.yaml")
-        .says("exit status 1 because of --exit-code: `git add rendered`, and try again")
+        .says("the output was out of date; type `git add rendered`, and commit again")
         .does_not_say("not added");
 }
 

@@ -38,6 +38,8 @@ fn every_hook_takes_the_whole_tree_and_starts_a_command_that_exists() {
         );
         // A commit that only deletes files stages none that a pattern could match.
         assert_eq!(hook["always_run"], true);
+        // Otherwise nobody sees the warnings of a hook that passes.
+        assert_eq!(hook["verbose"], true);
         let id = hook["id"].as_str().expect("an id");
         let language = ["rust", "system"]
             .into_iter()
