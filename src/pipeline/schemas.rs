@@ -59,7 +59,8 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::api::{config, params};
+    use crate::api::{config, own_kinds, params};
+    use crate::diagnostic::API_VERSION;
     use crate::pipeline::argocd::announcement;
     use crate::policy::entry_schema;
     use crate::report;
@@ -80,6 +81,18 @@ mod tests {
             (name, format!("{document:#}\n"))
         };
         documents.into_iter().map(text).collect()
+    }
+
+    #[test]
+    fn the_reports_of_our_group_are_those_that_may_be_kept_beside_the_input() {
+        let schemas = SCHEMAS.iter().map(|(_, text)| serde_json::from_str::<Value>(text).expect("JSON"));
+        let constant = |schema: &Value, field: &str| schema["properties"][field]["const"].as_str().map(str::to_owned);
+        let mut kinds: Vec<String> = schemas
+            .filter(|schema| constant(schema, "apiVersion").as_deref() == Some(API_VERSION))
+            .filter_map(|schema| constant(&schema, "kind"))
+            .collect();
+        kinds.sort();
+        assert_eq!(kinds, own_kinds::REPORTS);
     }
 
     #[test]

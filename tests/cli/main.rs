@@ -35,6 +35,7 @@ mod listener_sets;
 mod mesh;
 mod mistakes;
 mod output;
+mod own_kinds;
 mod packaging;
 mod page;
 mod parts;

@@ -11,6 +11,7 @@
 mod compare;
 mod hubs;
 mod kinds;
+mod letters;
 mod rights;
 mod spokes;
 
@@ -21,16 +22,20 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use proptest::strategy::{Strategy as _, ValueTree as _};
+use proptest::strategy::{Strategy as _, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
 use compare::{Breach, Counts, Verdict, judge};
+use letters::Fate;
 use spokes::{Input, Texts};
 
 /// How many hubs a run of all tests tries.
 const HUBS: usize = 300;
 /// How many pairs of hubs.
 const PAIRS: usize = 300;
+/// How many hubs get one letter more in each of their names, and at most so many.
+const MISSPELLED: usize = 12;
+const MOST_MISSPELLED: usize = 200;
 const SEED: u64 = 1;
 /// Failures of one sort that are shrunk and shown; the others are counted.
 const SHOWN: usize = 2;
@@ -41,21 +46,8 @@ const SHRINKING: usize = 1000;
 fn what_is_said_of_generated_hubs_is_what_is_shipped() {
     let hubs = number("SPOKEWRIGHT_HUBS").unwrap_or(HUBS);
     let seed = number("SPOKEWRIGHT_SEED").map_or(SEED, |seed| seed as u64);
-    let next = AtomicUsize::new(0);
     let tally = Mutex::new(Tally::default());
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                loop {
-                    let position = next.fetch_add(1, Ordering::Relaxed);
-                    if position >= hubs {
-                        break;
-                    }
-                    attempt(seed, position, &tally);
-                }
-            });
-        }
-    });
+    each(hubs, |position| attempt(seed, position, &tally));
     let tally = tally.into_inner().expect("no panic");
     println!("seed {seed}: {tally}");
     if let Ok(directory) = std::env::var("SPOKEWRIGHT_FAILURES") {
@@ -78,6 +70,41 @@ fn what_is_said_of_generated_hubs_is_what_is_shipped() {
         tally.failures.is_empty(),
         "{}\nseed {seed}: {tally}",
         shown.join("\n\n")
+    );
+}
+
+/// Each mistake takes a rendering, and a hub has about forty.
+#[test]
+fn one_letter_more_takes_nothing_off_a_cluster_unless_rendering_fails() {
+    let hubs = number("SPOKEWRIGHT_HUBS")
+        .unwrap_or(MISSPELLED)
+        .min(MOST_MISSPELLED);
+    let seed = number("SPOKEWRIGHT_SEED").map_or(SEED, |seed| seed as u64);
+    let fates = Mutex::new(BTreeMap::<Fate, usize>::new());
+    let wrong = Mutex::new(Vec::new());
+    each(hubs, |position| {
+        for (mistake, fate, said) in letters::judge(&hub(seed, position).current().input()) {
+            *fates.lock().expect("no panic").entry(fate).or_default() += 1;
+            let takes_something = matches!(fate, Fate::LessAfterWarning | Fate::LessInSilence);
+            if takes_something && !mistake.is_selector {
+                let text = format!("hub {position}, {fate:?}: {}\n{said}", mistake.field);
+                wrong
+                    .lock()
+                    .expect("no panic")
+                    .push((position, text, mistake.input));
+            }
+        }
+    });
+    let mut wrong = wrong.into_inner().expect("no panic");
+    let fates = fates.into_inner().expect("no panic");
+    println!("seed {seed}, {hubs} hubs: {fates:?}");
+    wrong.sort_by_key(|(position, ..)| *position);
+    let mut shown: Vec<String> = wrong.iter().map(|(_, text, _)| text.clone()).collect();
+    shown.extend(wrong.first().map(|(_, _, input)| self::shown(input)));
+    assert!(wrong.is_empty(), "{} mistakes\n{}", wrong.len(), shown.join("\n"));
+    assert!(
+        fates.contains_key(&Fate::Refused) && fates.contains_key(&Fate::NoEffect),
+        "{fates:?}"
     );
 }
 
@@ -219,14 +246,37 @@ fn breaches(directory: &str) -> Vec<String> {
     wrong
 }
 
-/// Generates one hub and judges it; a failure is shrunk.
-fn attempt(seed: u64, position: usize, tally: &Mutex<Tally>) {
+/// The hub of a number.
+fn hub(seed: u64, position: usize) -> impl ValueTree<Value = hubs::Hub> {
     let mut bytes = [0_u8; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     bytes[8..16].copy_from_slice(&(position as u64).to_le_bytes());
     let generator = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let mut runner = TestRunner::new_with_rng(Config::default(), generator);
-    let mut tree = hubs::hubs().new_tree(&mut runner).expect("a hub");
+    hubs::hubs().new_tree(&mut runner).expect("a hub")
+}
+
+/// Calls `attempt` with each number below `hubs`, in parallel.
+fn each(hubs: usize, attempt: impl Fn(usize) + Sync) {
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let position = next.fetch_add(1, Ordering::Relaxed);
+                    if position >= hubs {
+                        break;
+                    }
+                    attempt(position);
+                }
+            });
+        }
+    });
+}
+
+/// Generates one hub and judges it; a failure is shrunk.
+fn attempt(seed: u64, position: usize, tally: &Mutex<Tally>) {
+    let mut tree = hub(seed, position);
     let input = tree.current().input();
     let mut wrong = match judge(&input) {
         Verdict::Kept(counts) => return tally.lock().expect("no panic").kept(counts),

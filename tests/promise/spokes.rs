@@ -386,7 +386,7 @@ fn known(loaded: &Loaded, texts: &Texts) -> Texts {
     known
 }
 
-fn load(texts: &Texts, replica_sets: bool) -> Loaded {
+pub(crate) fn load(texts: &Texts, replica_sets: bool) -> Loaded {
     load_to(texts, replica_sets, None)
 }
 

@@ -22,12 +22,14 @@ use std::collections::BTreeMap;
 
 use kube_json::Value;
 
+use crate::api::own_kinds;
 use crate::api::params::CONTROLLER_NAME;
 use crate::api::reading;
 use crate::api::schema;
 use crate::api::suppression::{self, Suppression};
 use crate::api::violation;
 use crate::diagnostic::{CODES, Code, DocumentId, Finding, Place, Severity, SeverityOverride, nearest};
+use crate::object::Origin;
 use apimachinery::Field;
 
 /// The name of the file.
@@ -116,6 +118,14 @@ pub fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
         return (RenderConfig::default(), findings);
     }
     let value = with_off(value);
+    let origin = Origin {
+        document,
+        pointer: String::new(),
+    };
+    if let Some(unknown) = own_kinds::unknown(&origin, &value) {
+        findings.push(unknown);
+        return (interpret(&value, document, &mut Vec::new()), findings);
+    }
     let schema = schema::config();
     let value = schema.defaulted(&value).into_owned();
     let violations = schema.validate_defaulted(&value);

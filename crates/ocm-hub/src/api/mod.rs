@@ -15,6 +15,7 @@ mod fields;
 pub mod gateway;
 pub mod ocm;
 pub mod ocm_work;
+pub mod own_kinds;
 pub mod params;
 pub mod policy;
 mod reading;

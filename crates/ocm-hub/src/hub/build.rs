@@ -18,6 +18,7 @@ use super::passed_over::{PassedOver, is_for_a_tool, is_local_config, may_be_used
 use super::plain_secrets::plain_secret;
 use super::versions::unknown_version_of_read;
 use crate::api::crd::{self, Crd};
+use crate::api::own_kinds::{self, is_own};
 use crate::api::{catalog, gateway};
 use crate::diagnostic::{Code, Finding, Findings, Part};
 use crate::object::{Object, Origin};
@@ -60,6 +61,7 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
             // Whatever else is there is nobody's business.
             taught.flatten(document.value, origin, &document.room);
         } else if patches.contains(&document.id.source) {
+            findings.extend(own_kinds::unknown(&origin, &document.value));
             drafts.patches.push(PassedOver {
                 place: origin.place("", Part::Value),
                 what: "part of a kustomization".to_owned(),
@@ -69,6 +71,8 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         }
     }
     let (kinds, crds) = learn_kinds(drafts.objects.iter().chain(&taught.objects), findings);
+    let of_ours = |(_, other): &(Room, Other)| own_kinds::unknown(&other.origin, &other.value);
+    findings.extend(taught.others.iter().filter_map(of_ours));
     let mut passed_over = drafts.unfinished(&kinds, findings);
     passed_over.append(&mut drafts.patches);
     let catalog = match options.controller_name {
@@ -250,6 +254,11 @@ impl Drafts {
             value,
             is_for_a_tool,
         };
+        let version = ApiVersion::parse(&api_version);
+        if is_own(&version.group) {
+            self.others.push((room.clone(), other(value, true)));
+            return;
+        }
         if api_version.is_empty() || kind.is_empty() {
             self.others.push((room.clone(), other(value, false)));
             return;
@@ -270,7 +279,6 @@ impl Drafts {
             }
             return;
         }
-        let version = ApiVersion::parse(&api_version);
         if is_for_a_tool(&version, &kind, &value) || is_local_config(&value) {
             self.others.push((room.clone(), other(value, true)));
             return;
@@ -321,7 +329,7 @@ impl Drafts {
 impl Other {
     fn finding(&self, room: &Room, kinds: &KindTable) -> Option<Finding> {
         if self.is_for_a_tool {
-            return None;
+            return own_kinds::unknown(&self.origin, &self.value);
         }
         if let Value::Array(items) = &self.value {
             let text = |item: &Value, key: &str| {

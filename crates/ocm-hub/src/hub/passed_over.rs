@@ -7,6 +7,7 @@ use kube_json::Value;
 
 use super::kinds::KindTable;
 use crate::api::gateway::GROUP;
+use crate::api::own_kinds::is_own;
 use crate::diagnostic::Place;
 use apimachinery::ApiVersion;
 use ocm_placement::GROUP as CLUSTER_GROUP;
@@ -23,7 +24,7 @@ pub struct PassedOver {
 /// Files for tools are not hub objects (docs/reference/what-is-read.md).
 pub(super) fn is_for_a_tool(api_version: &ApiVersion, kind: &str, value: &Value) -> bool {
     match (api_version.group.as_str(), kind) {
-        ("kustomize.config.k8s.io" | "spokewright.dev", _)
+        ("kustomize.config.k8s.io", _)
         | ("argoproj.io", "ConfigManagementPlugin")
         // What implementations publish about themselves (docs/systems/gateway-api.md#conformance-reports).
         | (GROUP, "ConformanceReport") => true,
@@ -50,6 +51,7 @@ pub(super) fn may_be_used(api_version: &ApiVersion, kind: &str, value: &Value, k
         && ["ConfigMap", "Namespace", "Secret"].contains(&kind)
         && value.pointer("/metadata/generateName").is_none();
     may_be_named
+        || is_own(&api_version.group)
         || is_used(&api_version.group)
         || kinds.of_name(kind).any(|info| {
             let is_of_group = api_version.group.is_empty() || info.group == api_version.group;

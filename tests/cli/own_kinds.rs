@@ -1,0 +1,108 @@
+//! A document of spokewright's own group that this version does not know stops a run, wherever it is.
+
+use std::fs::File;
+
+use crate::repository::{commit, repository};
+use crate::scratch::{Run, Scratch};
+
+const CONFIG: &str = "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhub: [hub]\n";
+
+/// Documents that no version so far knows, each with the finding's place in it and a part of the help.
+const UNKNOWN: [(&str, &str, &str); 7] = [
+    (
+        "apiVersion: spokewright.dev/v1alpha1\nkind: ClusterOverlay\nmetadata: {name: eu}\n",
+        "2:7",
+        "update spokewright",
+    ),
+    (
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfigg\n",
+        "2:7",
+        "did you mean `RenderConfig`?",
+    ),
+    (
+        "apiVersion: spokewright.dev/v1beta1\nkind: RenderConfig\n",
+        "1:13",
+        "write `spokewright.dev/v1alpha1`",
+    ),
+    (
+        "apiVersion: spokewrigt.dev/v1alpha1\nkind: ClusterOverlay\n",
+        "2:7",
+        "update spokewright",
+    ),
+    (
+        "apiVersion: spokewright.io/v1alpha1\nkind: RenderConfig\n",
+        "1:13",
+        "write `spokewright.dev/v1alpha1`",
+    ),
+    (
+        "apiVersion: spokewright.dev/v1alpha1\nkid: RenderConfig\n",
+        "2:1",
+        "did you mean `kind`?",
+    ),
+    // kustomize leaves it out, which changes nothing.
+    (
+        "apiVersion: spokewright.dev/v1alpha1\nkind: ClusterOverlay\nmetadata:\n  name: eu\n  annotations: \
+         {config.kubernetes.io/local-config: \"true\"}\n",
+        "2:7",
+        "update spokewright",
+    ),
+];
+
+#[track_caller]
+fn is_unknown(run: &Run, place: &str, help: &str) {
+    run.exits(3).says("error[object/unknown-kind]: this version of spokewright does not know").says(place).says(help);
+}
+
+#[test]
+fn in_the_hub_on_standard_input_beside_local_objects_and_among_definitions() {
+    for (document, place, help) in UNKNOWN {
+        let scratch = Scratch::with_worked_example();
+        scratch.write("spokewright.yaml", &format!("{CONFIG}crds: [crds]\n"));
+        for file in ["hub/own.yaml", "spokes/eu-1/own.yaml", "crds/own.yaml"] {
+            scratch.write(file, document);
+            is_unknown(&scratch.run(&["render"]), &format!("{file}:{place}"), help);
+            scratch.remove(file);
+        }
+        let piped = format!("{}---\n{document}", scratch.read("hub/gateway.yaml"));
+        scratch.write("piped.txt", &piped);
+        let input = File::open(scratch.path("piped.txt")).expect("a file");
+        let run = Run::of(scratch.command(&["render", "-", "-o", "-"]).stdin(input));
+        run.exits(3).says("this version of spokewright does not know").says(help);
+    }
+}
+
+#[test]
+fn in_lists_and_in_the_configuration() {
+    for (document, _, help) in UNKNOWN {
+        let scratch = Scratch::with_worked_example();
+        let item = document.trim_end().replace('\n', "\n  ");
+        scratch.write("hub/own.yaml", &format!("apiVersion: v1\nkind: List\nitems:\n- {item}\n"));
+        scratch.run(&["check", "hub"]).exits(3);
+        scratch.run(&["render", "hub"]).exits(3).says("error[object/unknown-kind]").says(help);
+        scratch.write("hub/own.yaml", &format!("- {item}\n"));
+        scratch.run(&["render", "hub"]).exits(3).says("in a bare list");
+        scratch.remove("hub/own.yaml");
+        scratch.write("spokewright.yaml", document);
+        let run = scratch.run(&["render"]);
+        run.exits(3).says("error[object/unknown-kind]").says("spokewright.yaml:").says(help);
+    }
+}
+
+#[test]
+fn in_the_base_of_a_diff() {
+    let Some(scratch) = repository() else { return };
+    scratch.write("hub/own.yaml", UNKNOWN[0].0);
+    commit(&scratch.path(""));
+    scratch.remove("hub/own.yaml");
+    let run = scratch.run(&["diff", "hub"]);
+    run.exits(3).says("this version of spokewright does not know the kind ClusterOverlay");
+}
+
+#[test]
+fn reports_may_be_kept_in_the_tree() {
+    let scratch = Scratch::with_worked_example();
+    let report = scratch.run(&["policies", "hub", "-o", "json"]);
+    scratch.write("hub/report.json", &report.exits(0).stdout);
+    scratch.write("hub/nested/spokewright.yaml", CONFIG);
+    scratch.run(&["render", "hub"]).exits(0).says("2 documents are not Kubernetes objects");
+}
