@@ -288,8 +288,8 @@ fn with_errors<'a, 'h>(
 
 /// Objects of the hub with a mistake, indexed by what findings look for: there may be thousands of both.
 struct Wrong<'h> {
-    /// The worst severity by kind and name.
-    worst: HashMap<(&'h str, &'h str), Severity>,
+    /// Those with an error, by kind and name.
+    called: HashSet<(&'h str, &'h str)>,
     /// Those whose error could change a conclusion, by the code of the conclusion.
     by_code: BTreeMap<Code, HashSet<Key<'h>>>,
 }
@@ -307,13 +307,8 @@ impl<'h> Wrong<'h> {
     ];
 
     fn of(wrong: &[(&'h Object, Severity)]) -> Self {
-        let mut worst = HashMap::new();
-        for (object, severity) in wrong {
-            let known = worst
-                .entry(Self::called(&object.kind, &object.name))
-                .or_insert(*severity);
-            *known = (*known).min(*severity);
-        }
+        let called = with_errors(wrong).map(|object| Self::called(&object.kind, &object.name));
+        let called = called.collect();
         let mut by_kind: BTreeMap<&str, Vec<Key<'h>>> = BTreeMap::new();
         for object in with_errors(wrong) {
             by_kind.entry(&object.kind).or_default().push(key(object));
@@ -323,7 +318,7 @@ impl<'h> Wrong<'h> {
             (code, kinds.flat_map(|(_, objects)| objects).copied().collect())
         });
         let by_code = by_code.collect();
-        Self { worst, by_code }
+        Self { called, by_code }
     }
 
     /// A label, not its name, determines the Placement that a decision is for.
@@ -331,15 +326,13 @@ impl<'h> Wrong<'h> {
         (kind, if kind == "PlacementDecision" { "" } else { name })
     }
 
-    /// Whether one of them, with a mistake that is as bad, explains a finding.
+    /// Whether an error in one of them explains a finding. A warning explains nothing: the run goes on, and the clusters
+    /// lack what is missing.
     fn explain(&self, finding: &Finding, missing: &Missing<'_>) -> bool {
         if finding.is_about_a_name() {
             let name = missing.name.unwrap_or_default();
-            let mut worst = missing
-                .kinds
-                .iter()
-                .filter_map(|kind| self.worst.get(&Self::called(kind, name)));
-            return worst.any(|severity| *severity <= finding.severity);
+            let mut kinds = missing.kinds.iter();
+            return kinds.any(|kind| self.called.contains(&Self::called(kind, name)));
         }
         self.by_code.get(&finding.code).is_some_and(|objects| {
             let is_own = key_of(finding).is_some_and(|own| objects.contains(&own));

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use super::loaded::Loaded;
 use crate::api::gateway::GROUP;
-use crate::diagnostic::{Code, Finding, Findings, Place, first_names, nearest};
+use crate::diagnostic::{Code, Finding, Findings, Place, first_names};
 use crate::hub::Ours;
 use crate::object::well_known::PLACEMENT_LABEL;
 
@@ -39,10 +39,7 @@ pub(super) fn report_nothing_rendered(
         .map(|finding| finding.place.clone());
     let empty = Finding::new(
         Code::EMPTY_NOTHING_RENDERED,
-        place
-            .clone()
-            .or_else(|| near_class(loaded, ours))
-            .unwrap_or(Place::Run),
+        place.clone().unwrap_or(Place::Run),
         "no cluster would receive anything",
     )
     .note("with an empty result, Argo CD deletes everything that was applied before");
@@ -107,20 +104,6 @@ fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -> Strin
         "place a Gateway: give it the label `{PLACEMENT_LABEL}: NAME`, and add that Placement or its \
          PlacementDecisions; or pass --allow-empty if nothing should be rendered"
     )
-}
-
-/// Where no class is ours, the controller's name of the class that comes nearest.
-fn near_class(loaded: &Loaded, ours: &Ours<'_>) -> Option<Place> {
-    if !ours.classes.is_empty() {
-        return None;
-    }
-    let controller = loaded.config.controller_name.as_str();
-    let mut classes = loaded.hub.objects.of_kind(GROUP, "GatewayClass").iter();
-    classes.find_map(|class| {
-        let name = class.root().get("spec").get("controllerName");
-        nearest(name.str()?, [controller])?;
-        Some(class.place(&name.pointer()))
-    })
 }
 
 /// No class is ours: whose are they?

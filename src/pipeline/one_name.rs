@@ -60,7 +60,7 @@ pub(super) fn gather(hub: &Hub, sources: &Sources, findings: &mut Findings) {
         .filter(|finding| finding.is_about_a_name())
         .filter_map(|finding| object_of(&finding.place))
         .collect();
-    let mut misnamed = BTreeSet::new();
+    let mut misnamed = BTreeMap::new();
     let mut kept = Vec::new();
     for (lacks, found) in gathered {
         let near = value_at(&lacks.near, sources);
@@ -71,8 +71,9 @@ pub(super) fn gather(hub: &Hub, sources: &Sources, findings: &mut Findings) {
             .flatten();
         let is_lost = of_near.as_ref().is_some_and(|object| lost.contains(object));
         if is_unused && (found.len() > 1 || is_lost) {
-            misnamed.extend(of_near);
-            kept.extend(at_the_definition(lacks, &found, sources));
+            let definition = at_the_definition(lacks, &found, sources);
+            misnamed.extend(of_near.zip(definition.as_ref().map(|finding| finding.severity)));
+            kept.extend(definition);
         } else {
             kept.extend(at_the_references(found));
         }
@@ -81,7 +82,11 @@ pub(super) fn gather(hub: &Hub, sources: &Sources, findings: &mut Findings) {
         let object = object_of(&finding.place);
         finding.is_about_a_name()
             && finding.lacking().is_none_or(|lacks| lacks.near != finding.place)
-            && object.is_some_and(|object| misnamed.contains(&object))
+            && object.is_some_and(|object| {
+                misnamed
+                    .get(&object)
+                    .is_some_and(|worst| *worst <= finding.severity)
+            })
     };
     findings.extend(kept);
     findings.retain(|finding| !follows(finding));

@@ -216,7 +216,7 @@ impl<'a> Attached<'a> {
             hub, ours, grants, ..
         } = placed;
         let (attachments, locals) = teaching.options(|options| {
-            let sources = Sources::hub(&hub.objects);
+            let sources = Sources::hub(&hub.objects).with_spokes(&hub.spokes);
             let attachments = Attachments::new(sources, &HashMap::new(), grants, options, found);
             let mut locals = BTreeMap::new();
             for (cluster, objects) in &hub.spokes {

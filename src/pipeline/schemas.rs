@@ -85,8 +85,11 @@ mod tests {
 
     #[test]
     fn the_reports_of_our_group_are_those_that_may_be_kept_beside_the_input() {
-        let schemas = SCHEMAS.iter().map(|(_, text)| serde_json::from_str::<Value>(text).expect("JSON"));
-        let constant = |schema: &Value, field: &str| schema["properties"][field]["const"].as_str().map(str::to_owned);
+        let schemas = SCHEMAS
+            .iter()
+            .map(|(_, text)| serde_json::from_str::<Value>(text).expect("JSON"));
+        let constant =
+            |schema: &Value, field: &str| schema["properties"][field]["const"].as_str().map(str::to_owned);
         let mut kinds: Vec<String> = schemas
             .filter(|schema| constant(schema, "apiVersion").as_deref() == Some(API_VERSION))
             .filter_map(|schema| constant(&schema, "kind"))

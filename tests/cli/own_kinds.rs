@@ -50,7 +50,10 @@ const UNKNOWN: [(&str, &str, &str); 7] = [
 
 #[track_caller]
 fn is_unknown(run: &Run, place: &str, help: &str) {
-    run.exits(3).says("error[object/unknown-kind]: this version of spokewright does not know").says(place).says(help);
+    run.exits(3)
+        .says("error[object/unknown-kind]: this version of spokewright does not know")
+        .says(place)
+        .says(help);
 }
 
 #[test]
@@ -67,7 +70,9 @@ fn in_the_hub_on_standard_input_beside_local_objects_and_among_definitions() {
         scratch.write("piped.txt", &piped);
         let input = File::open(scratch.path("piped.txt")).expect("a file");
         let run = Run::of(scratch.command(&["render", "-", "-o", "-"]).stdin(input));
-        run.exits(3).says("this version of spokewright does not know").says(help);
+        run.exits(3)
+            .says("this version of spokewright does not know")
+            .says(help);
     }
 }
 
@@ -76,15 +81,25 @@ fn in_lists_and_in_the_configuration() {
     for (document, _, help) in UNKNOWN {
         let scratch = Scratch::with_worked_example();
         let item = document.trim_end().replace('\n', "\n  ");
-        scratch.write("hub/own.yaml", &format!("apiVersion: v1\nkind: List\nitems:\n- {item}\n"));
+        scratch.write(
+            "hub/own.yaml",
+            &format!("apiVersion: v1\nkind: List\nitems:\n- {item}\n"),
+        );
         scratch.run(&["check", "hub"]).exits(3);
-        scratch.run(&["render", "hub"]).exits(3).says("error[object/unknown-kind]").says(help);
+        scratch
+            .run(&["render", "hub"])
+            .exits(3)
+            .says("error[object/unknown-kind]")
+            .says(help);
         scratch.write("hub/own.yaml", &format!("- {item}\n"));
         scratch.run(&["render", "hub"]).exits(3).says("in a bare list");
         scratch.remove("hub/own.yaml");
         scratch.write("spokewright.yaml", document);
         let run = scratch.run(&["render"]);
-        run.exits(3).says("error[object/unknown-kind]").says("spokewright.yaml:").says(help);
+        run.exits(3)
+            .says("error[object/unknown-kind]")
+            .says("spokewright.yaml:")
+            .says(help);
     }
 }
 
@@ -95,7 +110,8 @@ fn in_the_base_of_a_diff() {
     commit(&scratch.path(""));
     scratch.remove("hub/own.yaml");
     let run = scratch.run(&["diff", "hub"]);
-    run.exits(3).says("this version of spokewright does not know the kind ClusterOverlay");
+    run.exits(3)
+        .says("this version of spokewright does not know the kind ClusterOverlay");
 }
 
 #[test]
@@ -104,5 +120,8 @@ fn reports_may_be_kept_in_the_tree() {
     let report = scratch.run(&["policies", "hub", "-o", "json"]);
     scratch.write("hub/report.json", &report.exits(0).stdout);
     scratch.write("hub/nested/spokewright.yaml", CONFIG);
-    scratch.run(&["render", "hub"]).exits(0).says("2 documents are not Kubernetes objects");
+    scratch
+        .run(&["render", "hub"])
+        .exits(0)
+        .says("2 documents are not Kubernetes objects");
 }

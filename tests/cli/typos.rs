@@ -371,6 +371,142 @@ fn a_typo_in_a_hub_that_init_wrote_gives_one_finding_at_its_line() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
+/// Each takes something off every cluster: a file, a text in it, the text with the typo, and the code of the error.
+const TAKING_AWAY: &[(&str, &str, &str, &str)] = &[
+    (
+        "policies.yaml",
+        "kind: HTTPRoute\n    name: shop",
+        "kind: HTTPRoute\n    name: shpo",
+        "policy/target-not-found",
+    ),
+    (
+        "policies.yaml",
+        "kind: HTTPRoute\n    name: shop",
+        "kind: HTTPRoute\n    name: nowhere",
+        "policy/target-not-found",
+    ),
+    (
+        "policies.yaml",
+        "kind: HTTPRoute\n    name: shop",
+        "kind: HTTPRoute\n    name: shop\n    sectionName: shopp",
+        "policy/target-not-found",
+    ),
+    (
+        "policies.yaml",
+        "name: per-route\n  namespace: shop",
+        "name: per-route\n  namespace: shopp",
+        "policy/target-not-found",
+    ),
+    (
+        "route.yaml",
+        "- name: web",
+        "- name: webb",
+        "route/parent-not-found",
+    ),
+    (
+        "route.yaml",
+        "- name: web",
+        "- name: web\n    namespace: shopp",
+        "route/parent-not-found",
+    ),
+    (
+        "route.yaml",
+        "- name: web",
+        "- name: web\n    kind: Gatewayy",
+        "route/parent-not-found",
+    ),
+    (
+        "route.yaml",
+        "- name: web",
+        "- name: web\n    sectionName: nowhere",
+        "route/parent-not-found",
+    ),
+    (
+        "route.yaml",
+        "- name: web",
+        "- name: web\n    port: 8080",
+        "route/not-attached",
+    ),
+    (
+        "gateway.yaml",
+        "gatewayClassName: multicluster",
+        "gatewayClassName: multi",
+        "gateway/class-not-found",
+    ),
+    (
+        "gateway.yaml",
+        "io/placement: ev",
+        "io/placemen: ev",
+        "gateway/not-placed",
+    ),
+    (
+        "class.yaml",
+        "kuadrant.io/mgc-gw-controller",
+        "kuadrant.io/mgc-gw-controler",
+        "gateway/class-not-ours",
+    ),
+];
+
+#[test]
+fn a_typo_that_takes_something_off_a_cluster_is_an_error_unless_the_configuration_accepts_it() {
+    for (file, from, to, code) in TAKING_AWAY {
+        let scratch = start();
+        scratch.edit(&format!("hub/{file}"), from, to);
+        let run = scratch.run(&["render"]);
+        run.exits(3).says(&format!("error[{code}]"));
+        let config = scratch.read("spokewright.yaml");
+        // Whatever else is wrong without the object is another matter.
+        let accepted = |severity: &str| {
+            let findings = format!("findings: {{{code}: {severity}}}\n");
+            scratch.write("spokewright.yaml", &format!("{config}{findings}"));
+            scratch.run(&["check", "--allow-empty"])
+        };
+        let warned = accepted("warning");
+        assert!(
+            warned.stdout.contains(&format!("warning[{code}]")),
+            "{}",
+            warned.stdout
+        );
+        let off = accepted("off");
+        assert!(off.stdout.contains("1 suppressed"), "{code}: {}", off.stdout);
+        assert!(!off.stdout.contains(&format!("[{code}]")), "{}", off.stdout);
+    }
+}
+
+#[test]
+fn no_warning_of_the_parent_hides_that_a_listener_of_it_does_not_exist() {
+    let scratch = start();
+    scratch.edit(
+        "hub/gateway.yaml",
+        "    hostname: shop.example.com\n",
+        "    hostname: shop.example.com\n    tls: {}\n",
+    );
+    scratch.edit(
+        "hub/route.yaml",
+        "- name: web",
+        "- name: web\n    sectionName: nowhere",
+    );
+    scratch
+        .run(&["render"])
+        .exits(3)
+        .says("error[route/parent-not-found]");
+}
+
+#[test]
+fn a_placement_label_on_a_policy_is_not_ignored_without_a_word() {
+    let scratch = start();
+    let label = "cluster.open-cluster-management.io/placement: everywhere";
+    scratch.edit(
+        "hub/policies.yaml",
+        "name: signed-in\n",
+        &format!("name: signed-in\n  labels: {{{label}}}\n"),
+    );
+    scratch
+        .run(&["render"])
+        .exits(0)
+        .says("warning[policy/ignored-field]: the placement label of AuthPolicy");
+}
+
 /// The codes of what is found.
 fn codes(scratch: &Scratch) -> Vec<String> {
     let found = findings(scratch).into_iter();

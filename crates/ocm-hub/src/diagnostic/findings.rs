@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::explained::leave_out_explained;
-use super::{Code, Finding, Locate, Severity, Suppressed, reading_order};
+use super::{Code, Finding, Locate, Severity, Suppressed, SuppressedBy, reading_order};
 use crate::parallel;
 
 /// The values that the configuration's `findings` map may have for one code.
@@ -119,7 +119,20 @@ impl Findings {
                 .get(&finding.code)
                 .filter(|_| finding.code.is_configurable())
             {
-                Some(SeverityOverride::Off) => return false,
+                Some(SeverityOverride::Off) => {
+                    let off = Suppressed {
+                        by: SuppressedBy::Configuration,
+                        reason: "off in the configuration".to_owned(),
+                    };
+                    // What is left out in spite of an error is counted in each summary.
+                    if finding.severity == Severity::Error {
+                        let finding = Arc::make_mut(finding);
+                        finding.severity = Severity::Warning;
+                        finding.suppress(Some(off));
+                    } else if finding.suppressed() != Some(&off) {
+                        return false;
+                    }
+                }
                 Some(SeverityOverride::Severity(severity)) if finding.severity != *severity => {
                     Arc::make_mut(finding).severity = *severity;
                 }
@@ -135,7 +148,7 @@ impl Findings {
         let warnings = self.found.iter_mut();
         for finding in warnings.filter(|finding| finding.severity == Severity::Warning) {
             let suppressed = accepted(finding);
-            if finding.suppressed() != suppressed.as_ref() {
+            if suppressed.is_some() && finding.suppressed() != suppressed.as_ref() {
                 Arc::make_mut(finding).suppress(suppressed);
             }
         }

@@ -39,7 +39,8 @@ const DEEPEST: usize = 8;
 
 /// Codes of mistakes in an object by itself. Findings of a later stage about the objects that it uses are never
 /// softened.
-const BY_ITSELF: [Code; 9] = [
+const BY_ITSELF: [Code; 11] = [
+    Code::LISTENER_SET_NOT_ATTACHED,
     Code::OBJECT_DUPLICATE,
     Code::OBJECT_INVALID_NAME,
     Code::OBJECT_NO_NAMESPACE,
@@ -49,6 +50,7 @@ const BY_ITSELF: [Code; 9] = [
     Code::POLICY_INVALID,
     Code::POLICY_TARGET_NOT_FOUND,
     Code::POLICY_REF_NOT_PERMITTED,
+    Code::ROUTE_PARENT_NOT_FOUND,
 ];
 
 /// Codes of files that cannot be read as YAML.
@@ -368,9 +370,13 @@ impl<'h> Chain<'h> {
             .collect()
     }
 
-    /// Whether a finding is about the chain. A finding without an object is.
+    /// Whether a finding is about the chain. A finding without an object is. A route or a ListenerSet that nearly names
+    /// a Gateway is in the chain if that Gateway is.
     fn holds(&self, finding: &Finding, origins: &Origins<'_>) -> bool {
-        let places = std::iter::once(&finding.place);
+        let is_parent =
+            [Code::LISTENER_SET_NOT_ATTACHED, Code::ROUTE_PARENT_NOT_FOUND].contains(&finding.code);
+        let near = finding.lacking().filter(|_| is_parent).map(|lacks| &lacks.near);
+        let places = std::iter::once(near.unwrap_or(&finding.place));
         let twice = finding
             .related
             .iter()

@@ -14,6 +14,7 @@ use super::table::Table;
 use crate::api::gateway::{GROUP, Gateway, GatewayClass};
 use crate::api::params::{InvalidParameters, Params};
 use crate::diagnostic::{Code, Finding, Findings, Severity, first_items, nearest};
+use crate::object::well_known::PLACEMENT_LABEL;
 
 crate::row_ids! {
     /// A Gateway of ours, in [`Ours::gateways`] and in every table with a row for each of them.
@@ -61,6 +62,8 @@ impl<'a> Ours<'a> {
             if class.controller_name == controller_name {
                 let params = super::class_params::resolve(hub, &class, findings).map(Arc::new);
                 ours.classes.insert(&object.name, OurClass { class, params });
+            } else if nearest(class.controller_name, [controller_name]).is_some() {
+                findings.extend(nearly_ours(hub, &class, controller_name));
             }
         }
         let gateways = hub.objects.of_kind(GROUP, "Gateway");
@@ -100,6 +103,25 @@ impl<'a> Ours<'a> {
     }
 }
 
+/// A class whose controller is ours but for a typo, if a Gateway of it is to be placed.
+fn nearly_ours(hub: &Hub, class: &GatewayClass<'_>, controller_name: &str) -> Option<Finding> {
+    let name = class.object.name.as_str();
+    let gateways = hub.objects.of_kind(GROUP, "Gateway").iter();
+    let mut placed = gateways.filter(|gateway| gateway.label(PLACEMENT_LABEL).is_some());
+    let gateway = placed.find(|gateway| gateway.root().get("spec").text("gatewayClassName") == Some(name))?;
+    let message = format!(
+        "{} has another controller than ours, so no cluster receives {}",
+        class.object.identity(),
+        gateway.identity()
+    );
+    let place = class.object.place("/spec/controllerName");
+    Some(
+        Finding::new(Code::GATEWAY_CLASS_NOT_OURS, place, message).help(format!(
+            "did you mean `{controller_name}`? Otherwise, remove the placement labels of its Gateways"
+        )),
+    )
+}
+
 /// At most so many classes in a row.
 const MOST_CLASSES: usize = 5;
 
@@ -110,6 +132,8 @@ fn class_not_found(
     ours: &BTreeMap<&str, OurClass<'_>>,
 ) -> Finding {
     let name = gateway.class_name;
+    // Only a Gateway of ours has the label. Without it, the class may belong to another controller.
+    let is_placed = gateway.object.label(PLACEMENT_LABEL).is_some() && !ours.is_empty();
     let finding = Finding::new(
         Code::GATEWAY_CLASS_NOT_FOUND,
         gateway.object.place("/spec/gatewayClassName"),
@@ -119,6 +143,11 @@ fn class_not_found(
         ),
     )
     .label("no GatewayClass of this name");
+    let finding = if is_placed {
+        finding.severity(Severity::Error)
+    } else {
+        finding
+    };
     match nearest(name, known.iter().copied()) {
         Some(near) => {
             let finding = finding.help(format!("did you mean `{near}`?"));

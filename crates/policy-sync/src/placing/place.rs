@@ -14,7 +14,7 @@ use super::given::GivenDecisions;
 use crate::api::config::PlacementSource;
 use crate::api::gateway::Gateway;
 use crate::api::ocm::GROUP;
-use crate::diagnostic::{Code, Finding, Findings, nearest, shell_name, shell_word};
+use crate::diagnostic::{Code, Finding, Findings, Severity, nearest, shell_name, shell_word};
 use crate::hub::{Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
@@ -250,7 +250,9 @@ fn not_placed(gateway: &Gateway<'_>) -> Finding {
         ),
     );
     if near.is_some() {
-        return finding.help(format!("did you mean `{PLACEMENT_LABEL}`?"));
+        return finding
+            .severity(Severity::Error)
+            .help(format!("did you mean `{PLACEMENT_LABEL}`?"));
     }
     finding.help(format!(
         "add the label `{PLACEMENT_LABEL}: NAME` with the name of a Placement in its namespace"

@@ -144,6 +144,7 @@ impl<'a> Attachments<'a> {
             selecting: Selecting::default(),
             workloads: Workloads::new(options.root_namespace),
             near: NearObjects::new(sources),
+            synced: options.kinds,
             findings,
         };
         for policy in self.policies.rows_mut() {

@@ -27,7 +27,7 @@ pub struct Options<'o> {
     pub ages_of_hub: Ages,
     /// Further policy kinds: those in `policiesToSync`, which may carry no label.
     pub kinds: &'o [GroupKind],
-    /// Further route kinds: those in `resourcesToSync` that are not Gateway API's.
+    /// The kinds in `resourcesToSync`: those that are not Gateway API's are further kinds of routes.
     pub routes: &'o [GroupKind],
     /// The classes that ours become on clusters; `None`: no class is ours.
     pub controllers: Option<&'o Controllers>,

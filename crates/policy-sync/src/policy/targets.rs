@@ -17,7 +17,7 @@ use crate::api::route::AdmittedNamespaces;
 use crate::diagnostic::{Code, Finding, Findings, Severity, nearest, with_article};
 use crate::hub::Grants;
 use crate::topology::{BackendId, Located, Near, NearObjects, Node, Sources, Topology};
-use apimachinery::Identity;
+use apimachinery::{GroupKind, Identity};
 
 /// Resolves targets.
 pub(super) struct Resolver<'r, 'a> {
@@ -33,6 +33,8 @@ pub(super) struct Resolver<'r, 'a> {
     pub(super) workloads: Workloads<'a>,
     /// What a target that is not there was probably meant to be.
     pub(super) near: NearObjects<'a>,
+    /// The policy kinds that a class syncs.
+    pub(super) synced: &'r [GroupKind],
     /// Collector.
     pub(super) findings: &'r mut Findings,
 }
@@ -236,8 +238,31 @@ impl<'a> Resolver<'_, 'a> {
         );
     }
 
+    /// The namespace that differs from the policy's own by a typo, and where its labels select something.
+    fn namespace_that_was_meant(&mut self, policy: &Policy<'a>, target: &Declared) -> Option<&'a str> {
+        let labels = &target.selector.as_ref()?.labels;
+        let (group, kind) = (target.group.as_str(), target.kind.as_str());
+        let all = self.selecting.namespaces(self.sources, group, kind);
+        let near = nearest(policy.object.namespace_or_empty(), all.iter().copied())?;
+        let there = self.selecting.select(self.sources, (group, kind, near), labels);
+        (!policy.local && !there.is_empty()).then_some(near)
+    }
+
     fn nothing_selected(&mut self, policy: &Policy<'a>, target: &Declared, refused: Option<&str>) {
         let object = policy.object;
+        if let Some(near) = self.namespace_that_was_meant(policy, target) {
+            let message = format!(
+                "{} selects no {} in its namespace",
+                object.identity(),
+                target.kind
+            );
+            let place = object.place("/metadata/namespace");
+            self.findings.push(
+                Finding::new(Code::POLICY_TARGET_NOT_FOUND, place, message)
+                    .help(format!("did you mean namespace `{near}`?")),
+            );
+            return;
+        }
         let help = match refused {
             Some(namespace) => format!(
                 "add a ReferenceGrant to namespace `{namespace}`, from {} in namespace `{}` to {}",
@@ -424,7 +449,7 @@ impl<'a> Resolver<'_, 'a> {
         let identity = Identity::new(&declared.group, &declared.kind, Some(namespace), &declared.name);
         if self.sources.get(&identity).is_none() && self.topology.find_backend(&identity).is_none() {
             let known = declared.group.is_empty() || declared.group == GROUP;
-            return (!known).then_some(Target::Virtual);
+            return (!known && self.near.find(&identity).is_none()).then_some(Target::Virtual);
         }
         let backend = Node::Backend(self.topology.backend(identity, self.sources));
         self.topology.find_section(backend, section).map(Target::Attached)
@@ -466,8 +491,8 @@ impl<'a> Resolver<'_, 'a> {
             });
     }
 
-    /// An error where only the hub can hold the target, a warning where it may live on spokes
-    /// (docs/systems/why-we-differ.md#missing-targets).
+    /// An error where a cluster would lack the policy: if its kind is synced and no cluster is known to have the target,
+    /// or if only the hub can have it (docs/systems/why-we-differ.md#missing-targets).
     fn not_found(
         &mut self,
         policy: &Policy<'a>,
@@ -515,7 +540,9 @@ impl<'a> Resolver<'_, 'a> {
                 format!("{} is not in the input", whole.describe(namespace)),
             ),
         };
-        let severity = if of_gateway && !policy.local {
+        let is_synced = self.synced.contains(&policy.object.group_kind());
+        let lives_elsewhere = !whole_exists && self.sources.lives_on_a_cluster(&identity);
+        let severity = if !policy.local && (of_gateway || (is_synced && !lives_elsewhere)) {
             Severity::Error
         } else {
             Severity::Warning
@@ -525,8 +552,7 @@ impl<'a> Resolver<'_, 'a> {
             policy.object.place(&format!("{}/{field}", declared.pointer)),
             message,
         )
-        .label(format!("the target of {}", policy.object.identity()))
-        .severity(severity);
+        .label(format!("the target of {}", policy.object.identity()));
         // A kind that nobody lists may be one that is misspelled.
         let finding = match unlisted.and_then(|known| known.note(&declared.group, &declared.kind)) {
             Some(note) => finding.note(note),
@@ -548,32 +574,38 @@ impl<'a> Resolver<'_, 'a> {
             ),
             None => identity.to_string(),
         };
-        let place_of_namespace = || match &declared.namespace {
-            Some(_) => policy.object.place(&format!("{}/namespace", declared.pointer)),
-            None => policy.object.place("/metadata/namespace"),
+        let place = |field: &str| match &declared.namespace {
+            None if field == "namespace" => policy.object.place("/metadata/namespace"),
+            _ => policy.object.place(&format!("{}/{field}", declared.pointer)),
         };
-        self.findings
-            .push(match (sections.as_ref().filter(|names| !names.is_empty()), near) {
-                _ if is_refused_set => {
-                    // What is reported about the set explains it. No traffic comes to the set, so that nothing is left
-                    // unprotected.
-                    let said = self.topology.detached_at(&identity).into_iter();
-                    let finding = said.fold(finding.severity(Severity::Warning), Finding::follows_from);
-                    finding.help(
+        let finding = match (sections.as_ref().filter(|names| !names.is_empty()), near) {
+            _ if is_refused_set => {
+                // What is reported about the set explains it. No traffic comes to the set, so that nothing is left
+                // unprotected.
+                let said = self.topology.detached_at(&identity).into_iter();
+                let finding = said.fold(finding, Finding::follows_from);
+                finding.help(
                         "check its `parentRef`, and `allowedListeners` of the Gateway, which accepts none by default",
                     )
-                }
-                (_, Some(near)) => near.explain(finding, &lacked, place_of_namespace),
-                (Some(names), None) => finding.help(format!("it has: {}", names.join(", "))),
-                (None, None) if of_gateway => finding.help("correct the name, or add the object"),
-                (None, None) => finding.help("correct the name; if it lives only on spokes, ignore this"),
-            });
+            }
+            (_, Some(near)) => near.explain(finding, &lacked, place),
+            (Some(names), None) => finding.help(format!("it has: {}", names.join(", "))),
+            (None, None) if of_gateway => finding.help("correct the name, or add the object"),
+            (None, None) => finding.help(
+                "correct the name, or add the object; if it lives on clusters only, keep the policy there",
+            ),
+        };
+        self.findings.push(finding.severity(if is_refused_set {
+            Severity::Warning
+        } else {
+            severity
+        }));
     }
 
     /// What a target that is not there was probably meant to be.
     fn near(&mut self, declared: &Declared, namespace: &str) -> Option<Near<'a>> {
-        self.near
-            .find((&declared.group, &declared.kind), namespace, &declared.name)
+        let missing = Identity::new(&declared.group, &declared.kind, Some(namespace), &declared.name);
+        self.near.find(&missing)
     }
 
     fn sections(&mut self, whole: &Declared, namespace: &str) -> Vec<String> {

@@ -5,24 +5,20 @@
 //! Services usually live on the clusters, and the input has none of them. So a missing one is worth a warning only if
 //! the namespace has a Service with a similar name.
 
-use std::collections::BTreeSet;
-
 use crate::api::route::{Route, is_route};
-use crate::diagnostic::{Code, Finding, Findings, Severity, nearest};
+use crate::diagnostic::{Code, Finding, Findings, Severity};
 use crate::hub::Hub;
-use crate::object::Object;
+use crate::topology::{Near, NearObjects, Sources};
+use apimachinery::Identity;
 
 /// Reports Services that are neither in the input nor known to live on a cluster, and near to one that is.
 pub fn report_misspelled_backends(hub: &Hub, findings: &mut Findings) {
-    let all = || std::iter::once(&hub.objects).chain(hub.spokes.values());
-    let known: Vec<&Object> = all().flat_map(|objects| objects.of_kind("", "Service")).collect();
-    if known.is_empty() {
+    let mut all = std::iter::once(&hub.objects).chain(hub.spokes.values());
+    if all.all(|objects| objects.of_kind("", "Service").is_empty()) {
         return;
     }
-    let names: BTreeSet<(&str, &str)> = known
-        .iter()
-        .map(|service| (service.namespace_or_empty(), service.name.as_str()))
-        .collect();
+    let sources = Sources::hub(&hub.objects).with_spokes(&hub.spokes);
+    let mut near = NearObjects::new(sources);
     let routes = hub
         .objects
         .iter()
@@ -34,31 +30,21 @@ pub fn report_misspelled_backends(hub: &Hub, findings: &mut Findings) {
         };
         for backend in rules.iter().flat_map(|rule| &rule.backends) {
             let namespace = backend.namespace.unwrap_or(object.namespace_or_empty());
-            if (backend.group, backend.kind) != ("", "Service") || names.contains(&(namespace, backend.name))
-            {
+            let service = Identity::new("", "Service", Some(namespace), backend.name);
+            if (backend.group, backend.kind) != ("", "Service") || sources.get(&service).is_some() {
                 continue;
             }
-            let here = names.iter().filter(|(of, _)| *of == namespace);
-            let Some(near) = nearest(backend.name, here.map(|(_, name)| *name)) else {
+            let Some(near @ Near::Name(_)) = near.find(&service) else {
                 continue;
             };
-            let is_near =
-                |service: &&&Object| service.name == near && service.namespace_or_empty() == namespace;
-            let Some(near) = known.iter().find(is_near) else {
-                continue;
-            };
-            let what = format!("Service {namespace}/{}", backend.name);
-            let finding = Finding::new(
-                Code::ROUTE_INVALID,
-                object.place(&format!("{}/name", backend.pointer())),
-                format!(
-                    "{} sends requests to {what}, which is not in the input",
-                    object.identity()
-                ),
-            )
-            .severity(Severity::Warning)
-            .help(format!("did you mean `{}`?", near.name));
-            findings.push(finding.lacks(what, near.place("/metadata/name")));
+            let place = |field: &str| object.place(&format!("{}/{field}", backend.pointer()));
+            let message = format!(
+                "{} sends requests to {service}, which is not in the input",
+                object.identity()
+            );
+            let finding = Finding::new(Code::ROUTE_INVALID, place("name"), message);
+            let finding = near.explain(finding, &service.to_string(), place);
+            findings.push(finding.severity(Severity::Warning));
         }
     }
 }

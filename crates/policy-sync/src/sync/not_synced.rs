@@ -13,7 +13,8 @@ use super::routes::{SyncedRoute, SyncedRoutes};
 use super::synced_kinds::SyncedKinds;
 use crate::diagnostic::{Code, Finding, Findings, with_article};
 use crate::hub::{Hub, Objects, OurGatewayId, Ours, Table};
-use crate::object::well_known::PLACEMENT_LABEL;
+use crate::object::Object;
+use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
 use crate::policy::{Attachments, Declared, Policy, Target, no_path};
 use crate::topology::{GatewayId, Node, RouteId};
 use apimachinery::ApiVersion;
@@ -36,6 +37,9 @@ pub fn report_not_synced(
         ours,
     };
     for policy in attachments.policies.rows().iter().filter(|policy| !policy.local) {
+        if kinds.any(policy.kind) && policy.object.label(PLACEMENT_LABEL).is_some() {
+            findings.push(placed_by_label(policy.object));
+        }
         let mut said = PerReason::new();
         for declared in &policy.targets {
             let finding = match declared.target {
@@ -50,6 +54,20 @@ pub fn report_not_synced(
         }
         findings.extend(said.into_findings());
     }
+}
+
+/// A policy goes where its targets go, whatever its label says.
+fn placed_by_label(policy: &Object) -> Finding {
+    Finding::new(
+        Code::POLICY_IGNORED_FIELD,
+        policy.place(PLACEMENT_LABEL_POINTER),
+        format!(
+            "the placement label of {} is ignored: a policy goes to the clusters of its targets",
+            policy.identity()
+        ),
+    )
+    .label("only Gateways are placed by this label")
+    .help("remove the label; for other clusters, target a Gateway that is placed there")
 }
 
 struct Targets<'t, 'a> {

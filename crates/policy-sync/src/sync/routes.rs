@@ -13,7 +13,7 @@ use std::sync::Arc;
 use super::listener_sets::SyncedSets;
 use super::synced_kinds::SyncedKinds;
 use crate::api::route::{ParentRef, Route};
-use crate::diagnostic::{Code, Finding, Findings};
+use crate::diagnostic::{Code, Finding, Findings, Severity};
 use crate::hub::{OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::placing::Clusters;
@@ -63,6 +63,8 @@ struct Loose<'a> {
     gateway: OurGatewayId,
     /// The ListenerSet that it names.
     set: Option<&'a Object>,
+    /// The pointer of the listener that it names.
+    listener: Option<String>,
     why: Why,
 }
 
@@ -188,19 +190,21 @@ impl<'a> SyncedRoutes<'a> {
         let Some(gateway) = kinds.gateway(Node::Gateway(node)).filter(syncs) else {
             return Parent::NotOurs;
         };
+        let named = topology.listeners_of(owner, parent.section_name);
         let loose = |why| {
+            let listener = named.first().filter(|_| parent.section_name.is_some());
             Parent::Loose(Loose {
                 object,
                 pointer: parent.pointer(),
                 gateway,
                 set: set.map(|set| topology.listener_sets.get(set).object),
+                listener: listener.map(|listener| topology.listeners.get(*listener).pointer.to_string()),
                 why,
             })
         };
         if set.is_some_and(|set| self.sets.get(set).is_none()) {
             return loose(Why::ListenerSet);
         }
-        let named = topology.listeners_of(owner, parent.section_name);
         let meant: Vec<(ListenerId, &ListenerNode<'a>)> = named
             .iter()
             .map(|id| (*id, topology.listeners.get(*id)))
@@ -385,12 +389,21 @@ impl Loose<'_> {
                 "give the listener another `port` or `hostname`".to_owned(),
             ),
         };
-        let place = self.object.place(&format!("{}{field}", self.pointer));
         let owner = self.set.unwrap_or(gateway);
-        let finding = Finding::new(Code::ROUTE_NOT_ATTACHED, place, message)
+        let (field, listeners, shown) = match &self.listener {
+            Some(listener) if field.is_empty() => ("/sectionName", listener.as_str(), "the listener"),
+            Some(listener) => (field, listener.as_str(), "the listener"),
+            None => (field, "/spec/listeners", "the listeners"),
+        };
+        let place = self.object.place(&format!("{}{field}", self.pointer));
+        let mut finding = Finding::new(Code::ROUTE_NOT_ATTACHED, place, message)
             .label(label)
-            .related(owner.place("/spec/listeners"), "the listeners")
+            .related(owner.place(listeners), shown)
             .help(help);
+        // A port that no listener of the Gateway has is nowhere else.
+        if self.why == Why::Port {
+            finding.severity = Severity::Error;
+        }
         match self.set.filter(|_| self.why == Why::GivesWay) {
             Some(set) => finding.follows_from(set.place("")),
             None => finding,

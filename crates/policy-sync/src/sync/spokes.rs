@@ -56,6 +56,7 @@ impl<'a> Spoke<'a> {
             hub: Some(hub),
             originals: Some(&self.received.originals),
             linked: None,
+            spokes: None,
         }
     }
 

@@ -73,7 +73,7 @@ impl<'a> Unlinked<'a> {
 }
 
 impl<'a> Topology<'a> {
-    /// Links everything, in linear time. `more_routes` are kinds of routes besides those of Gateway API.
+    /// Links everything, in linear time. `more_routes` are the kinds that a class syncs.
     pub(crate) fn new(
         (sources, seniority): (Sources<'a>, Seniority),
         grants: &Grants<'a>,
@@ -104,19 +104,21 @@ impl<'a> Topology<'a> {
                 topology.add_gateway(&gateway, original, local);
             }
         }
-        topology.attach_listener_sets((sources, seniority), findings);
-        let mut routes: Table<RouteId, Unlinked<'a>> = Table::default();
         let mut near = NearObjects::new(sources);
+        topology.attach_listener_sets((sources, seniority), (more_routes, &mut near), findings);
+        let mut routes: Table<RouteId, Unlinked<'a>> = Table::default();
         let known = ROUTE_KINDS.iter().map(|kind| GroupKind::new(GROUP, *kind));
         let kinds: Vec<GroupKind> = known.chain(topology.more_routes.iter().cloned()).collect();
         for kind in kinds {
+            let is_synced = more_routes.contains(&kind);
             let objects: Vec<(&Object, bool)> = sources.of_kind(&kind.group, &kind.kind).collect();
             let read = findings.of_each(&objects, |(object, local), found| {
                 Unlinked::read(object, sources, found).map(|route| (route, *local))
             });
             for (route, local) in read.into_iter().flatten() {
                 if !local {
-                    missing_parents(&topology, sources, &route.route, &mut near, findings);
+                    let route = (&route.route, is_synced);
+                    missing_parents(&topology, sources, route, &mut near, findings);
                 }
                 routes.push(route);
             }

@@ -10,13 +10,14 @@ use std::collections::HashMap;
 use super::hierarchy::{Detached, ListenerSetNode, NAMESPACE_NAME_LABEL, Said, Topology};
 use super::ids::{GatewayId, ListenerId};
 use super::listener::ListenerNode;
+use super::near::NearObjects;
 use super::ports::{Clash, Ports};
 use super::sources::{Seniority, Sources};
 use crate::api::gateway::{GROUP, LISTENER_SETS, ListenerSet};
 use crate::api::route::AdmittedNamespaces;
-use crate::diagnostic::{Code, Finding, Findings, KnownNames, Place};
+use crate::diagnostic::{Code, Finding, Findings, Place, Severity};
 use crate::object::Rank;
-use apimachinery::Identity;
+use apimachinery::{GroupKind, Identity};
 
 /// Which of two ListenerSets comes first.
 const OLDER_FIRST: &str = "of two ListenerSets, the older one takes precedence, then the first by `namespace/name`; on a cluster, the one created there first";
@@ -35,6 +36,7 @@ impl<'a> Topology<'a> {
     pub(super) fn attach_listener_sets(
         &mut self,
         (sources, seniority): (Sources<'a>, Seniority),
+        (synced, near): (&[GroupKind], &mut NearObjects<'a>),
         findings: &mut Findings,
     ) {
         let mut waiting = Vec::new();
@@ -55,7 +57,14 @@ impl<'a> Topology<'a> {
                     }),
                     Err(why) => {
                         if !local {
-                            findings.extend(self.detached_finding(&set, &why, sources));
+                            let finding = self.detached_finding(&set, &why, near);
+                            findings.extend(finding.map(|finding| {
+                                if synced.contains(&object.group_kind()) {
+                                    finding
+                                } else {
+                                    finding.severity(Severity::Warning)
+                                }
+                            }));
                         }
                         self.detached.insert(object.identity(), (object, why));
                     }
@@ -283,7 +292,7 @@ impl<'a> Topology<'a> {
         &self,
         set: &ListenerSet<'a>,
         why: &Detached<'_>,
-        sources: Sources<'a>,
+        near: &mut NearObjects<'a>,
     ) -> Option<Finding> {
         let object = set.object;
         let own = object.namespace_or_empty();
@@ -298,18 +307,29 @@ impl<'a> Topology<'a> {
         Some(match why {
             // That is reported there.
             Detached::Unread(_) => return None,
-            Detached::NoGateway => finding("/spec/parentRef")
-                .label("no Gateway")
-                .help("name a Gateway, or remove `group` and `kind`"),
-            Detached::NotFound(_) => {
+            Detached::NoGateway | Detached::NotFound(_) => {
+                let parent = object.root().get("spec").get("parentRef");
+                let text = |field: &str, default| parent.text(field).unwrap_or(default);
+                let (group, kind) = (text("group", GROUP), text("kind", "Gateway"));
                 let namespace = set.gateway_namespace.unwrap_or(own);
-                let all = sources.of_kind(GROUP, "Gateway").map(|(gateway, _)| gateway);
-                let here = all.filter(|gateway| gateway.namespace_or_empty() == namespace);
-                let known = KnownNames::of(here.map(|gateway| gateway.name.as_str()));
-                let finding = finding("/spec/parentRef/name").label("its parent");
-                match known.nearest(set.gateway) {
-                    Some(near) => finding.help(format!("did you mean `{near}`?")),
-                    None => finding.help("correct the name or the namespace, or add the Gateway"),
+                let named = Identity::new(group, kind, Some(namespace), set.gateway);
+                let (finding, help) = match why {
+                    Detached::NoGateway => (
+                        finding("/spec/parentRef").label("no Gateway"),
+                        "name a Gateway, or remove `group` and `kind`",
+                    ),
+                    _ => (
+                        finding("/spec/parentRef/name").label("its parent"),
+                        "correct the name or the namespace, or add the Gateway",
+                    ),
+                };
+                let is_gateway = |group: &str, kind: &str| (group, kind) == (GROUP, "Gateway");
+                match near.find(&named).filter(|near| near.is(is_gateway)) {
+                    Some(near) => near.explain(finding, &named.to_string(), |field| match field {
+                        "namespace" if set.gateway_namespace.is_none() => object.place("/metadata/namespace"),
+                        field => object.place(&format!("/spec/parentRef/{field}")),
+                    }),
+                    None => finding.help(help),
                 }
             }
             Detached::NotAllowed(gateway) => {

@@ -1,14 +1,18 @@
 //! The object that a dangling reference probably means.
 //!
 //! Owns: where to look for it. Flows in: the objects of the input; the kind, namespace, and name of a missing object.
-//! Flows out: the object with a similar name or in a similarly named namespace, or a section with a similar name. Must
-//! not know: what refers to it.
+//! Flows out: the object with a similar name, in a similarly named namespace, or of a similarly named kind, or a section
+//! with a similar name. Must not know: what refers to it.
+//!
+//! A typo takes something off the clusters that an object with the right reference would have brought there, so a
+//! reference with a near object is an error.
 
 use std::collections::HashMap;
 
 use super::sources::Sources;
-use crate::diagnostic::{Finding, KnownNames, Place, nearest};
+use crate::diagnostic::{Finding, KnownNames, Place, Severity, nearest};
 use crate::object::Object;
+use apimachinery::{GroupKind, Identity};
 
 /// The nearest definition.
 pub(crate) enum Near<'a> {
@@ -16,6 +20,10 @@ pub(crate) enum Near<'a> {
     Name(&'a Object),
     /// This object of the same name is in a near namespace.
     Namespace(&'a Object),
+    /// This object of the same name and namespace has a near kind, of the same group.
+    Kind(&'a Object),
+    /// This object of the same kind, name, and namespace has a near group.
+    Group(&'a Object),
     /// The object has a section of this near name, which is at this place.
     Section(String, Place),
 }
@@ -34,27 +42,46 @@ impl Near<'_> {
         Some(Self::Section(near.to_owned(), object.place(&at.pointer())))
     }
 
-    /// The finding with this as its help; `what` does not exist. A wrong namespace is at `namespace`: where the reference
-    /// names it, or in the metadata of the object that refers.
-    pub(crate) fn explain(&self, finding: Finding, what: &str, namespace: impl FnOnce() -> Place) -> Finding {
+    /// Whether it is an object of such a group and kind.
+    pub(crate) fn is(&self, wanted: impl Fn(&str, &str) -> bool) -> bool {
         match self {
-            Self::Name(object) => finding
-                .help(format!("did you mean `{}`?", object.name))
-                .lacks(what, object.place("/metadata/name")),
-            Self::Namespace(object) => {
-                let mut finding = finding
-                    .help(format!(
-                        "did you mean namespace `{}`?",
-                        object.namespace_or_empty()
-                    ))
-                    .lacks(what, object.place("/metadata/namespace"));
-                finding.place = namespace();
-                finding
+            Self::Name(object) | Self::Namespace(object) | Self::Kind(object) | Self::Group(object) => {
+                wanted(&object.api_version.group, &object.kind)
             }
-            Self::Section(name, place) => finding
-                .help(format!("did you mean `{name}`?"))
-                .lacks(what, place.clone()),
+            Self::Section(..) => false,
         }
+    }
+
+    /// The error with this as its help; `what` does not exist. `place` is where the reference has a field, or else the
+    /// object that refers: a namespace may be in its metadata.
+    pub(crate) fn explain(
+        &self,
+        finding: Finding,
+        what: &str,
+        place: impl FnOnce(&'static str) -> Place,
+    ) -> Finding {
+        let (field, meant, there) = match self {
+            Self::Name(object) => ("name", object.name.as_str(), object.place("/metadata/name")),
+            Self::Namespace(object) => (
+                "namespace",
+                object.namespace_or_empty(),
+                object.place("/metadata/namespace"),
+            ),
+            Self::Kind(object) => ("kind", object.kind.as_str(), object.place("/kind")),
+            Self::Group(object) => (
+                "group",
+                object.api_version.group.as_str(),
+                object.place("/apiVersion"),
+            ),
+            Self::Section(name, there) => ("sectionName", name.as_str(), there.clone()),
+        };
+        let meant = match self {
+            Self::Namespace(_) => format!("did you mean namespace `{meant}`?"),
+            _ => format!("did you mean `{meant}`?"),
+        };
+        let mut finding = finding.severity(Severity::Error).help(meant).lacks(what, there);
+        finding.place = place(field);
+        finding
     }
 }
 
@@ -78,23 +105,24 @@ impl<'a> NearObjects<'a> {
         }
     }
 
-    /// The nearest object of a kind: one of its namespace first.
-    pub(crate) fn find(
-        &mut self,
-        (group, kind): (&str, &str),
-        namespace: &str,
-        name: &str,
-    ) -> Option<Near<'a>> {
+    /// The nearest object: one of its namespace first, then one of its name, then one of a near kind or group. None
+    /// where the missing object lives on a cluster.
+    pub(crate) fn find(&mut self, missing: &Identity) -> Option<Near<'a>> {
         let sources = self.sources;
-        let of_kind = || sources.of_kind(group, kind).map(|(object, _)| object);
-        let key = |last: &str| (group.to_owned(), kind.to_owned(), last.to_owned());
+        if sources.lives_on_a_cluster(missing) {
+            return None;
+        }
+        let GroupKind { group, kind } = &missing.group_kind;
+        let namespace = missing.namespace.as_deref().unwrap_or_default();
+        let name = missing.name.as_str();
+        let of_kind = || sources.all().flat_map(|objects| objects.of_kind(group, kind));
+        let key = |last: &str| (group.clone(), kind.clone(), last.to_owned());
         let names = self.names.entry(key(namespace)).or_insert_with(|| {
-            let here = of_kind().filter(|object| object.namespace_or_empty() == namespace);
+            let here = of_kind().filter(|object| is_in(object, namespace));
             KnownNames::of(here.map(|object| object.name.as_str()))
         });
-        let is_at = |object: &&Object, namespace: &str, name: &str| {
-            object.namespace_or_empty() == namespace && object.name == name
-        };
+        let is_at =
+            |object: &&Object, namespace: &str, name: &str| is_in(object, namespace) && object.name == name;
         if let Some(near) = names.nearest(name) {
             return of_kind()
                 .find(|object| is_at(object, namespace, near))
@@ -104,9 +132,30 @@ impl<'a> NearObjects<'a> {
             let named = of_kind().filter(|object| object.name == name);
             KnownNames::of(named.map(Object::namespace_or_empty))
         });
-        let near = namespaces.nearest(namespace)?;
-        of_kind()
-            .find(|object| is_at(object, near, name))
-            .map(Near::Namespace)
+        if let Some(near) = namespaces.nearest(namespace) {
+            return of_kind()
+                .find(|object| is_at(object, near, name))
+                .map(Near::Namespace);
+        }
+        let named = sources.all().flat_map(|objects| {
+            let kinds = objects.group_kinds().into_iter();
+            kinds.filter_map(|known| {
+                let near: fn(&'a Object) -> Near<'a> = match (known.group == *group, known.kind == *kind) {
+                    (true, false) if nearest(kind, [known.kind.as_str()]).is_some() => Near::Kind,
+                    (false, true) if nearest(group, [known.group.as_str()]).is_some() => Near::Group,
+                    _ => return None,
+                };
+                let object = [Some(namespace), None]
+                    .into_iter()
+                    .find_map(|namespace| objects.find(&known.group, &known.kind, namespace, name))?;
+                Some(near(object))
+            })
+        });
+        named.into_iter().next()
     }
+}
+
+/// Whether a reference with this namespace may mean an object.
+fn is_in(object: &Object, namespace: &str) -> bool {
+    object.namespace.as_deref().is_none_or(|own| own == namespace)
 }

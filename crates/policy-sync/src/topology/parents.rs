@@ -13,28 +13,33 @@ use super::node::Node;
 use super::sources::Sources;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::route::{ParentRef, Route};
-use crate::diagnostic::{Code, Finding, Findings};
+use crate::diagnostic::{Code, Finding, Findings, Severity};
 use apimachinery::Identity;
 
-/// Parents of a hub route that are Gateways, ListenerSets or listeners and not in the input.
+/// Parents of a hub route that are Gateways, ListenerSets or listeners and not in the input; `is_synced` is whether the
+/// route would be shipped with them.
 pub(super) fn missing_parents<'a>(
     topology: &Topology<'_>,
     sources: Sources<'a>,
-    route: &Route<'_>,
+    (route, is_synced): (&Route<'_>, bool),
     near: &mut NearObjects<'a>,
     findings: &mut Findings,
 ) {
     let object = route.object;
+    let leads_to_gateways = |group: &str, kind: &str| {
+        (group, kind) == (GROUP, "Gateway") || is_listener_set(group, kind) || topology.is_route(group, kind)
+    };
     for parent in &route.parents {
         let (group, kind) = (parent.group, parent.kind);
         let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
-        let parent_node = if (group, kind) == (GROUP, "Gateway") {
+        let is_gateway = (group, kind) == (GROUP, "Gateway");
+        let parent_node = if is_gateway {
             topology.find_gateway(namespace, parent.name).map(Node::Gateway)
         } else if is_listener_set(group, kind) {
             let set = topology.find_listener_set(kind, namespace, parent.name);
             set.map(Node::ListenerSet)
         } else {
-            continue;
+            None
         };
         let is_there = |node| {
             parent
@@ -46,49 +51,50 @@ pub(super) fn missing_parents<'a>(
             continue;
         }
         let identity = Identity::new(group, kind, Some(namespace), parent.name);
-        let Some(node) = parent_node else {
-            // Why one that is there cannot be read, or is attached to no Gateway, is reported there.
-            if sources.get(&identity).is_some() {
-                continue;
-            }
-            let finding = Finding::new(
-                Code::ROUTE_PARENT_NOT_FOUND,
-                object.place(&format!("{}/name", parent.pointer())),
-                format!("{identity} is not in the input"),
-            )
-            .label(format!("a parent of {}", object.identity()));
-            let place_of_namespace = || match parent.namespace {
-                Some(_) => object.place(&format!("{}/namespace", parent.pointer())),
-                None => object.place("/metadata/namespace"),
-            };
-            findings.push(match near.find((group, kind), namespace, parent.name) {
-                Some(near) => near.explain(finding, &identity.to_string(), place_of_namespace),
-                None => finding.help(format!("correct the name or the namespace, or add the {kind}")),
-            });
+        // Why one that is there cannot be read, or is attached to no Gateway, is reported there.
+        if parent_node.is_none() && sources.get(&identity).is_some() {
             continue;
-        };
-        if let Some(section) = parent.section_name
-            && !has_section(topology, node, section)
-        {
-            let sections = topology.sections(node).into_iter();
-            let names: Vec<&str> = sections.filter_map(|section| topology.section(section)).collect();
-            let at = object.place(&format!("{}/sectionName", parent.pointer()));
-            let finding = Finding::new(
-                Code::ROUTE_PARENT_NOT_FOUND,
-                at.clone(),
-                format!("{identity} has no listener `{section}`"),
-            )
-            .label(format!("a parent of {}", object.identity()));
-            let near = sources
-                .get(&identity)
-                .and_then(|parent| Near::section(parent, section));
-            let what = format!("listener `{section}` of {identity}");
-            findings.push(match near {
-                Some(near) => near.explain(finding, &what, || at),
-                None if names.is_empty() => finding.help("correct the name, or add the listener"),
-                None => finding.help(format!("it has: {}", names.join(", "))),
-            });
         }
+        let (field, message) = match (parent_node, parent.section_name) {
+            (Some(_), Some(section)) => ("sectionName", format!("{identity} has no listener `{section}`")),
+            _ => ("name", format!("{identity} is not in the input")),
+        };
+        let place = |field: &str| match field {
+            "namespace" if parent.namespace.is_none() => object.place("/metadata/namespace"),
+            field => object.place(&format!("{}/{field}", parent.pointer())),
+        };
+        let finding = Finding::new(Code::ROUTE_PARENT_NOT_FOUND, place(field), message)
+            .label(format!("a parent of {}", object.identity()));
+        let finding = match (parent_node, parent.section_name) {
+            (Some(node), Some(section)) => {
+                let near = sources
+                    .get(&identity)
+                    .and_then(|parent| Near::section(parent, section));
+                let sections = topology.sections(node).into_iter();
+                let names: Vec<&str> = sections.filter_map(|section| topology.section(section)).collect();
+                let what = format!("listener `{section}` of {identity}");
+                match near {
+                    Some(near) => near.explain(finding, &what, place),
+                    // The Gateway is here, so the listener is nowhere else.
+                    None if names.is_empty() => finding.help("correct the name, or add the listener"),
+                    None => finding.help(format!("it has: {}", names.join(", "))),
+                }
+                .severity(Severity::Error)
+            }
+            _ => match near.find(&identity).filter(|near| near.is(leads_to_gateways)) {
+                Some(near) => near.explain(finding, &identity.to_string(), place),
+                None if is_gateway || is_listener_set(group, kind) => {
+                    finding.help(format!("correct the name or the namespace, or add the {kind}"))
+                }
+                // A Service may live on the clusters, and a route in another repository.
+                None => continue,
+            },
+        };
+        findings.push(if is_synced {
+            finding
+        } else {
+            finding.severity(Severity::Warning)
+        });
     }
 }
 

@@ -3,6 +3,8 @@
 //! Owns: [`Sources`], and [`Original`], the object that a copy on a cluster was made from. Flows in: objects. Flows
 //! out: objects of a kind, marked by where they live. Must not know: how they are linked.
 
+use std::collections::BTreeMap;
+
 use super::hierarchy::Topology;
 use super::ids::RouteId;
 use crate::api::downstream::is_synced_copy;
@@ -24,6 +26,8 @@ pub struct Sources<'a> {
     pub originals: Option<&'a [Original<'a>]>,
     /// Of a cluster, the hierarchy of the hub, if it is known: linked with the same grants.
     pub linked: Option<&'a Topology<'a>>,
+    /// Of the hub, what lives on each cluster. A reference may mean it, and nothing is made of it.
+    pub spokes: Option<&'a BTreeMap<String, Objects>>,
 }
 
 /// The original of an object on a cluster.
@@ -65,6 +69,16 @@ impl<'a> Sources<'a> {
             hub: None,
             originals: None,
             linked: None,
+            spokes: None,
+        }
+    }
+
+    /// The same of the hub, where it is known what lives on each cluster.
+    #[must_use]
+    pub const fn with_spokes(self, spokes: &'a BTreeMap<String, Objects>) -> Self {
+        Self {
+            spokes: Some(spokes),
+            ..self
         }
     }
 
@@ -94,6 +108,24 @@ impl<'a> Sources<'a> {
         let hub = self.hub.map(|objects| objects.of_kind(group, kind));
         let hub = hub.unwrap_or_default().iter().map(|object| (object, false));
         hub.chain(self.of_kind(group, kind))
+    }
+
+    /// All groups of objects: those that are linked first.
+    pub(super) fn all(self) -> impl Iterator<Item = &'a Objects> {
+        let linked = [Some(self.objects), self.local].into_iter().flatten();
+        linked.chain(self.spokes.into_iter().flat_map(BTreeMap::values))
+    }
+
+    /// Whether the object of this identity lives on some cluster.
+    pub(crate) fn lives_on_a_cluster(self, identity: &Identity) -> bool {
+        let kind = &identity.group_kind;
+        let namespace = identity.namespace.as_deref();
+        let mut spokes = self.spokes.into_iter().flat_map(BTreeMap::values);
+        spokes.any(|objects| {
+            objects
+                .find(&kind.group, &kind.kind, namespace, &identity.name)
+                .is_some()
+        })
     }
 
     /// The object of this identity, which lives on the cluster or else on the hub.
