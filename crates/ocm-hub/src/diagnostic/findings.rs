@@ -394,7 +394,15 @@ mod tests {
         let findings = finished(one(code), &[(code, warning)], Warnings::Reported);
         assert_eq!(findings.summary().to_string(), "1 warning");
         assert_eq!(findings.exit_status(), 0);
-        assert!(finished(one(code), &[(code, SeverityOverride::Off)], Warnings::Reported).is_empty());
+        let off = SeverityOverride::Off;
+        let counted = finished(one(code), &[(code, off)], Warnings::Reported);
+        assert_eq!(counted.summary().to_string(), "1 suppressed");
+        let mut again = counted.clone();
+        again.suppress(|_| None);
+        again.finish(&BTreeMap::from([(code, off)]), Warnings::Reported);
+        assert_eq!(again.summary(), counted.summary(), "twice is once");
+        let unused = Code::POLICY_UNUSED;
+        assert!(finished(one(unused), &[(unused, off)], Warnings::Reported).is_empty());
         assert!(
             finished(
                 one(Code::POLICY_UNUSED),
@@ -427,7 +435,8 @@ mod tests {
         let warning = SeverityOverride::Severity(Severity::Warning);
         let code = Code::SECRET_ENCRYPTED;
         assert!(finished(one(code), &[(code, warning)], Warnings::Denied).has_errors());
-        assert!(finished(one(code), &[(code, SeverityOverride::Off)], Warnings::Denied).is_empty());
+        let off = finished(one(code), &[(code, SeverityOverride::Off)], Warnings::Denied);
+        assert_eq!(off.summary().to_string(), "1 suppressed");
         assert_eq!(
             finished(one(Code::POLICY_SAME_TARGET), &[], Warnings::Denied).exit_status(),
             4

@@ -172,7 +172,7 @@ fn what_only_documentation_lists_is_never_refused_and_told_where_the_target_is_m
     assert_eq!(
         tls("{group: \"\", kind: Servce, name: s}"),
         [
-            "policy/target-not-found: Servce infra/s is not in the input [correct the name; if it lives only on spokes, ignore this] documented targets are: Service; others depend on the controller (kubernetes-sigs/gateway-api apis/v1/backendtlspolicy_types.go@v1.6.1)"
+            "policy/target-not-found: Servce infra/s is not in the input [did you mean `Service`?] documented targets are: Service; others depend on the controller (kubernetes-sigs/gateway-api apis/v1/backendtlspolicy_types.go@v1.6.1)"
         ]
     );
 }
