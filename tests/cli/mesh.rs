@@ -80,6 +80,20 @@ fn a_route_of_a_mesh_has_paths_from_its_service() {
 }
 
 #[test]
+fn a_service_entry_may_be_the_parent_of_a_route_as_a_service_may() {
+    let scratch = Scratch::new();
+    let of_entry = MESH.replace(
+        "{group: \"\", kind: Service, name: cart, port: 80}",
+        "{group: networking.istio.io, kind: ServiceEntry, name: outside}",
+    );
+    scratch.write("hub/all.yaml", &of_entry);
+    has(
+        &explained(&scratch, "httproute/shop/cart"),
+        &["ServiceEntry shop/outside > HTTPRoute shop/cart > Service shop/cart-v2"],
+    );
+}
+
+#[test]
 fn a_mesh_that_lives_on_one_cluster_has_its_paths_there_and_on_no_other_one() {
     let scratch = Scratch::new();
     copy(&fixtures().join("../examples/fleet"), &scratch.path("."));

@@ -342,7 +342,10 @@ fn a_directly_targeted_secret_has_a_predicted_status() {
     let report = json(&scratch, &["status"]);
     let affected = |object: &str| {
         let entry = entry(&report, "objects", "object", object).to_string();
-        assert!(entry.contains("PolicyAffected"), "{object}: {entry}");
+        assert!(
+            entry.contains("paint.example.com/ShadePolicyAffected"),
+            "{object}: {entry}"
+        );
     };
     affected("secret:gateways/wildcard");
     affected("service:shop/ledger");

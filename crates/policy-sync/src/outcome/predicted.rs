@@ -198,26 +198,20 @@ fn affect(all: Affecting<'_>, targets: &mut BTreeMap<(StatusGroup, String), Obje
             status
                 .effective_policy
                 .extend(objects.clone().map(|object| reference(object)));
+            let affected = format!("{policy_group}/{kind}Affected");
             if affecting.without_conditions {
-                status
-                    .annotations
-                    .insert(POLICY_AFFECTED.to_owned(), "true".to_owned());
+                status.annotations.insert(affected, "true".to_owned());
                 continue;
             }
             let names: BTreeSet<String> = objects.map(|object| object.key()).collect();
             let names: Vec<String> = names.into_iter().collect();
             let message = format!("Object affected by {kind} [{}]", names.join(" "));
-            let affected = format!("{policy_group}/{kind}Affected");
             status
                 .conditions
                 .push(condition(&affected, "True", "Accepted", message));
         }
     }
 }
-
-/// The annotation of an object without conditions that some policy affects
-/// (docs/systems/gep-713.md#affected-conditions).
-const POLICY_AFFECTED: &str = "gateway.networking.k8s.io/PolicyAffected";
 
 /// Core kinds whose status has no conditions, or that have no status.
 fn has_no_conditions(identity: &Identity) -> bool {

@@ -292,9 +292,10 @@ impl<'a> Topology<'a> {
                 }
                 Err(_) => {}
             }
-            if (parent.group, parent.kind) == ("", "Service") {
+            // docs/systems/gateway-api.md#meshes
+            if let ("", "Service") | ("networking.istio.io", "ServiceEntry") = (parent.group, parent.kind) {
                 let namespace = parent.namespace.unwrap_or(own);
-                let service = Identity::new("", "Service", Some(namespace), parent.name);
+                let service = Identity::new(parent.group, parent.kind, Some(namespace), parent.name);
                 let service = self.backend(service, sources);
                 services.push(service);
                 let meshed = &mut self.backends.get_mut(service).meshed;
