@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 use kube_json::{Value, json};
-use spokewright::diagnostic::{Findings, Human};
+use spokewright::diagnostic::{Code, Findings, Human};
 use spokewright::pipeline::{Analysis, EmptyResult, Loaded, Request, load_from};
 use spokewright::render::{ManifestSummary, Plan, WorkKind};
 use spokewright::report::PolicyReport;
@@ -67,6 +67,21 @@ pub(crate) struct Evaluated {
     pub(crate) errors: String,
 }
 
+/// The outcome of two policies that a finding says of either order.
+fn told_twice(findings: &Findings) -> Option<String> {
+    let undecided = findings.iter().filter(|finding| finding.notes.len() == 2);
+    undecided
+        .filter(|finding| finding.code == Code::POLICY_UNDECIDED)
+        .find_map(|finding| {
+            let notes: Vec<String> = finding.notes.clone().into_iter().map(String::from).collect();
+            let outcome = |note: &str| Some(note.split_once(" is created first: ")?.1.to_owned());
+            let [first, second] = notes.as_slice() else {
+                return None;
+            };
+            (outcome(first)? == outcome(second)?).then(|| first.clone())
+        })
+}
+
 impl Hub {
     /// Renders an input; the findings as text where it is refused.
     pub(crate) fn render(input: &Input) -> Result<Self, (Refusal, String)> {
@@ -75,6 +90,10 @@ impl Hub {
         let rendered = Analysis::new(&loaded, &mut findings).render(EmptyResult::Allowed, &mut findings);
         loaded.finish(&mut findings);
         let said = Human::default().render(&findings, &loaded.sources);
+        if let Some(outcome) = told_twice(&findings) {
+            let wrong = format!("`policy/undecided` with one outcome: {outcome}");
+            return Err((Refusal::Broken(wrong), said));
+        }
         if findings.has_errors() {
             let codes = findings.only(spokewright::diagnostic::Severity::Error);
             let codes = codes.iter().map(|finding| finding.code.name().to_owned());

@@ -11,6 +11,7 @@ use super::envoy_gateway_fit::{
     Fit, Misfit, no_default_host, unfit, wants_default_host, wrong_setting, wrong_setting_at,
 };
 use super::ids::{AuthoredId, KindId, PolicyId};
+use super::kgateway_refusals;
 use super::kinds::policy_kinds;
 use super::layer::{Entry, Leaf};
 use super::merged_gateways::merging_classes;
@@ -61,7 +62,7 @@ pub struct Attachments<'a> {
     pub(super) waypoints: BTreeMap<BackendId, Waypoint>,
     /// The classes whose Gateways Envoy Gateway is known to run as one.
     pub(super) merging_classes: BTreeSet<ClassId>,
-    /// The policies with a setting that Envoy Gateway refuses everywhere, and why: found once for all of their targets.
+    /// The policies with a setting that their controller refuses everywhere, and why: found once for all of their targets.
     pub(super) wrong_settings: BTreeMap<PolicyId, Misfit>,
     /// The policies by their identity, computed when needed.
     policy_ids: OnceLock<HashMap<Identity, PolicyId>>,
@@ -126,7 +127,7 @@ impl<'a> Attachments<'a> {
         findings.extend(of_policies);
         attachments.resolve_targets(sources, grants, options, findings);
         attachments.find_waypoints();
-        attachments.place();
+        attachments.place(sources, grants);
         attachments
     }
 
@@ -165,7 +166,7 @@ impl<'a> Attachments<'a> {
     }
 
     /// Puts every policy on its nodes, in role order, and refuses what its kind refuses.
-    fn place(&mut self) {
+    fn place(&mut self, sources: Sources<'a>, grants: &Grants<'a>) {
         for (id, policy) in self.policies.iter() {
             if policy.invalid.is_some() || policy.inadmissible.is_some() {
                 continue;
@@ -182,7 +183,7 @@ impl<'a> Attachments<'a> {
                     .push(entry_of(id, policy));
             }
         }
-        self.void_what_is_refused();
+        self.void_what_is_refused(sources, grants);
         self.settle_all();
         self.void_at_listeners();
     }
@@ -208,17 +209,23 @@ impl<'a> Attachments<'a> {
     /// Takes the settings away from policies that their controller refuses where they are attached. They stay there, as
     /// what they would have taken the place of does not come back: the controller answers with an error, or leaves its
     /// own defaults (`envoyproxy/gateway internal/gatewayapi/backendtrafficpolicy.go@v1.9.0`).
-    fn void_what_is_refused(&mut self) {
+    fn void_what_is_refused(&mut self, sources: Sources<'a>, grants: &Grants<'a>) {
         let (topology, policies, kinds) = (&self.topology, &self.policies, &self.kinds);
         let refused = policies.iter().filter_map(|(id, policy)| {
-            let of_envoy_gateway = kinds.get(policy.kind).profile.status == StatusShape::EnvoyGateway;
-            let misfit = of_envoy_gateway.then(|| wrong_setting(policy.object)).flatten()?;
-            Some((id, misfit))
+            let misfit = match kinds.get(policy.kind).profile.status {
+                StatusShape::EnvoyGateway => wrong_setting(policy.object),
+                StatusShape::Kgateway => kgateway_refusals::wrong_setting(policy.object, sources, grants),
+                _ => None,
+            };
+            Some((id, misfit?))
         });
         self.wrong_settings = refused.collect();
         let wrong_settings = &self.wrong_settings;
         for kind in self.kinds.rows_mut() {
-            if kind.profile.status != StatusShape::EnvoyGateway {
+            if !matches!(
+                kind.profile.status,
+                StatusShape::EnvoyGateway | StatusShape::Kgateway
+            ) {
                 continue;
             }
             for (node, placed) in &mut kind.nodes {
@@ -405,7 +412,7 @@ impl<'a> Attachments<'a> {
     }
 
     /// Whether the controller refuses a policy on a node, or at a listener there.
-    pub(super) fn refuses(&self, id: PolicyId, node: Node, listener: Option<ListenerId>) -> bool {
+    pub(crate) fn refuses(&self, id: PolicyId, node: Node, listener: Option<ListenerId>) -> bool {
         let placed = self.kinds.get(self.policy(id).kind).nodes.get(&node);
         placed.is_some_and(|placed| {
             let is_there = |listener| placed.refused_at.contains_key(&listener);

@@ -4,6 +4,8 @@
 //! Flows in: the policies of a node, established first. Flows out: [`Composed`].
 //! Must not know: other nodes, objects, clusters.
 
+use std::collections::BTreeMap;
+
 use super::ids::PolicyId;
 use super::layer::{Content, Entry, Layer, Side};
 use super::merge_patch::{lay_under, patch};
@@ -45,7 +47,32 @@ impl Composed {
                 composed = Self::with(composed, entry.policy, layer, &profile.unit);
             }
         }
-        composed
+        composed.map(|composed| composed.without_idle_fallback(&profile.unit))
+    }
+
+    /// The same without a fallback all of whose settings others have anyway.
+    fn without_idle_fallback(mut self, unit: &MergeUnit) -> Self {
+        if let Self::Depends {
+            defaults,
+            overrides,
+            fallback: fallback @ Some(_),
+        } = &mut self
+        {
+            let over_defaults = |settings: Option<&Content>| {
+                let mut result = defaults.clone();
+                for settings in settings.into_iter().chain([&*overrides]) {
+                    patch(&mut result, settings, unit);
+                }
+                let values = result.into_iter().map(|(key, leaf)| (key, leaf.value));
+                values.collect::<BTreeMap<_, _>>()
+            };
+            let settings = fallback.as_ref().map(|(_, settings)| settings);
+            let is_idle = !overrides.is_empty() || !defaults.is_empty();
+            if is_idle && over_defaults(settings) == over_defaults(None) {
+                *fallback = None;
+            }
+        }
+        self
     }
 
     /// The same with the layer of an older policy.

@@ -10,7 +10,7 @@ use kube_json::Value;
 
 use super::attachment::Attachments;
 use super::ids::{AuthoredId, PolicyId};
-use super::layer::Content;
+use super::layer::{Content, Leaf};
 use super::leaves::unflatten;
 use super::losses::Loss;
 use super::precedence::Rule;
@@ -65,7 +65,9 @@ impl Effective {
     /// The result as a spec: unwrapped, without targets and strategy. `None` where policies add up.
     #[must_use]
     pub fn spec(&self, profile: &Profile) -> Option<Value> {
-        (profile.same_target != SameTarget::AddUp).then(|| unflatten(self.content.values()))
+        let is_whole_policy = |leaf: &Leaf| leaf.at.is_empty();
+        let adds_up = profile.same_target == SameTarget::AddUp || self.content.values().any(is_whole_policy);
+        (!adds_up).then(|| unflatten(self.content.values()))
     }
 
     /// The rule by which one policy of this path displaced another.

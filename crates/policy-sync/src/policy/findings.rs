@@ -166,9 +166,11 @@ fn beyond(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) 
 fn refused(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
     let policy = attachments.policy(id);
     let is_there = policy.invalid.is_none() && policy.inadmissible.is_none();
-    if !is_there || attachments.profile(id).status != StatusShape::EnvoyGateway {
-        return;
-    }
+    let controller = match attachments.profile(id).status {
+        StatusShape::EnvoyGateway if is_there => "Envoy Gateway",
+        StatusShape::Kgateway if is_there => "kgateway",
+        _ => return,
+    };
     let mut said = BTreeSet::new();
     for declared in &policy.targets {
         let Target::Attached(node) = declared.target else {
@@ -191,7 +193,7 @@ fn refused(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings)
                 Code::POLICY_INVALID,
                 policy.object.place(pointer),
                 format!(
-                    "Envoy Gateway refuses {} on {}: {}",
+                    "{controller} refuses {} on {}: {}",
                     policy.object.identity(),
                     attachments.topology.described(misfit.at.unwrap_or(node)),
                     misfit.message.trim_end_matches('.')

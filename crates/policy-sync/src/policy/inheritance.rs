@@ -130,6 +130,7 @@ fn providers<'h>(stack: &[Leaf], field: &str, home: &dyn Fn(PolicyId) -> &'h str
             at: Arc::clone(&at),
             element: Some(Element {
                 list: Arc::from(field),
+                key: None,
                 from: Arc::clone(&leaf.at),
             }),
             ..leaf.clone()

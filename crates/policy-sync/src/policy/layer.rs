@@ -33,17 +33,19 @@ pub struct Leaf {
     pub base: &'static str,
     /// The policy that it comes from.
     pub policy: PolicyId,
-    /// Of what is in a list that was put together from two: where it came from.
+    /// Of what is in a list that is no unit: where it came from.
     pub element: Option<Element>,
     /// A policy with no essential leaf counts as empty.
     pub essential: bool,
 }
 
-/// An element, or a field of one, of a list that was put together from two.
+/// An element, or a field of one, of a list that was put together from several, or that was taken apart by a key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Element {
     /// The JSON pointer of the list in the settings: `/httpUpgrade`.
     pub list: Arc<str>,
+    /// The field that identifies the element, a number, which then stands for its position: `port`.
+    pub key: Option<Arc<str>>,
     /// Its JSON pointer in the settings that it comes from, where it has another position: `/httpUpgrade/1`.
     pub from: Arc<str>,
 }

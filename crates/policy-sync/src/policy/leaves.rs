@@ -5,7 +5,7 @@
 //! Must not know: profiles, policies.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use apimachinery::pointer;
 use kube_json::{Map, Value};
@@ -30,31 +30,36 @@ pub(crate) fn flatten(value: &Value, pointer: String, leaf: &mut dyn FnMut(Strin
 #[must_use]
 pub(crate) fn unflatten<'l>(leaves: impl Iterator<Item = &'l Leaf>) -> Value {
     let mut root = Map::new();
-    let mut lists = BTreeSet::new();
+    let mut lists = BTreeMap::new();
     for leaf in leaves {
         if !leaf.value.is_null() {
             insert(&mut root, &leaf.at, Value::clone(&leaf.value));
-            lists.extend(leaf.element.as_ref().map(|element| &element.list));
+            let element = leaf.element.as_ref();
+            lists.extend(element.map(|element| (&element.list, element.key.as_deref())));
         }
     }
     let mut root = Value::Object(root);
-    for list in lists {
+    for (list, key) in lists {
         if let Some(elements) = root.pointer_mut(list) {
-            *elements = as_list(elements.take());
+            *elements = as_list(elements.take(), key);
         }
     }
     root
 }
 
-/// The elements of a list, which were put together by their positions.
-fn as_list(elements: Value) -> Value {
+/// The elements of a list, which were put together by their positions, or by a key that is a number.
+fn as_list(elements: Value, key: Option<&str>) -> Value {
     let Value::Object(elements) = elements else {
         return elements;
     };
-    let by_position = elements
-        .into_iter()
-        .map(|(key, value)| (key.parse::<usize>().ok(), value));
-    let by_position: BTreeMap<Option<usize>, Value> = by_position.collect();
+    let by_position = elements.into_iter().map(|(position, mut value)| {
+        let position = position.parse::<u64>().ok();
+        if let (Some(key), Some(position), Some(element)) = (key, position, value.as_object_mut()) {
+            element.insert(key.to_owned(), Value::from(position));
+        }
+        (position, value)
+    });
+    let by_position: BTreeMap<Option<u64>, Value> = by_position.collect();
     Value::Array(by_position.into_values().collect())
 }
 

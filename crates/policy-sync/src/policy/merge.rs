@@ -23,7 +23,7 @@ pub(crate) fn merge(
     levels: &[&[Entry]],
     locator: &dyn Fn(PolicyId) -> Arc<str>,
 ) -> Arc<Content> {
-    if profile.same_target == SameTarget::AddUp {
+    if adds_up(profile, levels.iter().copied()) {
         return add_up(levels, locator);
     }
     if profile.same_target == SameTarget::PerField {
@@ -41,6 +41,15 @@ pub(crate) fn merge(
         (_, Dictates::Established) => right_fold(&profile.unit, levels),
         (_, Dictates::Challenger) => challenger_first(&profile.unit, &profile.list_keys, levels),
     })
+}
+
+/// Whether policies have no one result: all apply, or nobody knows what those of one target come to.
+pub(super) fn adds_up<'l>(profile: &Profile, mut levels: impl Iterator<Item = &'l [Entry]>) -> bool {
+    match profile.same_target {
+        SameTarget::AddUp => true,
+        SameTarget::Unknown => levels.any(|level| level.len() > 1),
+        SameTarget::Reject | SameTarget::PerField | SameTarget::Merge => false,
+    }
 }
 
 /// Adds the settings that routes take from every policy on the way, the most specific one first.

@@ -66,6 +66,7 @@ mod losses;
 mod meeting;
 
 mod inheritance;
+mod kgateway_refusals;
 
 mod merge;
 
@@ -120,7 +121,6 @@ pub use options::Options;
 pub use paths::{MOST_PATHS, MOST_SETTINGS, PathBudget};
 pub(crate) use per_field::{disagree, meet};
 pub use precedence::Rule;
-#[cfg(test)]
 pub(crate) use profile::Dictates;
 pub use profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers};
 #[cfg(test)]

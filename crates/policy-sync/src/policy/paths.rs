@@ -20,8 +20,8 @@ use super::inheritance::{Inherited, inherited};
 use super::layer::{Entry, Leaf};
 use super::losses::{Loss, Losses};
 use super::meeting::{is_of_gateway, meeting};
-use super::merge::{fill, fill_alone, merge};
-use super::profile::{Class, Dictates, Filled, Paths, Profile, SameTarget, StatusShape};
+use super::merge::{adds_up, fill, fill_alone, merge};
+use super::profile::{Class, Dictates, Filled, Paths, Profile, StatusShape};
 use super::waypoints::WAYPOINT_CLASS;
 use crate::topology::{
     BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, RuleId, Start,
@@ -649,7 +649,8 @@ fn combine(
         policy: *policy,
         position: 0,
     });
-    if profile.same_target != SameTarget::AddUp && (chain.len() > 1 || stands_for_many()) {
+    let all_apply = adds_up(profile, stops.iter().map(|(_, _, entries)| *entries));
+    if !all_apply && (chain.len() > 1 || stands_for_many()) {
         let mut noting = Losses::of(profile, &content, &author_of, dictating, most_winners);
         // What is refused would have had no effect anyway.
         let mut seen = refused.clone();

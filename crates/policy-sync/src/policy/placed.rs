@@ -23,7 +23,7 @@ pub struct Placed {
     /// Of the same kinds, those that select the pods behind a Service: they apply at the pods.
     pub(super) at_workloads: Vec<Entry>,
     /// Those of the accepted ones that their controller refuses here: they have their place, and no settings.
-    pub(super) refused: BTreeSet<PolicyId>,
+    pub(crate) refused: BTreeSet<PolicyId>,
     /// Those of the accepted ones that their controller refuses before they take any place (Envoy Gateway's SecurityPolicy).
     pub(super) unfit: BTreeSet<PolicyId>,
     /// The listeners at which the accepted policy is refused (Envoy Gateway).

@@ -58,7 +58,8 @@ impl Strategy {
     }
 }
 
-/// A list that a strategic merge combines element by element; all others are replaced.
+/// A list that a strategic merge, or with a number as the key a merge by fields, combines element by element; all others
+/// are replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -140,7 +141,8 @@ pub enum MergeUnit {
     JsonMergePatch,
     /// A named rule.
     Rules(Vec<RulePath>),
-    /// A field at the top level of the settings, or, below these pointers, a field there (kgateway).
+    /// A field at the top level of the settings, or, below these pointers, a field there; `*` is any element of a list
+    /// in `listKeys` (kgateway).
     Fields(Vec<String>),
 }
 
@@ -201,6 +203,8 @@ pub enum SameTarget {
     Merge,
     /// All apply.
     AddUp,
+    /// Nobody knows what their controller makes of them: all are shipped, with a warning.
+    Unknown,
 }
 
 /// Which nodes a path lists.

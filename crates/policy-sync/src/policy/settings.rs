@@ -11,10 +11,10 @@ use apimachinery::pointer;
 use kube_json::{Map, Value};
 
 use super::ids::PolicyId;
-use super::layer::{Content, Layer, Leaf, Side};
+use super::layer::{Content, Element, Layer, Leaf, Side};
 use super::leaves::{flatten, unflatten};
 use super::merge_patch::patch;
-use super::profile::{MergeUnit, Profile, SameTarget, StatusShape, Strategy, Wrappers};
+use super::profile::{ListKey, MergeUnit, Profile, SameTarget, StatusShape, Strategy, Wrappers};
 use crate::hub::RowId as _;
 
 /// Something about a spec that an API server, or its controller, would not take.
@@ -259,9 +259,17 @@ impl SettingsReading<'_> {
                 }
             }
             MergeUnit::Fields(apart) => {
-                fields(settings, "", apart, &mut |at, value| {
-                    let at: Arc<str> = Arc::from(at);
-                    content.insert(Arc::clone(&at), leaf(value, at, true));
+                let units = Units {
+                    apart,
+                    lists: &self.profile.list_keys,
+                };
+                units.visit(settings, &Spot::default(), &mut |spot, value| {
+                    let at: Arc<str> = Arc::from(spot.at.as_str());
+                    let leaf = Leaf {
+                        element: spot.element(),
+                        ..leaf(value, Arc::clone(&at), true)
+                    };
+                    content.insert(at, leaf);
                 });
             }
             MergeUnit::Whole | MergeUnit::JsonMergePatch => {
@@ -373,15 +381,79 @@ fn vocabulary(profile: &Profile) -> String {
     }
 }
 
-/// Calls `field` for every field of a mapping, and where one of those is a pointer of `apart`, for those below it.
-fn fields(value: &Value, above: &str, apart: &[String], field: &mut impl FnMut(String, &Value)) {
-    for (key, value) in value.as_object().into_iter().flatten() {
-        let at = pointer::child(above, key);
-        if value.is_object() && apart.contains(&at) {
-            fields(value, &at, apart, field);
-        } else {
-            field(at, value);
+/// Where settings are taken apart ([`MergeUnit::Fields`]).
+struct Units<'u> {
+    apart: &'u [String],
+    lists: &'u [ListKey],
+}
+
+/// The place of a field.
+#[derive(Clone, Default)]
+struct Spot<'u> {
+    /// Its pointer, in which the key of an element stands for its position: `/perPort/80/listener`.
+    at: String,
+    /// Its pointer in the object: `/perPort/0/listener`.
+    from: String,
+    /// Its pointer for elements of any key: `/perPort/*/listener`.
+    pattern: String,
+    list: Option<&'u ListKey>,
+}
+
+impl<'u> Units<'u> {
+    /// Calls `field` for every field of a mapping, and instead of one that is taken apart for those below it.
+    fn visit(&self, value: &Value, spot: &Spot<'u>, field: &mut impl FnMut(&Spot<'u>, &Value)) {
+        for (key, value) in value.as_object().into_iter().flatten() {
+            let is_key = spot.list.and_then(|list| list.key.as_deref()) == Some(key.as_str());
+            if is_key && spot.pattern.ends_with("/*") {
+                continue;
+            }
+            let spot = spot.below(key, key, key);
+            let list = self.lists.iter().find(|list| list.pointer == spot.pattern);
+            if value.as_object().is_some_and(|fields| !fields.is_empty())
+                && self.apart.contains(&spot.pattern)
+            {
+                self.visit(value, &spot, field);
+            } else if let Some(elements) = list.and_then(|list| list.numbered(value)) {
+                for (position, (number, element)) in elements.into_iter().enumerate() {
+                    let of_list = Spot { list, ..spot.clone() };
+                    let spot = of_list.below(&number.to_string(), &position.to_string(), "*");
+                    self.visit(element, &spot, field);
+                }
+            } else {
+                field(&spot, value);
+            }
         }
+    }
+}
+
+impl Spot<'_> {
+    fn below(&self, at: &str, from: &str, pattern: &str) -> Self {
+        Self {
+            at: pointer::child(&self.at, at),
+            from: pointer::child(&self.from, from),
+            pattern: pointer::child(&self.pattern, pattern),
+            list: self.list,
+        }
+    }
+
+    fn element(&self) -> Option<Element> {
+        let list = self.list?;
+        Some(Element {
+            list: Arc::from(list.pointer.as_str()),
+            key: list.key.as_deref().map(Arc::from),
+            from: Arc::from(self.from.as_str()),
+        })
+    }
+}
+
+impl ListKey {
+    /// The elements of a list, each with its key, if that is a number in all of them.
+    fn numbered<'v>(&self, list: &'v Value) -> Option<Vec<(u64, &'v Value)>> {
+        let key = self.key.as_ref()?;
+        let elements = list.as_array()?.iter();
+        elements
+            .map(|element| Some((element.get(key)?.as_u64()?, element)))
+            .collect()
     }
 }
 

@@ -102,6 +102,7 @@ impl Item<'_> {
                 at: Arc::clone(&at),
                 element: Some(Element {
                     list: Arc::clone(&self.list.at),
+                    key: None,
                     from: Arc::from(format!("{from}{below}")),
                 }),
                 ..self.list.clone()

@@ -10,11 +10,17 @@ use kube_json::{Value, json};
 
 use crate::hub::RowId as _;
 use crate::policy::{
-    Content, Entry, Layer, Leaf, MergeUnit, PolicyId, Profile, SameTarget, Side, Strategy, merge,
+    Content, Dictates, Entry, Layer, Leaf, MergeUnit, PolicyId, Profile, SameTarget, Side, Strategy, merge,
 };
 
-/// A setting that no policy of the node has.
-const FOREIGN: &str = "/set elsewhere";
+/// A setting of a more specific policy that no policy of the node has.
+pub(super) const FOREIGN: &str = "/set elsewhere";
+
+/// A setting of a less specific policy that no policy of the node has.
+pub(super) const ABOVE: &str = "/set above";
+
+/// So many policies are compared in every order; more have too many orders.
+const FEW: usize = 4;
 
 /// The result of a node for each of some challengers.
 type Outcomes = Vec<BTreeMap<Arc<str>, Arc<Value>>>;
@@ -44,20 +50,21 @@ pub(super) fn holds_in_any_order(
     })
 }
 
-/// Whether it is all the same which of two policies is created first.
-pub(super) fn commute(profile: &Profile, one: &Entry, other: &Entry) -> bool {
-    let probes = probes(profile, &[one, other]);
-    let [there, back] = [[one, other], [other, one]].map(|order| order.map(Entry::clone));
-    outcomes(profile, &there, &probes) == outcomes(profile, &back, &probes)
+/// Whether it is all the same which of some policies is created first.
+pub(super) fn commute(profile: &Profile, entries: &[Entry]) -> bool {
+    if entries.len() <= FEW {
+        return holds_in_any_order(profile, entries, entries, &[]);
+    }
+    // Policies any two of which may change places may be in any order.
+    pairs(entries).all(|pair| holds_in_any_order(profile, &pair, &pair, &[]))
 }
 
-/// The result of the policies of one node if no more specific one has settings, and if one has a certain setting;
-/// whether that setting applies.
-pub(super) fn alone_and_beside(profile: &Profile, entries: &[Entry]) -> (Content, Content, bool) {
-    let alone = merged(profile, entries, &Content::new());
-    let mut beside = merged(profile, entries, &content(vec![(FOREIGN, true)]));
-    let holds = beside.remove(FOREIGN).is_some();
-    (alone, beside, holds)
+/// Every two of some policies, the older one first.
+pub(super) fn pairs(entries: &[Entry]) -> impl Iterator<Item = [Entry; 2]> {
+    entries.iter().enumerate().flat_map(|(at, one)| {
+        let newer = entries.iter().skip(at.saturating_add(1));
+        newer.map(move |other| [one.clone(), other.clone()])
+    })
 }
 
 fn outcomes(profile: &Profile, entries: &[Entry], probes: &[Content]) -> Outcomes {
@@ -69,44 +76,39 @@ fn outcomes(profile: &Profile, entries: &[Entry], probes: &[Content]) -> Outcome
     results.collect()
 }
 
-fn merged(profile: &Profile, entries: &[Entry], challenger: &Content) -> Content {
-    let challenger = [Entry {
-        policy: PolicyId::of_row(u32::MAX),
+/// The result of the policies of one node for a challenger, the settings of a more specific policy.
+pub(super) fn merged(profile: &Profile, entries: &[Entry], challenger: &Content) -> Content {
+    let level = |content: Content| Entry {
+        policy: another(),
         layers: Arc::from([Layer {
             side: Side::Defaults,
             strategy: Strategy::Atomic,
-            content: Arc::new(challenger.clone()),
+            content: Arc::new(content),
             base: "/spec",
         }]),
-    }];
+    };
+    // Where the more specific policy dictates, one of the node decides whether less specific ones count.
+    let dictates = profile.dictates == Dictates::Challenger;
+    let above = dictates.then(|| level(content(vec![(ABOVE, true)])));
+    // An empty challenger would replace the others where it dictates, so none is used.
+    let challenger = (!challenger.is_empty()).then(|| level(challenger.clone()));
     let entries = match profile.same_target {
         SameTarget::Reject => entries.get(..1).unwrap_or_default(),
-        SameTarget::Merge | SameTarget::PerField | SameTarget::AddUp => entries,
+        SameTarget::Merge | SameTarget::PerField | SameTarget::AddUp | SameTarget::Unknown => entries,
     };
-    // An empty one would replace the others where it dictates, so none is used.
-    let challenger: &[Entry] = if challenger
-        .iter()
-        .all(|entry| entry.layers.iter().all(|layer| layer.content.is_empty()))
-    {
-        &[]
-    } else {
-        &challenger
-    };
-    let merged = merge(profile, &[entries, challenger], &|_| Arc::from(""));
-    Arc::unwrap_or_clone(merged)
+    let levels = [above.as_slice(), entries, challenger.as_slice()];
+    Arc::unwrap_or_clone(merge(profile, &levels, &|_| Arc::from("")))
 }
 
-/// Challengers that distinguish functions of policies. Merging looks at whether the challenger is empty and, setting by
-/// setting, at whether it makes it; at fields, also at what is above, below and beside them.
-fn probes(profile: &Profile, entries: &[&Entry]) -> Vec<Content> {
+/// Challengers that distinguish functions of policies: none, one with another setting, and others. Merging looks at
+/// whether there is a challenger and, setting by setting, at whether it makes it; at fields, also at what is above, below
+/// and beside them. A policy that has no setting that its kind is about is none (docs/systems/kuadrant.md#empty-policies).
+pub(super) fn probes(profile: &Profile, entries: &[&Entry]) -> Vec<Content> {
     let layers = entries.iter().flat_map(|entry| entry.layers.iter());
     let leaves = layers.flat_map(|layer| layer.content.iter());
     let keys: BTreeMap<&str, bool> = leaves.map(|(key, leaf)| (key.as_ref(), leaf.essential)).collect();
-    let mut probes = vec![Content::new(), content(vec![(FOREIGN, true)])];
+    let mut probes = vec![Content::new(), another_setting()];
     if matches!(profile.unit, MergeUnit::Rules(_) | MergeUnit::Fields(_)) {
-        let weightless = keys.iter().filter(|(_, essential)| !**essential);
-        probes.push(content(vec![(FOREIGN, false)]));
-        probes.push(content(weightless.map(|(key, _)| (*key, false)).collect()));
         probes.push(content(keys.into_iter().chain([(FOREIGN, true)]).collect()));
         return probes;
     }
@@ -135,6 +137,16 @@ fn probes(profile: &Profile, entries: &[&Entry]) -> Vec<Content> {
     }
 }
 
+/// The policies on the levels around the node.
+pub(super) fn another() -> PolicyId {
+    PolicyId::of_row(u32::MAX)
+}
+
+/// A more specific policy with a setting that no policy of the node has.
+pub(super) fn another_setting() -> Content {
+    content(vec![(FOREIGN, true)])
+}
+
 /// Settings that no policy has in this form.
 fn content(keys: Vec<(&str, bool)>) -> Content {
     let leaves = keys.into_iter().map(|(key, essential)| {
@@ -143,7 +155,7 @@ fn content(keys: Vec<(&str, bool)>) -> Content {
             value: Arc::new(json!("set elsewhere")),
             at: Arc::clone(&key),
             base: "/spec",
-            policy: PolicyId::of_row(u32::MAX),
+            policy: another(),
             element: None,
             essential,
         };
@@ -152,10 +164,10 @@ fn content(keys: Vec<(&str, bool)>) -> Content {
     leaves.collect()
 }
 
-/// Every order of so many policies; of more than four only the given one and its reverse, as their number explodes.
+/// Every order of so many policies; of more than a few only the given one and its reverse.
 fn orders(count: usize) -> Vec<Vec<usize>> {
     let given: Vec<usize> = (0..count).collect();
-    if count > 4 {
+    if count > FEW {
         let back = given.iter().rev().copied().collect();
         return vec![given, back];
     }

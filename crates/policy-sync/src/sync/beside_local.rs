@@ -33,7 +33,7 @@ pub(super) fn beside_local(
             });
             return (!gives_way).then(|| synced.spec.clone());
         }
-        SameTarget::Merge => {
+        SameTarget::Merge | SameTarget::Unknown => {
             let entries: Vec<Entry> = locals.iter().map(|local| local.entry.clone()).collect();
             without_rules_of(profile, &layers, &entries)?
         }

@@ -162,20 +162,34 @@ fn one_target(
             );
         }
     }
-    if let (SameTarget::Merge, [defaults, overrides]) = (profile.same_target, resolution.synced.as_slice()) {
-        let (under, over) = (name(defaults.policy), name(overrides.policy));
-        said.push(
-            (defaults.policy, "overrides"),
-            Finding::new(
-                Code::POLICY_SAME_TARGET,
-                place(overrides.policy),
-                format!("{over} and {under} both target {target}"),
-            )
-            .label("its overrides are shipped")
-            .related(place(defaults.policy), "its defaults are shipped")
-            .note("both apply, regardless of which is created first")
-            .help("write one policy, or target another section"),
-        );
+    let mut synced = resolution.synced.iter();
+    let note = match profile.same_target {
+        SameTarget::Merge if synced.any(|synced| attachments.refuses(synced.policy, node, None)) => {
+            "the controller refuses one of them, and answers requests with an error".to_owned()
+        }
+        SameTarget::Merge => "both apply, regardless of which is created first".to_owned(),
+        SameTarget::Unknown => format!(
+            "what the controller of {} makes of both is not known",
+            profile.kind
+        ),
+        SameTarget::Reject | SameTarget::PerField | SameTarget::AddUp => return,
+    };
+    if let [first, others @ ..] = resolution.synced.as_slice() {
+        for other in others {
+            let (first_name, other_name) = (name(first.policy), name(other.policy));
+            said.push(
+                (first.policy, "both"),
+                Finding::new(
+                    Code::POLICY_SAME_TARGET,
+                    place(other.policy),
+                    format!("{other_name} and {first_name} both target {target}"),
+                )
+                .label("this one is shipped")
+                .related(place(first.policy), "and so is this one")
+                .note(note.clone())
+                .help("write one policy, or target another section"),
+            );
+        }
     }
 }
 
@@ -188,7 +202,7 @@ pub fn report_local_conflicts(
 ) {
     for (kind, node) in locals.targets() {
         let profile = attachments.kinds.get(kind).profile.as_ref();
-        if profile.same_target == SameTarget::AddUp {
+        if matches!(profile.same_target, SameTarget::AddUp | SameTarget::Unknown) {
             continue;
         }
         let there = locals.on(kind, node);
@@ -229,7 +243,7 @@ fn local_pair(
     let add_up = profile.same_target == SameTarget::PerField
         && !meet(profile, own, theirs)
         && !disagree(profile, own, theirs);
-    if add_up || commute(profile, &one.entry, &other.entry) {
+    if add_up || commute(profile, &[one.entry.clone(), other.entry.clone()]) {
         return None;
     }
     let finding = undecided(profile, target, &meeting(other), &meeting(one));

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use kube_json::Value;
 
-use super::any_order::holds_in_any_order;
+use super::any_order::{commute, holds_in_any_order, pairs};
 use super::merged_policy::{Shipped, authored, merged_spec, shipped};
 use crate::policy::{
     Attachments, Entry, KindId, PolicyId, Profile, Rule, SameTarget, Target, disagree, read_settings,
@@ -77,15 +77,17 @@ pub(crate) fn resolve(attachments: &Attachments<'_>, kind: KindId, node: Node) -
     let entries = placed.accepted.as_slice();
     let first = entries.first()?;
     let mut resolution = Resolution::default();
+    let all = || {
+        entries
+            .iter()
+            .map(|entry| as_written(attachments, entry.policy, node))
+    };
     // The copies of two policies are created on a spoke within one second, in an order that nobody chose. Whatever
     // would depend on that order is decided here. docs/systems/why-we-differ.md#policies-on-one-target
     match profile.same_target {
-        SameTarget::AddUp => {
-            let all = entries.iter();
-            resolution.synced = all
-                .map(|entry| as_written(attachments, entry.policy, node))
-                .collect();
-        }
+        SameTarget::AddUp | SameTarget::Unknown => resolution.synced = all().collect(),
+        // Its routes answer with an error, which must not end because it has no settings.
+        SameTarget::Merge if !placed.refused.is_empty() => resolution.synced = all().collect(),
         SameTarget::Reject => {
             resolution
                 .synced
@@ -99,10 +101,7 @@ pub(crate) fn resolve(attachments: &Attachments<'_>, kind: KindId, node: Node) -
             resolution.undecided = disagreeing(profile, entries);
         }
         SameTarget::PerField => {
-            let all = entries.iter();
-            resolution.synced = all
-                .map(|entry| as_written(attachments, entry.policy, node))
-                .collect();
+            resolution.synced = all().collect();
             for loser in &placed.rejected {
                 let by = attachments.conflicted_by(*loser, node).unwrap_or(first.policy);
                 resolution.displace(attachments, *loser, by);
@@ -126,11 +125,8 @@ pub(crate) fn resolve(attachments: &Attachments<'_>, kind: KindId, node: Node) -
 
 /// Two of the policies that add up, of which the older one's settings count.
 fn disagreeing(profile: &Profile, entries: &[Entry]) -> Option<[PolicyId; 2]> {
-    entries.iter().enumerate().find_map(|(at, one)| {
-        let mut newer = entries.iter().skip(at.saturating_add(1));
-        let other = newer.find(|other| disagree(profile, &one.layers, &other.layers))?;
-        Some([one.policy, other.policy])
-    })
+    let [one, other] = pairs(entries).find(|[one, other]| disagree(profile, &one.layers, &other.layers))?;
+    Some([one.policy, other.policy])
 }
 
 impl SyncedPolicy {
@@ -169,11 +165,6 @@ fn one_meaning(
     if let [only] = entries {
         return Some(vec![as_written(attachments, only.policy, node)]);
     }
-    let shipped = shipped(profile, entries)?.into_iter();
-    let synced: Vec<SyncedPolicy> = shipped
-        .map(|shipped| synced(attachments, profile, &shipped, node))
-        .collect();
-    let there: Option<Vec<Entry>> = synced.iter().map(|synced| synced.entry(attachments)).collect();
     let meant: Vec<Entry> = entries
         .iter()
         .map(|entry| Entry {
@@ -181,7 +172,34 @@ fn one_meaning(
             layers: Arc::from(authored(attachments, &entry.layers)),
         })
         .collect();
-    holds_in_any_order(profile, &meant, &there?, &[]).then_some(synced)
+    let merged = || {
+        let shipped = shipped(profile, entries)?.into_iter();
+        let synced: Vec<SyncedPolicy> = shipped
+            .map(|shipped| synced(attachments, profile, &shipped, node))
+            .collect();
+        let there: Option<Vec<Entry>> = synced.iter().map(|synced| synced.entry(attachments)).collect();
+        holds_in_any_order(profile, &meant, &there?, &[]).then_some(synced)
+    };
+    merged().or_else(|| {
+        let left = without_idle(profile, &meant)?.into_iter();
+        Some(left.map(|policy| as_written(attachments, policy, node)).collect())
+    })
+}
+
+/// Policies that come to the same in any order of creation, less those that change nothing, the newest first.
+fn without_idle(profile: &Profile, entries: &[Entry]) -> Option<Vec<PolicyId>> {
+    if !commute(profile, entries) {
+        return None;
+    }
+    let mut left = entries.to_vec();
+    for idle in entries.iter().rev().map(|entry| entry.policy) {
+        let rest = left.iter().filter(|entry| entry.policy != idle);
+        let rest: Vec<Entry> = rest.cloned().collect();
+        if !rest.is_empty() && holds_in_any_order(profile, entries, &rest, &[]) {
+            left = rest;
+        }
+    }
+    Some(left.into_iter().map(|entry| entry.policy).collect())
 }
 
 fn synced(
@@ -209,23 +227,17 @@ fn synced(
     synced
 }
 
-/// The first two that have no one meaning even without the others; else the first and the last.
+/// The first two that have no one meaning even without the others; else two whose order matters.
 fn undecided_pair(
     attachments: &Attachments<'_>,
     profile: &Profile,
     entries: &[Entry],
     node: Node,
 ) -> Option<[PolicyId; 2]> {
-    let pairs = entries.iter().enumerate().flat_map(|(at, one)| {
-        let newer = entries.iter().skip(at.saturating_add(1));
-        newer.map(move |other| [one, other])
-    });
-    let undecided =
-        |pair: &[&Entry; 2]| one_meaning(attachments, profile, &pair.map(Entry::clone), node).is_none();
-    let [one, other] = pairs
-        .clone()
-        .find(undecided)
-        .or_else(|| Some([entries.first()?, entries.last()?]))?;
+    let [one, other] = pairs(entries)
+        .find(|pair| one_meaning(attachments, profile, pair, node).is_none())
+        .or_else(|| pairs(entries).find(|pair| !commute(profile, pair)))
+        .or_else(|| Some([entries.first()?.clone(), entries.last()?.clone()]))?;
     Some([one.policy, other.policy])
 }
 

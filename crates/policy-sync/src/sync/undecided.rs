@@ -4,8 +4,9 @@
 //! Flows in: two policies. Flows out: a finding. Must not know: where they live.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
-use super::any_order::{alone_and_beside, holds_in_any_order};
+use super::any_order::{ABOVE, FOREIGN, another, another_setting, holds_in_any_order, merged, probes};
 use super::merged_policy::shipped;
 use crate::diagnostic::{Code, Finding, Place};
 use crate::policy::{Content, Entry, Layer, Profile, Strategy, Wrappers, strategy_word};
@@ -34,8 +35,23 @@ pub(super) fn undecided(profile: &Profile, target: &str, one: &Meeting, other: &
     )
     .label("this one")
     .related(other.place.clone(), "and this one");
-    let orders = [[one, other], [other, one]].into_iter();
-    orders.fold(finding, |finding, order| finding.note(outcome(profile, order)))
+    let orders = [[one, other], [other, one]];
+    let mut said = orders.map(|order| outcome(profile, order, None));
+    if let [first, second] = &said
+        && first == second
+    {
+        let probes = probes(profile, &[&one.entry, &other.entry]);
+        let differs = |probe: &&Content| {
+            let [first, second] = orders.map(|order| described(profile, order, probe));
+            first != second
+        };
+        let probe = probes.iter().find(differs);
+        said = orders.map(|order| outcome(profile, order, probe));
+    }
+    let notes = orders.into_iter().zip(said);
+    notes.fold(finding, |finding, ([first, _], said)| {
+        finding.note(format!("if {} is created first: {said}", first.key))
+    })
 }
 
 /// What to change so that two policies of the hub have one meaning.
@@ -97,41 +113,17 @@ fn merging_helps(profile: &Profile, one: &Meeting, other: &Meeting) -> bool {
     holds_in_any_order(profile, &merging, &objects, &[])
 }
 
-/// The settings that apply if the first one is created first.
-fn outcome(profile: &Profile, [first, second]: [&Meeting; 2]) -> String {
-    // Numbers of local policies and of the hub's are not of one table: who says what goes by the position.
-    let own = [first, second].map(|meeting| meeting.entry.layers.clone());
-    let entries = [first, second].map(|meeting| meeting.entry.clone());
-    let (alone, beside, holds) = alone_and_beside(profile, &entries);
-    let described = |content: &Content| {
-        let mut by: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-        for (key, leaf) in content {
-            let says = |layers: &[Layer]| {
-                layers
-                    .iter()
-                    .any(|layer| layer.content.get(key).is_some_and(|own| own.value == leaf.value))
-            };
-            let position = own.iter().position(|layers| says(layers)).unwrap_or_default();
-            by.entry(position).or_default().push(format!("`{key}`"));
-        }
-        let parts: Vec<String> = by
-            .into_iter()
-            .filter_map(|(position, keys)| {
-                let meeting = [first, second].get(position).copied()?;
-                Some(format!("{} of {}", keys.join(", "), meeting.key))
-            })
-            .collect();
-        if parts.is_empty() {
-            "no setting of either".to_owned()
-        } else {
-            parts.join(" and ")
-        }
-    };
-    let (unset, set) = (described(&alone), described(&beside));
-    let how = match holds {
+/// What applies if the first one is created first: in general, and for the settings of one more specific policy.
+fn outcome(profile: &Profile, order: [&Meeting; 2], probe: Option<&Content>) -> String {
+    let unset = described(profile, order, &Content::new()).text;
+    let Described {
+        text: set,
+        is_challenged,
+    } = described(profile, order, &another_setting());
+    let mut said = match is_challenged {
         true if unset == set => format!("{unset}, and what more specific policies set"),
         false if unset == set => format!("{unset}, regardless of what more specific policies set"),
-        true if beside.is_empty() => {
+        true if set == NOTHING => {
             format!("{unset} where no more specific policy sets anything, otherwise only what it sets")
         }
         true => {
@@ -139,5 +131,75 @@ fn outcome(profile: &Profile, [first, second]: [&Meeting; 2]) -> String {
         }
         false => format!("{unset} where no more specific policy sets anything, otherwise {set} in its place"),
     };
-    format!("if {} is created first: {how}", first.key)
+    if let Some(probe) = probe {
+        let Described { text, is_challenged } = described(profile, order, probe);
+        let keys = probe.keys().filter_map(|key| match key.strip_suffix(FOREIGN) {
+            Some("") => None,
+            Some(above) => Some(format!("another field of `{above}`")),
+            None => Some(format!("`{key}`")),
+        });
+        let keys: Vec<String> = keys.collect();
+        let theirs = if is_challenged { " and what it sets" } else { "" };
+        let _ = write!(said, "; where one sets {}: {text}{theirs}", keys.join(", "));
+    }
+    said
+}
+
+/// No setting of two policies.
+const NOTHING: &str = "no setting of either";
+
+/// A result of two policies.
+#[derive(PartialEq)]
+struct Described {
+    /// Their settings in it, and what is said of less specific policies.
+    text: String,
+    /// Whether anything of the more specific policy is in it.
+    is_challenged: bool,
+}
+
+/// The result of two policies, the first of which is created first, for the settings of a more specific one.
+fn described(profile: &Profile, order: [&Meeting; 2], challenger: &Content) -> Described {
+    let mut result = merged(profile, &order.map(|meeting| meeting.entry.clone()), challenger);
+    let is_above = result.remove(ABOVE).is_some();
+    let own = result.len();
+    result.retain(|_, leaf| leaf.policy != another());
+    let is_challenged = result.len() < own;
+    // What both say is one's in either order, so that equal results read alike.
+    let mut meetings = order;
+    meetings.sort_by_key(|meeting| &meeting.key);
+    let layers = || {
+        let numbered = (0_usize..).zip(meetings);
+        numbered.flat_map(|(at, meeting)| meeting.entry.layers.iter().map(move |layer| (at, layer)))
+    };
+    let mut by: BTreeMap<(usize, &str), Vec<String>> = BTreeMap::new();
+    for (key, leaf) in &result {
+        let says =
+            |(_, layer): &(usize, &Layer)| layer.content.get(key).is_some_and(|own| own.value == leaf.value);
+        let said = layers()
+            .find(says)
+            .map_or((0, leaf.base), |(at, layer)| (at, layer.base));
+        by.entry(said).or_default().push(format!("`{key}`"));
+    }
+    let parts = by.into_iter().filter_map(|((at, base), keys)| {
+        let meeting = meetings.get(at)?;
+        let of = match meeting.entry.layers.as_ref() {
+            [_] => meeting.key.clone(),
+            _ => format!(
+                "`{}` of {}",
+                base.trim_start_matches('/').replace('/', "."),
+                meeting.key
+            ),
+        };
+        Some(format!("{} of {of}", keys.join(", ")))
+    });
+    let above = is_above.then(|| "what less specific policies set".to_owned());
+    let parts: Vec<String> = parts.chain(above).collect();
+    Described {
+        text: if parts.is_empty() {
+            NOTHING.to_owned()
+        } else {
+            parts.join(" and ")
+        },
+        is_challenged,
+    }
 }

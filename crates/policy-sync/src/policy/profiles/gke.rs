@@ -2,7 +2,7 @@
 //!
 //! Owns: the profiles of `networking.gke.io`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
-use crate::policy::profile::{Profile, StatusShape, Wrappers};
+use crate::policy::profile::{Precedence, Profile, SameTarget, StatusShape, Wrappers};
 use crate::topology::Level;
 
 const GROUP: &str = "networking.gke.io";
@@ -33,6 +33,9 @@ pub(super) fn profiles() -> Vec<Profile> {
 fn kind(kind: &str, wrappers: Wrappers, status: StatusShape, end: Level) -> Profile {
     Profile {
         status,
-        ..Profile::direct(GROUP, kind).wrapped(wrappers, None).ends(&[end])
+        ..Profile::direct(GROUP, kind)
+            .wrapped(wrappers, None)
+            .same_target(SameTarget::Unknown, Precedence::EstablishedChallenger)
+            .ends(&[end])
     }
 }

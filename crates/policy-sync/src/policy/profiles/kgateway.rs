@@ -4,7 +4,7 @@
 //! Owns: the profiles of `gateway.kgateway.dev`. Flows in: nothing. Flows out: profiles. Must not know: objects.
 
 use crate::policy::profile::{
-    Inheritance, MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers,
+    Inheritance, ListKey, MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers,
 };
 use crate::topology::Level;
 
@@ -14,7 +14,7 @@ pub(super) fn profiles() -> Vec<Profile> {
     vec![
         Profile {
             // kgateway-dev/kgateway pkg/kgateway/extensions2/plugins/trafficpolicy/merge.go@22423a253df5e9977427bdda8d09454b36803b95
-            unit: MergeUnit::Fields(vec!["/rateLimit".to_owned()]),
+            unit: MergeUnit::Fields(owned(&["/rateLimit", "/compression"])),
             inheritance: Some(Inheritance {
                 annotation: "kgateway.dev/inherited-policy-priority".to_owned(),
                 deep: vec!["/transformation".to_owned()],
@@ -23,9 +23,31 @@ pub(super) fn profiles() -> Vec<Profile> {
             ..kind("TrafficPolicy", Level::Rule)
         },
         kind("HTTPListenerPolicy", Level::Listener),
-        kind("ListenerPolicy", Level::Listener),
-        kind("BackendConfigPolicy", Level::Backend),
+        Profile {
+            // Also within a port's own settings: kgateway-dev/kgateway pkg/kgateway/extensions2/plugins/listenerpolicy/merge.go@2c302a02413c89ac0a27032c4101c42dde7a206e
+            unit: MergeUnit::Fields(owned(&[
+                "/default",
+                "/default/httpSettings",
+                "/default/tcpSettings",
+                "/perPort/*/listener",
+                "/perPort/*/listener/httpSettings",
+                "/perPort/*/listener/tcpSettings",
+            ])),
+            list_keys: vec![ListKey {
+                pointer: "/perPort".to_owned(),
+                key: Some("port".to_owned()),
+                without: None,
+            }],
+            ..kind("ListenerPolicy", Level::Listener)
+        },
+        // 2.3 lets one after the other write over the cluster, in an order that nothing says; a later main merges their
+        // fields: kgateway-dev/kgateway pkg/kgateway/extensions2/plugins/backendconfigpolicy/merge.go@934d0c38d3c7d1a9418ae74cc766b6f6f3fa61f4
+        kind("BackendConfigPolicy", Level::Backend).same_target(SameTarget::Unknown, Precedence::OldestWins),
     ]
+}
+
+fn owned(pointers: &[&str]) -> Vec<String> {
+    pointers.iter().map(|pointer| (*pointer).to_owned()).collect()
 }
 
 /// Of several policies the fields at the top merge, on one level and from level to level.

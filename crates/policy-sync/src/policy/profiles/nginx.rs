@@ -49,18 +49,17 @@ pub(super) fn profiles() -> Vec<Profile> {
             list_keys: vec![all("/rateLimit/local/rules")],
             ..inherited("RateLimitPolicy", &limits)
         },
-        // Its controller refuses no second one.
         Profile {
             status: StatusShape::Ancestors,
-            ..inherited("WAFPolicy", &[])
+            ..unknown(inherited("WAFPolicy", &[]))
         },
-        inherited("PayloadProcessor", &[]),
+        unknown(inherited("PayloadProcessor", &[])),
         direct("ObservabilityPolicy", &["/tracing"], Level::Route),
         Profile {
             list_keys: vec![all("/snippets")],
             ..direct("SnippetsPolicy", &[], Level::Gateway)
         },
-        direct("ExternalLoadBalancer", &[], Level::Gateway),
+        unknown(direct("ExternalLoadBalancer", &[], Level::Gateway)),
         direct("UpstreamSettingsPolicy", &upstream, Level::Backend),
     ]
 }
@@ -72,6 +71,11 @@ fn all(pointer: &str) -> ListKey {
         key: None,
         without: None,
     }
+}
+
+/// The controller refuses no second policy, and nothing says what it makes of two.
+fn unknown(profile: Profile) -> Profile {
+    profile.same_target(SameTarget::Unknown, Precedence::OldestWins)
 }
 
 fn inherited(kind: &str, exclusive: &[&str]) -> Profile {

@@ -11,7 +11,8 @@ use super::super::any_order::{commute, holds_in_any_order};
 use super::super::beside_local::beside_local;
 use super::super::local_policies::LocalPolicies;
 use super::super::same_target::{SyncedSpec, resolve};
-use crate::diagnostic::{Code, Findings, Severity};
+use super::super::undecided::{Meeting, undecided};
+use crate::diagnostic::{Code, DocumentId, Findings, Place, Severity, SourceId};
 use crate::hub::{Hub, Objects, RowId as _};
 use crate::object::Object;
 use crate::policy::testing::{SMALL, Seen, hub, limit, object};
@@ -359,7 +360,6 @@ fn meant(there: &There, locals: &[Entry], challenger: &Content) -> BTreeMap<Arc<
 fn is_expressible(there: &There) -> bool {
     let over = |challenger: &Content| together(&there.profile, &there.hub, challenger);
     let foreign = foreign();
-    let weightless = content(vec![("when elsewhere".to_owned(), json!(1))], false);
     let alone = over(&Content::new());
     let values = |content: &Content| -> BTreeMap<Arc<str>, Value> {
         let leaves = content.iter();
@@ -372,9 +372,9 @@ fn is_expressible(there: &There) -> bool {
         both.extend(values(challenger));
         both
     };
-    let always = over(&foreign) == alone && over(&weightless) == alone;
-    let patches = over(&foreign) == beside(&foreign) && over(&weightless) == beside(&weightless);
-    let gives_way = over(&foreign) == values(&foreign) && over(&weightless) == alone;
+    let always = over(&foreign) == alone;
+    let patches = over(&foreign) == beside(&foreign);
+    let gives_way = over(&foreign) == values(&foreign);
     always || patches || gives_way
 }
 
@@ -398,9 +398,9 @@ fn content(leaves: Vec<(String, Value)>, essential: bool) -> Content {
     leaves.collect()
 }
 
-/// Settings of routes: none, foreign ones, none that count, and those of a policy of the kind.
+/// Settings of routes: of every small policy of the kind, and those of some more. A policy without any that count is none.
 fn challengers(kind: usize, drafts: &[Wrapper]) -> Vec<Content> {
-    let mut challengers = vec![Content::new(), foreign()];
+    let mut challengers = small(kind);
     for draft in drafts {
         let mut leaves = Vec::new();
         let settings = settings(kind, 20, draft, false);
@@ -413,16 +413,72 @@ fn challengers(kind: usize, drafts: &[Wrapper]) -> Vec<Content> {
             });
         }
         challengers.push(content(leaves, true));
-        if is_rules(kind) {
-            let when = if KINDS[kind].1 == "ShadePolicy" {
-                "when#"
-            } else {
-                "###_TOP_LEVEL_PREDICATES_###"
-            };
-            challengers.push(content(vec![(when.to_owned(), json!([20]))], false));
-        }
     }
     challengers
+}
+
+/// Nothing, something else, and each setting that a draft may have: alone, and of a kind of rules with conditions and with
+/// all others.
+fn small(kind: usize) -> Vec<Content> {
+    let one = |key: String| content(vec![(key, json!(30))], true);
+    let mut small = vec![Content::new(), foreign()];
+    if is_rules(kind) {
+        let when = match KINDS[kind].1 {
+            "ShadePolicy" => "when#",
+            _ => "###_TOP_LEVEL_PREDICATES_###",
+        };
+        let keys = (0..4).map(|key| format!("f{key}"));
+        small.extend(keys.clone().map(&one));
+        let mut all = foreign();
+        all.extend(keys.flat_map(one));
+        all.extend(content(vec![(when.to_owned(), json!([30]))], false));
+        small.push(all);
+        return small;
+    }
+    let below = [
+        "",
+        "/deep",
+        "/deep/deeper",
+        "/elsewhere",
+        "/deep/elsewhere",
+        "/deep/deeper/elsewhere",
+    ];
+    small.extend((0..4).flat_map(|key| below.map(|below| one(format!("/f{key}{below}")))));
+    small
+}
+
+/// Whether the policies of the hub come to the same in every order, whatever is above and below them.
+fn is_one_in_any_order(kind: usize, there: &There) -> bool {
+    let above = entry(vec![layer(
+        Side::Defaults,
+        MergeStrategy::Patch,
+        content(vec![("/above".to_owned(), json!(1))], true),
+    )]);
+    let strategies = match there.profile.dictates {
+        Dictates::Challenger => vec![MergeStrategy::Atomic, MergeStrategy::Patch],
+        Dictates::Established => vec![MergeStrategy::Atomic],
+    };
+    let is_one = |below: &[Entry]| {
+        let results = permutations(there.hub.len()).into_iter().map(|order| {
+            let entries: Vec<Entry> = order.iter().map(|at| there.hub[*at].clone()).collect();
+            let levels = [std::slice::from_ref(&above), &entries, below];
+            let merged = merge(&there.profile, &levels, &|_| "".into());
+            let leaves = merged.iter();
+            leaves
+                .map(|(key, leaf)| (Arc::clone(key), Value::clone(&leaf.value)))
+                .collect::<BTreeMap<_, _>>()
+        });
+        let results: Vec<_> = results.collect();
+        results.windows(2).all(|pair| pair[0] == pair[1])
+    };
+    small(kind).into_iter().all(|challenger| {
+        if challenger.is_empty() {
+            return is_one(&[]);
+        }
+        let mut strategies = strategies.iter();
+        strategies
+            .all(|strategy| is_one(&[entry(vec![layer(Side::Defaults, *strategy, challenger.clone())])]))
+    })
 }
 
 fn permutations(count: usize) -> Vec<Vec<usize>> {
@@ -462,8 +518,34 @@ fn check(kind: usize, there: &There, routes: &[Wrapper]) -> Result<(), TestCaseE
     Ok(())
 }
 
+/// What a note says of an order.
+fn told(note: &str) -> &str {
+    note.split_once(" is created first: ").unwrap().1
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(700))]
+
+    #[test]
+    fn two_policies_commute_unless_a_policy_above_or_below_can_tell_their_orders_apart_and_the_notes_do(
+        kind in 0_usize..KINDS.len(),
+        drafts in prop::collection::vec(draft(), 2),
+    ) {
+        let Some(there) = there(kind, &drafts, &[]) else { return Ok(()) };
+        let [one, other] = there.hub.as_slice() else { return Ok(()) };
+        let is_one = is_one_in_any_order(kind, &there);
+        prop_assert_eq!(commute(&there.profile, &there.hub), is_one);
+        prop_assert!(!is_one || !there.undecided);
+        let meeting = |key: &str, entry: &Entry| Meeting {
+            name: key.to_owned(),
+            key: key.to_owned(),
+            place: Place::value(DocumentId { source: SourceId(0), index: 0 }, String::new()),
+            entry: entry.clone(),
+        };
+        let finding = undecided(&there.profile, "it", &meeting("a", one), &meeting("b", other));
+        let notes: Vec<String> = finding.notes.into_iter().map(String::from).collect();
+        prop_assert_eq!(told(&notes[0]) == told(&notes[1]), is_one, "{:?}", notes);
+    }
 
     #[test]
     fn what_is_shipped_has_the_meaning_of_the_hub_in_any_order_of_creation_or_is_undecided(
@@ -482,6 +564,10 @@ proptest! {
             // Where the oldest wins one object says it all.
             prop_assert!(there.profile.precedence == Precedence::EstablishedChallenger);
             prop_assert!(!is_rules(kind) || !is_expressible(&there));
+            prop_assert!(!is_one_in_any_order(kind, &there), "the outcomes are one");
+            let notes = there.said.iter().filter(|finding| finding.code == Code::POLICY_UNDECIDED);
+            let notes: Vec<String> = notes.flat_map(|finding| finding.notes.clone()).map(String::from).collect();
+            prop_assert!(told(&notes[0]) != told(&notes[1]), "{notes:?}");
             return Ok(());
         }
         // Beside local policies whatever is left commutes.
@@ -530,6 +616,7 @@ fn with_entries<T>(settings: &[&str], look: impl FnOnce(&Profile, &[Entry]) -> T
 const ONE: &str = "defaults: {strategy: merge, limits: {a: {rates: [{limit: 1, window: 1s}]}}}";
 const OTHER: &str = "defaults: {strategy: merge, limits: {b: {rates: [{limit: 1, window: 1s}]}}}";
 const AGAINST: &str = "defaults: {strategy: merge, limits: {a: {rates: [{limit: 9, window: 1s}]}}}";
+const OVER: &str = "overrides: {strategy: merge, limits: {a: {rates: [{limit: 1, window: 1s}]}}}";
 const ATOMIC: &str = "limits: {c: {rates: [{limit: 1, window: 1s}]}}";
 
 #[test]
@@ -540,12 +627,11 @@ fn two_policies_commute_unless_the_younger_one_would_change_the_result() {
         (ONE, AGAINST, false),
         (ATOMIC, ATOMIC, true),
         (ATOMIC, ONE, false),
+        (OVER, "limits: {a: {rates: [{limit: 9, window: 1s}]}}", true),
+        (OVER, ATOMIC, false),
     ] {
         with_entries(&[one, other], |profile, entries| {
-            let [one, other] = entries else {
-                panic!("{entries:?}")
-            };
-            assert_eq!(commute(profile, one, other), expected, "{one:?} {other:?}");
+            assert_eq!(commute(profile, entries), expected, "{entries:?}");
         });
     }
 }

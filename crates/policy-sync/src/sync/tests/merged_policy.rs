@@ -120,15 +120,17 @@ fn only_what_an_author_wrote_is_shipped_and_as_it_is_written() {
 }
 
 #[test]
-fn policies_that_come_to_the_same_alone_and_not_below_others_do_not_commute() {
+fn policies_commute_unless_a_policy_with_settings_could_tell_their_orders_apart() {
     let profiles = Profiles::built_in();
     let profile = profiles.get(&GroupKind::new("kuadrant.io", "RateLimitPolicy"))[0].as_ref();
     let whole = json!({"defaults": {"limits": {"l": {}}}});
-    let patch = json!({"defaults": {"strategy": "merge", "limits": {"l": {}}}});
-    let commutes = |one: &Value, other: &Value| {
-        let both = entries(profile, &[one.clone(), other.clone()]);
-        commute(profile, &both[0], &both[1])
-    };
-    assert!(!commutes(&whole, &patch));
-    assert!(commutes(&patch, &patch));
+    let patch = |limit: &str| json!({"defaults": {"strategy": "merge", "limits": {limit: {}}}});
+    let commutes =
+        |one: &Value, other: &Value| commute(profile, &entries(profile, &[one.clone(), other.clone()]));
+    assert!(!commutes(&whole, &patch("k")));
+    assert!(
+        commutes(&whole, &patch("l")),
+        "below conditions alone there is a difference"
+    );
+    assert!(commutes(&patch("k"), &patch("l")));
 }

@@ -454,6 +454,134 @@ fn of_a_kind_that_adds_up_all_are_shipped() {
     assert!(decided[0].withheld.is_empty());
 }
 
+/// A policy on the Gateway, of a kind that names its targets in a list.
+fn in_list(kind: &str, name: &str, settings: &str) -> String {
+    format!(
+        "---\napiVersion: {kind}\nmetadata: {{name: {name}, namespace: infra}}\n\
+         spec: {{targetRefs: [{{group: gateway.networking.k8s.io, {GW}}}], {settings}}}\n"
+    )
+}
+
+#[test]
+fn of_a_kind_whose_result_nobody_knows_both_are_shipped_with_a_warning() {
+    const WAF: &str = "gateway.nginx.org/v1alpha1\nkind: WAFPolicy";
+    const GCP: &str = "networking.gke.io/v1\nkind: GCPTrafficExtension";
+    for (kind, one, other) in [
+        (WAF, "x: 1", "x: 2"),
+        (WAF, "x: 1", "y: 2"),
+        (GCP, "x: 1", "x: 2"),
+    ] {
+        let hub = hub(
+            &(SMALL.to_owned() + &in_list(kind, "a", one) + &in_list(kind, "b", other)),
+            &[],
+        );
+        let seen = Seen::hub(&hub);
+        let decided = decisions(&seen, &hub, None);
+        assert_eq!(
+            (decided[0].synced.len(), decided[0].withheld.len()),
+            (2, 0),
+            "{kind} {other}"
+        );
+        let said = seen.said();
+        let about_both = said.iter().filter(|said| said.starts_with("policy/"));
+        let about_both: Vec<&str> = about_both.map(|said| said.split(' ').next().unwrap()).collect();
+        assert_eq!(about_both, ["policy/same-target"], "{said:?}");
+    }
+}
+
+#[test]
+fn of_kgateways_policies_each_unit_that_its_controller_merges_is_shipped() {
+    const TRAFFIC: &str = "gateway.kgateway.dev/v1alpha1\nkind: TrafficPolicy";
+    const LISTENER: &str = "gateway.kgateway.dev/v1alpha1\nkind: ListenerPolicy";
+    for (kind, one, other, merged) in [
+        (
+            TRAFFIC,
+            "compression: {responseCompression: {}}",
+            "compression: {requestDecompression: {}, responseCompression: {disable: {}}}",
+            json!({"compression": {"responseCompression": {}, "requestDecompression": {}}}),
+        ),
+        (
+            LISTENER,
+            "default: {proxyProtocol: {}, httpSettings: {xffNumTrustedHops: 2}}",
+            "default: {httpSettings: {streamIdleTimeout: 30s, xffNumTrustedHops: 3}}",
+            json!({"default": {"proxyProtocol": {}, "httpSettings": {"xffNumTrustedHops": 2, "streamIdleTimeout": "30s"}}}),
+        ),
+        (
+            LISTENER,
+            "perPort: [{port: 443, listener: {}}, {port: 80, listener: {httpSettings: {acceptHttp10: true}}}]",
+            "perPort: [{port: 80, listener: {proxyProtocol: {}, httpSettings: {acceptHttp10: false, idleTimeout: 1s}}}]",
+            json!({"perPort": [
+                {"port": 80, "listener": {"proxyProtocol": {}, "httpSettings": {"acceptHttp10": true, "idleTimeout": "1s"}}},
+                {"port": 443, "listener": {}},
+            ]}),
+        ),
+    ] {
+        let text = in_list(kind, "a", one) + &in_list(kind, "b", other);
+        assert_eq!(specs(&text), [("infra/a".to_owned(), merged)], "{one}");
+    }
+}
+
+#[test]
+fn a_policy_that_kgateway_refuses_is_shipped_as_its_routes_answer_with_an_error() {
+    const TRAFFIC: &str = "gateway.kgateway.dev/v1alpha1\nkind: TrafficPolicy";
+    let extension = "---\napiVersion: gateway.kgateway.dev/v1alpha1\nkind: GatewayExtension\n\
+         metadata: {name: auth, namespace: infra}\n\
+         spec: {extAuth: {grpcService: {backendRef: {name: auth, namespace: edge, port: 80}}}}\n";
+    let grant = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: ReferenceGrant\nmetadata: {name: g, namespace: edge}\n\
+         spec: {from: [{group: gateway.kgateway.dev, kind: GatewayExtension, namespace: infra}], to: [{group: \"\", kind: Service}]}\n";
+    let refused = |settings: &str, more: &str| {
+        let text = SMALL.to_owned()
+            + &in_list(TRAFFIC, "a", settings)
+            + &in_list(TRAFFIC, "b", "cors: {}, buffer: {}")
+            + more;
+        let hub = hub(&text, &[]);
+        let seen = Seen::hub(&hub);
+        let said = seen.said();
+        let refusals = said.iter().filter(|said| said.contains("kgateway refuses"));
+        let refusals: Vec<String> = refusals.cloned().collect();
+        assert_eq!(
+            decisions(&seen, &hub, None)[0].synced.len(),
+            1 + refusals.len(),
+            "{said:?}"
+        );
+        refusals
+    };
+    let template =
+        |value: &str| format!("transformation: {{request: {{set: [{{name: x, value: '{value}'}}]}}}}");
+    assert_eq!(
+        refused(&template("{{ a }"), ""),
+        [
+            "policy/invalid kgateway refuses TrafficPolicy infra/a on Gateway infra/gw: a template does not parse: `{{` \
+             without `}}`"
+        ]
+    );
+    assert!(refused(&template("{{ a }}"), "").is_empty());
+    let named = "extAuth: {extensionRef: {name: auth}}";
+    assert!(
+        refused(named, "").is_empty(),
+        "the extension may be on the cluster"
+    );
+    assert!(refused(named, &(extension.to_owned() + grant)).is_empty());
+    assert_eq!(
+        refused(named, extension),
+        [
+            "policy/invalid kgateway refuses TrafficPolicy infra/a on Gateway infra/gw: missing reference grant: \
+             GatewayExtension infra/auth has a backend in namespace edge"
+        ]
+    );
+}
+
+#[test]
+fn atomic_defaults_all_of_whose_settings_are_overridden_make_no_difference() {
+    let over = format!("overrides: {{strategy: merge, limits: {{k: {}}}}}", rate(1));
+    let bare = format!("limits: {{k: {}}}", rate(2));
+    let shipped = json!({"overrides": {"strategy": "merge", "limits": {"k": {"rates": [{"limit": 1, "window": "1s"}]}}}});
+    for (one, other, name) in [(&over, &bare, "infra/a"), (&bare, &over, "infra/b")] {
+        let text = limit("a", GW, one) + &limit("b", GW, other);
+        assert_eq!(specs(&text), [(name.to_owned(), shipped.clone())]);
+    }
+}
+
 #[test]
 fn an_undescribed_inherited_kind_merges_and_the_oldest_gives_its_name() {
     let on = |name: &str, settings: &str| {

@@ -65,9 +65,9 @@ fn both_orders_are_told_with_what_more_specific_policies_have_to_do_with_it() {
         ),
         (
             &bare,
-            &bare,
-            "`l` of infra/a where no more specific policy sets anything, otherwise only what it sets",
+            &json!({"limits": {"l": {"rates": []}}}),
             "`l` of infra/b where no more specific policy sets anything, otherwise only what it sets",
+            "`l` of infra/a where no more specific policy sets anything, otherwise only what it sets",
         ),
         (
             &over,
@@ -79,7 +79,7 @@ fn both_orders_are_told_with_what_more_specific_policies_have_to_do_with_it() {
             &whole,
             &merging,
             "`x` of infra/a, regardless of what more specific policies set",
-            "`k` of infra/b and `x` of infra/a, regardless of what more specific policies set",
+            "`x` of infra/a and `k` of infra/b, regardless of what more specific policies set",
         ),
         (
             &over,
@@ -166,14 +166,14 @@ fn policies_that_add_up_disagree_about_a_setting_that_is_not_the_same_in_both() 
 
 #[test]
 fn two_policies_that_add_up_and_disagree_are_undecided_and_otherwise_both_are_shipped() {
-    let waf = |name: &str, more: &str| {
+    let proxy = |name: &str, more: &str| {
         format!(
-            "---\napiVersion: gateway.nginx.org/v1alpha1\nkind: WAFPolicy\nmetadata: {{name: {name}, namespace: infra}}\n\
-             spec: {{targetRefs: [{{group: gateway.networking.k8s.io, kind: Gateway, name: gw}}], type: HTTP, {more}}}\n"
+            "---\napiVersion: gateway.nginx.org/v1alpha1\nkind: ProxySettingsPolicy\nmetadata: {{name: {name}, namespace: infra}}\n\
+             spec: {{targetRefs: [{{group: gateway.networking.k8s.io, kind: Gateway, name: gw}}], {more}}}\n"
         )
     };
     let said = |one: &str, other: &str| {
-        let hub = hub(&(SMALL.to_owned() + &waf("a", one) + &waf("b", other)), &[]);
+        let hub = hub(&(SMALL.to_owned() + &proxy("a", one) + &proxy("b", other)), &[]);
         let seen = Seen::hub(&hub);
         let (kind, _) = seen.attachments.kinds.iter().next().unwrap();
         let gateway = Node::Gateway(seen.attachments.topology.gateways.ids().next().unwrap());
