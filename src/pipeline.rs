@@ -42,6 +42,7 @@ mod deleted;
 mod page;
 
 mod variables;
+mod withdrawn;
 
 // Other ways to name the input, the schemas, and the files to begin with.
 pub mod argocd;
@@ -62,4 +63,4 @@ pub use request::Request;
 pub use schemas::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text};
 #[cfg(feature = "git")]
 pub use staged::InIndex;
-pub use stages::{Before, EmptyResult, PruneOptions, Rendered, check, lost_rights};
+pub use stages::{Before, EmptyResult, PruneOptions, Rendered, check, lost_by_replacing};

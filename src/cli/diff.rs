@@ -21,11 +21,11 @@ use spokewright::output::{self, Earlier};
 use spokewright::pipeline::{self, Before, Budget, EmptyResult, Loaded, Request};
 use spokewright::progress::Stage;
 use spokewright::report::diff::{
-    self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Look, Side, Titles, Unreadable, Which,
+    self, BothSides, DiffReport, EffectiveChange, Look, Side, Titles, Unreadable, Which,
 };
 use spokewright::source::{RootRelative, Sources};
 
-use base::{Base, BaseOptions, Evaluated, GROUP_OF_BASES, Input, judge_base};
+use base::{Base, BaseOptions, Evaluated, GROUP_OF_BASES, Input, changes, judge_base};
 use budget::BudgetOptions;
 use stop::Stop;
 use without::remove;
@@ -158,7 +158,8 @@ impl Diff {
         // The repository of a revision stays in this thread.
         let (new, base) = std::thread::scope(|scope| {
             let new = scope.spawn(|| kept(Evaluated::new(new, empty)));
-            let base = kept(Evaluated::of_base(input.load(request)));
+            // What is wrong with it is over: that nothing comes out of it is no error.
+            let base = kept(Evaluated::new(input.load(request), EmptyResult::Allowed));
             (
                 new.join()
                     .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
@@ -170,10 +171,7 @@ impl Diff {
         judge_base(&input, &base, self.options.speech)?;
         let layout = base.rendered.layout(&base.loaded);
         let before = Before::Rendered(&layout);
-        let (changes, lost) = rayon::join(
-            || EffectiveSettings::changes(&base.effective, &new.effective),
-            || lost_rights(&new, &before),
-        );
+        let (changes, lost) = rayon::join(|| changes(&base, &new), || lost(&new, &before));
         let (old_sources, new_sources) = (&base.loaded.sources, &new.loaded.sources);
         let relative = [new_sources.root_relative(), old_sources.root_relative()];
         let [new_texts, old_texts] = [
@@ -186,7 +184,7 @@ impl Diff {
             &new.loaded,
             self.titles(input.title()),
             (&old, &Side::of_plan(&new.rendered.plan)),
-            changes,
+            (changes, &lost),
             &BothSides::new(
                 (new_texts, new_sources.files().len()),
                 (old_texts, old_sources.files().len()),
@@ -195,7 +193,7 @@ impl Diff {
             self.budget
                 .of(new.loaded.config.budget.and(base.loaded.config.budget)),
         )?;
-        Ok(self.with_lost_rights(status, &new, || lost))
+        Ok(self.with_lost(status, &new, &lost))
     }
 
     fn against_tree(&self, request: &Request, path: &Path) -> Result<Status, Stop> {
@@ -214,6 +212,9 @@ impl Diff {
         };
         let mut old = Side::of_tree(&files, &side);
         old.retain_clusters(|cluster| new.loaded.admits(cluster));
+        // It could be read a moment ago.
+        let before = Earlier::open(path, None).ok();
+        let lost = before.map_or_else(Findings::new, |before| lost(&new, &Before::Tree(&before)));
         let (nothing, sources) = (Sources::default(), &new.loaded.sources);
         let relative = sources.root_relative();
         let texts = self.locate(sources, &relative);
@@ -221,31 +222,26 @@ impl Diff {
             &new.loaded,
             self.titles(path.display().to_string()),
             (&old, &side),
-            Vec::new(),
+            (Vec::new(), &lost),
             &BothSides::new((texts, sources.files().len()), (&nothing, 0)),
             self.budget
                 .of_tree(new.loaded.config.budget, self.options.speech)?,
         )?;
-        // It could be read a moment ago.
-        let before = Earlier::open(path, None).ok();
-        let lost = || before.map_or_else(Findings::new, |before| lost_rights(&new, &Before::Tree(&before)));
-        Ok(self.with_lost_rights(status, &new, lost))
+        Ok(self.with_lost(status, &new, &lost))
     }
 
-    /// Says which rights go before the objects that they are for: `render` over this base would refuse that.
-    fn with_lost_rights(
-        &self,
-        (status, over): (Status, Findings),
-        new: &Evaluated,
-        lost: impl FnOnce() -> Findings,
-    ) -> Status {
-        let mut of_rights = Findings::new();
-        if status != Status::Done {
-            of_rights = lost();
-            show::findings(&of_rights, &new.loaded.sources, self.options.speech);
+    /// Says which rights go before the objects that they are for: `render` over this base would refuse that. The report
+    /// has the objects that leave all clusters.
+    fn with_lost(&self, (status, over): (Status, Findings), new: &Evaluated, lost: &Findings) -> Status {
+        if status == Status::Done {
+            self.also(&new.findings, [over], &new.loaded.sources);
+            return status;
         }
-        self.also(&new.findings, [over, of_rights.clone()], &new.loaded.sources);
-        match Status::of(&of_rights) {
+        let mut of_rights = lost.clone();
+        of_rights.retain(|finding| finding.code == Code::RBAC_NARROWED);
+        show::findings(&of_rights, &new.loaded.sources, self.options.speech);
+        self.also(&new.findings, [over, lost.clone()], &new.loaded.sources);
+        match Status::of(lost) {
             Status::Done => status,
             worse => worse,
         }
@@ -287,7 +283,7 @@ impl Diff {
         let mut loaded = self.options.read(request).map_err(Stop::Failed)?;
         let title = remove(&mut loaded, object)?;
         let without = Evaluated::new(loaded, EmptyResult::Allowed);
-        let changes = EffectiveSettings::changes(&with.effective, &without.effective);
+        let changes = changes(&with, &without);
         let titles = Titles {
             command: self.command("--without", object),
             old: self.options.state().to_owned(),
@@ -306,7 +302,14 @@ impl Diff {
         );
         let locate = BothSides::new(texts, texts);
         // Nobody is about to merge it.
-        let (status, _) = self.report(loaded, titles, (&old, &new), changes, &locate, Budget::default())?;
+        let (status, _) = self.report(
+            loaded,
+            titles,
+            (&old, &new),
+            (changes, &Findings::new()),
+            &locate,
+            Budget::default(),
+        )?;
         self.also(&without.findings, [], &loaded.sources);
         // What would be wrong without it is part of the answer.
         if without.findings.has_errors() {
@@ -356,7 +359,7 @@ impl Diff {
         loaded: &Loaded,
         titles: Titles,
         (old, new): (&Side<'_>, &Side<'_>),
-        effective_changes: Vec<EffectiveChange>,
+        (effective_changes, lost): (Vec<EffectiveChange>, &Findings),
         locate: &BothSides<'_>,
         budget: Budget,
     ) -> Result<(Status, Findings), Stop> {
@@ -373,6 +376,11 @@ impl Diff {
             }
         };
         let mut report = DiffReport::new(titles, comparison, effective_changes);
+        let withdrawn = lost
+            .iter()
+            .filter(|finding| finding.code == Code::OUTPUT_WITHDRAWN);
+        let withdrawn = withdrawn.filter(|finding| finding.suppressed().is_none());
+        report.withdrawn = withdrawn.map(|finding| finding.message.to_string()).collect();
         report.exceeded = diff::exceeded(budget, &report, &self.budget.allowed());
         let over = diff::over_budget(&report.exceeded);
         self.print(loaded, &report, locate).map_err(Stop::Failed)?;
@@ -434,9 +442,10 @@ impl Diff {
     }
 }
 
-/// The rights that `render` over a base would refuse to remove; none if it cannot be read, which has been reported.
-fn lost_rights(new: &Evaluated, before: &Before<'_>) -> Findings {
-    pipeline::lost_rights(&new.loaded, &new.rendered, before).unwrap_or_default()
+/// What `render` over a base would refuse, and what it would take off all clusters; nothing if the base cannot be read,
+/// which has been reported.
+fn lost(new: &Evaluated, before: &Before<'_>) -> Findings {
+    pipeline::lost_by_replacing(&new.loaded, &new.rendered, before, &new.findings).unwrap_or_default()
 }
 
 fn unreadable(titles: &Titles, error: &Unreadable) -> Finding {

@@ -190,7 +190,7 @@ impl PageCommand {
             }
             Base::Input(input) => {
                 let input = input.after(read);
-                let base = Evaluated::of_base(input.load(request));
+                let base = Evaluated::new(input.load(request), EmptyResult::Allowed);
                 judge_base(&input, &base, self.options.speech)?;
                 Ok(OldSide::Input(Box::new(base)))
             }
@@ -207,16 +207,11 @@ impl PageCommand {
         let (mut side, changes) = match old {
             OldSide::Tree(files) => (Side::of_tree(files, new), Some(Vec::new())),
             OldSide::Input(base) => {
-                let is_whole = |findings: &Findings| {
-                    let mut all = findings.iter();
-                    all.all(|finding| finding.code != Code::POLICY_TOO_MANY_PATHS)
-                };
-                let compare = || {
+                let changes = base.effective.as_ref().and_then(|base| {
                     let settings = EffectiveSettings::new(view, |cluster| loaded.admits(cluster));
-                    EffectiveSettings::changes(&base.effective, &settings)
-                };
-                let is_small = is_whole(&base.findings) && view.too_much_to_list().is_none();
-                (Side::of_plan(&base.rendered.plan), is_small.then(compare))
+                    Some(EffectiveSettings::changes(base, &settings.ok()?))
+                });
+                (Side::of_plan(&base.rendered.plan), changes)
             }
         };
         side.retain_clusters(|cluster| loaded.admits(cluster));

@@ -197,12 +197,13 @@ impl Render {
         } else {
             Vec::new()
         };
-        let compare_rights = || {
+        let compare_earlier = || {
             if let Some(earlier) = &earlier {
-                let _ = analysis.compare_rights(layout, &Before::Tree(earlier), &mut findings);
+                let before = Before::Tree(earlier);
+                let _ = analysis.compare_earlier((rendered, layout), &before, &mut findings);
             }
         };
-        let (unused, ()) = rayon::join(|| show::unused(loaded, self.options.speech), compare_rights);
+        let (unused, ()) = rayon::join(|| show::unused(loaded, self.options.speech), compare_earlier);
         if self.report.is_some() && !findings.has_errors() {
             findings.extend(RenderReport::too_many_to_list(&rendered.plan));
         }

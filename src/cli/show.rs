@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 
 use spokewright::diagnostic::{
-    Findings, Format, Human, Locate, Severity, counted, first_items, json_text, shell_path, whole_line,
-    wrapped_hanging,
+    Code, Finding, Findings, Format, Human, Locate, Severity, counted, first_items, json_text, shell_path,
+    whole_line, wrapped_hanging,
 };
 use spokewright::pipeline::Loaded;
 use spokewright::{Object, Objects, PassedOver};
@@ -256,6 +256,15 @@ pub(crate) fn write_findings(
         MessageFormat::Github => Format::Github,
         MessageFormat::Junit => Format::Junit,
     };
+    // What a command takes off all clusters comes first, wherever it stands.
+    let is_first = |finding: &Finding| finding.code == Code::OUTPUT_WITHDRAWN;
+    if matches!(format, Format::Human(_)) && findings.iter().any(|finding| is_first(finding)) {
+        let [mut first, mut rest] = [findings.clone(), findings.clone()];
+        first.retain(is_first);
+        rest.retain(|finding| !is_first(finding));
+        format.write(&first, locate, out)?;
+        return format.write(&rest, locate, out);
+    }
     format.write(findings, locate, out)
 }
 

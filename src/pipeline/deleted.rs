@@ -56,7 +56,7 @@ pub(super) fn if_deleted(analysis: &Analysis<'_>, view: &PolicyView<'_>) -> Hash
         left = rest.unwrap_or_default();
         rest.is_some()
     });
-    let found: Vec<Vec<(String, Vec<Without>)>> = parallel::map(&parts, |part| {
+    let found: Vec<Vec<Option<(String, Vec<Without>)>>> = parallel::map(&parts, |part| {
         let narrow = narrowed(analysis, view, part);
         let alike = alike(view, part);
         let placed = Arc::new(
@@ -69,11 +69,12 @@ pub(super) fn if_deleted(analysis: &Analysis<'_>, view: &PolicyView<'_>) -> Hash
         parallel::map(&part.policies, |policy| {
             let without = Some(hub.policy(*policy).object.identity());
             let after = settings(&analysis.again(Arc::clone(&placed), without));
-            let changes = EffectiveSettings::changes(&before, &after);
-            (hub.locator(*policy).to_string(), grouped(&changes, &alike))
+            let changes = EffectiveSettings::changes(before.as_ref()?, &after?);
+            Some((hub.locator(*policy).to_string(), grouped(&changes, &alike)))
         })
     });
-    let mut changes: HashMap<String, Vec<Without>> = found.into_iter().flatten().collect();
+    let found = found.into_iter().flatten().flatten();
+    let mut changes: HashMap<String, Vec<Without>> = found.collect();
     // A policy on no path makes no difference.
     for (policy, _) in hub.policies.iter() {
         if starts_of(view, policy).is_empty() {
@@ -154,9 +155,9 @@ fn grouped(changes: &[EffectiveChange], alike: &Alike<'_>) -> Vec<Without> {
     all
 }
 
-fn settings(analysis: &Analysis<'_>) -> EffectiveSettings {
+fn settings(analysis: &Analysis<'_>) -> Option<EffectiveSettings> {
     let spokes = analysis.spokes();
-    EffectiveSettings::with_hub(&analysis.evaluate(&spokes, &mut Findings::new()))
+    EffectiveSettings::with_hub(&analysis.evaluate(&spokes, &mut Findings::new())).ok()
 }
 
 fn starts_of(view: &PolicyView<'_>, policy: PolicyId) -> BTreeSet<Start> {

@@ -13,15 +13,15 @@ use super::placed::Placed;
 use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};
 use crate::api::rules;
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Severity, SourceId};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::{Ages, Object};
 use crate::outcome::SpokeView;
 use crate::parallel;
 use crate::placing::Clusters;
 use crate::policy::{
-    Attachments, ClusterSet, EffectivePolicies, Fates, KeptAway, MOST_PATHS, MOST_SETTINGS, Options,
-    PathBudget, PolicyId, Profiles, learn_targets, outcomes, report_nonconforming_kinds,
+    Attachments, ClusterSet, EffectivePolicies, Fates, KeptAway, Options, PathBudget, PolicyId, Profiles,
+    learn_targets, outcomes, report_nonconforming_kinds,
 };
 use crate::progress::Stage;
 use crate::report::PolicyView;
@@ -363,8 +363,8 @@ pub(super) fn evaluate<'a>(
         .iter()
         .map(|spoke| (spoke.clusters, &spoke.attachments.topology));
     report_outdone_listeners(topologies, findings);
-    if budget.is_exceeded() {
-        findings.push(too_many_paths());
+    if let Some(too_many_paths) = budget.exceeded() {
+        findings.push(too_many_paths);
         hub.clear();
         spokes.clear();
     }
@@ -408,15 +408,6 @@ pub(super) fn report_outcomes(view: &PolicyView<'_>, loaded: &Loaded, findings: 
     if !so_far.any(is_wrong) {
         outcomes(view.hub, &view.fates, view.cluster, findings);
     }
-}
-
-fn too_many_paths() -> Finding {
-    let message = format!(
-        "policies apply to more than {MOST_PATHS} paths, or have more than {MOST_SETTINGS} settings on the paths that differ, so effective policies are not reported"
-    );
-    Finding::new(Code::POLICY_TOO_MANY_PATHS, Place::Run, message)
-        .note("a path leads from a Gateway through a listener and a route to a rule or a backend, on clusters that are alike")
-        .help("name the listener in `parentRefs` (`sectionName`), or look at fewer clusters: `--cluster NAME`")
 }
 
 /// Where each policy is kept from, before anything is shipped.

@@ -11,6 +11,7 @@ use super::analysis::{Analysis, Received, Spokes};
 use super::loaded::Loaded;
 use super::nothing::report_nothing_rendered;
 use super::placed::Placed;
+use super::withdrawn::withdrawn;
 use crate::api::config::Secrets;
 use crate::api::crd::{self, Crd};
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, WorkValidation};
@@ -126,19 +127,24 @@ impl Analysis<'_> {
         (plan(self, received, (empty, contents), findings), spokes)
     }
 
-    /// Finds the rights of clusters that would disappear before the objects that they are for, if `layout` replaces the
-    /// earlier rendering. For a part of the fleet, only that part is compared. Nothing is compared if an error
-    /// among the `findings` may leave something out, or if the output is a stream, which replaces nothing.
+    /// Finds what would go unnoticed if `layout`, the files of `rendered`, replaces the earlier rendering: rights that
+    /// disappear before the objects that they are for, and objects that leave all clusters and not the input. For a part
+    /// of the fleet, only that part is compared. Nothing is compared if an error among the `findings` may leave something
+    /// out, or if the output is a stream, which replaces nothing.
     ///
     /// # Errors
     /// When an output tree, or a file in it, cannot be read: then it cannot be written either.
-    pub fn compare_rights(
+    pub fn compare_earlier(
         &self,
-        layout: &Layout<'_>,
+        (rendered, layout): (&Rendered, &Layout<'_>),
         before: &Before<'_>,
         findings: &mut Findings,
     ) -> Result<(), OutputError> {
-        self.placed.compare_rights(layout, before, findings)
+        let lost = self
+            .placed
+            .compare_earlier((rendered, layout), before, findings)?;
+        findings.extend(lost);
+        Ok(())
     }
 
     /// Predicts the status of every Gateway.
@@ -213,15 +219,15 @@ impl Analysis<'_> {
 }
 
 impl Placed<'_> {
-    fn compare_rights(
+    fn compare_earlier(
         &self,
-        layout: &Layout<'_>,
+        (rendered, layout): (&Rendered, &Layout<'_>),
         before: &Before<'_>,
-        findings: &mut Findings,
-    ) -> Result<(), OutputError> {
+        said: &Findings,
+    ) -> Result<Vec<Finding>, OutputError> {
         let paths = before.paths();
-        if paths.is_empty() || self.loaded.is_stream || self.loaded.is_stopped_by(findings) {
-            return Ok(());
+        if paths.is_empty() || self.loaded.is_stream || self.loaded.is_stopped_by(said) {
+            return Ok(Vec::new());
         }
         let narrowing = render::Narrowing {
             hub: &self.loaded.hub,
@@ -230,29 +236,33 @@ impl Placed<'_> {
             paths,
             text: &|path| before.replaced(layout, path),
         };
-        findings.extend(render::narrowed(layout.plan(), &narrowing)?);
-        Ok(())
+        let mut lost = render::narrowed(layout.plan(), &narrowing)?;
+        let said = [said, &self.loaded.findings];
+        let objects = render::withdrawn(layout.plan(), &narrowing)?.into_iter();
+        lost.extend(objects.map(|object| withdrawn(object, self, &rendered.withheld, &said)));
+        Ok(lost)
     }
 }
 
-/// The rights that clusters would lose before the objects that they are for, of an input whose other findings have been
-/// shown.
+/// The same of an input whose other findings, which were shown, are `said`.
 ///
 /// # Errors
-/// As of [`Analysis::compare_rights`].
-pub fn lost_rights(
+/// As of [`Analysis::compare_earlier`].
+pub fn lost_by_replacing(
     loaded: &Loaded,
     rendered: &Rendered,
     before: &Before<'_>,
+    said: &Findings,
 ) -> Result<Findings, OutputError> {
-    let mut findings = Findings::new();
     let placed = Placed::new(loaded, &mut Findings::new());
-    placed.compare_rights(&rendered.layout(loaded), before, &mut findings)?;
+    let lost = placed.compare_earlier((rendered, &rendered.layout(loaded)), before, said)?;
+    let mut findings = Findings::new();
+    findings.extend(lost);
     if !findings.is_empty() {
         loaded.finish(&mut findings);
     }
     // What loading found has been shown.
-    findings.retain(|finding| finding.code == Code::RBAC_NARROWED);
+    findings.retain(|finding| [Code::RBAC_NARROWED, Code::OUTPUT_WITHDRAWN].contains(&finding.code));
     Ok(findings)
 }
 
@@ -448,7 +458,8 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
     analysis.policies(&spokes, findings);
     findings.extend(unknown_spokes(loaded, &rendered));
     if let Some(earlier) = earlier {
-        let _ = analysis.compare_rights(&rendered.layout(loaded), &Before::Tree(&earlier), findings);
+        let layout = rendered.layout(loaded);
+        let _ = analysis.compare_earlier((&rendered, &layout), &Before::Tree(&earlier), findings);
     }
     findings.extend(loaded.unused_suppressions(findings));
 }

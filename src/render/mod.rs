@@ -36,6 +36,7 @@ mod plan;
 mod replica_sets;
 
 mod narrowed;
+mod withdrawn;
 
 mod hub_objects;
 
@@ -69,4 +70,5 @@ pub use plan::{ManifestSummary, Plan, ReplicaSet, Work, WorkId};
 pub(crate) use policy_conditions::policy_conditions;
 pub(crate) use rbac::is_agents_own;
 pub use selection::{ClusterNames, ClusterNamesError, Selection, Shard, ShardError};
+pub(crate) use withdrawn::withdrawn;
 pub use work::WorkText;

@@ -46,22 +46,22 @@ pub(crate) struct Narrowing<'a> {
 
 /// The contents of a file of an earlier rendering.
 #[derive(Debug, Default)]
-struct Shipped {
+pub(super) struct Shipped {
     /// The Placements, by namespace and name, whose clusters got it; none for the work of one cluster.
     placements: Vec<(String, String)>,
     /// The hub object that it was made for, as `namespace/name`.
     parent: Option<String>,
-    objects: Vec<ShippedObject>,
+    pub(super) objects: Vec<ShippedObject>,
     /// The kinds that it let the agent delete.
     rights: Rights,
 }
 
 #[derive(Debug)]
-struct ShippedObject {
-    group: String,
+pub(super) struct ShippedObject {
+    pub(super) group: String,
     kind: String,
     /// As people name it.
-    key: String,
+    pub(super) key: String,
 }
 
 /// The objects of one class that would stay behind.
@@ -262,7 +262,7 @@ fn is_rbac(path: &str) -> bool {
 }
 
 /// Reads a work or a set; what is neither shipped nothing.
-fn shipped(text: &str) -> Shipped {
+pub(super) fn shipped(text: &str) -> Shipped {
     let Ok(value) = kube_yaml::read_document(text, &kube_yaml::Limits::default()) else {
         return Shipped::default();
     };

@@ -488,8 +488,11 @@ struct OnPath<'s> {
 
 /// What each path would lose or get instead; paths with equal changes on the same clusters together.
 fn if_deleted(view: &PolicyView<'_>, without: &PolicyView<'_>) -> Vec<ChangePart> {
-    let settings = |view: &PolicyView<'_>| EffectiveSettings::with_hub(view);
-    let changes = EffectiveSettings::changes(&settings(view), &settings(without));
+    let settings = [view, without].map(|view| EffectiveSettings::with_hub(view).ok());
+    let [Some(before), Some(after)] = settings else {
+        return Vec::new();
+    };
+    let changes = EffectiveSettings::changes(&before, &after);
     let mut grouped: BTreeMap<(String, Vec<String>), ChangePart> = BTreeMap::new();
     for change in changes {
         let settings: Vec<SettingIfDeleted> = change

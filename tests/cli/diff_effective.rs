@@ -30,9 +30,7 @@ fn without_a_policy_the_one_that_takes_over_is_named_with_paths_and_clusters() {
     // On eu-1 a policy that lives there wins with it and without it.
     insta::assert_snapshot!(effective(&scratch, &["--without", "ratelimitpolicy/shop/api-burst"]), @r#"
     RateLimitPolicy shop/per-client instead of shop/api-burst on 2 clusters: eu-2, us-1
-      Gateway shop/storefront > listener api > any route
-      Gateway shop/storefront > listener api > HTTPRoute shop/catalogue > rule-1
-      Gateway shop/storefront > listener api > HTTPRoute shop/catalogue > rule-2
+      Gateway shop/storefront > listener api
         per-client: added {"counters": [{"expression": "request.headers[\"x-forwarded-for\"]"}], "rates": [{"limit": 100, "window": "10s"}]}
         reads: removed {"rates": [{"limit": 200, "window": "1s"}], "when": [{"predicate": "request.method == \"GET\""}]}
         writes: removed {"rates": [{"limit": 20, "window": "1s"}], "when": [{"predicate": "request.method != \"GET\""}]}
@@ -98,17 +96,18 @@ fn a_policy_that_lives_on_a_cluster_counts_there_and_nowhere_else() {
 }
 
 #[test]
-fn a_route_that_goes_changes_settings_and_no_object() {
+fn a_route_that_goes_takes_its_own_settings_along_and_nothing_else() {
+    // What applies to any route applied to this one, which is not shipped.
     let scratch = fleet();
     let run = scratch.run(&["diff", "fleet", "-q", "--without", "httproute/shop/catalogue"]);
-    run.exits(1);
+    run.exits(0);
+    assert_eq!(run.stdout, "nothing changes on any cluster\n");
+    let head = head(&[ROUTE, &on_route()], &[]);
     assert!(
-        run.stdout
-            .contains("RateLimitPolicy kuadrant-shop/maintenance is lost on eu-1"),
-        "{}",
-        run.stdout
+        head.contains("\n  SecurityPolicy app/on-a goes with its paths on c1\n    Gateway gw/web > HTTPRoute app/shop > rule-1\n"),
+        "{head}"
     );
-    assert!(!run.stdout.contains("removed HTTPRoute"), "{}", run.stdout);
+    assert!(!head.contains("loses"), "{head}");
 }
 
 #[test]
@@ -252,4 +251,195 @@ fn a_cluster_that_receives_a_gateway_for_the_first_time_has_no_old_value() {
                 .all(|path| path.as_str().expect("a path").starts_with("hub/")),
         "{paths:?}"
     );
+}
+
+/// A Gateway with two listeners, a route on both, and a policy on the Gateway.
+const TWO_LISTENERS: &str = r#"
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: multi}
+spec: {controllerName: kuadrant.io/mgc-gw-controller, parametersRef: {group: "", kind: ConfigMap, name: p, namespace: conf}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: p, namespace: conf}
+data:
+  params: '{"policiesToSync": [{"group": "gateway.envoyproxy.io", "version": "v1alpha1", "resource": "securitypolicies"}],
+    "resourcesToSync": [{"group": "gateway.networking.k8s.io", "version": "v1", "resource": "httproutes"}]}'
+---
+apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: PlacementDecision
+metadata: {name: all-1, namespace: gw, labels: {cluster.open-cluster-management.io/placement: all}}
+status: {decisions: [{clusterName: c1, reason: ""}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: web, namespace: gw, labels: {cluster.open-cluster-management.io/placement: all}}
+spec:
+  gatewayClassName: multi
+  listeners:
+  - {name: a, port: 80, protocol: HTTP, hostname: "*.a.example.com", allowedRoutes: {namespaces: {from: All}}}
+  - {name: b, port: 80, protocol: HTTP, hostname: "*.b.example.com", allowedRoutes: {namespaces: {from: All}}}
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {name: auth, namespace: gw}
+spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: web}], basicAuth: {users: {name: u}}}
+"#;
+
+const ROUTE: &str = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: shop, namespace: app}\n\
+    spec: {parentRefs: [{name: web, namespace: gw}], rules: [{backendRefs: [{name: x, port: 80}]}]}\n";
+
+/// A policy on one listener.
+fn on_listener(name: &str) -> String {
+    format!(
+        "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: SecurityPolicy\nmetadata: {{name: on-{name}, namespace: gw}}\n\
+         spec: {{targetRefs: [{{group: gateway.networking.k8s.io, kind: Gateway, name: web, sectionName: {name}}}], \
+         cors: {{allowOrigins: [\"https://x.example.com\"]}}}}\n"
+    )
+}
+
+/// A policy on the route.
+fn on_route() -> String {
+    let own = on_listener("a").replace(
+        "kind: Gateway, name: web, sectionName: a",
+        "kind: HTTPRoute, name: shop",
+    );
+    own.replace("namespace: gw}", "namespace: app}")
+}
+
+/// The first lines of `diff` of two listeners, before the objects.
+fn head(old: &[&str], new: &[&str]) -> String {
+    let scratch = Scratch::new();
+    for (side, texts) in [("old", old), ("new", new)] {
+        scratch.write(&format!("{side}/hub/all.yaml"), TWO_LISTENERS);
+        for (number, text) in texts.iter().enumerate() {
+            scratch.write(&format!("{side}/hub/{number}.yaml"), text);
+        }
+    }
+    let run = scratch.run(&["diff", "new", "-q", "--base-dir", "old", "--format", "semantic"]);
+    let objects = run.stdout.find("\n+ ").or_else(|| run.stdout.find("\n- "));
+    run.stdout[..objects.unwrap_or(run.stdout.len())].to_owned()
+}
+
+#[test]
+fn a_policy_on_one_listener_takes_from_that_one_what_it_does_not_set() {
+    let head = head(&[ROUTE], &[ROUTE, &on_listener("a")]);
+    insta::assert_snapshot!(head, @r#"
+    1 of 1 cluster changes; in total, 1 object added, 0 changed, 0 removed
+
+    lost
+      SecurityPolicy loses basicAuth of gw/auth on listener a of gw/web, on c1
+
+    new
+      SecurityPolicy kuadrant-gw/on-a is added on c1
+
+    changed
+      SecurityPolicy gw/on-a instead of gw/auth on c1 (4 settings)
+
+    objects on each of  added  changed  removed
+    c1                      1        0        0
+
+    effective settings that change
+      SecurityPolicy gw/on-a instead of gw/auth on c1
+        Gateway gw/web > listener a
+          basicAuth.users.group: removed ""
+          basicAuth.users.kind: removed Secret
+          basicAuth.users.name: removed u
+          cors.allowOrigins: added ["https://x.example.com"]
+    "#);
+}
+
+#[test]
+fn the_first_route_of_a_listener_takes_nothing_away() {
+    let head = head(&[], &[ROUTE]);
+    insta::assert_snapshot!(head, @r"
+    1 of 1 cluster changes; in total, 2 objects added, 0 changed, 0 removed
+
+    new
+      Namespace app is added on c1
+      HTTPRoute app/shop is added on c1
+
+    objects on each of  added  changed  removed
+    c1                      2        0        0
+    ");
+}
+
+#[test]
+fn a_new_route_that_opts_out_loses_what_applies_to_any_route() {
+    let head = head(&[], &[ROUTE, &on_route()]);
+    assert!(
+        head.contains("\nlost\n  SecurityPolicy loses basicAuth of gw/auth on Gateway gw/web, on c1\n"),
+        "{head}"
+    );
+}
+
+#[test]
+fn a_policy_that_is_overridden_everywhere_goes_without_a_loss() {
+    let scratch = Scratch::new();
+    scratch.write("hub/all.yaml", TWO_LISTENERS);
+    scratch.write("hub/route.yaml", ROUTE);
+    for name in ["a", "b"] {
+        scratch.write(&format!("hub/{name}.yaml"), &on_listener(name));
+    }
+    let run = scratch.run(&[
+        "diff",
+        "-q",
+        "--without",
+        "securitypolicy/gw/auth",
+        "--format",
+        "json",
+    ]);
+    let report: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert_eq!(report["effectiveChanges"], json!([]), "{report}");
+    assert_eq!(report["summary"]["objects"]["removed"], 1, "{report}");
+    let run = scratch.run(&["explain", "securitypolicy/gw/auth", "-q"]);
+    assert!(!run.stdout.contains("If it were deleted"), "{}", run.stdout);
+    // Of the two that override it, each is in its place on one listener.
+    let run = scratch.run(&["explain", "securitypolicy/gw/on-b", "-q"]);
+    let part = run
+        .stdout
+        .split("If it were deleted\n")
+        .nth(1)
+        .unwrap_or_default();
+    assert!(
+        part.starts_with(
+            "  Gateway gw/web > listener b\n    /basicAuth/users/group: nothing -> \"\" (from gw/auth)\n"
+        ),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn what_stays_in_the_input_and_leaves_all_clusters_comes_first_with_the_reason() {
+    let scratch = Scratch::new();
+    scratch.write("old/hub/all.yaml", TWO_LISTENERS);
+    scratch.write("old/hub/route.yaml", ROUTE);
+    scratch.write("new/hub/all.yaml", TWO_LISTENERS);
+    scratch.write("new/hub/route.yaml", ROUTE);
+    scratch.run(&["render", "new", "-o", "rendered", "-q"]).exits(0);
+    scratch.edit(
+        "new/hub/route.yaml",
+        "rules:",
+        "hostnames: [c.example.com], rules:",
+    );
+    let sentence = "HTTPRoute app/shop was shipped and is still in the input, but no cluster receives it any more: \
+                    HTTPRoute app/shop is not shipped with Gateway gw/web: they have no hostname in common";
+    for base in [["--base-dir", "old"], ["--base-tree", "rendered"]] {
+        let run = scratch.run(&[&["diff", "new", "-q"], &base[..]].concat());
+        let first = format!("\n\nlost\n  {sentence}\n");
+        assert!(run.stdout.contains(&first), "{}", run.stdout);
+    }
+    let run = scratch.run(&["render", "new", "-o", "rendered"]);
+    run.exits(0);
+    assert!(
+        run.stderr
+            .starts_with(&format!("warning[output/withdrawn]: {sentence}\n")),
+        "{}",
+        run.stderr
+    );
+    // It is said once: the next output does not have it.
+    let run = scratch.run(&["render", "new", "-o", "rendered"]);
+    run.exits(0).does_not_say("output/withdrawn");
 }

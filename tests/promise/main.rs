@@ -12,6 +12,7 @@ mod compare;
 mod hubs;
 mod kinds;
 mod letters;
+mod removal;
 mod rights;
 mod spokes;
 
@@ -36,6 +37,8 @@ const PAIRS: usize = 300;
 /// How many hubs get one letter more in each of their names, and at most so many.
 const MISSPELLED: usize = 12;
 const MOST_MISSPELLED: usize = 200;
+/// How many hubs lose each of their policies.
+const REMOVALS: usize = 60;
 const SEED: u64 = 1;
 /// Failures of one sort that are shrunk and shown; the others are counted.
 const SHOWN: usize = 2;
@@ -128,53 +131,95 @@ fn what_leaves_a_cluster_can_be_deleted_there_or_rendering_is_refused() {
     let seed = number("SPOKEWRIGHT_SEED").map_or(SEED, |seed| seed as u64);
     let plurals = plurals();
     let tally = Mutex::new(Pairs::default());
+    let judge = |pair: &hubs::Pair| {
+        let (before, after) = pair.inputs();
+        let verdict = rights::judge(&before, &after, &plurals);
+        let mut tally = tally.lock().expect("no panic");
+        match verdict {
+            rights::Verdict::Kept(gone) => {
+                tally.kept += 1;
+                tally.gone += gone;
+            }
+            rights::Verdict::Refused(_) => tally.refused += 1,
+            rights::Verdict::Unfit => tally.unfit += 1,
+            rights::Verdict::Broken(wrong) => return Err(wrong),
+        }
+        Ok(())
+    };
+    each(hubs::pairs, pairs, judge, |part, pair, wrong| {
+        let (before, after) = pair.inputs();
+        if let Ok(directory) = std::env::var("SPOKEWRIGHT_FAILURES") {
+            let root = Path::new(&directory).join(format!("pair-{part}"));
+            write(&root.join("before"), &before, wrong);
+            write(&root.join("after"), &after, wrong);
+        }
+        format!("{}\n=== becomes\n{}", shown(&before), shown(&after))
+    });
+    let tally = tally.into_inner().expect("no panic");
+    println!("seed {seed}: {tally:?}");
+    // Or the rule would be held by nothing.
+    assert!(tally.kept > 0 && tally.gone > 0 && tally.refused > 0, "{tally:?}");
+}
+
+#[test]
+fn what_is_said_of_the_removal_of_a_policy_is_what_is_lost_by_it() {
+    let hubs = number("SPOKEWRIGHT_HUBS").unwrap_or(REMOVALS);
+    let tally = Mutex::new(removal::Counts::default());
+    let judge = |hub: &hubs::Hub| {
+        let counts = removal::judge(&hub.input())?;
+        let mut tally = tally.lock().expect("no panic");
+        tally.removals += counts.removals;
+        tally.of_no_effect += counts.of_no_effect;
+        tally.lost += counts.lost;
+        Ok(())
+    };
+    each(hubs::hubs, hubs, judge, |part, hub, wrong| {
+        if let Ok(directory) = std::env::var("SPOKEWRIGHT_FAILURES") {
+            let root = Path::new(&directory).join(format!("removal-{part}"));
+            write(&root, &hub.input(), wrong);
+        }
+        shown(&hub.input())
+    });
+    let tally = tally.into_inner().expect("no panic");
+    println!("{tally:?}");
+    // Or the rules would be held by nothing.
+    assert!(
+        tally.removals > 0 && tally.of_no_effect > 0 && tally.lost > 0,
+        "{tally:?}"
+    );
+}
+
+/// Judges so many values, in parallel; one that fails is shrunk, and shown as `describe` does.
+fn each<S: Strategy>(
+    strategy: impl Fn() -> S + Sync,
+    count: usize,
+    judge: impl Fn(&S::Value) -> Result<(), String> + Sync,
+    describe: impl Fn(usize, &S::Value, &str) -> String + Sync,
+) {
+    let seed = number("SPOKEWRIGHT_SEED").map_or(SEED, |seed| seed as u64);
     let threads = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
         for part in 0..threads {
-            let (plurals, tally) = (&plurals, &tally);
+            let (strategy, judge, describe) = (&strategy, &judge, &describe);
             scope.spawn(move || {
                 let mut bytes = [0_u8; 32];
                 bytes[..8].copy_from_slice(&seed.to_le_bytes());
                 bytes[16..24].copy_from_slice(&(part as u64 + 1).to_le_bytes());
                 let config = Config {
-                    cases: u32::try_from(pairs.div_ceil(threads)).expect("a number of pairs"),
+                    cases: u32::try_from(count.div_ceil(threads)).expect("a number of values"),
                     failure_persistence: None,
                     max_shrink_iters: u32::try_from(SHRINKING).expect("a number of steps"),
                     ..Config::default()
                 };
                 let generator = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
                 let mut runner = TestRunner::new_with_rng(config, generator);
-                let outcome = runner.run(&hubs::pairs(), |pair| {
-                    let (before, after) = pair.inputs();
-                    let verdict = rights::judge(&before, &after, plurals);
-                    let mut tally = tally.lock().expect("no panic");
-                    match verdict {
-                        rights::Verdict::Kept(gone) => {
-                            tally.kept += 1;
-                            tally.gone += gone;
-                        }
-                        rights::Verdict::Refused(_) => tally.refused += 1,
-                        rights::Verdict::Unfit => tally.unfit += 1,
-                        rights::Verdict::Broken(wrong) => return Err(TestCaseError::fail(wrong)),
-                    }
-                    Ok(())
-                });
-                if let Err(TestError::Fail(reason, pair)) = outcome {
-                    let (before, after) = pair.inputs();
-                    if let Ok(directory) = std::env::var("SPOKEWRIGHT_FAILURES") {
-                        let root = Path::new(&directory).join(format!("pair-{part}"));
-                        write(&root.join("before"), &before, reason.message());
-                        write(&root.join("after"), &after, reason.message());
-                    }
-                    panic!("{reason}\n{}\n=== becomes\n{}", shown(&before), shown(&after));
+                let outcome = runner.run(&strategy(), |value| judge(&value).map_err(TestCaseError::fail));
+                if let Err(TestError::Fail(reason, value)) = outcome {
+                    panic!("{reason}\n{}", describe(part, &value, reason.message()));
                 }
             });
         }
     });
-    let tally = tally.into_inner().expect("no panic");
-    println!("seed {seed}: {tally:?}");
-    // Or the rule would be held by nothing.
-    assert!(tally.kept > 0 && tally.gone > 0 && tally.refused > 0, "{tally:?}");
 }
 
 /// How the pairs fared.

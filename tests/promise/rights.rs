@@ -101,7 +101,11 @@ fn render(input: &Input, root: &Path) -> Option<Rendered> {
     let rendered = analysis.render(EmptyResult::Allowed, &mut findings);
     let earlier = output::Earlier::open(root, None).expect("a tree of ours");
     analysis
-        .compare_rights(&rendered.layout(&loaded), &Before::Tree(&earlier), &mut findings)
+        .compare_earlier(
+            (&rendered, &rendered.layout(&loaded)),
+            &Before::Tree(&earlier),
+            &mut findings,
+        )
         .expect("a tree of ours");
     loaded.finish(&mut findings);
     let mut refusals = Vec::new();

@@ -14,8 +14,7 @@ use spokewright::diagnostic::{Code, Finding, Findings, Place, Severity, Warnings
 use spokewright::output;
 use spokewright::pipeline::{self, Analysis, CONFIG_NAME, EmptyResult, Loaded, Rendered, Request};
 use spokewright::render::{GROUP, MANIFEST_WORK};
-use spokewright::report::PolicyView;
-use spokewright::report::diff::EffectiveSettings;
+use spokewright::report::diff::{EffectiveChange, EffectiveSettings};
 use spokewright::source::Sources;
 #[cfg(feature = "git")]
 use spokewright::source::{Files, GitTree, ReadBefore};
@@ -62,30 +61,17 @@ pub(in crate::cli) enum Input {
     Git(Box<GitTree>),
 }
 
-/// Which settings of a view count, on the clusters that are asked for.
-type Settings = fn(&PolicyView<'_>, &dyn Fn(&str) -> bool) -> EffectiveSettings;
-
 /// An input and everything that is compared of it.
 pub(in crate::cli) struct Evaluated {
     pub(in crate::cli) loaded: Loaded,
     pub(in crate::cli) rendered: Rendered,
-    pub(in crate::cli) effective: EffectiveSettings,
+    /// None: they are too many to be compared, and a finding says so.
+    pub(in crate::cli) effective: Option<EffectiveSettings>,
     pub(in crate::cli) findings: Findings,
 }
 
 impl Evaluated {
     pub(in crate::cli) fn new(loaded: Loaded, empty: EmptyResult) -> Self {
-        Self::of(loaded, empty, |view, admits| EffectiveSettings::new(view, admits))
-    }
-
-    /// The same of what is compared with. What is wrong with it is over: that nothing comes out of it is no error.
-    pub(in crate::cli) fn of_base(loaded: Loaded) -> Self {
-        Self::of(loaded, EmptyResult::Allowed, |view, admits| {
-            EffectiveSettings::of_base(view, admits)
-        })
-    }
-
-    fn of(loaded: Loaded, empty: EmptyResult, settings: Settings) -> Self {
         let mut findings = Findings::new();
         let analysis = Analysis::new(&loaded, &mut findings);
         let (rendered, spokes) = analysis.render_and_spokes(empty, &mut findings);
@@ -94,13 +80,8 @@ impl Evaluated {
         let view = analysis.evaluate(&spokes, &mut of_policies);
         let is_limit = |finding: &Arc<Finding>| finding.code == Code::POLICY_TOO_MANY_PATHS;
         findings.extend(of_policies.into_iter().filter(is_limit));
-        let effective = match view.too_much_to_list() {
-            Some(too_much) => {
-                findings.push(too_much);
-                EffectiveSettings::default()
-            }
-            None => settings(&view, &|cluster| loaded.admits(cluster)),
-        };
+        let effective = EffectiveSettings::new(&view, |cluster| loaded.admits(cluster));
+        let effective = effective.map_err(|too_much| findings.push(too_much)).ok();
         loaded.finish(&mut findings);
         Self {
             loaded,
@@ -109,6 +90,13 @@ impl Evaluated {
             findings,
         }
     }
+}
+
+/// How effective settings change from one input to another; none, if those of either are too many.
+pub(in crate::cli) fn changes(old: &Evaluated, new: &Evaluated) -> Vec<EffectiveChange> {
+    let both = old.effective.as_ref().zip(new.effective.as_ref());
+    both.map(|(old, new)| EffectiveSettings::changes(old, new))
+        .unwrap_or_default()
 }
 
 impl Input {

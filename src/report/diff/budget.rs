@@ -24,11 +24,7 @@ pub fn exceeded(budget: Budget, report: &DiffReport, allowed: &[Limit]) -> Vec<E
         let count = match limit {
             Limit::Removed => report.comparison.objects.removed,
             Limit::Clusters => report.comparison.changed_clusters,
-            Limit::LostPolicies => report
-                .effective_changes
-                .iter()
-                .filter(|change| change.is_lost)
-                .count(),
+            Limit::LostPolicies => report.lost_paths(),
         };
         (count > most).then(|| Exceeded {
             limit,

@@ -102,14 +102,18 @@ pub struct SidedOrigin {
     pub origin: Origin,
 }
 
-/// Whether clusters are on both sides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// Whether clusters or paths are on both sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Presence {
     /// On both.
     Both,
     /// Only on the new side.
+    #[serde(rename = "new")]
     Joins,
     /// Only on the old side.
+    #[serde(rename = "gone")]
     Leaves,
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::change::Change;
 use super::clusters::describe_names;
+use super::compare::Presence;
 use super::field_line::field_line;
 use super::fields::{FieldChange, field_changes};
 use super::report::{DiffReport, EffectiveChange, SettingChange};
@@ -26,6 +27,8 @@ pub(super) struct EffectiveGroup {
     pub kind: String,
     /// Whether policies take effect, are no longer in effect, or change settings.
     pub change: Change,
+    /// Whether only the new side has the paths.
+    pub is_of_new_paths: bool,
     /// `RateLimitPolicy shop/per-client instead of shop/api-burst`.
     pub title: String,
     /// `2 clusters: eu-1, us-1`.
@@ -61,6 +64,7 @@ pub(super) fn groups(report: &DiffReport, without: &BTreeSet<&str>) -> Vec<Effec
                 let group = EffectiveGroup {
                     kind: change.kind.clone(),
                     change: what_happens(change),
+                    is_of_new_paths: change.presence == Presence::Joins,
                     title,
                     clusters: describe_names(&report.comparison.clusters, &names),
                     paths: Vec::new(),
@@ -141,19 +145,26 @@ fn title(change: &EffectiveChange) -> String {
         change.new_names.join(", "),
     );
     if old == new {
-        let settings = change.settings.iter().map(|change| dotted(&change.setting));
-        // A policy of an unknown form is one setting without a name.
-        let settings: Vec<String> = settings.filter(|name| !name.is_empty()).collect();
-        let changed = if settings.is_empty() {
-            "its spec".to_owned()
-        } else {
-            first_names(&settings, MOST_SETTINGS)
-        };
-        format!("{kind} {new} changes {changed}")
+        let settings: Vec<String> = change
+            .settings
+            .iter()
+            .map(|change| named(&change.setting))
+            .collect();
+        format!("{kind} {new} changes {}", first_names(&settings, MOST_SETTINGS))
     } else if new.is_empty() {
-        format!("{kind} {old} is lost")
+        let what = if change.presence == Presence::Leaves {
+            "goes with its paths"
+        } else {
+            "is lost"
+        };
+        format!("{kind} {old} {what}")
     } else if old.is_empty() {
-        format!("{kind} {new} is new")
+        let what = if change.presence == Presence::Joins {
+            "applies to new paths"
+        } else {
+            "is new"
+        };
+        format!("{kind} {new} {what}")
     } else {
         format!("{kind} {new} instead of {old}")
     }
@@ -197,6 +208,14 @@ fn inside(name: &str, path: &str) -> String {
         ("", path) => path.to_owned(),
         (name, path) if path.starts_with('[') => format!("{name}{path}"),
         (name, path) => format!("{name}.{path}"),
+    }
+}
+
+/// A setting in a sentence. A policy of an unknown form is one setting without a name.
+pub(super) fn named(setting: &str) -> String {
+    match dotted(setting) {
+        name if name.is_empty() => "its spec".to_owned(),
+        name => name,
     }
 }
 

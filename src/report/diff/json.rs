@@ -30,6 +30,8 @@ pub(in crate::report) struct Document<'a> {
     exceeded: &'a [Exceeded],
     /// What is lost, the most important first.
     lost: Lost<'a>,
+    /// The objects that are still in the input but on no cluster any more, each in a sentence with the reason.
+    withdrawn: &'a [String],
     /// Clusters that only the new side has.
     new_clusters: Vec<NewClusters<'a>>,
     /// Clusters to which the same happens share an entry.
@@ -64,8 +66,10 @@ struct Lost<'a> {
     gateways: Vec<LostObject<'a>>,
     /// Namespaces that are deleted with all that is in them.
     namespaces: Vec<LostObject<'a>>,
-    /// Paths without the policies that applied there.
-    policies: Vec<LostPolicy<'a>>,
+    /// Paths without settings that applied there.
+    settings: Vec<LostSettings<'a>>,
+    /// Those of them without any policy of the kind.
+    policies: Vec<LostSettings<'a>>,
 }
 
 #[derive(Serialize)]
@@ -80,8 +84,10 @@ struct LostObject<'a> {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-struct LostPolicy<'a> {
+struct LostSettings<'a> {
     kind: &'a str,
+    /// Rules or JSON pointers.
+    settings: &'a [String],
     /// Locators of the policies that applied.
     policies: &'a [String],
     /// Locators from the Gateway to where they applied.
@@ -104,8 +110,7 @@ struct NewClusters<'a> {
 #[serde(rename_all = "camelCase")]
 struct Row<'a> {
     names: Vec<&'a str>,
-    /// `both`, `new` or `gone`.
-    presence: &'static str,
+    presence: Presence,
     works: Counts,
     objects: Counts,
 }
@@ -159,14 +164,11 @@ pub fn json(report: &DiffReport, locate: &BothSides<'_>) -> String {
             works: comparison.works,
             objects: comparison.objects,
             orphaned: comparison.orphaned,
-            lost_policies: report
-                .effective_changes
-                .iter()
-                .filter(|change| change.is_lost)
-                .count(),
+            lost_policies: report.lost_paths(),
         },
         exceeded: &report.exceeded,
         lost: lost(report),
+        withdrawn: &report.withdrawn,
         new_clusters: new_clusters(comparison),
         clusters: comparison
             .rows
@@ -207,19 +209,25 @@ fn lost(report: &DiffReport) -> Lost<'_> {
             })
             .collect()
     };
-    let policies = report.effective_changes.iter().filter(|change| change.is_lost);
+    let settings = |is_lost: fn(&EffectiveChange) -> bool| {
+        let changes = report
+            .effective_changes
+            .iter()
+            .filter(move |change| is_lost(change));
+        changes.map(|change| LostSettings {
+            kind: &change.kind,
+            settings: &change.lost_settings,
+            policies: &change.old_policies,
+            path: &change.path,
+            clusters: &change.clusters,
+        })
+    };
     Lost {
         clusters,
         gateways: objects("gateway.networking.k8s.io", "Gateway"),
         namespaces: objects("", "Namespace"),
-        policies: policies
-            .map(|change| LostPolicy {
-                kind: &change.kind,
-                policies: &change.old_policies,
-                path: &change.path,
-                clusters: &change.lost_on,
-            })
-            .collect(),
+        settings: settings(|change| !change.lost_settings.is_empty()).collect(),
+        policies: settings(|change| change.is_lost).collect(),
     }
 }
 
@@ -267,11 +275,7 @@ fn names<'a>(comparison: &'a Comparison, positions: &[u32]) -> Vec<&'a str> {
 fn row<'a>(comparison: &'a Comparison, row: &ClusterRow) -> Row<'a> {
     Row {
         names: names(comparison, &row.clusters),
-        presence: match row.presence {
-            Presence::Both => "both",
-            Presence::Joins => "new",
-            Presence::Leaves => "gone",
-        },
+        presence: row.presence,
         works: row.works,
         objects: row.objects,
     }

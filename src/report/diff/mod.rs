@@ -28,9 +28,13 @@ mod report;
 
 mod node_names;
 
-mod ways;
-
 mod effective;
+
+mod alike_clusters;
+
+mod collapse;
+
+mod effective_changes;
 
 // The formats: a few words, lines, sections.
 mod clusters;

@@ -152,17 +152,14 @@ impl NamesWithin<'_, '_, '_> {
         number
     }
 
-    /// As [`Topology::path_locators`].
+    /// The nodes of a path.
     pub(super) fn path(&mut self, path: &Path) -> Box<[NameId]> {
-        let class = path.gateway().map(|gateway| self.class(gateway));
         let nodes = self.topology.levels(path).into_iter();
-        class
-            .into_iter()
-            .chain(nodes.map(|(level, node)| self.node(level, node)))
-            .collect()
+        nodes.map(|(level, node)| self.node(level, node)).collect()
     }
 
-    fn class(&mut self, gateway: GatewayId) -> NameId {
+    /// The class of a Gateway.
+    pub(super) fn class(&mut self, gateway: GatewayId) -> NameId {
         let (topology, names) = (self.topology, &mut *self.names);
         *self.of_classes.entry(gateway).or_insert_with(|| {
             // No label has it.

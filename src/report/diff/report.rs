@@ -3,12 +3,13 @@
 //! Owns: the parts of a report, and its headline. Flows in: a [`Comparison`], effective changes. Flows out: a
 //! [`DiffReport`]. Must not know: formats.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kube_json::Value;
 use serde::{Serialize, Serializer};
 
-use super::compare::Comparison;
+use super::compare::{Comparison, Presence};
 use super::limit::Exceeded;
 use crate::diagnostic::counted;
 use crate::render::REPLICA_SETS;
@@ -44,6 +45,14 @@ pub struct EffectiveChange {
     /// The path for people.
     #[serde(skip)]
     pub label: String,
+    /// The same as it is said in a sentence: `listener a of gw/web`.
+    #[serde(skip)]
+    pub place: String,
+    /// How many paths it stands for: what changes on all paths of a listener is reported once.
+    #[serde(skip)]
+    pub paths: usize,
+    /// Whether both sides have the path.
+    pub presence: Presence,
     /// The clusters, sorted.
     #[serde(serialize_with = "names")]
     #[cfg_attr(test, schemars(with = "Vec<String>"))]
@@ -51,8 +60,8 @@ pub struct EffectiveChange {
     /// Whether traffic still takes the path, but no policy of the kind applies there anymore.
     #[serde(rename = "lost")]
     pub is_lost: bool,
-    /// The clusters where that is so, sorted; none on the hub.
-    pub lost_on: Vec<String>,
+    /// The settings that applied and no longer apply, although traffic still takes the path: rules, or JSON pointers.
+    pub lost_settings: Vec<String>,
     /// The effective settings before the change; none if no policy applied.
     pub old: Option<Value>,
     /// The effective settings after the change; none if no policy applies anymore.
@@ -70,6 +79,15 @@ pub struct EffectiveChange {
     /// The settings that differ; paths with one change share them.
     #[serde(skip)]
     pub settings: Arc<Vec<SettingChange>>,
+}
+
+impl EffectiveChange {
+    /// `namespace/name` of the policies that gave the settings that are lost, sorted.
+    pub(super) fn lost_from(&self) -> Vec<&str> {
+        let gone = self.settings.iter().filter(|setting| setting.new.is_none());
+        let from: BTreeSet<&str> = gone.filter_map(|setting| setting.old_from.as_deref()).collect();
+        from.into_iter().collect()
+    }
 }
 
 /// Locator of the policy that gives the new value of a setting, of those that hold then.
@@ -111,6 +129,8 @@ pub struct DiffReport {
     pub effective_changes: Vec<EffectiveChange>,
     /// Where the change exceeds its budget.
     pub exceeded: Vec<Exceeded>,
+    /// The objects that are still in the input but on no cluster any more, each in a sentence.
+    pub withdrawn: Vec<String>,
 }
 
 impl DiffReport {
@@ -122,7 +142,15 @@ impl DiffReport {
             comparison,
             effective_changes,
             exceeded: Vec::new(),
+            withdrawn: Vec::new(),
         }
+    }
+
+    /// How many paths have lost all policies of a kind.
+    #[must_use]
+    pub fn lost_paths(&self) -> usize {
+        let lost = self.effective_changes.iter().filter(|change| change.is_lost);
+        lost.map(|change| change.paths).fold(0, usize::saturating_add)
     }
 
     /// Whether both sides are the same.

@@ -4,21 +4,24 @@
 //! know: formats.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::change::Change;
 use super::clusters::{describe, describe_names};
 use super::compare::{ClusterRow, Comparison, Effect, ObjectChange, Presence};
-use super::effective_text::{EffectiveGroup, groups};
+use super::effective_text::{EffectiveGroup, groups, named};
 use super::field_line::field_line;
 use super::fields::field_changes;
-use super::report::DiffReport;
+use super::report::{DiffReport, EffectiveChange};
 use crate::diagnostic::{and_more, counted};
 use crate::object::well_known::HUB_DIRECTORY;
 
 /// So many other objects are named in each part; the folded details have all of them.
 const MOST_OBJECTS: usize = 10;
-/// So many paths that lose a policy are named at once.
+/// So many paths that lose a setting are named at once.
 const MOST_PATHS: usize = 4;
+/// So many settings that are lost are named at once.
+const MOST_SETTINGS: usize = 8;
 
 /// A line, and what is below it.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -124,7 +127,7 @@ pub(super) fn summary(report: &DiffReport) -> Summary {
 pub(super) fn without_objects(report: &DiffReport) -> Vec<Point> {
     let told = told_at_once(&report.comparison);
     let summarizing = Summarizing { report, told };
-    let mut points = summarizing.lost_policies();
+    let mut points = summarizing.lost_settings();
     points.extend(summarizing.leaving());
     points.extend(summarizing.arriving());
     points
@@ -182,7 +185,11 @@ impl<'r> Summarizing<'r> {
     }
 
     fn lost(&self) -> Vec<Point> {
-        let mut points = self.lost_policies();
+        let withdrawn = &self.report.withdrawn;
+        let named = withdrawn.iter().take(MOST_OBJECTS).cloned();
+        let named = named.chain(and_more(withdrawn.len().saturating_sub(MOST_OBJECTS), "object"));
+        let mut points: Vec<Point> = named.map(|text| Point::default().plain(text)).collect();
+        points.extend(self.lost_settings());
         points.extend(self.leaving());
         let removed = self.objects(Change::Removed, Effect::Real);
         let heavy = |weight_of: Weight| {
@@ -289,47 +296,59 @@ impl<'r> Summarizing<'r> {
         })
     }
 
-    fn lost_policies(&self) -> Vec<Point> {
-        let mut order: Vec<LostPolicies<'_>> = Vec::new();
-        for change in self
-            .report
-            .effective_changes
-            .iter()
-            .filter(|change| change.is_lost)
-        {
-            let known = order.iter_mut().find(|(kind, names, clusters, _)| {
-                *kind == change.kind && *names == change.old_names && *clusters == change.lost_on
-            });
-            match known {
-                Some((.., paths)) => paths.push(&change.label),
-                None => order.push((
-                    &change.kind,
-                    &change.old_names,
-                    &change.lost_on,
-                    vec![&change.label],
-                )),
+    /// Which paths lose which settings, whatever is to blame.
+    fn lost_settings(&self) -> Vec<Point> {
+        let mut lost: Vec<(LostSettings<'_>, Vec<&EffectiveChange>)> = Vec::new();
+        let changes = self.report.effective_changes.iter();
+        for change in changes.filter(|change| !change.lost_settings.is_empty()) {
+            let key = (
+                &*change.kind,
+                &*change.lost_settings,
+                change.lost_from(),
+                change.is_lost,
+                &change.clusters,
+            );
+            match lost.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, changes)) => changes.push(change),
+                None => lost.push((key, vec![change])),
             }
         }
-        let points = order.into_iter().map(|(kind, names, clusters, paths)| {
-            let clusters: Vec<&str> = clusters.iter().map(String::as_str).collect();
-            let on = if clusters.is_empty() {
-                "on no cluster".to_owned()
-            } else {
-                format!("on {}", describe_names(&self.comparison().clusters, &clusters))
-            };
-            let mut point = Point::default()
-                .plain("no ")
-                .name(kind)
-                .plain(" applies anymore (it was ")
-                .name(names.join(", "))
-                .plain(format!(") {on}:"));
-            let listed = paths.iter().take(MOST_PATHS);
-            point.below.extend(listed.map(|path| (*path).to_owned()));
-            point
-                .below
-                .extend(and_more(paths.len().saturating_sub(MOST_PATHS), "path"));
-            point
-        });
+        let points = lost
+            .into_iter()
+            .map(|((kind, settings, from, is_lost, clusters), changes)| {
+                let clusters: Vec<&str> = clusters.iter().map(String::as_str).collect();
+                let on = if clusters.is_empty() {
+                    "on no cluster".to_owned()
+                } else {
+                    format!("on {}", describe_names(&self.comparison().clusters, &clusters))
+                };
+                let mut names: Vec<String> = settings.iter().map(|setting| named(setting)).collect();
+                let more = names.len().saturating_sub(MOST_SETTINGS);
+                names.truncate(MOST_SETTINGS);
+                names.extend(and_more(more, "setting"));
+                let point = Point::default()
+                    .name(kind)
+                    .plain(" loses ")
+                    .name(names.join(", "))
+                    .plain(" of ")
+                    .name(from.join(", "));
+                let (mut point, end) = match &*changes {
+                    [change] => (point.plain(format!(" on {}, {on}", change.place)), ""),
+                    _ => (point.plain(format!(" {on}")), ":"),
+                };
+                if is_lost {
+                    point = point.plain(format!("; no {kind} applies anymore"));
+                }
+                point = point.plain(end);
+                if changes.len() > 1 {
+                    let listed = changes.iter().take(MOST_PATHS);
+                    point.below.extend(listed.map(|change| change.label.clone()));
+                    point
+                        .below
+                        .extend(and_more(changes.len().saturating_sub(MOST_PATHS), "path"));
+                }
+                point
+            });
         points.collect()
     }
 
@@ -416,7 +435,8 @@ impl<'r> Summarizing<'r> {
         points.extend(
             remaining_groups(self.report, &told)
                 .iter()
-                .filter(|group| group.change == Change::Added)
+                // That there is a path is said of its objects.
+                .filter(|group| group.change == Change::Added && !group.is_of_new_paths)
                 .map(group_point),
         );
         let others = added
@@ -460,8 +480,8 @@ impl<'r> Summarizing<'r> {
     }
 }
 
-/// Kind, names of the policies, clusters, paths.
-type LostPolicies<'o> = (&'o str, &'o [String], &'o [String], Vec<&'o str>);
+/// Kind, settings, names of the policies, whether nothing of the kind applies any more, clusters.
+type LostSettings<'o> = (&'o str, &'o [String], Vec<&'o str>, bool, &'o Arc<Vec<String>>);
 
 /// An object and the clusters where something happens to it.
 type Placed<'o> = (&'o ObjectChange, Vec<u32>);

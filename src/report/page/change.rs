@@ -22,8 +22,7 @@ use crate::diagnostic::{Locate as _, Part};
 use crate::object::well_known::HUB_DIRECTORY;
 use crate::render::REPLICA_SETS;
 use crate::report::diff::{
-    BothSides, Counts, DiffReport, EffectiveChange, ObjectChange, Presence, SettingChange, Which,
-    field_changes,
+    BothSides, Counts, DiffReport, EffectiveChange, ObjectChange, SettingChange, Which, field_changes,
 };
 use crate::topology::Topology;
 
@@ -58,11 +57,7 @@ pub(super) fn change(
         ChangedClusters {
             clusters: tables.set(names.iter().copied()),
             gone: gone(&names, tables),
-            presence: match row.presence {
-                Presence::Both => "both",
-                Presence::Joins => "new",
-                Presence::Leaves => "gone",
-            },
+            presence: row.presence,
         }
     });
     let clusters = rows.collect();

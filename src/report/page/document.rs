@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 use kube_json::Value;
 use serde::Serialize;
 
+use crate::report::diff::Presence;
+
 /// A position in a list of the document, or -1: none.
 pub(super) type Position = i64;
 
@@ -414,7 +416,7 @@ pub(super) struct ChangedClusters {
     pub(super) clusters: usize,
     pub(super) gone: Vec<String>,
     /// `both`, `new` or `gone`.
-    pub(super) presence: &'static str,
+    pub(super) presence: Presence,
 }
 
 /// Settings that change.

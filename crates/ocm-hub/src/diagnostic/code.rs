@@ -84,6 +84,7 @@ codes! {
     OUTPUT_SYMLINK "output/symlink" Error "The output, or something in it, is a symbolic link"
     OUTPUT_UNREADABLE "output/unreadable" Error "A file or directory of the output cannot be read"
     OUTPUT_UNWRITABLE "output/unwritable" Error "A file or directory of the output cannot be written or deleted"
+    OUTPUT_WITHDRAWN "output/withdrawn" Warning "An object that is still in the input leaves all clusters"
     PARAMS_INVALID "params/invalid" Error "GatewayClass parameters cannot be used"
     PARAMS_RESOURCE "params/resource" Error "A resource to sync does not exist, or is neither a policy nor a route"
     PARAMS_UNKNOWN_FIELD "params/unknown-field" Error "GatewayClass parameters have a field that does not exist"

@@ -75,6 +75,7 @@ mod effective;
 mod paths;
 
 mod effective_policies;
+mod refinement;
 
 mod ancestor;
 mod condition;
@@ -118,7 +119,7 @@ pub(crate) use merge::merge;
 pub(crate) use oldest_wins::one_level;
 pub use one_policy::{Authored, Copied, Policy};
 pub use options::Options;
-pub use paths::{MOST_PATHS, MOST_SETTINGS, PathBudget};
+pub use paths::PathBudget;
 pub(crate) use per_field::{disagree, meet};
 pub use precedence::Rule;
 pub(crate) use profile::Dictates;
@@ -130,6 +131,7 @@ pub use profiles::entry_schema;
 pub use profiles::{Profiles, configure};
 pub use reach::Reach;
 pub(crate) use reading::read_policy;
+pub use refinement::Refinement;
 pub use settings::{read as read_settings, rewritten, strategy_word, wrapped};
 pub use status::{accepted, ancestors};
 pub use targeting::Verdict;

@@ -23,6 +23,7 @@ use super::meeting::{is_of_gateway, meeting};
 use super::merge::{adds_up, fill, fill_alone, merge};
 use super::profile::{Class, Dictates, Filled, Paths, Profile, StatusShape};
 use super::waypoints::WAYPOINT_CLASS;
+use crate::diagnostic::{Code, Finding, Place};
 use crate::topology::{
     BackendId, GatewayId, GatewayNode, Level, ListenerId, Node, Path, RouteId, RouteNode, RuleId, Start,
     Topology,
@@ -30,11 +31,11 @@ use crate::topology::{
 
 /// The maximum number of paths that one run evaluates, over all clusters that are not alike. Paths multiply: ten
 /// Gateways of 64 listeners with a hundred routes of 16 rules, which fit into a file of 200 kilobytes, have a million.
-pub const MOST_PATHS: usize = 2_000_000;
+const MOST_PATHS: usize = 2_000_000;
 
 /// The maximum number of settings that may apply in all; paths with the same policies count once: a list of ten
 /// thousand elements that each of a thousand routes adds one to is ten million.
-pub const MOST_SETTINGS: usize = 3_000_000;
+const MOST_SETTINGS: usize = 3_000_000;
 
 /// As many settings an element of a list counts that was put together: it is made anew, and what was not merged is
 /// shared.
@@ -73,6 +74,19 @@ impl PathBudget {
     /// Whether there were more: then no result of this run is whole.
     pub fn is_exceeded(&self) -> bool {
         self.is_exceeded.load(Ordering::Relaxed)
+    }
+
+    /// That there were more.
+    #[must_use]
+    pub fn exceeded(&self) -> Option<Finding> {
+        let message = format!(
+            "policies apply to more than {MOST_PATHS} paths, or have more than {MOST_SETTINGS} settings on the paths that differ, so effective policies are not reported"
+        );
+        self.is_exceeded().then(|| {
+            Finding::new(Code::POLICY_TOO_MANY_PATHS, Place::Run, message)
+                .note("a path leads from a Gateway through a listener and a route to a rule or a backend, on clusters that are alike")
+                .help("name the listener in `parentRefs` (`sectionName`), or look at fewer clusters: `--cluster NAME`")
+        })
     }
 
     /// Pays for a path.
@@ -117,25 +131,52 @@ pub(super) fn paths_from(
     budget: &PathBudget,
 ) -> Vec<PathEffective> {
     let kind_of = attachments.kinds.get(kind);
-    let mut walk = Walk {
-        profile: &kind_of.profile,
-        topology: &attachments.topology,
-        attachments,
-        budget,
-        kind,
-        known: HashMap::new(),
-        last: None,
-        found: Vec::new(),
-    };
-    if !kind_of.nodes.is_empty() {
-        match start {
-            Start::Gateway(gateway) => walk.gateway(gateway),
-            Start::Service(service) => walk.service(service),
-        }
+    if kind_of.nodes.is_empty() {
+        return Vec::new();
     }
+    let mut walk = Walk::new(attachments, (Some(kind), &kind_of.profile), budget);
+    walk.start(start);
     // There are as many as routes, and they are kept.
     walk.found.shrink_to_fit();
     walk.found
+}
+
+/// The same in full detail: listeners, rules, and ports whether or not a policy names one. The second part is what
+/// applies to anything that might yet come below a node: to any listener, route, rule, or port.
+#[must_use]
+pub(super) fn refined_paths_from(
+    attachments: &Attachments<'_>,
+    kind: KindId,
+    start: Start,
+    budget: &PathBudget,
+) -> [Vec<PathEffective>; 2] {
+    let kind_of = attachments.kinds.get(kind);
+    if kind_of.nodes.is_empty() {
+        return Default::default();
+    }
+    let mut walk = Walk::new(attachments, (Some(kind), &kind_of.profile), budget);
+    walk.is_refined = true;
+    walk.start(start);
+    [walk.found, walk.for_any]
+}
+
+/// Every path from a start in full detail, policies or none.
+#[must_use]
+pub(super) fn all_paths_from(attachments: &Attachments<'_>, start: Start, budget: &PathBudget) -> Vec<Path> {
+    let profile = Profile {
+        paths: Paths::EveryLevel,
+        ..Profile::inherited("", "").ends(&[
+            Level::Gateway,
+            Level::Listener,
+            Level::Route,
+            Level::Rule,
+            Level::Backend,
+            Level::Port,
+        ])
+    };
+    let mut walk = Walk::new(attachments, (None, &profile), budget);
+    walk.start(start);
+    walk.all
 }
 
 /// A place on the way: its level, its node, who is there.
@@ -149,30 +190,67 @@ struct Walk<'l, 'a> {
     topology: &'l Topology<'a>,
     attachments: &'l Attachments<'a>,
     budget: &'l PathBudget,
-    kind: KindId,
+    /// None: paths count without policies.
+    kind: Option<KindId>,
+    /// Whether every path is divided as far as traffic can be told apart.
+    is_refined: bool,
     known: HashMap<OnTheWay<'l>, Arc<Effective>>,
     /// The last of those.
     last: Option<(OnTheWay<'l>, Arc<Effective>)>,
     found: Vec<PathEffective>,
+    /// What applies to anything that might come below a node.
+    for_any: Vec<PathEffective>,
+    /// The paths without policies.
+    all: Vec<Path>,
 }
 
-impl<'l> Walk<'l, '_> {
+impl<'l, 'a> Walk<'l, 'a> {
+    fn new(
+        attachments: &'l Attachments<'a>,
+        (kind, profile): (Option<KindId>, &'l Profile),
+        budget: &'l PathBudget,
+    ) -> Self {
+        Self {
+            profile,
+            topology: &attachments.topology,
+            attachments,
+            budget,
+            kind,
+            is_refined: false,
+            known: NameMap::default(),
+            last: None,
+            found: Vec::new(),
+            for_any: Vec::new(),
+            all: Vec::new(),
+        }
+    }
+
+    fn start(&mut self, start: Start) {
+        match start {
+            Start::Gateway(gateway) => self.gateway(gateway),
+            Start::Service(service) => self.service(service),
+        }
+    }
+
     fn ends(&self, level: Level) -> bool {
         self.profile.ends.contains(&level)
     }
 
     fn every_level(&self) -> bool {
-        self.profile.paths == Paths::EveryLevel
+        self.is_refined || self.profile.paths == Paths::EveryLevel
     }
 
     fn stop(&self, level: Level, node: Node) -> Stop<'l> {
-        (level, node, self.attachments.counting_on(self.kind, node))
+        let entries = self.kind.map(|kind| self.attachments.counting_on(kind, node));
+        (level, node, entries.unwrap_or_default())
     }
 
     /// A stop as it counts at a listener.
     fn at_listener(&self, stop: Stop<'l>, listener: ListenerId) -> Stop<'l> {
         let (level, node, _) = stop;
-        let refused = self.attachments.refused_at(self.kind, node, listener);
+        let refused = self
+            .kind
+            .and_then(|kind| self.attachments.refused_at(kind, node, listener));
         refused.map_or(stop, |refused| (level, node, refused.left.as_slice()))
     }
 
@@ -185,9 +263,9 @@ impl<'l> Walk<'l, '_> {
             [Node::Class(class), Node::Gateway(waypoint.gateway)]
         });
         let targeted = nodes.into_iter().flatten().map(|node| self.stop(level, node));
-        let entries = self.attachments.at_waypoint(self.kind, service);
+        let entries = self.kind.map(|kind| self.attachments.at_waypoint(kind, service));
         targeted
-            .chain([(level, Node::Backend(service), entries)])
+            .chain([(level, Node::Backend(service), entries.unwrap_or_default())])
             .filter(|(_, _, entries)| !entries.is_empty())
             .collect()
     }
@@ -249,6 +327,8 @@ impl<'l> Walk<'l, '_> {
         let path = Path::from(Start::Gateway(id));
         if self.ends(Level::Gateway) {
             self.emit(path, &head);
+        } else {
+            self.emit_for_any(path, &head);
         }
         // A policy on a ListenerSet comes before one on its listener: both on the level of listeners, the section last.
         let listeners: BTreeMap<ListenerId, Vec<Stop<'l>>> = gateway
@@ -266,15 +346,17 @@ impl<'l> Walk<'l, '_> {
         let named = |stops: &Vec<Stop<'l>>| stops.iter().any(|(_, _, entries)| !entries.is_empty());
         let also_below_gateway = self.ends(Level::Gateway);
         for (listener, stops) in &listeners {
-            if self.ends(Level::Listener) || (also_below_gateway && named(stops)) {
-                let path = Path {
-                    listener: Some(*listener),
-                    ..path
-                };
+            let path = Path {
+                listener: Some(*listener),
+                ..path
+            };
+            if self.ends(Level::Listener) || (also_below_gateway && (self.is_refined || named(stops))) {
                 let stops = join(&head, stops.iter().copied());
                 let stops = stops.iter().copied();
                 let stops: Vec<Stop<'l>> = stops.map(|stop| self.at_listener(stop, *listener)).collect();
                 self.emit(path, &stops);
+            } else {
+                self.emit_for_any(path, &join(&head, stops.iter().copied()));
             }
         }
         if !self.goes_on_to_routes() {
@@ -359,6 +441,8 @@ impl<'l> Walk<'l, '_> {
         let above = join(above, own);
         if self.ends(Level::Route) {
             self.emit(path, &above);
+        } else {
+            self.emit_for_any(path, &above);
         }
         let topology = self.topology;
         let (handing_on, taking): (Vec<RuleId>, Vec<RuleId>) = topology
@@ -384,17 +468,17 @@ impl<'l> Walk<'l, '_> {
             .map(|rule| self.stop(Level::Rule, Node::Rule(route, *rule)))
             .collect();
         let named = |(_, _, entries): &Stop<'l>| !entries.is_empty();
-        if self.ends(Level::Rule) {
-            for (rule, stop) in taking.iter().zip(&rules) {
-                let matters =
-                    self.profile.class == Class::Inherited || !self.ends(Level::Route) || named(stop);
-                if matters {
-                    let path = Path {
-                        rule: Some(*rule),
-                        ..path
-                    };
-                    self.emit(path, &join(&above, [*stop]));
-                }
+        for (rule, stop) in taking.iter().zip(&rules) {
+            let path = Path {
+                rule: Some(*rule),
+                ..path
+            };
+            let is_end = self.ends(Level::Rule);
+            let always = self.profile.class == Class::Inherited || !self.ends(Level::Route);
+            if is_end && (always || self.is_refined || named(stop)) {
+                self.emit(path, &join(&above, [*stop]));
+            } else if !is_end && self.is_refined {
+                self.emit_for_any(path, &join(&above, [*stop]));
             }
         }
         if !self.ends(Level::Backend) && !self.ends(Level::Port) {
@@ -443,10 +527,12 @@ impl<'l> Walk<'l, '_> {
         // Where paths end at ports, a backend whose ports nobody knows ends its path itself.
         if self.ends(Level::Backend) || ports.is_empty() {
             self.emit(path, &above);
+        } else {
+            self.emit_for_any(path, &above);
         }
         for port in ports {
             let stop = self.stop(Level::Port, Node::Port(backend, *port));
-            if self.ends(Level::Port) || !stop.2.is_empty() {
+            if self.ends(Level::Port) || self.is_refined || !stop.2.is_empty() {
                 let path = Path {
                     port: Some(*port),
                     ..path
@@ -471,10 +557,14 @@ impl<'l> Walk<'l, '_> {
         } else {
             Vec::new()
         };
-        let at_workloads = self.attachments.at_workloads(self.kind, backend);
+        let at_workloads = self.kind.map(|kind| self.attachments.at_workloads(kind, backend));
         at_waypoint
             .into_iter()
-            .chain([(Level::Backend, Node::Backend(backend), at_workloads)])
+            .chain([(
+                Level::Backend,
+                Node::Backend(backend),
+                at_workloads.unwrap_or_default(),
+            )])
             .collect()
     }
 
@@ -500,8 +590,23 @@ impl<'l> Walk<'l, '_> {
         }
     }
 
+    /// Adds what applies to anything that might come below the end of a path.
+    fn emit_for_any(&mut self, path: Path, stops: &[Stop<'l>]) {
+        if self.is_refined {
+            let found = self.found.len();
+            self.emit(path, stops);
+            self.for_any.extend(self.found.drain(found..));
+        }
+    }
+
     /// Adds a path if any policy counts on it.
     fn emit(&mut self, path: Path, stops: &[Stop<'l>]) {
+        let Some(kind) = self.kind else {
+            if self.budget.take() {
+                self.all.push(path);
+            }
+            return;
+        };
         let end = path.end();
         let class = self.profile.class;
         let occupied: Vec<&Stop<'l>> = stops
@@ -518,8 +623,7 @@ impl<'l> Walk<'l, '_> {
             .route
             .map(|route| topology.routes.get(route).object.kind.as_str());
         let filled = route.and_then(|route| self.profile.filled(route));
-        let is_refused =
-            |node: Node, listener| self.attachments.refused_at(self.kind, node, listener).is_some();
+        let is_refused = |node: Node, listener| self.attachments.refused_at(kind, node, listener).is_some();
         let listener = path.listener.filter(|listener| {
             let mut nodes = occupied.iter().map(|(_, node, _)| *node);
             nodes.any(|node| is_refused(node, *listener))

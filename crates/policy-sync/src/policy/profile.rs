@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::direct_inherited::counts;
 use super::open::Open;
 use super::targeting::Targeting;
 use crate::topology::Level;
@@ -424,6 +425,12 @@ impl Profile {
             in_mesh: self.in_mesh,
             ..Self::of_class(&self.group_kind(), self.class)
         }
+    }
+
+    /// Whether what is attached at a level of a path counts where it ends.
+    #[must_use]
+    pub fn counts(&self, level: Level, end: Level) -> bool {
+        counts(self.class, level, end)
     }
 
     /// What routes of a kind take from every policy.

@@ -1,0 +1,465 @@
+//! Effective settings that differ between two sides, even if no policy itself does: because of a new route, or because a
+//! policy that overrode another one was deleted.
+//!
+//! Every path of either side is compared with the same one of the other side. Where the other side does not have it, it is
+//! compared with what would apply there to anything that comes: a new rule with any rule of its route, a new route with any
+//! route of its listener. Only afterwards are equal changes of neighboring paths put together ([`super::collapse`]).
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use super::alike_clusters::Alike;
+use super::collapse::{Collapsed, Collapsing};
+use super::compare::Presence;
+use super::effective::{
+    ByPath, EffectiveSettings, HUB, Held, KindName, OfKind, PathNames, Setting, Settings,
+};
+use super::node_names::{Elsewhere, NameId, NodeNames};
+use super::report::{EffectiveChange, SettingChange};
+use crate::parallel;
+use crate::topology::Level;
+use apimachinery::pointer;
+
+const OLD: usize = 0;
+const NEW: usize = 1;
+
+impl EffectiveSettings {
+    /// The settings that differ on the new side, by kind and path.
+    #[must_use]
+    pub fn changes(old: &Self, new: &Self) -> Vec<EffectiveChange> {
+        let mut sides = Sides {
+            sides: [old, new],
+            on_other: [old.names.on(&new.names), new.names.on(&old.names)],
+            equal: equal_results(old, new),
+            alike: Alike::new([&old.classes, &new.classes]),
+            collapsing: [old, new].map(Collapsing::new),
+        };
+        let mut changes = Vec::new();
+        let kinds: BTreeSet<&KindName> = old.by_kind.keys().chain(new.by_kind.keys()).collect();
+        let mut comparing = Comparing::default();
+        for kind in kinds {
+            for side in [OLD, NEW] {
+                let paths: Vec<_> = sides
+                    .of_kind(side, kind)
+                    .map(|of| &of.paths)
+                    .into_iter()
+                    .flatten()
+                    .collect();
+                let found = parallel::map(&paths, |(path, held)| sides.compare(kind, side, path, held));
+                for found in found.into_iter().flatten() {
+                    comparing.add(found);
+                }
+            }
+            changes.extend(comparing.finish(kind, &mut sides));
+        }
+        changes
+    }
+}
+
+/// Both sides, the old one first.
+struct Sides<'s> {
+    sides: [&'s EffectiveSettings; 2],
+    /// The names of each side on the other one.
+    on_other: [Elsewhere; 2],
+    /// The results of the old side and of the new one that are equal, by their addresses.
+    equal: HashSet<[usize; 2]>,
+    alike: Alike<'s>,
+    collapsing: [Collapsing<'s>; 2],
+}
+
+/// What applies on a path of one side.
+#[derive(Debug, Clone, Copy, Default)]
+struct Found<'s> {
+    settings: Option<&'s Settings>,
+    /// How many of its nodes the side has.
+    length: usize,
+    /// Whether nothing takes it that is not on a longer path.
+    is_for_any: bool,
+}
+
+/// A path with what applies there on the old side and on the new one.
+struct Compared<'s> {
+    /// By the names of the new side, or of the old one if only that has it.
+    path: PathNames,
+    presence: Presence,
+    settings: [Option<&'s Settings>; 2],
+    groups: Vec<usize>,
+}
+
+impl<'s> Sides<'s> {
+    fn of_kind(&self, side: usize, kind: &KindName) -> Option<&'s OfKind> {
+        self.sides.get(side)?.by_kind.get(kind)
+    }
+
+    fn names(&self, side: usize) -> &'s NodeNames {
+        let [old, new] = self.sides;
+        if side == OLD { &old.names } else { &new.names }
+    }
+
+    /// A path of a side on the other one, as far as that has its nodes.
+    fn elsewhere(&self, side: usize, path: &[NameId]) -> PathNames {
+        let names = self.on_other.get(side);
+        let there = path
+            .iter()
+            .map_while(|id| names.and_then(|names| *names.get(*id)));
+        there.collect()
+    }
+
+    /// What changes on a path of one side that the other one does not have: what both have is found from the old one.
+    fn compare(
+        &self,
+        kind: &KindName,
+        side: usize,
+        path: &'s PathNames,
+        held: &'s [Held],
+    ) -> Vec<Compared<'s>> {
+        let elsewhere = self.elsewhere(side, path);
+        let other = if side == OLD { NEW } else { OLD };
+        let of_other = self.of_kind(other, kind).map(|of| &of.paths);
+        let there = of_other
+            .filter(|_| elsewhere.len() == path.len())
+            .and_then(|paths| paths.get(&elsewhere));
+        match (there, held) {
+            (Some(_), _) if side == NEW => return Vec::new(),
+            // On most paths nothing changes: one result before, the same after, on the same clusters.
+            (Some(there), [before]) if self.is_unchanged(before, there) => return Vec::new(),
+            _ => {}
+        }
+        let classes = |side: usize, held: &[Held]| {
+            let held = held.iter();
+            held.flat_map(|held| self.alike.groups(side, &held.classes))
+                .collect::<BTreeSet<usize>>()
+        };
+        let mut groups = classes(side, held);
+        groups.extend(there.map(|there| classes(other, there)).unwrap_or_default());
+        let paths = if side == OLD {
+            [&**path, &*elsewhere]
+        } else {
+            [&*elsewhere, &**path]
+        };
+        let Some(end) = path.last().map(|end| self.names(side).level(*end)) else {
+            return Vec::new();
+        };
+        type Outcome = ([*const Settings; 2], Presence, usize);
+        let mut found: BTreeMap<Outcome, Compared<'s>> = BTreeMap::new();
+        for group in groups {
+            let [old, new] = [OLD, NEW].map(|side| {
+                let path = paths.get(side).copied().unwrap_or_default();
+                self.find(kind, side, path, end, group)
+            });
+            if new.is_for_any && new.length == path.len() {
+                continue;
+            }
+            // Traffic for a port that is not named any more still comes to the backend.
+            let is_whole = |found: Found<'_>| {
+                found.length == path.len()
+                    || (end == Level::Port && found.length.saturating_add(1) == path.len())
+            };
+            let presence = match (is_whole(old), is_whole(new)) {
+                (true, false) => Presence::Leaves,
+                (false, true) => Presence::Joins,
+                _ => Presence::Both,
+            };
+            let settings = [old.settings, new.settings];
+            let (of, length) = if presence == Presence::Leaves {
+                (OLD, old.length)
+            } else {
+                (NEW, new.length)
+            };
+            let path = paths
+                .get(of)
+                .and_then(|path| path.get(..length))
+                .unwrap_or_default();
+            let pointers = settings.map(|settings| settings.map_or(std::ptr::null(), std::ptr::from_ref));
+            let entry = found.entry((pointers, presence, length));
+            let compared = entry.or_insert_with(|| Compared {
+                path: path.into(),
+                presence,
+                settings,
+                groups: Vec::new(),
+            });
+            compared.groups.push(group);
+        }
+        found.into_values().collect()
+    }
+
+    fn is_unchanged(&self, before: &Held, there: &[Held]) -> bool {
+        let [after] = there else { return false };
+        let results = [before, after].map(|held| Arc::as_ptr(&held.settings).addr());
+        self.equal.contains(&results)
+            && self.alike.groups(OLD, &before.classes) == self.alike.groups(NEW, &after.classes)
+    }
+
+    /// What applies on a path of one side, on some clusters; where it is not there, what would apply to it.
+    fn find(&self, kind: &KindName, side: usize, path: &[NameId], end: Level, group: usize) -> Found<'s> {
+        let Some(of_side) = self.sides.get(side).copied() else {
+            return Found::default();
+        };
+        let of_kind = of_side.by_kind.get(kind);
+        let classes = self.alike.classes(side, group);
+        let above = (1..=path.len()).rev().filter_map(|length| path.get(..length));
+        for path in above {
+            let mut all = classes.iter().filter_map(|class| of_side.all.get(*class));
+            if !all.any(|all| all.contains(path)) {
+                continue;
+            }
+            let held = |by_path: &'s ByPath| {
+                let mut held = by_path.get(path).into_iter().flatten();
+                let held = held.find(|held| {
+                    classes
+                        .iter()
+                        .any(|class| held.classes.binary_search(class).is_ok())
+                })?;
+                Some(held.settings.as_ref())
+            };
+            let level = path.last().map(|last| of_side.names.level(*last));
+            let of_kind = of_kind.filter(|of| level.is_some_and(|level| of.profile.counts(level, end)));
+            let on_it = of_kind.and_then(|of| held(&of.paths));
+            let for_any = of_kind.and_then(|of| held(&of.for_any));
+            return Found {
+                settings: on_it.or(for_any),
+                length: path.len(),
+                is_for_any: on_it.is_none() && for_any.is_some(),
+            };
+        }
+        Found::default()
+    }
+}
+
+/// The results of the old side and of the new one that are equal, by their addresses.
+fn equal_results(old: &EffectiveSettings, new: &EffectiveSettings) -> HashSet<[usize; 2]> {
+    let of_new = |policies: &Vec<String>| new.results.get(policies).into_iter().flatten();
+    let pairs = old.results.iter().flat_map(|(policies, results)| {
+        let pairs = results
+            .iter()
+            .flat_map(move |before| of_new(policies).map(move |after| (before, after)));
+        pairs.filter(|(before, after)| before == after)
+    });
+    pairs
+        .map(|(before, after)| [before, after].map(|held| Arc::as_ptr(held).addr()))
+        .collect()
+}
+
+/// What tells changes of one kind apart, besides the paths.
+#[derive(PartialEq, Eq, Hash, Clone, Copy)]
+struct SameChange<'s> {
+    presence: Presence,
+    settings: *const Vec<SettingChange>,
+    policies: [&'s [String]; 2],
+}
+
+/// The changes of one kind.
+#[derive(Default)]
+struct Comparing<'s> {
+    /// The differences between two results, compared once.
+    compared: HashMap<[*const Settings; 2], Arc<Vec<SettingChange>>>,
+    /// The same, each once.
+    distinct: HashMap<[&'s [String]; 2], Vec<Arc<Vec<SettingChange>>>>,
+    /// By change and path.
+    found: HashMap<(SameChange<'s>, PathNames), OnPath<'s>>,
+}
+
+/// A change on one path.
+struct OnPath<'s> {
+    settings: Arc<Vec<SettingChange>>,
+    results: [Option<&'s Settings>; 2],
+    groups: BTreeSet<usize>,
+}
+
+/// A change, and the groups of clusters where it happens.
+type Key<'s> = (SameChange<'s>, Vec<usize>);
+
+impl<'s> Comparing<'s> {
+    fn add(&mut self, found: Compared<'s>) {
+        let mut results = found.settings;
+        let policies = |results: [Option<&'s Settings>; 2]| {
+            results.map(|settings| {
+                settings
+                    .map(|settings| settings.policies.as_slice())
+                    .unwrap_or_default()
+            })
+        };
+        let mut settings = self.differing(results);
+        if found.presence == Presence::Leaves && !settings.is_empty() {
+            // What would apply there applies to nothing.
+            let [old, _] = results;
+            results = [old, None];
+            settings = self.differing(results);
+        }
+        if settings.is_empty() {
+            return;
+        }
+        let change = SameChange {
+            presence: found.presence,
+            settings: Arc::as_ptr(&settings),
+            policies: policies(results),
+        };
+        let on_path = self.found.entry((change, found.path)).or_insert_with(|| OnPath {
+            settings,
+            results,
+            groups: BTreeSet::new(),
+        });
+        on_path.groups.extend(found.groups);
+    }
+
+    fn differing(&mut self, results: [Option<&'s Settings>; 2]) -> Arc<Vec<SettingChange>> {
+        let pointers = results.map(|settings| settings.map_or(std::ptr::null(), std::ptr::from_ref));
+        let distinct = &mut self.distinct;
+        let compared = self.compared.entry(pointers).or_insert_with(|| {
+            let settings = differing(results);
+            let policies = results.map(|settings| {
+                settings
+                    .map(|settings| settings.policies.as_slice())
+                    .unwrap_or_default()
+            });
+            let alike = distinct.entry(policies).or_default();
+            if let Some(known) = alike.iter().find(|known| ***known == settings) {
+                return Arc::clone(known);
+            }
+            let settings = Arc::new(settings);
+            alike.push(Arc::clone(&settings));
+            settings
+        });
+        Arc::clone(compared)
+    }
+
+    /// Equal changes of neighboring paths together, in the order of their names.
+    fn finish(&mut self, kind: &KindName, sides: &mut Sides<'s>) -> Vec<EffectiveChange> {
+        let mut by_change: HashMap<Key<'s>, (OnPath<'s>, BTreeSet<PathNames>)> = HashMap::new();
+        for ((change, path), on_path) in self.found.drain() {
+            let groups: Vec<usize> = on_path.groups.iter().copied().collect();
+            let (_, paths) = by_change
+                .entry((change, groups))
+                .or_insert_with(|| (on_path, BTreeSet::new()));
+            paths.insert(path);
+        }
+        let mut changes: Vec<EffectiveChange> = Vec::new();
+        let of_kind = [NEW, OLD].into_iter().find_map(|side| sides.of_kind(side, kind));
+        for ((change, groups), (on_path, paths)) in by_change {
+            let [old, new] = &sides.collapsing;
+            let (side, collapsing) = match change.presence {
+                Presence::Leaves => (OLD, old),
+                Presence::Both | Presence::Joins => (NEW, new),
+            };
+            let classes: BTreeSet<usize> = groups
+                .iter()
+                .flat_map(|group| sides.alike.classes(side, *group))
+                .copied()
+                .collect();
+            let collapsed = of_kind.map(|of| collapsing.collapse(&paths, &classes, &of.profile));
+            let clusters = sides.alike.names(&groups);
+            let clusters = if clusters.iter().any(|cluster| cluster == HUB) {
+                let clusters = clusters.iter().filter(|cluster| *cluster != HUB);
+                Arc::new(clusters.cloned().collect())
+            } else {
+                clusters
+            };
+            changes.extend(
+                collapsed
+                    .into_iter()
+                    .flatten()
+                    .map(|collapsed| changed(kind, (change.presence, &on_path), &clusters, collapsed)),
+            );
+        }
+        changes.sort_by(|one, other| {
+            let key = |change: &EffectiveChange| (change.path.clone(), change.clusters.clone());
+            key(one)
+                .cmp(&key(other))
+                .then_with(|| one.new_policies.cmp(&other.new_policies))
+        });
+        changes
+    }
+}
+
+fn changed(
+    kind: &KindName,
+    (presence, on_path): (Presence, &OnPath<'_>),
+    clusters: &Arc<Vec<String>>,
+    path: Collapsed,
+) -> EffectiveChange {
+    let [old, new] = on_path.results;
+    let all = |settings: Option<&Settings>, of: fn(&Settings) -> &Vec<String>| {
+        settings.map(of).cloned().unwrap_or_default()
+    };
+    let is_taken = presence != Presence::Leaves;
+    let remains = new.map(|settings| &settings.values);
+    EffectiveChange {
+        kind: kind.0.clone(),
+        group: kind.1.clone(),
+        path: path.locators,
+        label: path.label,
+        place: path.place,
+        paths: path.paths,
+        presence,
+        clusters: Arc::clone(clusters),
+        is_lost: is_taken
+            && remains.is_none_or(BTreeMap::is_empty)
+            && old.is_some_and(|old| !old.values.is_empty()),
+        lost_settings: if is_taken {
+            lost(&on_path.settings, remains)
+        } else {
+            Vec::new()
+        },
+        old: old.map(|settings| settings.whole.clone()),
+        new: new.map(|settings| settings.whole.clone()),
+        old_policies: all(old, |settings| &settings.policies),
+        new_policies: all(new, |settings| &settings.policies),
+        old_names: all(old, |settings| &settings.names),
+        new_names: all(new, |settings| &settings.names),
+        settings: Arc::clone(&on_path.settings),
+    }
+}
+
+/// The settings that are gone, each as the shortest pointer below which nothing remains.
+fn lost(settings: &[SettingChange], remains: Option<&BTreeMap<Arc<str>, Setting>>) -> Vec<String> {
+    let is_in = |setting: &str, inside: &str| {
+        let rest = setting.strip_prefix(inside);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let remain = |prefix: &str| {
+        let mut remain = remains.into_iter().flat_map(BTreeMap::keys);
+        remain.any(|setting| is_in(setting, prefix))
+    };
+    let gone = settings
+        .iter()
+        .filter(|setting| setting.old.is_some() && setting.new.is_none());
+    let names: BTreeSet<String> = gone
+        .map(|setting| {
+            if !setting.setting.starts_with('/') {
+                return setting.setting.clone();
+            }
+            let mut prefix = String::new();
+            for token in pointer::tokens(&setting.setting) {
+                prefix = pointer::child(&prefix, &token);
+                if !remain(&prefix) {
+                    break;
+                }
+            }
+            prefix
+        })
+        .collect();
+    names.into_iter().collect()
+}
+
+/// The settings whose values differ, by name.
+fn differing([old, new]: [Option<&Settings>; 2]) -> Vec<SettingChange> {
+    let none = BTreeMap::new();
+    let old = old.map_or(&none, |settings| &settings.values);
+    let new = new.map_or(&none, |settings| &settings.values);
+    let names: BTreeSet<&Arc<str>> = old.keys().chain(new.keys()).collect();
+    names
+        .into_iter()
+        .filter_map(|name| {
+            let (before, after) = (old.get(name), new.get(name));
+            let value = |setting: Option<&Setting>| setting.map(|setting| Arc::clone(&setting.value));
+            let from = |setting: Option<&Setting>| setting.map(|setting| setting.from.clone());
+            (value(before) != value(after)).then(|| SettingChange {
+                setting: name.to_string(),
+                old: value(before),
+                new: value(after),
+                old_from: from(before),
+                new_from: from(after),
+            })
+        })
+        .collect()
+}
