@@ -217,7 +217,7 @@ impl<'l, 'a> Walk<'l, 'a> {
             budget,
             kind,
             is_refined: false,
-            known: NameMap::default(),
+            known: HashMap::new(),
             last: None,
             found: Vec::new(),
             for_any: Vec::new(),
