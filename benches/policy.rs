@@ -114,12 +114,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         gateways * POLICIES_PER_GATEWAY
     );
     let mut wrong = Findings::new();
-    let (analysis, first) = timed("topology and attachment", || {
-        Analysis::of_policies(&loaded, None, &mut wrong)
-    });
-    let (spokes, between) = timed("what the clusters get", || analysis.spokes());
+    let (analysis, first) = timed("topology and attachment", || Analysis::new(&loaded, &mut wrong));
+    let ((received, spokes), between) = timed("what the clusters get", || analysis.received(None));
     let (view, second) = timed("effective policies, statuses, findings", || {
-        analysis.policies(&spokes, &mut wrong)
+        analysis.policies(received, &spokes, &mut wrong)
     });
     let total = (first + between + second).as_secs_f64() * 1000.0;
     println!(

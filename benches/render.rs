@@ -214,9 +214,10 @@ fn difference(new: &Request, base: &Request, tree: Option<&Path>) -> Result<Stri
         let loaded = load(request);
         let mut findings = Findings::new();
         let analysis = Analysis::new(&loaded, &mut findings);
-        let rendered = analysis.render(EmptyResult::Allowed, &mut findings);
-        let spokes = analysis.spokes();
-        let effective = EffectiveSettings::new(&analysis.policies(&spokes, &mut findings), |_| true);
+        let (received, spokes) = analysis.received(None);
+        let (rendered, view) = analysis.results(received, &spokes, EmptyResult::Allowed, &mut findings);
+        let effective = EffectiveSettings::new(&view, |_| true);
+        drop(view);
         drop(spokes);
         drop(analysis);
         (loaded, rendered, effective)

@@ -26,6 +26,7 @@ mod loaded;
 
 mod exported;
 mod inputs;
+mod misplaced;
 
 mod placed;
 
@@ -36,6 +37,7 @@ mod analysis;
 mod consequences;
 mod nothing;
 mod one_name;
+mod results;
 mod stages;
 
 mod deleted;
@@ -54,13 +56,14 @@ pub mod start;
 pub use crate::api::config::{Budget, PlacementMode, PlacementSource, RenderConfig};
 pub use crate::placing::{inventory, problems, unwritable};
 pub use crate::report::PolicyView;
-pub use analysis::{Analysis, Spokes};
+pub use analysis::{Analysis, Received, Spokes};
 pub use exported::{load_prunable, load_works};
-pub use inputs::{CONFIG_NAME, configuration, load, load_checkout, load_from, load_staged, watched};
+pub use inputs::{configuration, load, load_checkout, load_from, load_staged, watched};
 pub use loaded::Loaded;
 pub use page::PageInput;
-pub use request::Request;
+pub use request::{CONFIG_NAME, Examined, Request};
+pub use results::check;
 pub use schemas::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text};
 #[cfg(feature = "git")]
 pub use staged::InIndex;
-pub use stages::{Before, EmptyResult, PruneOptions, Rendered, check, lost_by_replacing};
+pub use stages::{Before, EmptyResult, PruneOptions, Rendered, lost_by_replacing};

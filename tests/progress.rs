@@ -102,8 +102,9 @@ fn a_rendering_tells_its_stages_in_order() {
     assert_eq!(recorder.done(Stage::Reading), [loaded.sources.files().len() - 1]);
     let mut findings = Findings::new();
     let analysis = Analysis::new(&loaded, &mut findings);
-    let rendered = analysis.render(EmptyResult::Refused, &mut findings);
-    let _ = analysis.statuses(&analysis.policies(&analysis.spokes(), &mut findings));
+    let (received, spokes) = analysis.received(None);
+    let (rendered, view) = analysis.results(received, &spokes, EmptyResult::Refused, &mut findings);
+    let _ = analysis.statuses(&view);
     assert_eq!(recorder.done(Stage::Rendering), [2], "two Gateways");
     let scratch = tempfile::tempdir().unwrap();
     let root = scratch.path().join("rendered");
@@ -153,13 +154,19 @@ fn a_report_on_policies_tells_its_stages_in_order() {
     let loaded = fleet(&recorder);
     let mut findings = Findings::new();
     let _ = {
-        let analysis = Analysis::of_policies(&loaded, None, &mut findings);
-        analysis.policies(&analysis.spokes(), &mut findings).path_count()
+        let analysis = Analysis::new(&loaded, &mut findings);
+        let (received, spokes) = analysis.received(None);
+        analysis.policies(received, &spokes, &mut findings).path_count()
     };
     let stages = recorder.stages();
     assert_eq!(
         stages.split_at(3).1,
-        [Stage::Placing, Stage::Attaching, Stage::Policies]
+        [
+            Stage::Placing,
+            Stage::Attaching,
+            Stage::Rendering,
+            Stage::Policies
+        ]
     );
 }
 

@@ -146,7 +146,8 @@ pub(crate) fn reports(tree: &InMemory) -> String {
 
     let mut findings = Findings::new();
     let analysis = Analysis::new(&loaded, &mut findings);
-    let (rendered, spokes) = analysis.render_and_spokes(EmptyResult::Allowed, &mut findings);
+    let (received, spokes) = analysis.received(None);
+    let (rendered, view) = analysis.results(received, &spokes, EmptyResult::Allowed, &mut findings);
     let mut stream = Vec::new();
     // A tree of whose files one cannot be made is refused as a whole.
     if output::stream(&rendered.layout(&loaded), &mut stream).is_ok() {
@@ -157,7 +158,6 @@ pub(crate) fn reports(tree: &InMemory) -> String {
         said += &text;
     }
 
-    let view = analysis.policies(&spokes, &mut findings);
     let policies = PolicyReport::of(&view);
     said += &shown(&policies_text(&policies, WIDTH));
     said += &document(&policies);
@@ -168,9 +168,9 @@ pub(crate) fn reports(tree: &InMemory) -> String {
     for object in loaded.hub.objects.iter().take(20) {
         let identity = object.identity();
         let without = view.is_policy(&identity).then(|| analysis.without(object));
-        let spokes = without.as_ref().map(Analysis::spokes);
+        let spokes = without.as_ref().map(|analysis| analysis.received(None).1);
         let without = without.as_ref().zip(spokes.as_ref());
-        let without = without.map(|(analysis, spokes)| analysis.policies(spokes, &mut Findings::new()));
+        let without = without.map(|(analysis, spokes)| analysis.evaluate(spokes, &mut Findings::new()));
         let explanation = explain(&view, without.as_ref(), &identity, Some(object), &loaded.sources);
         said += &shown(&explanation_text(&explanation, WIDTH));
         said += &document(&explanation);

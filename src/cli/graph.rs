@@ -6,14 +6,13 @@
 use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;
 use spokewright::diagnostic::Findings;
-use spokewright::pipeline::EmptyResult;
+use spokewright::pipeline::{Analysis, EmptyResult};
 use spokewright::report::{Graph, Only};
 
 use super::candidates;
 use super::next;
-use super::options::{ClustersOption, ReadOptions};
-use super::policies::analyse;
-use super::reporting::{finish, whole};
+use super::options::{ClustersOption, ReadOptions, check_cluster};
+use super::reporting::{Answer, whole};
 use super::show;
 use super::status::{Refusal, Status};
 
@@ -82,16 +81,24 @@ impl GraphCommand {
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
         let cluster = self.cluster.as_deref();
-        let analysis = analyse(&loaded, cluster, &mut findings)?;
-        let spokes = analysis.spokes();
-        let view = analysis.policies(&spokes, &mut findings);
+        cluster.map(|name| check_cluster(name, &loaded)).transpose()?;
+        let answer = Answer {
+            comment: Some(match self.format {
+                Language::Mermaid => "%% ",
+                Language::Dot => "// ",
+            }),
+            with_warnings: false,
+        };
+        let analysis = Analysis::new(&loaded, &mut findings);
+        let (received, spokes) = analysis.received(cluster);
+        let view = analysis.policies(received, &spokes, &mut findings);
         let admits = |cluster: &str| loaded.admits(cluster);
         let mut graph = if self.all {
             match Graph::whole(&view, admits) {
                 Ok(graph) => graph,
                 Err(too_many) => {
                     findings.push(*too_many);
-                    return finish(&loaded, findings, &self.options, whole(""));
+                    return answer.finish(&loaded, findings, &self.options, whole(""));
                 }
             }
         } else {
@@ -99,7 +106,7 @@ impl GraphCommand {
         };
         if !self.only.is_empty() && !graph.narrow(&self.only) {
             loaded.finish(&mut findings);
-            show::findings(&findings, &loaded.sources, self.options.speech);
+            answer.findings(&loaded, &findings, &self.options);
             return Err(Refusal::new(
                 Status::Usage,
                 "nothing in the graph matches `--only`",
@@ -133,7 +140,7 @@ impl GraphCommand {
             Language::Mermaid => graph.mermaid(),
             Language::Dot => graph.dot(),
         };
-        let status = finish(&loaded, findings, &self.options, whole(&data))?;
+        let status = answer.finish(&loaded, findings, &self.options, whole(&data))?;
         if everything == 0 {
             next::without_nodes(&loaded, self.options.speech);
         }

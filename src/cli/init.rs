@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use spokewright::diagnostic::{Findings, counted, first_items, shell_path};
+use spokewright::diagnostic::{Findings, Severity, counted, first_items, shell_path};
 use spokewright::output;
 use spokewright::pipeline::start::{Tool, hub_files, sorted_files, tool_files};
 use spokewright::pipeline::{Request, load};
@@ -104,17 +104,23 @@ impl Init {
             Some(file) => {
                 let loaded = load(&Request {
                     paths: vec![file.clone()],
+                    without_status: true,
                     ..Request::default()
                 });
                 let mut findings = Findings::new();
                 loaded.finish(&mut findings);
                 if findings.has_errors() {
                     show::findings(&findings, &loaded.sources, self.speech);
+                    let errors = counted(findings.count(Severity::Error), "error");
+                    show::note(&format!("{errors}; nothing was written"), self.speech);
                     return Ok(Status::of(&findings));
                 }
                 let sorted = sorted_files(loaded.hub.objects.iter());
                 if sorted.files.len() < 2 {
-                    let message = format!("{} contains no object of a hub", file.display());
+                    let message = format!(
+                        "nothing was written, because {} contains no object of a hub",
+                        file.display()
+                    );
                     return Err(Refusal::new(
                         Status::Invalid,
                         &message,

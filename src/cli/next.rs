@@ -149,7 +149,7 @@ fn say(loaded: &Loaded, command: &str, lines: &[&str], speech: Speech) {
 }
 
 /// A command over the same input.
-fn command(name: &str, paths: &[PathBuf]) -> String {
+pub(crate) fn command(name: &str, paths: &[PathBuf]) -> String {
     let mut words = vec!["spokewright".to_owned(), name.to_owned()];
     let named = paths.iter().filter(|path| path.as_os_str() != ".");
     words.extend(named.map(|path| word(path)));

@@ -122,9 +122,10 @@ impl PageCommand {
         let exported = self.works.works(&mut loaded, &mut findings);
         show::read(&loaded, self.options.speech);
         let analysis = kept(Analysis::new(&loaded, &mut findings));
-        let (rendered, spokes) = analysis.render_and_spokes(EmptyResult::Allowed, &mut findings);
-        let (rendered, spokes) = (kept(rendered), kept(spokes));
-        let mut view = kept(analysis.policies(&spokes, &mut findings));
+        let (received, spokes) = analysis.received(None);
+        let spokes = kept(spokes);
+        let (rendered, view) = analysis.results(received, &spokes, EmptyResult::Allowed, &mut findings);
+        let (rendered, mut view) = (kept(rendered), kept(view));
         view.retain_clusters(|cluster| loaded.admits(cluster));
         let works = exported.map(|(_, exported)| kept(analysis.aggregate(&exported, &mut findings)));
         loaded.finish(&mut findings);

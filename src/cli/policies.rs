@@ -17,7 +17,7 @@ use super::finding::print_page;
 use super::named::named;
 use super::next;
 use super::options::{ReadOptions, check_cluster};
-use super::reporting::{ReportFormat, Reporting, finish, kept, whole};
+use super::reporting::{ReportFormat, Reporting, kept, whole};
 use super::show;
 use super::status::{Refusal, Status};
 
@@ -81,6 +81,15 @@ struct ReportOptions {
     reporting: Reporting,
 }
 
+impl ReportOptions {
+    /// The cluster to look at; refused if nobody knows it.
+    fn cluster(&self, loaded: &Loaded) -> Result<Option<&str>, Refusal> {
+        let cluster = self.cluster.as_deref();
+        cluster.map(|name| check_cluster(name, loaded)).transpose()?;
+        Ok(cluster)
+    }
+}
+
 impl Policies {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let loaded = kept(
@@ -89,18 +98,20 @@ impl Policies {
         );
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
-        let analysis = kept(analyse(&loaded, self.report.cluster.as_deref(), &mut findings)?);
-        let spokes = kept(analysis.spokes());
-        let view = kept(analysis.policies(&spokes, &mut findings));
+        let (cluster, answer) = (self.report.cluster(&loaded)?, self.report.reporting.answer());
+        let analysis = kept(Analysis::new(&loaded, &mut findings));
+        let (received, spokes) = analysis.received(cluster);
+        let spokes = kept(spokes);
+        let view = kept(analysis.policies(received, &spokes, &mut findings));
         if let Some(too_much) = view.too_much_to_list() {
             findings.push(too_much);
-            return finish(&loaded, findings, &self.options, whole(""));
+            return answer.finish(&loaded, findings, &self.options, whole(""));
         }
         let report = kept(match self.report.reporting.format {
             ReportFormat::Text => PolicyReport::of(&view),
             ReportFormat::Json | ReportFormat::Yaml => analysis.policy_report(&spokes, &view),
         });
-        let status = finish(&loaded, findings, &self.options, |out| {
+        let status = answer.finish(&loaded, findings, &self.options, |out| {
             let text = |report: &PolicyReport| policies_text(report, show::width());
             self.report.reporting.write(out, &*report, text)
         })?;
@@ -130,10 +141,11 @@ impl Explain {
         );
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
-        let cluster = self.report.cluster.as_deref();
-        let analysis = kept(analyse(&loaded, cluster, &mut findings)?);
-        let spokes = kept(analysis.spokes());
-        let view = kept(analysis.policies(&spokes, &mut findings));
+        let (cluster, answer) = (self.report.cluster(&loaded)?, self.report.reporting.answer());
+        let analysis = kept(Analysis::new(&loaded, &mut findings));
+        let (received, spokes) = analysis.received(cluster);
+        let spokes = kept(spokes);
+        let view = kept(analysis.policies(received, &spokes, &mut findings));
         let named_only = view.without_objects();
         let there = loaded.hub.spokes.iter();
         let there = there.filter(|(name, _)| cluster.is_none_or(|cluster| cluster == name.as_str()));
@@ -149,19 +161,19 @@ impl Explain {
             Err(refusal) => {
                 // It may be one that an API server would refuse: then this says so.
                 loaded.finish(&mut findings);
-                show::findings(&findings, &loaded.sources, self.options.speech);
+                answer.findings(&loaded, &findings, &self.options);
                 return Err(refusal.into());
             }
         };
         let identity = object.identity();
         if let Some(too_much) = view.too_much_to_explain(&identity) {
             findings.push(too_much);
-            return finish(&loaded, findings, &self.options, whole(""));
+            return answer.finish(&loaded, findings, &self.options, whole(""));
         }
         let without = view.is_policy(&identity).then(|| analysis.without(object));
-        let spokes = without.as_ref().map(Analysis::spokes);
+        let spokes = without.as_ref().map(|analysis| analysis.received(cluster).1);
         let without = without.as_ref().zip(spokes.as_ref());
-        let without = without.map(|(analysis, spokes)| analysis.policies(spokes, &mut Findings::new()));
+        let without = without.map(|(analysis, spokes)| analysis.evaluate(spokes, &mut Findings::new()));
         let relative = loaded.sources.root_relative();
         let is_object = !named_only.iter().any(|known| std::ptr::eq(known, object));
         let explanation = explain(
@@ -171,7 +183,7 @@ impl Explain {
             Some(object).filter(|_| is_object),
             self.report.reporting.locate(&loaded.sources, &relative),
         );
-        finish(&loaded, findings, &self.options, |out| {
+        answer.finish(&loaded, findings, &self.options, |out| {
             self.report.reporting.write(out, &explanation, |report| {
                 explanation_text(report, show::width())
             })
@@ -189,29 +201,18 @@ impl Explain {
         );
         show::read(&loaded, self.options.speech);
         let mut findings = Findings::new();
-        let analysis = kept(analyse(&loaded, self.report.cluster.as_deref(), &mut findings)?);
-        let spokes = kept(analysis.spokes());
-        let view = kept(analysis.policies(&spokes, &mut findings));
+        let (cluster, answer) = (self.report.cluster(&loaded)?, self.report.reporting.answer());
+        let analysis = kept(Analysis::new(&loaded, &mut findings));
+        let (received, spokes) = analysis.received(cluster);
+        let spokes = kept(spokes);
+        let view = kept(analysis.policies(received, &spokes, &mut findings));
         let relative = loaded.sources.root_relative();
         let locate = self.report.reporting.locate(&loaded.sources, &relative);
         let explanation = explain_request(&view, &request, locate);
-        finish(&loaded, findings, &self.options, |out| {
+        answer.finish(&loaded, findings, &self.options, |out| {
             self.report
                 .reporting
                 .write(out, &explanation, |report| request_text(report, show::width()))
         })
     }
-}
-
-/// The input as reports about its policies see it, from one cluster or from the hub; refused where nobody knows the
-/// cluster.
-pub(super) fn analyse<'a>(
-    loaded: &'a Loaded,
-    cluster: Option<&'a str>,
-    findings: &mut Findings,
-) -> Result<Analysis<'a>, Refusal> {
-    if let Some(cluster) = cluster {
-        check_cluster(cluster, loaded)?;
-    }
-    Ok(Analysis::of_policies(loaded, cluster, findings))
 }

@@ -12,9 +12,9 @@ use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Code, Findings, Severity, counted, shell_path, write_json};
 use spokewright::output::{self, ChangeKind, Earlier, Options, Output, OutputError, Summary, Tree};
-use spokewright::pipeline::{self, Analysis, Before, Rendered, Request};
+use spokewright::pipeline::{self, Analysis, Before, Examined, Rendered, Request};
 use spokewright::render::{FluxKustomizations, Layout, Shard};
-use spokewright::report::{RenderReport, kept_by_local_policies};
+use spokewright::report::{PolicyView, RenderReport, kept_by_local_policies};
 
 use super::hook;
 use super::next;
@@ -168,11 +168,13 @@ impl Render {
             || Analysis::new(&loaded, &mut findings),
             || Earlier::open(&loaded.output, loaded.output_within.as_deref()).ok(),
         );
-        let rendered = analysis.render(empty_result(self.allow_empty), &mut findings);
+        let (received, spokes) = analysis.received(None);
+        let empty = empty_result(self.allow_empty);
+        let (rendered, view) = analysis.results(received, &spokes, empty, &mut findings);
         let layout = rendered.layout(&loaded);
         self.report(
             asked,
-            &analysis,
+            (&analysis, &view),
             (&loaded, &rendered, &layout, earlier),
             findings,
             start,
@@ -183,14 +185,13 @@ impl Render {
     fn report(
         &self,
         asked: Asked<'_>,
-        analysis: &Analysis<'_>,
+        (analysis, view): (&Analysis<'_>, &PolicyView<'_>),
         (loaded, rendered, layout, earlier): (&pipeline::Loaded, &Rendered, &Layout<'_>, Option<Earlier>),
         mut findings: Findings,
         start: Instant,
     ) -> anyhow::Result<Status> {
         let statuses = if self.report.is_some() {
-            let statuses = analysis.statuses(&analysis.policies(&analysis.spokes(), &mut findings));
-            statuses.unwrap_or_else(|too_many| {
+            analysis.statuses(view).unwrap_or_else(|too_many| {
                 findings.push(*too_many);
                 Vec::new()
             })

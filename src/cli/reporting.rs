@@ -8,12 +8,14 @@ use std::mem::ManuallyDrop;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use spokewright::diagnostic::{Findings, Locate, write_json};
+use spokewright::diagnostic::{Findings, Locate, Severity, counted, write_json};
 use spokewright::pipeline::Loaded;
 use spokewright::source::{RootRelative, Sources};
 
+use super::next;
 use super::options::ReadOptions;
 use super::show;
+use super::speech::MessageFormat;
 use super::status::{Refusal, Status};
 
 /// A value that is never freed. The process ends with the command, and freeing a large input piece by piece would take a
@@ -56,6 +58,18 @@ impl Reporting {
         match self.format {
             ReportFormat::Text => sources,
             ReportFormat::Json | ReportFormat::Yaml => relative,
+        }
+    }
+
+    /// How an answer in the chosen form is printed.
+    pub(crate) const fn answer(&self) -> Answer {
+        Answer {
+            comment: match self.format {
+                ReportFormat::Text => Some(""),
+                ReportFormat::Json => None,
+                ReportFormat::Yaml => Some("# "),
+            },
+            with_warnings: false,
         }
     }
 
@@ -109,6 +123,25 @@ impl Write for Room {
     }
 }
 
+/// Data after a first line, which is written only if there is any data.
+struct After<'o, F> {
+    out: &'o mut dyn Write,
+    first_line: Option<F>,
+}
+
+impl<F: FnOnce(&mut dyn Write) -> io::Result<()>> Write for After<'_, F> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(first_line) = self.first_line.take_if(|_| !bytes.is_empty()) {
+            first_line(self.out)?;
+        }
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
 /// What a failure to print is called.
 pub(crate) const UNWRITTEN: &str = "cannot write to stdout";
 
@@ -124,6 +157,66 @@ pub(crate) fn finish(
     options.write_also(&mut findings, &loaded.sources);
     show::findings(&findings, &loaded.sources, options.speech);
     Ok(Status::of(&findings))
+}
+
+/// How an answer about an input is printed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answer {
+    /// How a comment in the data begins; `None` if the data has no comments.
+    pub(crate) comment: Option<&'static str>,
+    /// Whether warnings are printed, because not all of them are about the input, whose warnings `check` lists.
+    pub(crate) with_warnings: bool,
+}
+
+impl Answer {
+    /// Prints an answer: as [`finish`] does, with a first line if `render` refuses the input.
+    pub(crate) fn finish(
+        self,
+        loaded: &Loaded,
+        mut findings: Findings,
+        options: &ReadOptions,
+        data: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Status> {
+        loaded.finish(&mut findings);
+        let errors = findings.count(Severity::Error);
+        let refused = (errors > 0).then(|| {
+            let errors = counted(errors, "error");
+            format!("`spokewright render` refuses this input because of {errors}")
+        });
+        let (comment, speech) = (self.comment, options.speech);
+        to_stdout(|out| {
+            let first_line = refused.map(|refused| {
+                move |out: &mut dyn Write| match comment {
+                    Some(comment) => writeln!(out, "{comment}{refused}"),
+                    None => {
+                        show::note(&refused, speech);
+                        Ok(())
+                    }
+                }
+            });
+            data(&mut After { out, first_line })
+        })?;
+        options.write_also(&mut findings, &loaded.sources);
+        self.findings(loaded, &findings, options);
+        Ok(Status::of(&findings))
+    }
+
+    /// Prints finished findings: the warnings about the input only as a number.
+    pub(crate) fn findings(self, loaded: &Loaded, findings: &Findings, options: &ReadOptions) {
+        let speech = options.speech;
+        if self.with_warnings || speech.message_format != MessageFormat::Human {
+            return show::findings(findings, &loaded.sources, speech);
+        }
+        show::findings(&findings.only(Severity::Error), &loaded.sources, speech);
+        let warnings = findings.count(Severity::Warning);
+        if warnings > 0 {
+            let them = if warnings == 1 { "it" } else { "them" };
+            let check = next::command("check", &options.paths);
+            let suppressed = show::suppressed(findings);
+            let warnings = counted(warnings, "warning");
+            show::calm(&format!("{warnings}{suppressed}; `{check}` lists {them}"), speech);
+        }
+    }
 }
 
 /// A text as data.

@@ -19,7 +19,7 @@ use spokewright::report::{
 use super::named::of_kind;
 use super::next;
 use super::options::{ClustersOption, ReadOptions};
-use super::reporting::{ReportFormat, Reporting, finish, kept};
+use super::reporting::{Answer, ReportFormat, Reporting, kept};
 use super::show;
 use super::speech::MessageFormat;
 use super::status::{Refusal, Status};
@@ -122,16 +122,20 @@ impl StatusCommand {
             Some((path, exported)) => self.aggregated(loaded, path, &exported, &mut findings),
             None => self.predicted(loaded, &mut findings),
         };
+        let answer = Answer {
+            with_warnings: self.works.path().is_some(),
+            ..self.reporting.answer()
+        };
         let unmet = match outcome.unmet {
             Ok(unmet) => unmet,
             Err(refusal) => {
                 // A kind may be missing because its file cannot be read: then this says so.
                 outcome.loaded.finish(&mut findings);
-                show::findings(&findings, &outcome.loaded.sources, self.options.speech);
+                answer.findings(&outcome.loaded, &findings, &self.options);
                 return Err(refusal.into());
             }
         };
-        let status = finish(&outcome.loaded, findings, &self.options, |out| {
+        let status = answer.finish(&outcome.loaded, findings, &self.options, |out| {
             outcome.data.write(&self.reporting, out)
         })?;
         if outcome.is_empty {
@@ -155,8 +159,9 @@ impl StatusCommand {
 
     fn predicted(&self, loaded: ManuallyDrop<Loaded>, findings: &mut Findings) -> Outcome {
         let analysis = kept(Analysis::new(&loaded, findings));
-        let spokes = kept(analysis.spokes());
-        let view = kept(analysis.policies(&spokes, findings));
+        let (received, spokes) = analysis.received(None);
+        let spokes = kept(spokes);
+        let view = kept(analysis.policies(received, &spokes, findings));
         let (statuses, too_many) = match analysis.statuses(&view) {
             Ok(statuses) => (kept(statuses), None),
             Err(too_many) => (kept(Vec::new()), Some(*too_many)),

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::loaded::Loaded;
 use super::placed::Placed;
-use super::policies::{Attached, Decided, attach, evaluate, report_outcomes};
-use crate::diagnostic::{Code, Findings};
+use super::policies::{Attached, Decided, attach, evaluate};
+use crate::diagnostic::Findings;
 use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
 use crate::parallel;
@@ -28,8 +28,6 @@ use apimachinery::Identity;
 pub struct Analysis<'a> {
     pub(super) placed: Arc<Placed<'a>>,
     pub(super) attached: Attached<'a>,
-    /// The cluster that the policies are looked at from.
-    pub(super) cluster: Option<&'a str>,
 }
 
 /// The objects that the clusters receive, by classes of clusters that are alike, and those that are withheld from them.
@@ -37,10 +35,13 @@ pub struct Analysis<'a> {
 pub struct Spokes<'a> {
     pub(super) spokes: Vec<Spoke<'a>>,
     pub(super) withheld: Vec<Withheld<'a>>,
+    /// The one cluster that is looked at.
+    pub(super) cluster: Option<&'a str>,
 }
 
 /// The synced objects, and their variants.
-pub(super) struct Received<'a> {
+#[derive(Debug)]
+pub struct Received<'a> {
     /// Our Gateways with their clusters.
     pub(super) gateways: Table<OurGatewayId, PlacedGateway<'a>>,
     pub(super) synced: SyncedObjects<'a>,
@@ -49,21 +50,11 @@ pub(super) struct Received<'a> {
 }
 
 impl<'a> Analysis<'a> {
-    /// Analyzes an input for rendering.
+    /// Analyzes an input.
     pub fn new(loaded: &'a Loaded, findings: &mut Findings) -> Self {
-        let placed = Placed::new(loaded, findings);
-        Self::of(Arc::new(placed), None, findings)
-    }
-
-    /// Analyzes an input for reports about its policies; with a `cluster`, as seen there: the objects that are placed
-    /// there, together with those that already live there. A Gateway without a placement is not a finding here, as it
-    /// has policies all the same.
-    pub fn of_policies(loaded: &'a Loaded, cluster: Option<&'a str>, findings: &mut Findings) -> Self {
-        let mut found = Findings::new();
-        let placed = Placed::new(loaded, &mut found);
-        let found = found.into_iter();
-        findings.extend(found.filter(|finding| finding.code != Code::GATEWAY_NOT_PLACED));
-        Self::of(Arc::new(placed), cluster, findings)
+        let placed = Arc::new(Placed::new(loaded, findings));
+        let attached = attach(&placed, findings);
+        Self { placed, attached }
     }
 
     /// The same input without one of its policies.
@@ -76,30 +67,19 @@ impl<'a> Analysis<'a> {
     /// reported before.
     pub(super) fn again(&self, placed: Arc<Placed<'a>>, without: Option<Identity>) -> Self {
         let attached = self.attached.again(&placed, without);
-        Self {
-            placed,
-            attached,
-            cluster: self.cluster,
-        }
+        Self { placed, attached }
     }
 
-    fn of(placed: Arc<Placed<'a>>, cluster: Option<&'a str>, findings: &mut Findings) -> Self {
-        let attached = attach(&placed, findings);
-        Self {
-            placed,
-            attached,
-            cluster,
-        }
-    }
-
-    /// The objects that every cluster, or the cluster in view, receives and has: to be evaluated by
-    /// [`policies`](Self::policies).
+    /// The objects that the clusters receive, and the spokes of all clusters or of one `cluster`: what
+    /// [`results`](Self::results) and [`policies`](Self::policies) evaluate.
     #[must_use]
-    pub fn spokes(&self) -> Spokes<'_> {
-        self.spokes_of(&self.received())
+    pub fn received<'x>(&'x self, cluster: Option<&'x str>) -> (Received<'x>, Spokes<'x>) {
+        let received = self.synced();
+        let spokes = self.spokes_of(&received, cluster);
+        (received, spokes)
     }
 
-    pub(super) fn spokes_of<'x>(&'x self, received: &Received<'x>) -> Spokes<'x> {
+    pub(super) fn spokes_of<'x>(&'x self, received: &Received<'x>, cluster: Option<&'x str>) -> Spokes<'x> {
         let making = sync::Spokes {
             hub: self.placed.hub,
             attachments: &self.attached.attachments,
@@ -109,20 +89,13 @@ impl<'a> Analysis<'a> {
             variants: &received.variants,
         };
         Spokes {
-            spokes: making.build(self.cluster),
+            spokes: making.build(cluster),
             withheld: received.synced.withheld.clone(),
+            cluster,
         }
     }
 
-    /// Which policies apply on each path of each cluster, and the fate of each; `spokes` are those of this analysis.
-    pub fn policies<'x>(&'x self, spokes: &'x Spokes<'x>, findings: &mut Findings) -> PolicyView<'x> {
-        self.report_not_synced(findings);
-        let view = self.evaluate(spokes, findings);
-        report_outcomes(&view, self.placed.loaded, findings);
-        view
-    }
-
-    /// The same for one who does not ask what is wrong with the policies.
+    /// Which policies apply on each path of each cluster, for a caller that does not ask what is wrong with them.
     pub fn evaluate<'x>(&'x self, spokes: &'x Spokes<'x>, findings: &mut Findings) -> PolicyView<'x> {
         let decided = Decided {
             loaded: self.placed.loaded,
@@ -132,7 +105,7 @@ impl<'a> Analysis<'a> {
             ours: &self.placed.ours,
             clusters: &self.placed.clusters,
             by_key: &self.placed.by_key,
-            cluster: self.cluster,
+            cluster: spokes.cluster,
         };
         evaluate(decided, &spokes.spokes, &spokes.withheld, findings)
     }
@@ -142,7 +115,7 @@ impl<'a> Analysis<'a> {
         self.placed.gateways()
     }
 
-    pub(super) fn received(&self) -> Received<'_> {
+    fn synced(&self) -> Received<'_> {
         let Placed {
             hub, ours, grants, ..
         } = self.placed.as_ref();

@@ -156,7 +156,7 @@ fn grouped(changes: &[EffectiveChange], alike: &Alike<'_>) -> Vec<Without> {
 }
 
 fn settings(analysis: &Analysis<'_>) -> Option<EffectiveSettings> {
-    let spokes = analysis.spokes();
+    let (_, spokes) = analysis.received(None);
     EffectiveSettings::with_hub(&analysis.evaluate(&spokes, &mut Findings::new())).ok()
 }
 

@@ -3,29 +3,24 @@
 //! Owns: which file is the configuration, what is input, and what is output. Flows in: a [`Request`]. Flows out:
 //! [`Loaded`] input with all findings so far. Must not know: what is done with it.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use kube_json::Value;
 
 use super::loaded::Loaded;
+use super::misplaced::{
+    check_overlap, cluster_names, empty_files, misspelled_spokes, no_such_spokes, not_staged, output_outside,
+};
 use super::origins;
-use super::request::Request;
+use super::request::{CONFIG_NAME, DEFAULT_OUTPUT, Request};
 use super::suppress::Suppressions;
 use crate::api::config::{self, RenderConfig};
-use crate::diagnostic::{
-    Code, DocumentId, Finding, Findings, Locate as _, Place, SourceId, nearest, shell_path,
-};
+use crate::diagnostic::{DocumentId, Findings, Locate as _};
 use crate::hub;
-use crate::output::{INVENTORY, RootFault, misplaced, same_or_inside};
-use crate::render::{ClusterNames, Selection};
+use crate::output::{INVENTORY, misplaced};
+use crate::render::Selection;
 use crate::source::{self, Checkout, FileTree, Files, Sources, Watched};
 use apimachinery::GroupKind;
-
-/// The configuration's name at the root of the input.
-pub const CONFIG_NAME: &str = "spokewright.yaml";
-/// The default output.
-const DEFAULT_OUTPUT: &str = "rendered";
 
 /// Where things are.
 struct Whereabouts {
@@ -144,7 +139,11 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     }
     let clusters = cluster_names(&request.clusters, &mut findings);
     let before = sources.files().len();
-    let documents = files.documents(&wanted, request.stdin.as_deref(), &mut sources, &mut findings);
+    let mut documents = files.documents(&wanted, request.stdin.as_deref(), &mut sources, &mut findings);
+    if request.without_status {
+        let values = documents.iter_mut().map(|document| &mut document.value);
+        values.for_each(super::start::drop_status);
+    }
     findings.extend(empty_files(&sources, before, &documents, &findings));
     // Of a tree that is not on disk, the files beside it may be of another version.
     let roots = if matches!(files, Files::Disk) {
@@ -192,44 +191,6 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         suppressions,
         unfound,
     }
-}
-
-/// Files of the input, from number `first` on, that can be read and are empty: the objects that were in them leave the
-/// clusters.
-fn empty_files(
-    sources: &Sources,
-    first: usize,
-    documents: &[source::Document],
-    findings: &Findings,
-) -> Vec<Finding> {
-    let full: HashSet<SourceId> = documents.iter().map(|document| document.id.source).collect();
-    // The contents of a file that could not be read are unknown.
-    let (mut wrong, mut unread) = (HashSet::new(), HashSet::new());
-    for finding in findings {
-        match &finding.place {
-            Place::Text { source, .. } => _ = wrong.insert(*source),
-            Place::Path(path) => _ = unread.insert(path.as_str()),
-            _ => {}
-        }
-    }
-    let files = (0_u32..).zip(sources.files()).skip(first);
-    let files = files.filter(|(_, file)| file.shown != source::STDIN);
-    let empty = files.filter(|(number, file)| {
-        let id = SourceId(*number);
-        !full.contains(&id)
-            && !wrong.contains(&id)
-            && !sources.is_unread(id)
-            && !unread.contains(file.shown.as_str())
-    });
-    let finding = |(_, file): (u32, &source::SourceFile)| {
-        Finding::new(
-            Code::OBJECT_EMPTY_FILE,
-            Place::Path(file.shown.clone()),
-            "this file contains no object",
-        )
-        .help("remove the file, or restore its content")
-    };
-    empty.map(finding).collect()
 }
 
 /// The kind that a profile of the configuration describes.
@@ -394,123 +355,4 @@ fn is_stream(request: &Request) -> bool {
         .output
         .as_deref()
         .is_some_and(|output| output.as_os_str() == "-")
-}
-
-/// An output in a forbidden place (docs/reference/output.md): below a `.git`, or outside the repository whose
-/// configuration, the `document`, names it.
-fn output_outside(output: &Path, fault: RootFault, document: Option<DocumentId>) -> Finding {
-    let shown = output.display().to_string();
-    let place = match document {
-        Some(document) => Place::value(document, "/output"),
-        None => Place::Path(shown.clone()),
-    };
-    let finding = |message| Finding::new(Code::OUTPUT_OUTSIDE, place, message);
-    if fault == RootFault::Git {
-        return finding(format!(
-            "the output `{shown}` is in `.git`, where nothing is written"
-        ))
-        .help("name a directory of the work tree, such as `rendered`");
-    }
-    finding(format!("the output `{shown}` is outside the repository"))
-        .note(format!(
-            "{CONFIG_NAME} can name a directory of its repository, or, without a repository, of its own directory"
-        ))
-        .help(format!(
-            "name a directory of the repository; or remove `output` here, and pass it on the command line: `-o {}`",
-            shell_path(&shown)
-        ))
-}
-
-/// An output that would be read again as input, or that would overwrite it (docs/reference/output.md).
-fn check_overlap(output: &Path, wanted: &source::Request, configured: &Path, findings: &mut Findings) {
-    for input in &wanted.hub {
-        let holds_input = same_or_inside(input, output).unwrap_or(false);
-        let inside = same_or_inside(output, input).unwrap_or(false);
-        // The configured output, and the default one, are skipped by every command; any other would be read.
-        let known = output == configured || output == Path::new(DEFAULT_OUTPUT);
-        if holds_input || (inside && !known) {
-            let shown = output.display().to_string();
-            let finding = Finding::new(
-                Code::OUTPUT_OVERLAPS_INPUT,
-                Place::Path(shown.clone()),
-                format!("the output `{shown}` and the input `{}` overlap", input.display()),
-            );
-            findings.push(if holds_input {
-                finding.help("choose a directory without input: `-o rendered`")
-            } else {
-                finding
-                    .note("the next run would read the output of this one")
-                    .help(format!(
-                        "set `output` in {CONFIG_NAME}, which every command skips, or write elsewhere"
-                    ))
-            });
-        }
-    }
-}
-
-/// The default directory may be absent; one that the user names must exist, or policies would be shipped over its own.
-fn no_such_spokes(path: &Path) -> Finding {
-    let shown = path.display().to_string();
-    Finding::new(
-        Code::INPUT_UNREADABLE,
-        Place::Path(shown.clone()),
-        format!("there is no directory `{shown}` of spoke-local objects"),
-    )
-    .help("name the directory that has one directory per cluster")
-}
-
-/// A configured directory that does not exist. It may be absent, because Git keeps no empty directories. But if there
-/// is one with a similar name next to it, the name has a typo, and shipped objects would overwrite local ones.
-fn misspelled_spokes(
-    document: DocumentId,
-    (path, written): (&Path, &str),
-    root: &Path,
-    files: Files<'_>,
-) -> Option<Finding> {
-    // Another directory may be called nearly as the default, which nobody wrote.
-    if written == RenderConfig::default().spokes || files.is_dir(path) {
-        return None;
-    }
-    let name = path.file_name()?.to_str()?;
-    let beside = files.directories_beside(path, root);
-    let near = nearest(name, beside.iter().map(String::as_str))?;
-    let finding = Finding::new(
-        Code::CONFIG_INVALID,
-        Place::value(document, "/spokes"),
-        format!("there is no directory `{written}` of local objects"),
-    );
-    Some(finding.help(format!("did you mean `{near}`?")))
-}
-
-/// A named input must be in the index: otherwise, it would be left out silently.
-fn not_staged(tree: &dyn FileTree, path: &Path) -> Option<Finding> {
-    if !Files::Tree(tree).lacks(path) {
-        return None;
-    }
-    let shown = path.display().to_string();
-    Some(
-        Finding::new(
-            Code::INPUT_UNREADABLE,
-            Place::Path(shown.clone()),
-            format!("`{shown}` is not in Git's index"),
-        )
-        .help(format!(
-            "add it: `git add {}`, or {}",
-            shell_path(&shown),
-            tree.instead()
-        )),
-    )
-}
-
-fn cluster_names(texts: &[String], findings: &mut Findings) -> Option<ClusterNames> {
-    match ClusterNames::parse(texts.iter().map(String::as_str)) {
-        Ok(names) => names,
-        Err(error) => {
-            findings.push(
-                Finding::new(Code::CONFIG_INVALID, Place::Run, format!("`--clusters` {error}"))
-                    .help("write names or globs, such as `eu-1,us-*`"),
-            );
-            None
-        }
-    }
 }

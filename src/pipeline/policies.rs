@@ -406,7 +406,7 @@ pub(super) fn report_outcomes(view: &PolicyView<'_>, loaded: &Loaded, findings: 
     // What holds where says nothing while something that leads there is wrong. What a policy or a route without a target
     // hides is left out of the findings (`consequences`).
     if !so_far.any(is_wrong) {
-        outcomes(view.hub, &view.fates, view.cluster, findings);
+        outcomes(view.hub, &view.fates, findings);
     }
 }
 

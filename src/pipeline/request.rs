@@ -11,6 +11,11 @@ use crate::diagnostic::Warnings;
 use crate::progress::Progress;
 use crate::render::{Shard, WorkKind};
 
+/// The configuration's name at the root of the input.
+pub const CONFIG_NAME: &str = "spokewright.yaml";
+/// The default output.
+pub(super) const DEFAULT_OUTPUT: &str = "rendered";
+
 /// The values of a command line.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
@@ -53,6 +58,9 @@ pub struct Request {
     pub output: Option<PathBuf>,
     /// Files and directories that are not input although they may be inside it: exported works.
     pub skip: Vec<PathBuf>,
+    /// Whether a status is no part of the input, except that of the kinds that placement reads: a server wrote it, and it
+    /// does not go into Git.
+    pub without_status: bool,
     /// Whether output trees that the configuration does not name are reported, wherever they are below its directory.
     pub search_outputs: bool,
     /// Whether an input that is compared with this one may take over what is read

@@ -1,20 +1,17 @@
 //! The stages from a hub to a plan, and to everything that can be reported about it.
 //!
-//! Owns: the functions of an [`Analysis`]: the plan, statuses, and the additional checks of `check`. Flows in: an
-//! analysis.
+//! Owns: the functions of an [`Analysis`]: the plan, statuses, lists of what may be deleted. Flows in: an analysis.
 //! Flows out: [`Rendered`], statuses, findings. Must not know: the command line.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::analysis::{Analysis, Received, Spokes};
+use super::analysis::{Analysis, Received};
 use super::loaded::Loaded;
 use super::nothing::report_nothing_rendered;
 use super::placed::Placed;
 use super::withdrawn::withdrawn;
 use crate::api::config::Secrets;
-use crate::api::crd::{self, Crd};
-use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, WorkValidation};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, SourceId};
 use crate::object::{Object, Origin};
 use crate::outcome::Prediction;
@@ -26,9 +23,8 @@ use crate::report::{
 };
 use crate::sync::{
     OnSpokes, Withheld, check_admission, report_misspelled_backends, report_not_permitted, report_references,
-    report_unused,
+    report_same_hostnames, report_unused,
 };
-use apimachinery::Work;
 
 /// The output of a run, and the findings about it.
 #[derive(Debug, Default)]
@@ -97,36 +93,6 @@ impl Before<'_> {
 }
 
 impl Analysis<'_> {
-    /// Plans what each cluster receives.
-    ///
-    /// Everything that is wrong is in `findings`. If there is an error among them, or among those of the input, the
-    /// plan may be incomplete: then write nothing. An empty result is an error unless `empty` allows it, because an
-    /// empty stream makes Argo CD delete everything.
-    pub fn render(&self, empty: EmptyResult, findings: &mut Findings) -> Rendered {
-        plan(self, self.received(), (empty, Contents::Whole), findings)
-    }
-
-    /// Finds what [`render`](Self::render) would find, and makes no texts of works.
-    pub fn judge(&self, empty: EmptyResult, findings: &mut Findings) {
-        plan(self, self.received(), (empty, Contents::LeftOut), findings);
-    }
-
-    /// The same as [`render`](Self::render), and what the clusters receive, to be evaluated: found out once for both.
-    pub fn render_and_spokes(&self, empty: EmptyResult, findings: &mut Findings) -> (Rendered, Spokes<'_>) {
-        self.render_as(Contents::Whole, empty, findings)
-    }
-
-    fn render_as(
-        &self,
-        contents: Contents,
-        empty: EmptyResult,
-        findings: &mut Findings,
-    ) -> (Rendered, Spokes<'_>) {
-        let received = self.received();
-        let spokes = self.spokes_of(&received);
-        (plan(self, received, (empty, contents), findings), spokes)
-    }
-
     /// Finds what would go unnoticed if `layout`, the files of `rendered`, replaces the earlier rendering: rights that
     /// disappear before the objects that they are for, and objects that leave all clusters and not the input. For a part
     /// of the fleet, only that part is compared. Nothing is compared if an error among the `findings` may leave something
@@ -203,9 +169,9 @@ impl Analysis<'_> {
 
     /// Aggregates the statuses of hub objects from exported ManifestWorks, as far as the clusters are asked for.
     pub fn aggregate(&self, works: &ExportedWorks, findings: &mut Findings) -> Aggregated {
-        // An object that is not rendered has no status: `render` reports it.
-        let (rendered, spokes) = self.render_and_spokes(EmptyResult::Allowed, findings);
-        let view = self.policies(&spokes, findings);
+        // An object that is not rendered has no status: a finding says so.
+        let (received, spokes) = self.received(None);
+        let (rendered, view) = self.results(received, &spokes, EmptyResult::Allowed, findings);
         let Placed { loaded, ours, .. } = self.placed.as_ref();
         let aggregation = Aggregation {
             plan: &rendered.plan,
@@ -328,7 +294,8 @@ fn removed_works(loaded: &Loaded, rendered: &Rendered) -> Result<WorksAndSets, O
     Ok(WorksAndSets::new(objects.collect()))
 }
 
-fn plan<'a>(
+/// Plans what each cluster receives, with the findings of that; with an error among them, it may be incomplete.
+pub(super) fn plan<'a>(
     analysis: &'a Analysis<'_>,
     received: Received<'a>,
     (empty, contents): (EmptyResult, Contents),
@@ -360,6 +327,7 @@ fn plan<'a>(
             findings,
         );
         report_misspelled_backends(hub, findings);
+        report_same_hostnames(&attached.attachments, &attached.kinds, hub, clusters, findings);
         check_admission(
             &attached.routes,
             &attached.attachments,
@@ -424,140 +392,5 @@ fn plan<'a>(
         plan,
         all_clusters,
         withheld,
-    }
-}
-
-/// Everything that a rendering would report, and more that deserves a look.
-pub fn check(loaded: &Loaded, findings: &mut Findings) {
-    let mut crds: Vec<&Crd> = loaded.hub.crds.values().collect();
-    crds.sort_by_key(|crd| (&crd.group, &crd.kind));
-    let objects = &loaded.hub.objects;
-    let read = crds.into_iter().filter_map(|crd| {
-        let object = objects.iter().find(|object| is_definition_of(object, crd))?;
-        Some((crd, object))
-    });
-    let read: Vec<(&Crd, &Object)> = read.collect();
-    let work = Work::of_definitions(read.iter().map(|(_, object)| &object.value));
-    for (crd, object) in &read {
-        findings.extend(crd::verify(crd, object, &work));
-    }
-    if let Some((_, object)) = read.first().filter(|_| work.is_spent()) {
-        findings.push(crd::too_much_work(object));
-    }
-    let validation = WorkValidation::new();
-    for kind in [MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET] {
-        for object in loaded.hub.objects.of_kind(GROUP, kind) {
-            let refusals = validation.check(&object.value).into_iter();
-            findings.extend(refusals.map(|refusal| refusal.into_finding(object)));
-        }
-    }
-    let analysis = Analysis::new(loaded, findings);
-    let (earlier, contents) = compared(loaded);
-    let (rendered, spokes) = analysis.render_as(contents, EmptyResult::Refused, findings);
-    // For what they report: statuses have no findings of their own.
-    analysis.policies(&spokes, findings);
-    findings.extend(unknown_spokes(loaded, &rendered));
-    if let Some(earlier) = earlier {
-        let layout = rendered.layout(loaded);
-        let _ = analysis.compare_earlier((&rendered, &layout), &Before::Tree(&earlier), findings);
-    }
-    findings.extend(loaded.unused_suppressions(findings));
-}
-
-/// The earlier output that a check compares the works with, and what it therefore needs of them: nobody else reads them.
-fn compared(loaded: &Loaded) -> (Option<Earlier>, Contents) {
-    // The writer of the output reports whether it can be read.
-    let earlier = Earlier::open(&loaded.output, loaded.output_within.as_deref()).ok();
-    match earlier.filter(|earlier| !loaded.is_stream && earlier.paths().next().is_some()) {
-        Some(earlier) => (Some(earlier), Contents::Whole),
-        None => (None, Contents::LeftOut),
-    }
-}
-
-fn is_definition_of(object: &crate::object::Object, crd: &Crd) -> bool {
-    crd::is_one(object) && object.name == format!("{}.{}", crd.plural, crd.group)
-}
-
-/// Spoke folders of clusters that nothing else knows.
-fn unknown_spokes(loaded: &Loaded, rendered: &Rendered) -> Vec<Finding> {
-    let managed = loaded.hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster");
-    let known = |cluster: &str| {
-        managed.iter().any(|object| object.name == cluster)
-            || rendered.all_clusters.iter().any(|name| name == cluster)
-    };
-    let unknown = loaded.hub.spokes.iter().filter(|(cluster, _)| !known(cluster));
-    unknown
-        .filter_map(|(cluster, objects)| {
-            let first = objects.iter().next()?;
-            Some(
-                Finding::new(
-                    Code::SPOKE_UNKNOWN_CLUSTER,
-                    first.place("/metadata/name"),
-                    format!(
-                        "there is no cluster `{cluster}`, so its directory of local objects has no effect"
-                    ),
-                )
-                .help("name the directory after a cluster, or remove it"),
-            )
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::super::inputs::load;
-    use super::super::request::Request;
-    use super::*;
-
-    fn example(name: &str) -> Loaded {
-        let hub = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
-        load(&Request {
-            paths: vec![hub.join("hub")],
-            output: Some(hub.join("rendered")),
-            ..Request::default()
-        })
-    }
-
-    #[test]
-    fn a_check_makes_no_works_where_no_output_is_compared() {
-        let (earlier, contents) = compared(&example("start"));
-        assert!(earlier.is_none());
-        assert_eq!(contents, Contents::LeftOut);
-        let (earlier, contents) = compared(&example("fleet"));
-        assert!(earlier.is_some());
-        assert_eq!(contents, Contents::Whole);
-    }
-
-    #[test]
-    fn works_are_judged_alike_whether_they_are_made_or_not() {
-        for name in ["fleet", "start"] {
-            let loaded = example(name);
-            let judged = |contents| {
-                let mut findings = Findings::new();
-                let analysis = Analysis::new(&loaded, &mut findings);
-                let (rendered, _) = analysis.render_as(contents, EmptyResult::Refused, &mut findings);
-                loaded.finish(&mut findings);
-                (rendered.plan, findings.into_iter().collect::<Vec<_>>())
-            };
-            let (made, of_made) = judged(Contents::Whole);
-            let (judged, of_judged) = judged(Contents::LeftOut);
-            assert_eq!(of_made, of_judged, "{name}");
-            let works = || made.works.rows().iter().zip(judged.works.rows());
-            assert!(
-                works().count() > 0 && made.works.len() == judged.works.len(),
-                "{name}"
-            );
-            for (made, judged) in works() {
-                let facts = |text: &render::WorkText| (text.size, text.guarded, text.variable.clone());
-                assert_eq!(
-                    (&made.name, facts(&made.text)),
-                    (&judged.name, facts(&judged.text))
-                );
-                assert!(!made.text.halves().1.is_empty() && !made.manifests.is_empty());
-                assert!(judged.text.halves() == ("", "") && judged.manifests.is_empty());
-            }
-        }
     }
 }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kube_json::Value;
 
 use crate::api::ocm_work::{GROUP as WORK_GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET};
+use crate::hub::is_list;
 use crate::object::Object;
 
 /// The configuration.
@@ -123,7 +124,8 @@ pub struct Sorted {
     pub left_out: BTreeMap<String, usize>,
 }
 
-/// Sorts exported objects into files, `hub/NAMESPACE/KIND-NAME.yaml`, without what a server added to them.
+/// Sorts exported objects into files, `hub/NAMESPACE/KIND-NAME.yaml`, without what a server added to their metadata. They
+/// are read [without a status](super::Request::without_status).
 ///
 /// Left out are Secrets, whose values do not belong into Git, and ManifestWorks and their sets, which are rendered.
 #[must_use]
@@ -178,11 +180,27 @@ fn free_path(object: &Object, taken: &mut BTreeSet<String>) -> String {
     path
 }
 
-/// The object as an author would have written it: without the fields of `metadata` that a server fills in, and without
-/// a status, except for the kinds whose status is read.
-fn authored(object: &Object) -> Value {
-    /// The kinds whose status placement uses (docs/systems/ocm-placement.md).
+/// Removes the status of an object, or of each object of a list, except for the kinds whose status placement uses
+/// (docs/systems/ocm-placement.md).
+pub(super) fn drop_status(value: &mut Value) {
     const STATUS_IS_INPUT: [&str; 3] = ["AddOnPlacementScore", "ManagedCluster", "PlacementDecision"];
+    let is_list = is_list(value);
+    let Some(root) = value.as_object_mut() else {
+        return;
+    };
+    if is_list {
+        let items = root.get_mut("items").and_then(Value::as_array_mut);
+        items.into_iter().flatten().for_each(drop_status);
+        return;
+    }
+    let kind = root.get("kind").and_then(Value::as_str).unwrap_or_default();
+    if !STATUS_IS_INPUT.contains(&kind) {
+        root.remove("status");
+    }
+}
+
+/// The object as an author would have written it: without the fields of `metadata` that a server fills in.
+fn authored(object: &Object) -> Value {
     const SERVER_FIELDS: [&str; 8] = [
         "deletionGracePeriodSeconds",
         "deletionTimestamp",
@@ -198,9 +216,6 @@ fn authored(object: &Object) -> Value {
     let Some(root) = value.as_object_mut() else {
         return value;
     };
-    if !STATUS_IS_INPUT.contains(&object.kind.as_str()) {
-        root.remove("status");
-    }
     if let Some(metadata) = root.get_mut("metadata").and_then(Value::as_object_mut) {
         for field in SERVER_FIELDS.into_iter().chain(["uid"]) {
             metadata.remove(field);

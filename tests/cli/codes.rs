@@ -234,7 +234,7 @@ fn a_synced_route_that_no_listener_takes_and_one_that_a_spoke_would_refuse() {
         "error",
         "route/not-allowed",
         "hub/gateway.yaml:14:",
-        "write `allowedRoutes: {namespaces: {from: All}}`",
+        "write `allowedRoutes: {namespaces: {from: Selector",
     );
 }
 

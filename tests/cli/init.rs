@@ -165,6 +165,35 @@ fn the_age_of_a_policy_stays_because_the_older_one_wins() {
 }
 
 #[test]
+fn a_status_that_is_left_out_is_not_checked() {
+    let scratch = Scratch::new();
+    let gateway =
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: web, namespace: shop}\n";
+    let spec = "spec: {gatewayClassName: multi, listeners: [{name: http, port: 80, protocol: HTTP}]}\n";
+    let status = "status: {conditions: none}\n";
+    scratch.write("exported.yaml", &format!("{gateway}{spec}{status}"));
+    scratch.run(&["check", "exported.yaml"]).exits(3);
+    scratch
+        .run(&["init", "sorted", "--from", "exported.yaml"])
+        .exits(0);
+    assert!(
+        !scratch
+            .read("sorted/hub/shop/gateway-web.yaml")
+            .contains("status")
+    );
+    // In a list, too. An error elsewhere stops it.
+    let item = format!("{gateway}{}{status}", spec.replace("port: 80", "port: none"));
+    let item = item.trim_end().replace('\n', "\n  ");
+    scratch.write(
+        "wrong.yaml",
+        &format!("apiVersion: v1\nkind: List\nitems:\n- {item}\n"),
+    );
+    let run = scratch.run(&["init", "wrong", "--from", "wrong.yaml"]);
+    run.exits(3).says("1 error; nothing was written");
+    assert!(!scratch.exists("wrong"));
+}
+
+#[test]
 fn an_export_without_objects_leads_to_the_commands_that_export_one() {
     let scratch = Scratch::new();
     scratch.write("empty.yaml", "# nothing\n");

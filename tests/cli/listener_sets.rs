@@ -157,7 +157,7 @@ fn a_set_that_its_gateway_does_not_take_says_so_with_the_way_out_wherever_it_is_
             &[
                 &format!("ListenerSet shop/extra is not attached: Gateway gateways/prod-web {reason}"),
                 "--> hub/more.yaml:5:",
-                "= help: write `allowedListeners: {namespaces: {from: All}}`",
+                "= help: to accept the ListenerSets of `shop`, write into its `spec` `allowedListeners:",
                 "kubernetes.io/metadata.name: shop",
             ],
         );
@@ -220,7 +220,7 @@ fn on_the_spokes_the_gateway_is_in_another_namespace_than_its_sets() {
             "on the spokes, Gateway gateways/prod-web would refuse ListenerSet gateways/extra",
             "--> hub/gateway.yaml:",
             "there the Gateway lives in `kuadrant-gateways`",
-            "= help: write `allowedListeners: {namespaces: {from: All}}`",
+            "= help: to accept the ListenerSets of `gateways` there as on the hub, write `allowedListeners:",
         ],
     );
     run.exits(3);

@@ -34,6 +34,7 @@ mod kustomize;
 mod listener_sets;
 mod mesh;
 mod mistakes;
+mod one_set;
 mod output;
 mod own_kinds;
 mod packaging;

@@ -198,7 +198,7 @@ fn a_listener_set_that_no_gateway_takes_is_not_called_missing() {
         .run(&["render", "hub", "--output", "out"])
         .exits(0)
         .says("[listener-set/not-attached]: ListenerSet gateways/more is not attached: Gateway gateways/prod-web accepts no ListenerSets")
-        .says("write `allowedListeners:")
+        .says("`allowedListeners:")
         .does_not_say("policy/target-not-found")
         .does_not_say("ListenerSet gateways/more is not in the input");
 }

@@ -430,8 +430,13 @@ fn load_to(texts: &Texts, replica_sets: bool, output: Option<PathBuf>) -> Loaded
 
 fn evaluate(loaded: &Loaded, cluster: Option<&str>) -> Evaluated {
     let mut findings = Findings::new();
-    let analysis = Analysis::of_policies(loaded, cluster, &mut findings);
-    let report = PolicyReport::of(&analysis.policies(&analysis.spokes(), &mut findings));
+    let analysis = Analysis::new(loaded, &mut findings);
+    let (received, spokes) = analysis.received(cluster);
+    let report = PolicyReport::of(&match cluster {
+        // The findings of a whole input do not depend on the cluster.
+        Some(_) => analysis.evaluate(&spokes, &mut findings),
+        None => analysis.policies(received, &spokes, &mut findings),
+    });
     let report = kube_json::to_value(report).expect("JSON");
     loaded.finish(&mut findings);
     let errors = findings.only(spokewright::diagnostic::Severity::Error);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use spokewright::diagnostic::{Code, Finding, Findings, Place, Severity, Warnings, counted, shell_word};
+use spokewright::diagnostic::{Findings, Place, Severity, Warnings, counted, shell_word};
 use spokewright::output;
 use spokewright::pipeline::{self, Analysis, CONFIG_NAME, EmptyResult, Loaded, Rendered, Request};
 use spokewright::render::{GROUP, MANIFEST_WORK};
@@ -74,12 +74,8 @@ impl Evaluated {
     pub(in crate::cli) fn new(loaded: Loaded, empty: EmptyResult) -> Self {
         let mut findings = Findings::new();
         let analysis = Analysis::new(&loaded, &mut findings);
-        let (rendered, spokes) = analysis.render_and_spokes(empty, &mut findings);
-        // What the policies alone would report is for `check`.
-        let mut of_policies = Findings::new();
-        let view = analysis.evaluate(&spokes, &mut of_policies);
-        let is_limit = |finding: &Arc<Finding>| finding.code == Code::POLICY_TOO_MANY_PATHS;
-        findings.extend(of_policies.into_iter().filter(is_limit));
+        let (received, spokes) = analysis.received(None);
+        let (rendered, view) = analysis.results(received, &spokes, empty, &mut findings);
         let effective = EffectiveSettings::new(&view, |cluster| loaded.admits(cluster));
         let effective = effective.map_err(|too_much| findings.push(too_much)).ok();
         loaded.finish(&mut findings);

@@ -13,7 +13,7 @@ fn a_listener_that_would_refuse_the_route_on_the_spokes_is_an_error_at_what_it_a
         .says("--> hub/gateway.yaml:14:5")
         .says("::: hub/routes.yaml:6:16")
         .says("there the Gateway lives in `kuadrant-gateways`")
-        .says("write `allowedRoutes: {namespaces: {from: All}}`; for `gateways` alone")
+        .says("to accept the routes of `gateways` there as on the hub, write `allowedRoutes: {namespaces: {from: Selector")
         .says("{matchLabels: {kubernetes.io/metadata.name: gateways}}");
     assert!(!scratch.exists("rendered"));
     // At allowedRoutes, where there is one.

@@ -56,6 +56,7 @@ codes! {
     GATEWAY_CLASS_NOT_OURS "gateway/class-not-ours" Error "A GatewayClass with Gateways to place has a controller that differs from ours by a typo"
     GATEWAY_INVALID "gateway/invalid" Error "A Gateway or ListenerSet breaks a rule of its kind"
     GATEWAY_NOT_PLACED "gateway/not-placed" Warning "A Gateway of ours has no placement label, so no cluster receives it"
+    GATEWAY_SAME_HOSTNAME "gateway/same-hostname" Warning "Two Gateways on one cluster have the same hostname, so DNS cannot tell them apart"
     INPUT_OUTSIDE "input/outside" Error "A symbolic link leaves the input: it would render what is not in Git"
     INPUT_UNREADABLE "input/unreadable" Error "An input file or directory cannot be read"
     LISTENER_SET_CONFLICTED "listener-set/conflicted" Warning "A listener of a ListenerSet conflicts with one of the Gateway or of an earlier ListenerSet"

@@ -221,14 +221,7 @@ fn name_of(object: &Object) -> (Option<&str>, &str) {
 }
 
 impl Hub {
-    /// Whether an object is of a kind that is spelled as the kind, its plural, or either with its group, without case.
-    #[must_use]
-    pub fn is_of_kind(&self, object: &Object, wanted: &str) -> bool {
-        let wanted = wanted.to_ascii_lowercase();
-        self.spellings_of_kind(object).contains(&wanted)
-    }
-
-    /// Every such spelling, in lower case.
+    /// Every spelling of the kind of an object: the kind, its plural, and either with its group, in lower case.
     #[must_use]
     pub fn spellings_of_kind(&self, object: &Object) -> Vec<String> {
         let group = &object.api_version.group;

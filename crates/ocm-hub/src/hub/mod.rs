@@ -18,6 +18,7 @@ mod ours;
 mod ours_by_name;
 mod passed_over;
 mod plain_secrets;
+mod short_names;
 mod table;
 mod versions;
 

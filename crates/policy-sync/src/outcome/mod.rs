@@ -9,6 +9,7 @@ pub mod inventory;
 mod policies;
 mod policy_view;
 pub mod predicted;
+mod route_conditions;
 mod source_line;
 mod status;
 

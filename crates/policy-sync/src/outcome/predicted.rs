@@ -12,6 +12,7 @@ use kube_json::{Value, json};
 
 use super::policies::PolicyEntry;
 use super::policy_view::{PolicyView, Seen};
+use super::route_conditions::route_conditions;
 use super::status::{ObjectStatus, StatusGroup};
 use crate::api::gateway::{GROUP, Gateway};
 use crate::api::params::InvalidParameters;
@@ -120,15 +121,32 @@ impl Prediction<'_, '_> {
         statuses
     }
 
-    /// The routes that go to spokes. No controller writes their conditions on the hub.
+    /// The routes of synced kinds that go to spokes, or that our Gateways refuse. Their conditions are those on the
+    /// clusters: no controller writes them on the hub.
     fn routes(&self) -> impl Iterator<Item = ObjectStatus> + '_ {
         let view = self.view;
-        view.routes.iter().filter_map(|(number, route)| {
+        view.hub.topology.routes.iter().filter_map(|(number, route)| {
             let clusters = view.routes.clusters(view.hub, view.clusters, number);
-            (!clusters.is_empty()).then(|| ObjectStatus {
-                shipped_to: clusters.into_iter().map(str::to_owned).collect(),
-                ..ObjectStatus::new(route.object.identity().locator(), StatusGroup::Route)
-            })
+            let (group, kind) = (&route.object.api_version.group, &route.object.kind);
+            let brings = |gateway| {
+                let ours = view.kinds.gateway(Node::Gateway(gateway));
+                ours.is_some_and(|ours| {
+                    self.ours
+                        .gateways
+                        .get(ours)
+                        .params
+                        .synced_route(group, kind)
+                        .is_some()
+                })
+            };
+            let conditions = route_conditions(view, number, brings);
+            (!clusters.is_empty() || conditions.iter().any(|condition| condition.status == "False")).then(
+                || ObjectStatus {
+                    conditions,
+                    shipped_to: clusters.into_iter().map(str::to_owned).collect(),
+                    ..ObjectStatus::new(route.object.identity().locator(), StatusGroup::Route)
+                },
+            )
         })
     }
 

@@ -156,8 +156,18 @@ fn misconfigured(hub: &Hub, problem: &Problem, message: &str) -> Finding {
 /// At most so many clusters are named.
 const MOST_NAMES: usize = 10;
 
-/// The warning `placement/differs`, where no object is missing from the evaluation for what is wrong with it.
-pub(super) fn differs(hub: &Hub, inventory: &Inventory<'_>, difference: &Difference) -> Finding {
+/// The warning `placement/differs`, where no object is missing from the evaluation for what is wrong with it. If the
+/// evaluation selects no cluster, `why_empty` is the problem of the Placement, if it has one.
+///
+/// On a live hub, an evaluation that is used instead of the decisions deletes works: so the help proposes it only if no
+/// cluster leaves.
+pub(super) fn differs(
+    hub: &Hub,
+    inventory: &Inventory<'_>,
+    difference: &Difference,
+    why_empty: Option<Option<&Problem>>,
+) -> Finding {
+    let problem = why_empty.flatten().map(|problem| finding(hub, problem));
     let Difference { namespace, name, .. } = difference;
     let part = |clusters: &[String], text: &str| {
         (!clusters.is_empty()).then(|| format!("{text}: {}", first_names(clusters, MOST_NAMES)))
@@ -171,10 +181,21 @@ pub(super) fn differs(hub: &Hub, inventory: &Inventory<'_>, difference: &Differe
         place_of(hub, &difference.decisions),
         format!("PlacementDecisions of {namespace}/{name} and its evaluation give different clusters"),
     )
-    .related(place_of(hub, &difference.placement), "the Placement")
-    .help(
-        "render with `--placement evaluate`, or refresh the files with `spokewright placement --write DIR`",
-    );
+    .related(place_of(hub, &difference.placement), "the Placement");
+    let finding = match problem {
+        Some(problem) => {
+            let help = problem.help.as_deref().unwrap_or_default().to_owned();
+            finding.note(problem.message.to_string()).help(help)
+        }
+        None if difference.only_given.is_empty() => finding.help(
+            "render with `--placement evaluate`, or refresh the files with `spokewright placement --write DIR`",
+        ),
+        None => finding.help(format!(
+            "export the decisions of the hub again, or correct what the Placement selects by: to use the evaluation would \
+             delete the works of {}",
+            first_names(&difference.only_given, MOST_NAMES)
+        )),
+    };
     let given = hub
         .objects
         .of_kind(ocm_placement::GROUP, "PlacementDecision")

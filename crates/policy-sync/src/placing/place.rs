@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use ocm_placement::{Detail, Evaluation, Input, Inventory, evaluate};
+use ocm_placement::{Detail, Evaluation, Input, Inventory, Problem, evaluate};
 
 use super::findings::{all_problems, differs, finding};
 use super::given::GivenDecisions;
@@ -141,21 +141,26 @@ impl Placing<'_> {
             return;
         };
         let problems = all_problems(evaluation);
-        let problems = problems.iter().filter(|problem| {
+        let decided = problems.iter().filter(|problem| {
             let key = (problem.namespace.clone(), problem.name.clone());
             self.evaluated.contains_key(&key)
         });
-        findings.extend(problems.map(|problem| finding(hub, problem)));
+        findings.extend(decided.map(|problem| finding(hub, problem)));
         let clusters = hub.objects.of_kind(GROUP, "ManagedCluster").iter();
         let unable = clusters.filter(|cluster| self.unable.contains(cluster.name.as_str()));
         findings.extend(unable.filter_map(holds_no_work));
         if self.source == PlacementSource::Auto {
             let differences = evaluation.differences();
-            findings.extend(
-                differences
-                    .iter()
-                    .map(|difference| differs(hub, inventory, difference)),
-            );
+            findings.extend(differences.iter().map(|difference| {
+                let (namespace, name) = (&difference.namespace, &difference.name);
+                let clusters = evaluation.clusters_of(namespace, name);
+                let of_placement =
+                    |problem: &&Problem| (&problem.namespace, &problem.name) == (namespace, name);
+                let why_empty = clusters
+                    .is_none_or(|clusters| clusters.is_empty())
+                    .then(|| problems.iter().find(of_placement));
+                differs(hub, inventory, difference, why_empty)
+            }));
         }
     }
 

@@ -28,23 +28,14 @@ use crate::topology::{GatewayId, Level, Node};
 const MOST_NAMED: usize = 3;
 
 /// The findings that need the outcome of all policies: unreachable and wholly overridden policies. `attachments` are
-/// the hub's; with a `cluster`, `fates` are those on it, and nothing is reported about other ones.
-pub fn outcomes(
-    attachments: &Attachments<'_>,
-    fates: &Fates<'_>,
-    cluster: Option<&str>,
-    findings: &mut Findings,
-) {
-    if cluster.is_none() {
-        let routes = attachments.topology.routes.rows();
-        findings.of_each(routes, |route, found| by_filter(route.object, found));
-    }
+/// the hub's, `fates` those on all clusters.
+pub fn outcomes(attachments: &Attachments<'_>, fates: &Fates<'_>, findings: &mut Findings) {
+    let routes = attachments.topology.routes.rows();
+    findings.of_each(routes, |route, found| by_filter(route.object, found));
     for (id, policy) in attachments.policies.iter() {
         let object = policy.object;
-        if cluster.is_none() {
-            refused(attachments, id, findings);
-            beyond(attachments, id, findings);
-        }
+        refused(attachments, id, findings);
+        beyond(attachments, id, findings);
         let place = policy.targets.first().map_or_else(
             || object.place("/spec"),
             |declared| object.place(&declared.pointer),
@@ -84,11 +75,11 @@ pub fn outcomes(
         };
         match fates.and_then(|everywhere| Some((everywhere, outcome(everywhere)?))) {
             Some((everywhere, Outcome::Overridden)) => {
-                wholly_overridden(attachments, everywhere, id, (place, cluster), findings);
+                wholly_overridden(attachments, everywhere, id, place, findings);
             }
             None if fates.is_some() => {}
-            Some((_, Outcome::NoPath)) | None if cluster.is_none() => unreachable(attachments, id, findings),
-            _ => {}
+            Some((_, Outcome::NoPath)) | None => unreachable(attachments, id, findings),
+            Some(_) => {}
         }
     }
 }
@@ -253,7 +244,7 @@ fn wholly_overridden(
     attachments: &Attachments<'_>,
     everywhere: &Everywhere<'_>,
     id: PolicyId,
-    (place, cluster): (Place, Option<&str>),
+    place: Place,
     findings: &mut Findings,
 ) {
     let policy = attachments.policy(id);
@@ -275,19 +266,10 @@ fn wholly_overridden(
         return;
     }
     let name = policy.object.identity();
-    let (message, help) = match cluster {
-        None => (
-            format!("no setting of {name} is in effect anywhere"),
-            "remove the policy, or ask the owner of the other one",
-        ),
-        Some(cluster) => (
-            format!("no setting of {name} is in effect on {cluster}"),
-            "ignore this if the policy is for other clusters; otherwise ask the owner of the other one",
-        ),
-    };
+    let message = format!("no setting of {name} is in effect anywhere");
     let mut finding = Finding::new(Code::POLICY_OVERRIDDEN, place, message)
         .label("overridden as a whole")
-        .help(help);
+        .help("remove the policy, or ask the owner of the other one");
     for winner in total.by.values() {
         finding = finding.related(winner.object.place("/spec"), "in effect instead");
         for rule in &winner.rules {

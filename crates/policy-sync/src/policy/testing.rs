@@ -152,7 +152,7 @@ impl<'a> Seen<'a> {
         let mut fates = super::Fates::default();
         fates.add(&[], &attachments, &effective, |_| true);
         crate::sync::report_same_target(&attachments, |_, _| true, &mut findings);
-        super::outcomes(&attachments, &fates, None, &mut findings);
+        super::outcomes(&attachments, &fates, &mut findings);
         findings.finish(&std::collections::BTreeMap::default(), Warnings::Reported);
         Self {
             attachments,

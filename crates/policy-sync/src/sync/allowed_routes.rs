@@ -93,6 +93,8 @@ struct Refused<'a> {
     others: Vec<(&'a Object, String)>,
     /// Where; none: wherever the Gateway goes.
     on: Vec<String>,
+    /// Whether the listener accepts the first route on the hub.
+    on_the_hub: bool,
 }
 
 /// The listener that refuses, and the reason.
@@ -119,12 +121,8 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
             .collect();
         if taking.is_empty() {
             if let Some(first) = parent.listeners.first() {
-                self.refuse(
-                    (parent.gateway, *first, Cause::Kind),
-                    (route, parent),
-                    &[],
-                    clusters,
-                );
+                let key = (parent.gateway, *first, Cause::Kind);
+                self.refuse(key, (route, parent), (&[], clusters), false);
             }
             return;
         }
@@ -160,7 +158,7 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
             if on_the_hub && !refusing.is_empty() {
                 reported = true;
                 let key = (parent.gateway, *listener, Cause::Namespace);
-                self.refuse(key, (route, parent), refusing, clusters);
+                self.refuse(key, (route, parent), (refusing, clusters), true);
             }
         }
         // If no listener is left, the hub's answer does not matter.
@@ -173,7 +171,7 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
             && clusters.iter().any(refuse_all)
         {
             let key = (parent.gateway, *listener, Cause::Namespace);
-            self.refuse(key, (route, parent), refusing, clusters);
+            self.refuse(key, (route, parent), (refusing, clusters), false);
         }
     }
 
@@ -181,8 +179,8 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
         &mut self,
         key: RefusedKey,
         (route, parent): (&'c Object, &SyncedParent),
-        on: &[String],
-        clusters: &[String],
+        (on, clusters): (&[String], &[String]),
+        on_the_hub: bool,
     ) {
         let this = (route, parent.pointer.clone());
         match self.refused.entry(key) {
@@ -193,6 +191,7 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
                     first: this,
                     others: Vec::new(),
                     on: on.to_vec(),
+                    on_the_hub,
                 });
             }
         }
@@ -235,8 +234,8 @@ impl<'c, 'a: 'c> Check<'c, 'a> {
                     "there the Gateway lives in `{home}`, and ListenerSets stay in their own namespace, here `{own}`"
                 ))
                 .help(format!(
-                    "write `allowedListeners: {{namespaces: {{from: All}}}}`; for `{own}` alone, `allowedListeners: \
-                     {{namespaces: {{from: Selector, selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}}}}}`"
+                    "to accept the ListenerSets of `{own}` there as on the hub, write `allowedListeners: {{namespaces: \
+                     {{from: Selector, selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}}}}}`"
                 )),
         )
     }
@@ -354,6 +353,10 @@ fn finding(
         "there the Gateway lives in `{NAMESPACE_PREFIX}{home}`, and routes stay in their own namespace, here `{own}`"
     ));
     }
+    let accepts = format!("attach the route to a listener that accepts routes of `{own}`");
+    let for_own_alone = format!(
+        "`allowedRoutes: {{namespaces: {{from: Selector, selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}}}}}`"
+    );
     if namespaces.text("from") == Some("Selector") {
         let is_known = hub.objects.find("", "Namespace", None, own).is_some();
         let selected = AdmittedNamespaces::read(&namespaces, "Same");
@@ -363,20 +366,23 @@ fn finding(
                  `selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}`; operators of `matchExpressions` are \
                  In, NotIn, Exists and DoesNotExist"
             )
+        } else if refused.on_the_hub {
+            format!("give Namespace `{own}` there the labels that it has on the hub")
         } else if is_known {
-            format!(
-                "give Namespace `{own}` the labels, or write `allowedRoutes: {{namespaces: {{from: All}}}}`"
-            )
+            format!("{accepts}, or give the Namespace the labels if its routes may use this one")
         } else {
             format!(
                 "the labels of Namespace `{own}` are not known: add it, with its labels, to the input or to \
-                 `spokes/<cluster>`, or select it by `{NAMESPACE_NAME_LABEL}: {own}`"
+                 `spokes/<cluster>`"
             )
         })
+    } else if refused.on_the_hub {
+        finding.help(format!(
+            "to accept the routes of `{own}` there as on the hub, write {for_own_alone}"
+        ))
     } else {
         finding.help(format!(
-            "write `allowedRoutes: {{namespaces: {{from: All}}}}`; for `{own}` alone, `allowedRoutes: \
-             {{namespaces: {{from: Selector, selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}}}}}`"
+            "{accepts}; if its routes may use this one, write {for_own_alone}"
         ))
     }
 }

@@ -25,6 +25,7 @@ mod local_policies;
 mod any_order;
 mod merged_policy;
 
+mod same_hostname;
 mod same_target;
 
 mod beside_local;
@@ -75,6 +76,7 @@ pub use on_spokes::OnSpokes;
 pub use other_version::report_other_versions;
 pub use references::{redirected, report_not_permitted, report_references};
 pub use routes::SyncedRoutes;
+pub use same_hostname::report_same_hostnames;
 #[cfg(test)]
 pub(crate) use same_target::{SyncedSpec, resolve};
 pub use shadowed::report_shadowed;

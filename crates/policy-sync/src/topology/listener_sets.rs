@@ -345,9 +345,8 @@ impl<'a> Topology<'a> {
                     .label("its parent")
                     .related(gateway_object.place(&at), "the ListenerSets that it accepts; by default none")
                     .help(format!(
-                        "write `allowedListeners: {{namespaces: {{from: All}}}}` into its `spec`; for `{own}` alone, \
-                         `allowedListeners: {{namespaces: {{from: Selector, selector: {{matchLabels: \
-                         {{{NAMESPACE_NAME_LABEL}: {own}}}}}}}}}`"
+                        "to accept the ListenerSets of `{own}`, write into its `spec` `allowedListeners: {{namespaces: \
+                         {{from: Selector, selector: {{matchLabels: {{{NAMESPACE_NAME_LABEL}: {own}}}}}}}}}`"
                     ))
             }
         })

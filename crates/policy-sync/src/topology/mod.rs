@@ -53,5 +53,6 @@ pub(crate) use near::{Near, NearObjects};
 pub use node::{Node, Path, Start};
 pub(crate) use reference::{Located, Reference};
 pub use request::{NoRequest, Request, is_request};
+pub(crate) use route_attachment::Refusal;
 pub use sources::{Original, Seniority, Sources};
 pub use taking::{Candidate, Taken};

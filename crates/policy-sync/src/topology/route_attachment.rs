@@ -36,10 +36,10 @@ pub(crate) enum Refusal {
     GivesWay,
     /// No listener takes routes of the kind.
     Kind,
-    /// No listener takes routes of the namespace.
-    Namespace,
     /// No listener has a hostname in common with the route.
     Hostname,
+    /// No listener with such a hostname takes routes of the namespace.
+    Namespace,
 }
 
 impl Refusal {
@@ -53,8 +53,20 @@ impl Refusal {
             Self::Port => "has no listener with this port",
             Self::GivesWay => "has only a listener that conflicts with another one",
             Self::Kind => "has no listener that accepts routes of this kind",
-            Self::Namespace => "has no listener that accepts routes of this namespace",
             Self::Hostname => "has no listener with a hostname of the route",
+            Self::Namespace => {
+                "accepts no routes of this namespace at its listeners with a hostname of the route"
+            }
+        }
+    }
+
+    /// The reason of the route's condition Accepted (docs/systems/gateway-api.md#attachment).
+    #[must_use]
+    pub(crate) const fn reason(self) -> &'static str {
+        match self {
+            Self::OtherKind | Self::NotFound | Self::Section | Self::Port => "NoMatchingParent",
+            Self::GivesWay | Self::Kind | Self::Namespace => "NotAllowedByListeners",
+            Self::Hostname => "NoMatchingListenerHostname",
         }
     }
 }
@@ -114,11 +126,13 @@ impl<'a> Topology<'a> {
             (&|listener| listener.is_meant(parent), Refusal::Port),
             (&|listener| listener.gives_way_to.is_none(), Refusal::GivesWay),
             (&|listener| listener.admits_kind(route.object), Refusal::Kind),
+            // Before the namespace, so that the reason is about listeners that the route is meant for. Istio does the same
+            // (`istio/istio pilot/pkg/config/kube/gateway/conversion.go@1.30.0`, `referenceAllowed`).
+            (&|listener| listener.serves(route), Refusal::Hostname),
             (
                 &|listener| listener.namespaces().admits(home, own, label),
                 Refusal::Namespace,
             ),
-            (&|listener| listener.serves(route), Refusal::Hostname),
         ];
         let listeners = self.listeners_of(owner, parent.section_name);
         let takes = |id: &&ListenerId| {

@@ -122,7 +122,7 @@ fn a_route_is_refused_for_the_first_reason_that_leaves_no_listener() {
     let elsewhere = why(
         "HTTPRoute",
         "other",
-        "parentRefs: [{name: gw, namespace: infra}], hostnames: [b.com]",
+        "parentRefs: [{name: gw, namespace: infra}], hostnames: [a.com]",
     );
     assert_eq!(elsewhere, Some(Refusal::Namespace));
     assert_eq!(

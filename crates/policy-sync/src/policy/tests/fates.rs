@@ -213,9 +213,9 @@ fn a_policy_has_no_fate_on_no_cluster() {
 }
 
 /// What is reported about the outcome of policies.
-fn reported(seen: &Seen<'_>, fates: &Fates<'_>, cluster: Option<&str>) -> Vec<String> {
+fn reported(seen: &Seen<'_>, fates: &Fates<'_>) -> Vec<String> {
     let mut findings = Findings::new();
-    outcomes(&seen.attachments, fates, cluster, &mut findings);
+    outcomes(&seen.attachments, fates, &mut findings);
     let codes = findings.iter().map(|finding| finding.code.name().to_owned());
     codes.collect()
 }
@@ -228,19 +228,15 @@ fn a_policy_is_unreachable_only_if_it_is_on_no_path_on_any_cluster() {
     let loose = hub(&(loose + &r1), &[]);
     let (reachable, loose) = (Seen::hub(&reachable), Seen::hub(&loose));
     assert_eq!(
-        reported(&loose, &Fates::default(), None),
+        reported(&loose, &Fates::default()),
         ["policy/unreachable"],
         "nothing is known of any cluster"
     );
     let mut fates = Fates::default();
     add(&mut fates, &loose, &["c1"]);
-    assert_eq!(reported(&loose, &fates, None), ["policy/unreachable"]);
-    assert!(
-        reported(&loose, &fates, Some("c1")).is_empty(),
-        "that is said once"
-    );
+    assert_eq!(reported(&loose, &fates), ["policy/unreachable"]);
     add(&mut fates, &reachable, &["c2"]);
-    assert!(reported(&loose, &fates, None).is_empty());
+    assert!(reported(&loose, &fates).is_empty());
 }
 
 #[test]
@@ -256,7 +252,7 @@ fn a_policy_that_a_local_one_overrides_on_its_own_target_is_not_reported_again()
         let mut away = KeptAway::default();
         away.add(&clusters(&["c1"]), (winner, true, rule));
         fates.keep_away(G, away);
-        assert_eq!(reported(&alone, &fates, Some("c1")), expected, "{rule:?}");
+        assert_eq!(reported(&alone, &fates), expected, "{rule:?}");
     }
 }
 

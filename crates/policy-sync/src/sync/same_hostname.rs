@@ -1,0 +1,139 @@
+//! Gateways on one cluster with the same hostname.
+//!
+//! Each Gateway has an address of its own, and DNS knows neither ports nor protocols. So if two Gateways of a cluster have
+//! listeners with the same hostname, clients may reach the one or the other. A wildcard and a name that it covers are no
+//! mistake, because DNS prefers the name (RFC 4592, section 2.2.1), and a listener without a hostname states none.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::synced_kinds::SyncedKinds;
+use crate::api::gateway::GROUP;
+use crate::diagnostic::{Code, Finding, Findings, Place, first_names};
+use crate::hub::{Hub, OurGatewayId, Table};
+use crate::object::Object;
+use crate::policy::Attachments;
+use crate::topology::Node;
+
+/// So many clusters are named in a message.
+const MOST_CLUSTERS: usize = 3;
+
+/// A Gateway with a hostname.
+struct Serving<'a> {
+    gateway: &'a Object,
+    /// The first of its listeners with the hostname.
+    listener: Place,
+    clusters: &'a [String],
+    is_local: bool,
+}
+
+/// The Gateways with each hostname, in lower case.
+#[derive(Default)]
+struct Hostnames<'a>(BTreeMap<String, Vec<Serving<'a>>>);
+
+impl<'a> Hostnames<'a> {
+    fn add(&mut self, hostname: &str, serving: Serving<'a>) {
+        let all = self.0.entry(hostname.to_ascii_lowercase()).or_default();
+        let is_known = all
+            .last()
+            .is_some_and(|last| std::ptr::eq(last.gateway, serving.gateway));
+        if !is_known {
+            all.push(serving);
+        }
+    }
+}
+
+/// Reports the hostnames of our Gateways that other Gateways of their clusters have, too. `clusters` are those of each
+/// Gateway of ours.
+pub fn report_same_hostnames(
+    attachments: &Attachments<'_>,
+    kinds: &SyncedKinds,
+    hub: &Hub,
+    clusters: &Table<OurGatewayId, Arc<[String]>>,
+    findings: &mut Findings,
+) {
+    let topology = &attachments.topology;
+    let mut hostnames = Hostnames::default();
+    for (id, node) in topology.gateways.iter() {
+        let Some(ours) = kinds.gateway(Node::Gateway(id)) else {
+            continue;
+        };
+        for listener in node.listeners.iter().map(|id| topology.listeners.get(*id)) {
+            let set = listener.set.map(|set| topology.listener_sets.get(set).object);
+            if let Some(hostname) = listener.hostname() {
+                let owner = set.unwrap_or(node.object);
+                let serving = Serving {
+                    gateway: node.object,
+                    listener: owner.place(&format!("{}/hostname", listener.pointer)),
+                    clusters: clusters.get(ours),
+                    is_local: false,
+                };
+                hostnames.add(hostname, serving);
+            }
+        }
+    }
+    for (cluster, objects) in &hub.spokes {
+        for gateway in objects.of_kind(GROUP, "Gateway") {
+            for listener in gateway.root().get("spec").get("listeners").items() {
+                let hostname = listener.get("hostname");
+                if let Some(text) = hostname.str() {
+                    let serving = Serving {
+                        gateway,
+                        listener: gateway.place(&hostname.pointer()),
+                        clusters: std::slice::from_ref(cluster),
+                        is_local: true,
+                    };
+                    hostnames.add(text, serving);
+                }
+            }
+        }
+    }
+    let several = hostnames.0.iter().filter(|(_, all)| all.len() > 1);
+    for (hostname, all) in several {
+        report(hostname, all, findings);
+    }
+}
+
+/// Reports each Gateway after the first one of a cluster.
+fn report(hostname: &str, all: &[Serving<'_>], findings: &mut Findings) {
+    let mut first_on: HashMap<&str, &Serving<'_>> = HashMap::new();
+    for serving in all {
+        let mut shared: Vec<(&Serving<'_>, Vec<&str>)> = Vec::new();
+        for cluster in serving.clusters {
+            let first = *first_on.entry(cluster).or_insert(serving);
+            let is_ours = !first.is_local || !serving.is_local;
+            if !std::ptr::eq(first, serving) && is_ours && !share_address(first.gateway, serving.gateway) {
+                match shared.iter_mut().find(|(other, _)| std::ptr::eq(*other, first)) {
+                    Some((_, clusters)) => clusters.push(cluster),
+                    None => shared.push((first, vec![cluster])),
+                }
+            }
+        }
+        for (first, clusters) in shared {
+            // What lives on a cluster is somebody else's.
+            let (here, other) = if serving.is_local {
+                (first, serving)
+            } else {
+                (serving, first)
+            };
+            let message = format!(
+                "{} and {} both have the hostname `{hostname}` on {}",
+                here.gateway.identity(),
+                other.gateway.identity(),
+                first_names(clusters, MOST_CLUSTERS)
+            );
+            let finding = Finding::new(Code::GATEWAY_SAME_HOSTNAME, here.listener.clone(), message)
+                .label("DNS cannot tell the two Gateways apart")
+                .related(other.listener.clone(), "the other one")
+                .help("give one of them another hostname, or place them on different clusters");
+            findings.push(finding);
+        }
+    }
+}
+
+/// Whether two Gateways ask for the same addresses: then it does not matter which of them DNS answers with.
+fn share_address(one: &Object, other: &Object) -> bool {
+    let addresses = |gateway: &Object| gateway.value.pointer("/spec/addresses").cloned();
+    let own = addresses(one);
+    own.is_some() && own == addresses(other)
+}

@@ -1,0 +1,235 @@
+//! The results of an analysis: the plan, the policies that apply, and every finding about the input.
+//!
+//! One function finds everything, so that all commands report one set of findings, and an error of the configuration's
+//! choice stops each of them. Only findings about the output are elsewhere: they need to know what is written where.
+
+use super::analysis::{Analysis, Received, Spokes};
+use super::loaded::Loaded;
+use super::policies::report_outcomes;
+use super::stages::{Before, EmptyResult, Rendered, plan};
+use crate::api::crd::{self, Crd};
+use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, WorkValidation};
+use crate::diagnostic::{Code, Finding, Findings};
+use crate::object::Object;
+use crate::output::Earlier;
+use crate::render::Contents;
+use crate::report::PolicyView;
+use apimachinery::Work;
+
+impl Analysis<'_> {
+    /// Plans what each cluster receives, and evaluates the policies there; `received` and the `spokes` of all clusters
+    /// are those of this analysis.
+    ///
+    /// Everything that is wrong is in `findings`. If there is an error among them, or among those of the input, the
+    /// plan may be incomplete: then write nothing. An empty result is an error unless `empty` allows it, because an
+    /// empty stream makes Argo CD delete everything.
+    pub fn results<'x>(
+        &'x self,
+        received: Received<'x>,
+        spokes: &'x Spokes<'x>,
+        empty: EmptyResult,
+        findings: &mut Findings,
+    ) -> (Rendered, PolicyView<'x>) {
+        self.results_as(received, spokes, (empty, Contents::Whole), findings)
+    }
+
+    /// Plans what each cluster receives, for a caller that needs nothing else.
+    pub fn render(&self, empty: EmptyResult, findings: &mut Findings) -> Rendered {
+        let (received, spokes) = self.received(None);
+        self.results(received, &spokes, empty, findings).0
+    }
+
+    /// Evaluates the policies of the `spokes`, which may be those of one cluster. The findings are those of the whole
+    /// input. Only an input with classes of ours has to render something: another one may be an export of a cluster.
+    pub fn policies<'x>(
+        &'x self,
+        received: Received<'x>,
+        spokes: &'x Spokes<'x>,
+        findings: &mut Findings,
+    ) -> PolicyView<'x> {
+        let empty = if self.placed.ours.classes.is_empty() {
+            EmptyResult::Allowed
+        } else {
+            EmptyResult::Refused
+        };
+        let options = (empty, Contents::LeftOut);
+        if spokes.cluster.is_none() {
+            return self.results_as(received, spokes, options, findings).1;
+        }
+        let all = self.spokes_of(&received, None);
+        let mut found = Findings::new();
+        self.results_as(received, &all, options, &mut found);
+        // One cluster may have few enough paths.
+        found.retain(|finding| finding.code != Code::POLICY_TOO_MANY_PATHS);
+        findings.extend(found);
+        self.evaluate(spokes, findings)
+    }
+
+    /// Finds what [`results`](Self::results) would find, and makes no texts of works.
+    pub fn judge(&self, empty: EmptyResult, findings: &mut Findings) {
+        let (received, spokes) = self.received(None);
+        self.results_as(received, &spokes, (empty, Contents::LeftOut), findings);
+    }
+
+    fn results_as<'x>(
+        &'x self,
+        received: Received<'x>,
+        spokes: &'x Spokes<'x>,
+        options: (EmptyResult, Contents),
+        findings: &mut Findings,
+    ) -> (Rendered, PolicyView<'x>) {
+        let loaded = self.placed.loaded;
+        report_definitions(loaded, findings);
+        report_refused_works(loaded, findings);
+        let rendered = plan(self, received, options, findings);
+        let view = self.evaluate(spokes, findings);
+        report_outcomes(&view, loaded, findings);
+        findings.extend(unknown_spokes(loaded, &rendered));
+        findings.extend(loaded.unused_suppressions(findings));
+        (rendered, view)
+    }
+}
+
+/// Finds everything that a rendering into the output would report.
+pub fn check(loaded: &Loaded, findings: &mut Findings) {
+    let analysis = Analysis::new(loaded, findings);
+    let (earlier, contents) = compared(loaded);
+    let (received, spokes) = analysis.received(None);
+    let options = (EmptyResult::Refused, contents);
+    let (rendered, _) = analysis.results_as(received, &spokes, options, findings);
+    if let Some(earlier) = earlier {
+        let layout = rendered.layout(loaded);
+        let _ = analysis.compare_earlier((&rendered, &layout), &Before::Tree(&earlier), findings);
+    }
+}
+
+/// The earlier output that a check compares the works with, and what it therefore needs of them: nobody else reads them.
+fn compared(loaded: &Loaded) -> (Option<Earlier>, Contents) {
+    // The writer of the output reports whether it can be read.
+    let earlier = Earlier::open(&loaded.output, loaded.output_within.as_deref()).ok();
+    match earlier.filter(|earlier| !loaded.is_stream && earlier.paths().next().is_some()) {
+        Some(earlier) => (Some(earlier), Contents::Whole),
+        None => (None, Contents::LeftOut),
+    }
+}
+
+/// Reports what an API server would refuse in the CustomResourceDefinitions of the input.
+fn report_definitions(loaded: &Loaded, findings: &mut Findings) {
+    let mut crds: Vec<&Crd> = loaded.hub.crds.values().collect();
+    crds.sort_by_key(|crd| (&crd.group, &crd.kind));
+    let objects = &loaded.hub.objects;
+    let read = crds.into_iter().filter_map(|crd| {
+        let object = objects.iter().find(|object| is_definition_of(object, crd))?;
+        Some((crd, object))
+    });
+    let read: Vec<(&Crd, &Object)> = read.collect();
+    let work = Work::of_definitions(read.iter().map(|(_, object)| &object.value));
+    for (crd, object) in &read {
+        findings.extend(crd::verify(crd, object, &work));
+    }
+    if let Some((_, object)) = read.first().filter(|_| work.is_spent()) {
+        findings.push(crd::too_much_work(object));
+    }
+}
+
+fn is_definition_of(object: &Object, crd: &Crd) -> bool {
+    crd::is_one(object) && object.name == format!("{}.{}", crd.plural, crd.group)
+}
+
+/// Reports the works of the input that OCM refuses.
+fn report_refused_works(loaded: &Loaded, findings: &mut Findings) {
+    let validation = WorkValidation::new();
+    for kind in [MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET] {
+        for object in loaded.hub.objects.of_kind(GROUP, kind) {
+            let refusals = validation.check(&object.value).into_iter();
+            findings.extend(refusals.map(|refusal| refusal.into_finding(object)));
+        }
+    }
+}
+
+/// Spoke folders of clusters that nothing else knows.
+fn unknown_spokes(loaded: &Loaded, rendered: &Rendered) -> Vec<Finding> {
+    let managed = loaded.hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster");
+    let known = |cluster: &str| {
+        managed.iter().any(|object| object.name == cluster)
+            || rendered.all_clusters.iter().any(|name| name == cluster)
+    };
+    let unknown = loaded.hub.spokes.iter().filter(|(cluster, _)| !known(cluster));
+    unknown
+        .filter_map(|(cluster, objects)| {
+            let first = objects.iter().next()?;
+            Some(
+                Finding::new(
+                    Code::SPOKE_UNKNOWN_CLUSTER,
+                    first.place("/metadata/name"),
+                    format!(
+                        "there is no cluster `{cluster}`, so its directory of local objects has no effect"
+                    ),
+                )
+                .help("name the directory after a cluster, or remove it"),
+            )
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::inputs::load;
+    use super::super::request::Request;
+    use super::*;
+    use crate::render::WorkText;
+
+    fn example(name: &str) -> Loaded {
+        let hub = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
+        load(&Request {
+            paths: vec![hub.join("hub")],
+            output: Some(hub.join("rendered")),
+            ..Request::default()
+        })
+    }
+
+    #[test]
+    fn a_check_makes_no_works_where_no_output_is_compared() {
+        let (earlier, contents) = compared(&example("start"));
+        assert!(earlier.is_none());
+        assert_eq!(contents, Contents::LeftOut);
+        let (earlier, contents) = compared(&example("fleet"));
+        assert!(earlier.is_some());
+        assert_eq!(contents, Contents::Whole);
+    }
+
+    #[test]
+    fn works_are_judged_alike_whether_they_are_made_or_not() {
+        for name in ["fleet", "start"] {
+            let loaded = example(name);
+            let judged = |contents| {
+                let mut findings = Findings::new();
+                let analysis = Analysis::new(&loaded, &mut findings);
+                let (received, spokes) = analysis.received(None);
+                let options = (EmptyResult::Refused, contents);
+                let (rendered, _) = analysis.results_as(received, &spokes, options, &mut findings);
+                loaded.finish(&mut findings);
+                (rendered.plan, findings.into_iter().collect::<Vec<_>>())
+            };
+            let (made, of_made) = judged(Contents::Whole);
+            let (judged, of_judged) = judged(Contents::LeftOut);
+            assert_eq!(of_made, of_judged, "{name}");
+            let works = || made.works.rows().iter().zip(judged.works.rows());
+            assert!(
+                works().count() > 0 && made.works.len() == judged.works.len(),
+                "{name}"
+            );
+            for (made, judged) in works() {
+                let facts = |text: &WorkText| (text.size, text.guarded, text.variable.clone());
+                assert_eq!(
+                    (&made.name, facts(&made.text)),
+                    (&judged.name, facts(&judged.text))
+                );
+                assert!(!made.text.halves().1.is_empty() && !made.manifests.is_empty());
+                assert!(judged.text.halves() == ("", "") && judged.manifests.is_empty());
+            }
+        }
+    }
+}
