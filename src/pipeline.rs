@@ -61,7 +61,7 @@ pub use exported::{load_prunable, load_works};
 pub use inputs::{configuration, load, load_checkout, load_from, load_staged, watched};
 pub use loaded::Loaded;
 pub use page::PageInput;
-pub use request::{CONFIG_NAME, Examined, Request};
+pub use request::{CONFIG_NAME, Request};
 pub use results::check;
 pub use schemas::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text};
 #[cfg(feature = "git")]

@@ -194,7 +194,7 @@ pub(crate) fn reports(tree: &InMemory) -> String {
 
     // Against nothing at all: everything is new.
     let (nothing, side) = (Side::default(), Side::of_plan(&rendered.plan));
-    let effective = EffectiveSettings::new(&view, |_| true);
+    let effective = EffectiveSettings::new(&view, |_| true).unwrap_or_default();
     let changes = EffectiveSettings::changes(&EffectiveSettings::default(), &effective);
     if let Ok(comparison) = compare(&nothing, &side) {
         let titles = Titles {

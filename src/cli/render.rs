@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Code, Findings, Severity, counted, shell_path, write_json};
 use spokewright::output::{self, ChangeKind, Earlier, Options, Output, OutputError, Summary, Tree};
-use spokewright::pipeline::{self, Analysis, Before, Examined, Rendered, Request};
+use spokewright::pipeline::{self, Analysis, Before, Rendered, Request};
 use spokewright::render::{FluxKustomizations, Layout, Shard};
 use spokewright::report::{PolicyView, RenderReport, kept_by_local_policies};
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::loaded::Loaded;
 use super::placed::Placed;
 use super::policies::{Attached, Decided, attach, evaluate};
+use crate::api::config::Secrets;
 use crate::diagnostic::Findings;
 use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
@@ -117,7 +118,7 @@ impl<'a> Analysis<'a> {
 
     fn synced(&self) -> Received<'_> {
         let Placed {
-            hub, ours, grants, ..
+            loaded, ours, grants, ..
         } = self.placed.as_ref();
         let gateways = self.gateways();
         let mut synced = SyncedObjects::new(Syncing {
@@ -126,11 +127,16 @@ impl<'a> Analysis<'a> {
             routes: &self.attached.routes,
             locals: &self.attached.locals,
             ours,
-            clusters: &self.placed.by_key,
+            clusters: &self.placed.clusters,
         });
-        let chosen = sync::chosen_objects(&hub.objects, ours, &self.attached.routes, grants);
-        synced.objects.splice(0..0, chosen);
-        let variants = parallel::map(&synced.objects, |object| sync::variants(object, &gateways));
+        let mut variants = parallel::map(&synced.objects, |object| sync::variants(object, &gateways));
+        sync::add_grants(
+            grants,
+            &gateways,
+            self.attached.routes.chosen(),
+            (&mut synced.objects, &mut variants),
+            loaded.config.secrets == Secrets::Copy,
+        );
         Received {
             gateways,
             synced,

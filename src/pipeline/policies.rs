@@ -227,7 +227,7 @@ impl<'a> Attached<'a> {
             (attachments, locals)
         });
         let kinds = SyncedKinds::new(&attachments, ours);
-        let routes = SyncedRoutes::new(&attachments, &kinds, ours);
+        let routes = SyncedRoutes::new(&attachments, &kinds, ours, (&hub.objects, grants));
         Self {
             attachments,
             locals,
@@ -434,7 +434,12 @@ fn kept_away<'a>(decided: Decided<'a>, withheld: &[Withheld<'a>]) -> BTreeMap<Po
             None => match by_node.get(&withheld.node) {
                 Some(known) => Arc::clone(known),
                 None => {
-                    let on = set(routes.clusters_of(attachments, kinds, decided.clusters, withheld.node));
+                    let on = set(routes.clusters_of(
+                        &attachments.topology,
+                        kinds,
+                        decided.clusters,
+                        withheld.node,
+                    ));
                     by_node.insert(withheld.node, Arc::clone(&on));
                     on
                 }

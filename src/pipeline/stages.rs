@@ -22,8 +22,8 @@ use crate::report::{
     StatusGroup, WithheldPolicy, WorkOrSet, WorksAndSets,
 };
 use crate::sync::{
-    OnSpokes, Withheld, check_admission, report_misspelled_backends, report_not_permitted, report_references,
-    report_same_hostnames, report_unused,
+    OnSpokes, Withheld, check_admission, report_chosen_nowhere, report_misspelled_backends,
+    report_references, report_same_hostnames, report_unused,
 };
 
 /// The output of a run, and the findings about it.
@@ -328,6 +328,7 @@ pub(super) fn plan<'a>(
         );
         report_misspelled_backends(hub, findings);
         report_same_hostnames(&attached.attachments, &attached.kinds, hub, clusters, findings);
+        report_chosen_nowhere(hub, ours, &attached.routes, clusters, findings);
         check_admission(
             &attached.routes,
             &attached.attachments,
@@ -341,9 +342,8 @@ pub(super) fn plan<'a>(
         let mut findings = Findings::new();
         let copied = loaded.config.secrets == Secrets::Copy;
         let on_spokes = OnSpokes::new((hub, grants), &gateways, &variants, copied);
-        report_not_permitted(&gateways, grants, &mut findings);
         let synced = (synced.objects.as_slice(), variants.as_slice());
-        report_references(hub, &gateways, synced, &on_spokes, &mut findings);
+        report_references((hub, grants), ours, &gateways, synced, &on_spokes, &mut findings);
         (on_spokes, findings)
     };
     let (namespace_labels, (on_spokes, found)) = rayon::join(|| reports(findings), references);

@@ -433,7 +433,7 @@ fn a_policy_on_a_set_goes_where_the_set_goes() {
         &finding(&check(&scratch), "policy/not-synced"),
         &[
             "its target is not synced",
-            "list the kind of the ListenerSet in `resourcesToSync`",
+            "\"resource\": \"listenersets\"} to `resourcesToSync` of `multicluster`, target the Gateway",
         ],
     );
     // Why a set hangs on nothing is said of the set.

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kube_json::{Map, Value};
 
+use super::shipped;
 use super::spokes::{Evaluated, Hub, Input, Refusal, Spoke, Times, is_policy, locator, references};
 
 /// What became of a hub.
@@ -30,7 +31,7 @@ pub(crate) struct Breach {
 }
 
 impl Breach {
-    fn new(sort: &str, text: String) -> Self {
+    pub(crate) fn new(sort: &str, text: String) -> Self {
         Self {
             sort: sort.to_owned(),
             text,
@@ -68,6 +69,9 @@ pub(crate) fn judge(input: &Input) -> Verdict {
         }
         Err((Refusal::Broken(wrong), _)) => return Verdict::Broken(Breach::new("works", wrong)),
     };
+    if let Some(missing) = shipped::judge(&hub) {
+        return Verdict::Broken(missing);
+    }
     let mut counts = Counts::default();
     let of_all = hub.of_all();
     for spoke in &hub.spokes {

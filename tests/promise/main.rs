@@ -14,6 +14,7 @@ mod kinds;
 mod letters;
 mod removal;
 mod rights;
+mod shipped;
 mod spokes;
 
 use std::collections::BTreeMap;

@@ -30,6 +30,8 @@ pub(crate) struct Input {
 pub(crate) struct Hub {
     loaded: Loaded,
     pub(crate) spokes: Vec<Spoke>,
+    /// The findings.
+    pub(crate) said: String,
 }
 
 /// Why a hub has no spokes.
@@ -123,7 +125,12 @@ impl Hub {
                 known: known.clone(),
             });
         }
-        Ok(Self { loaded, spokes })
+        Ok(Self { loaded, spokes, said })
+    }
+
+    /// The objects of the hub.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = &Value> {
+        self.loaded.hub.objects.iter().map(|object| &*object.value)
     }
 
     /// `policies --cluster`: what is said to hold.
@@ -242,7 +249,12 @@ fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value
                 .as_str()
                 .is_some_and(|kind| kind == "Gateway" || kind.ends_with("Route"));
             let mut copied = copied.iter();
-            is_usual || copied.any(|copied| copied["kind"] == one["kind"] && copied["name"] == one["name"])
+            // A Namespace of Gateways has another name there.
+            let name = |reference: &Value| {
+                let name = reference["name"].as_str().unwrap_or_default();
+                name.trim_start_matches("kuadrant-").to_owned()
+            };
+            is_usual || copied.any(|copied| copied["kind"] == one["kind"] && name(copied) == name(one))
         };
         let kept = with_references(&object.value, &all.iter().filter(is_shipped).collect::<Vec<_>>());
         // Of its namespace: shipped where it can be, too.

@@ -115,7 +115,7 @@ fn policies_on_a_shipped_route_and_its_rules_go_along_and_the_warning_goes_away(
     render(&scratch)
         .exits(0)
         .says("warning[policy/not-synced]: RateLimitPolicy shop/whole is not shipped")
-        .says("list the kind of the route in `resourcesToSync`");
+        .says("\"resource\": \"httproutes\"} to `resourcesToSync` of `multicluster`, target the Gateway");
     assert_eq!(names(&manifests(&scratch, WORK)).len(), 3);
 }
 

@@ -69,6 +69,7 @@ codes! {
     OBJECT_METADATA_LEFT_OUT "object/metadata-left-out" Warning "A label or annotation is not written to a hub object: Kubernetes would refuse it"
     OBJECT_NO_NAME "object/no-name" Error "An object has no metadata.name"
     OBJECT_NO_NAMESPACE "object/no-namespace" Error "A namespaced object has no namespace"
+    OBJECT_NOT_SHIPPED "object/not-shipped" Warning "An object that `resourcesToSync` chooses goes nowhere"
     OBJECT_SCHEMA "object/schema" Error "An object breaks the schema of its kind"
     OBJECT_UNCHECKED "object/unchecked" Error "Checking objects against the CustomResourceDefinitions of the input would take too much work"
     OBJECT_UNKNOWN_FIELD "object/unknown-field" Error "An object has a field that its schema does not know"
@@ -119,7 +120,7 @@ codes! {
     POLICY_UNREACHABLE "policy/unreachable" Warning "A policy affects no traffic: its target is on no path from a Gateway"
     POLICY_UNUSED "policy/unused" Warning "A policy affects no cluster: its targets are not placed"
     RBAC_NARROWED "rbac/narrowed" Error "A cluster would lose the right to delete objects that it should remove"
-    REFERENCE_NOT_PERMITTED "reference/not-permitted" Warning "A Gateway refers to an object in another namespace, and no ReferenceGrant permits it"
+    REFERENCE_NOT_PERMITTED "reference/not-permitted" Warning "A shipped object refers to another namespace, and no ReferenceGrant permits it"
     REFERENCE_NOT_SHIPPED "reference/not-shipped" Warning "A shipped object needs an object that is neither shipped nor known to live on its clusters"
     ROUTE_DELEGATED "route/delegated" Warning "A route delegates to other routes, which are not followed"
     ROUTE_INVALID "route/invalid" Error "A route breaks a rule of its kind"
@@ -228,6 +229,7 @@ impl Code {
     pub(super) fn is_about_absence(self) -> bool {
         self.is_about_a_name()
             || [
+                Self::OBJECT_NOT_SHIPPED,
                 Self::PARAMS_RESOURCE,
                 Self::PLACEMENT_DIFFERS,
                 Self::PLACEMENT_NO_CLUSTERS,

@@ -13,5 +13,6 @@ mod kind_table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use kind_info::{KindInfo, KindSource};
+pub use kind_info::KindInfo;
+pub(crate) use kind_info::KindSource;
 pub use kind_table::KindTable;

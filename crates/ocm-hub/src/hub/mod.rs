@@ -27,6 +27,7 @@ pub use chain::{changed_by_kustomize, soften, soften_unreadable, unused};
 pub use class_params::params_place;
 pub use grants::Grants;
 pub use index::{Hub, Objects};
+pub use kinds::KindInfo;
 pub use ours::{OurClass, OurGateway, OurGatewayId, Ours};
 pub use passed_over::PassedOver;
 pub use table::{RowId, Table};

@@ -20,6 +20,7 @@ use crate::policy::{
     AncestorStatus, Attachments, Condition, Effective, Everywhere, KindId, Leaf, MergeUnit, Outcome, Policy,
     PolicyId, Profile, Rule, StatusShape, Tally, Target, accepted, ancestors, effect_of, flatten, nowhere,
 };
+use crate::sync::is_on_hub_only;
 use crate::topology::{GatewayId, Level, Node, Start};
 
 /// `policies -o json`.
@@ -282,6 +283,9 @@ impl PolicyEntry {
         let hub = view.hub;
         let accepted = accepted(hub, id, None);
         let everywhere = view.fates.of(&hub.locator(id));
+        if accepted.is_true() && is_on_hub_only(hub, (view.kinds, view.routes), hub.policy(id)) {
+            return Self::new(hub, (id, on_hub_only()), everywhere);
+        }
         let mut entry = Self::new(hub, (id, accepted), everywhere);
         let mut gateways = gateways_on_paths(view, everywhere);
         if gateways.is_empty() {
@@ -390,6 +394,18 @@ impl PolicyEntry {
             clusters,
             on_clusters,
         }
+    }
+}
+
+/// What is said of a policy that no controller sees.
+fn on_hub_only() -> Condition {
+    Condition {
+        kind: "Accepted".to_owned(),
+        status: "Unknown",
+        reason: "NotShipped".to_owned(),
+        message: "on the hub only: it is not shipped, so no controller accepts it"
+            .to_owned()
+            .into(),
     }
 }
 

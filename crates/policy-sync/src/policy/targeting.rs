@@ -193,10 +193,20 @@ impl Targeting {
 
     /// The kinds by name, each once, for a help line: `Gateway, HTTPRoute`.
     #[must_use]
-    pub(super) fn kind_names(&self) -> Vec<&str> {
+    pub(crate) fn kind_names(&self) -> Vec<&str> {
         let mut seen = BTreeSet::new();
         let names = self.named.kinds.iter().map(|target| target.kind.as_str());
         names.filter(|name| *name != ANY && seen.insert(*name)).collect()
+    }
+
+    /// Whether no work ever has anything that a policy of the kind may target.
+    #[must_use]
+    pub(crate) fn is_never_shipped(&self) -> bool {
+        let stays = |target: &AllowedTarget| target.is(GROUP, "GatewayClass") || target.is("", "Pod");
+        let kinds = |taken: &Taken| {
+            taken.is_restricted && taken.kinds.iter().all(|kind| kind.kind != ANY && stays(kind))
+        };
+        kinds(&self.named) && kinds(&self.selected)
     }
 
     /// The groups of the kinds of this name.

@@ -8,10 +8,9 @@ use kube_json::Value;
 
 use super::any_order::{commute, holds_in_any_order};
 use super::beside_local::beside_local;
-use super::listener_sets::set_of;
 use super::local_policies::{LocalPolicies, LocalPolicy};
 use super::per_reason::PerReason;
-use super::routes::{SyncedRoute, SyncedRoutes};
+use super::routes::SyncedRoutes;
 use super::same_target::{Resolution, SyncedSpec, resolve};
 use super::synced_kinds::SyncedKinds;
 use super::undecided::{Meeting, undecided, way_out};
@@ -94,22 +93,13 @@ fn two_of_the_hub(
 
 /// Whether policies of a kind on a node go to clusters.
 #[must_use]
-pub fn is_synced(
-    topology: &Topology<'_>,
-    (kinds, routes): (&SyncedKinds, &SyncedRoutes<'_>),
+pub fn is_synced<'a>(
+    topology: &Topology<'a>,
+    (kinds, routes): (&SyncedKinds, &SyncedRoutes<'a>),
     kind: KindId,
     node: Node,
 ) -> bool {
-    let gateways = match node {
-        Node::Route(route) | Node::Rule(route, _) => {
-            routes.get(route).map(SyncedRoute::gateways).unwrap_or_default()
-        }
-        node if set_of(topology, node).is_some() => {
-            let set = routes.sets().of_node(topology, node);
-            set.map(|set| set.gateway).into_iter().collect()
-        }
-        node => kinds.gateway(node).into_iter().collect(),
-    };
+    let gateways = routes.gateways_of(topology, kinds, node);
     gateways.into_iter().any(|gateway| kinds.syncs(gateway, kind))
 }
 

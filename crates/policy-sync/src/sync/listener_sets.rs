@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::synced_kinds::SyncedKinds;
 use crate::diagnostic::{Findings, first_items};
-use crate::hub::{OurGatewayId, Ours};
+use crate::hub::OurGatewayId;
 use crate::object::Object;
 use crate::topology::{GatewayId, ListenerSetId, Node, Topology};
 
@@ -37,19 +37,16 @@ pub struct SyncedSet<'a> {
 }
 
 impl<'a> SyncedSets<'a> {
-    pub(super) fn new(topology: &Topology<'a>, kinds: &SyncedKinds, ours: &Ours<'_>) -> Self {
+    pub(super) fn new(topology: &Topology<'a>, kinds: &SyncedKinds) -> Self {
         let sets = topology.listener_sets.iter();
         let sets = sets.filter_map(|(id, set)| {
             let gateway = kinds.gateway(Node::Gateway(set.gateway))?;
-            let (group, kind) = (&set.object.api_version.group, &set.object.kind);
-            let params = &ours.gateways.get(gateway).params;
-            params.synced_route(group, kind)?;
             let synced = SyncedSet {
                 object: set.object,
                 gateway,
                 node: set.gateway,
             };
-            Some((id, synced))
+            kinds.syncs_route(gateway, set.object).then_some((id, synced))
         });
         Self { sets: sets.collect() }
     }

@@ -11,6 +11,7 @@ mod synced_kinds;
 
 mod listener_sets;
 
+mod destinations;
 mod routes;
 
 mod allowed_routes;
@@ -39,6 +40,7 @@ mod synced_object;
 mod chosen_objects;
 
 mod gateway;
+mod grants;
 mod metadata;
 mod variants;
 
@@ -47,6 +49,7 @@ mod reference_fields;
 mod on_spokes;
 
 mod backends;
+mod missing_grants;
 mod references;
 
 mod touched;
@@ -64,17 +67,18 @@ pub use allowed_routes::NamespaceLabels;
 pub use allowed_routes::check_admission;
 pub use backends::report_misspelled_backends;
 pub use broken_rules::report_broken_rules;
-pub use chosen_objects::chosen_objects;
+pub use chosen_objects::report_chosen_nowhere;
 pub use conflicts::{is_synced, report_local_conflicts, report_same_target};
 pub use gateway::PlacedGateway;
+pub use grants::add_grants;
 pub use left_alone::leave_others_alone;
 pub use listener_sets::report_outdone_listeners;
 pub use local_policies::LocalPolicies;
 pub use metadata::{set_metadata, shipped};
-pub use not_synced::{report_not_synced, report_unused};
+pub use not_synced::{is_on_hub_only, report_not_synced, report_unused};
 pub use on_spokes::OnSpokes;
 pub use other_version::report_other_versions;
-pub use references::{redirected, report_not_permitted, report_references};
+pub use references::{redirected, report_references};
 pub use routes::SyncedRoutes;
 pub use same_hostname::report_same_hostnames;
 #[cfg(test)]

@@ -7,20 +7,21 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::conflicts::is_synced;
 use super::listener_sets::set_of;
 use super::per_reason::PerReason;
-use super::routes::{SyncedRoute, SyncedRoutes};
+use super::routes::SyncedRoutes;
 use super::synced_kinds::SyncedKinds;
-use crate::diagnostic::{Code, Finding, Findings, with_article};
-use crate::hub::{Hub, Objects, OurGatewayId, Ours, Table};
+use crate::api::crd::Scope;
+use crate::diagnostic::{Code, Finding, Findings, Severity, with_article};
+use crate::hub::{Hub, KindInfo, Objects, OurGatewayId, Ours, Table, params_place};
 use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
-use crate::policy::{Attachments, Declared, Policy, Target, no_path};
-use crate::topology::{GatewayId, Node, RouteId};
-use apimachinery::ApiVersion;
+use crate::policy::{Attachments, Declared, Policy, Profile, Target, no_path};
+use crate::topology::{GatewayId, Node, RouteNode};
 
-/// Reports policies on a Gateway of ours whose class does not sync their kind; and of every kind that some class syncs,
-/// each target with which it is not shipped, unless that was reported where the target was looked for.
+/// Reports each target with which a policy is not shipped, if a Gateway of ours leads to it or some class syncs the kind,
+/// with all that is missing at once; unless that was reported where the target was looked for.
 pub fn report_not_synced(
     attachments: &Attachments<'_>,
     kinds: &SyncedKinds,
@@ -36,6 +37,17 @@ pub fn report_not_synced(
         hub,
         ours,
     };
+    for (kind, known) in attachments.kinds.iter() {
+        let profile = &known.profile;
+        let syncing = kinds
+            .gateways_with(kind)
+            .map(|gateway| ours.gateways.get(gateway).gateway.class_name);
+        for class in syncing.collect::<BTreeSet<_>>() {
+            if profile.targeting.is_never_shipped() {
+                findings.extend(never_shipped(profile, class, hub, ours));
+            }
+        }
+    }
     for policy in attachments.policies.rows().iter().filter(|policy| !policy.local) {
         if kinds.any(policy.kind) && policy.object.label(PLACEMENT_LABEL).is_some() {
             findings.push(placed_by_label(policy.object));
@@ -70,6 +82,47 @@ fn placed_by_label(policy: &Object) -> Finding {
     .help("remove the label; for other clusters, target a Gateway that is placed there")
 }
 
+/// A kind in the parameters whose policies target only what no work has.
+fn never_shipped(profile: &Profile, class: &str, hub: &Hub, ours: &Ours<'_>) -> Option<Finding> {
+    let params = params_place(hub, ours.classes.get(class)?.class.object)?;
+    let (kind, targets) = (&profile.kind, profile.targeting.kind_names().join(", "));
+    Some(
+        Finding::new(
+            Code::PARAMS_RESOURCE,
+            params.place,
+            format!(
+                "`policiesToSync` of `{class}` lists {kind}, which targets only {targets}: no work has one"
+            ),
+        )
+        .severity(Severity::Warning)
+        .help(format!(
+            "remove {kind} from `policiesToSync`, and bring its policies to the spokes another way"
+        )),
+    )
+}
+
+/// Whether a policy is on nothing but what Gateways of ours lead to, and goes to no cluster: no controller ever sees it.
+#[must_use]
+pub fn is_on_hub_only<'a>(
+    attachments: &Attachments<'a>,
+    (kinds, routes): (&SyncedKinds, &SyncedRoutes<'a>),
+    policy: &Policy<'_>,
+) -> bool {
+    let topology = &attachments.topology;
+    let nodes = policy.nodes();
+    let is_ours = |gateway: GatewayId| kinds.gateway(Node::Gateway(gateway)).is_some();
+    let mut leading = nodes
+        .iter()
+        .flat_map(|node| topology.gateways_of(*node))
+        .peekable();
+    leading.peek().is_some()
+        && leading.all(is_ours)
+        && nodes.iter().all(|node| {
+            topology.services_of(*node).is_empty()
+                && !is_synced(topology, (kinds, routes), policy.kind, *node)
+        })
+}
+
 struct Targets<'t, 'a> {
     attachments: &'t Attachments<'a>,
     kinds: &'t SyncedKinds,
@@ -78,47 +131,161 @@ struct Targets<'t, 'a> {
     ours: &'t Ours<'a>,
 }
 
-impl Targets<'_, '_> {
-    /// Why a policy is not shipped with this target; `None` where it is, or if no class syncs its kind.
+impl<'a> Targets<'_, 'a> {
+    /// Why a policy is not shipped with this target, or not with every Gateway that brings it; `None` where it is, or if
+    /// nothing of ours leads to the target and no class syncs its kind.
     fn attached(&self, policy: &Policy<'_>, declared: &Declared, node: Node) -> Option<Finding> {
-        if let Some(gateway) = self.own_gateway(node) {
-            let is_synced = self.kinds.syncs(gateway, policy.kind);
-            return (!is_synced)
-                .then(|| not_synced(policy, declared, gateway, self.hub, self.ours))
-                .flatten();
+        let topology = &self.attachments.topology;
+        let leading = topology.gateways_of(node);
+        let lead = leading
+            .iter()
+            .filter_map(|gateway| self.kinds.gateway(Node::Gateway(*gateway)));
+        let brought = self.routes.gateways_of(topology, self.kinds, node);
+        let stays = brought.is_empty();
+        let gateways: BTreeSet<OurGatewayId> = if stays { lead.collect() } else { brought };
+        let syncs = |gateway: &OurGatewayId| self.kinds.syncs(*gateway, policy.kind);
+        let (with, without): (Vec<_>, Vec<_>) = gateways.into_iter().partition(syncs);
+        match (with.first(), without.first(), stays) {
+            (_, None, false) => None,
+            (with, Some(gateway), false) => Some(self.unsynced(policy, declared, *gateway, with.is_some())),
+            (None, None, true) => self.not_ours(policy, declared, (node, &leading)),
+            (Some(gateway), _, true) => {
+                let missing = self
+                    .target_entry(node, *gateway)
+                    .map(|entry| format!("{entry}, "));
+                let missing = missing.unwrap_or_default();
+                Some(target_stays(policy, declared, format!("{missing}{OR_ELSE}")))
+            }
+            (None, Some(gateway), true) => {
+                let mut finding = self.unsynced(policy, declared, *gateway, false);
+                finding.message = format!(
+                    "{} is not shipped: its kind is not in the parameters of its class, and its target is not synced to the spokes",
+                    policy.object.identity()
+                )
+                .into();
+                let kind = self.kind_entry(policy, *gateway);
+                let target = self.target_entry(node, *gateway);
+                let target = target
+                    .as_deref()
+                    .unwrap_or("target the Gateway or one of its listeners");
+                Some(finding.help(format!("{kind}, and {target}")))
+            }
         }
-        if let Some(route) = of_route(node).and_then(|route| self.routes.get(route)) {
-            return on_synced_route(policy, declared, route, self.kinds, (self.hub, self.ours));
-        }
+    }
+
+    /// A policy on what nothing of ours leads to.
+    fn not_ours(
+        &self,
+        policy: &Policy<'_>,
+        declared: &Declared,
+        (node, leading): (Node, &[GatewayId]),
+    ) -> Option<Finding> {
         if !self.kinds.any(policy.kind) {
             return None;
         }
-        let gateways = self.attachments.topology.gateways_of(node);
-        let is_ours = |gateway: &GatewayId| self.kinds.gateway(Node::Gateway(*gateway)).is_some();
-        match gateways.first() {
+        match leading.first() {
             // Nobody ships what only a mesh leads to.
             None if !self.attachments.topology.services_of(node).is_empty() => {
-                Some(target_stays(policy, declared, node))
+                Some(target_stays(policy, declared, OR_ELSE.to_owned()))
             }
             None => Some(no_path(self.attachments, policy, declared, node)),
-            Some(_) if gateways.iter().any(is_ours) => Some(target_stays(policy, declared, node)),
             Some(first) => other_class(self.attachments, policy, declared, (node, *first), self.ours),
         }
     }
 
-    /// The Gateway of ours that a node is, or is a listener of, or whose ListenerSet it is; but for sets that stay on
-    /// the hub.
-    fn own_gateway(&self, node: Node) -> Option<OurGatewayId> {
-        let topology = &self.attachments.topology;
-        if set_of(topology, node).is_some() {
-            return self.routes.sets().of_node(topology, node).map(|set| set.gateway);
+    /// A policy of a kind that the class of a Gateway does not sync; `elsewhere`: that of another one does.
+    fn unsynced(
+        &self,
+        policy: &Policy<'_>,
+        declared: &Declared,
+        id: OurGatewayId,
+        elsewhere: bool,
+    ) -> Finding {
+        let gateway = &self.ours.gateways.get(id).gateway;
+        let (object, class) = (policy.object, gateway.class_name);
+        let with = if elsewhere {
+            format!(" with {}", gateway.object.identity())
+        } else {
+            String::new()
+        };
+        let finding = Finding::new(
+            Code::POLICY_NOT_SYNCED,
+            object.place(&declared.pointer),
+            format!(
+                "{} is not synced{with}: its kind is not in the parameters of its class",
+                object.identity()
+            ),
+        )
+        .label(format!("{} has the class `{class}`", gateway.object.identity()));
+        let finding = match self.ours.classes.get(class) {
+            Some(known) => finding.follows_from(known.class.object.place("")),
+            None => finding,
+        };
+        finding.help(self.kind_entry(policy, id))
+    }
+
+    fn kind_info(&self, object: &Object) -> Option<&KindInfo> {
+        self.hub.kinds.kind(&object.api_version.group, &object.kind)
+    }
+
+    /// What to add to the parameters for the kind of a policy.
+    fn kind_entry(&self, policy: &Policy<'_>, gateway: OurGatewayId) -> String {
+        let class = self.ours.gateways.get(gateway).gateway.class_name;
+        match self.kind_info(policy.object) {
+            Some(kind) if kind.scope == Scope::Cluster => {
+                "keep the policy on the spokes: no work has cluster-scoped policies".to_owned()
+            }
+            Some(kind) => format!(
+                "add {} to `policiesToSync` of `{class}`",
+                kind.listed(policy.object)
+            ),
+            None => format!("list its kind in `policiesToSync` of `{class}`"),
         }
-        self.kinds.gateway(node)
+    }
+
+    /// What to add to the parameters for the target of a policy.
+    fn target_entry(&self, node: Node, gateway: OurGatewayId) -> Option<String> {
+        let class = self.ours.gateways.get(gateway).gateway.class_name;
+        let object = self.unsynced_parent(node, gateway)?;
+        let listed = self.kind_info(object)?.listed(object);
+        Some(format!("add {listed} to `resourcesToSync` of `{class}`"))
+    }
+
+    /// The route or ListenerSet that would have to be synced for a node to go with a Gateway.
+    fn unsynced_parent(&self, node: Node, gateway: OurGatewayId) -> Option<&'a Object> {
+        let topology = &self.attachments.topology;
+        let unsynced = |object: &&'a Object| !self.kinds.syncs_route(gateway, object);
+        let of_route = |route: &RouteNode<'a>| {
+            let parents = topology.parents_of(&route.route);
+            let sets = parents.iter().filter_map(|parent| {
+                let (_, set) = topology.parent(route.object.namespace_or_empty(), parent).ok()?;
+                Some(topology.listener_sets.get(set?).object)
+            });
+            std::iter::once(route.object).chain(sets).find(unsynced)
+        };
+        match node {
+            Node::Route(route) | Node::Rule(route, _) => of_route(topology.routes.get(route)),
+            Node::Backend(backend) | Node::Port(backend, _) => {
+                let routes = topology.backends.get(backend).routes.iter();
+                routes.map(|route| topology.routes.get(*route)).find_map(of_route)
+            }
+            Node::Namespace(namespace) => {
+                let mut routes = topology.routes.rows().iter();
+                routes.find_map(|route| (route.namespace == namespace).then(|| of_route(route))?)
+            }
+            node => set_of(topology, node)
+                .map(|set| topology.listener_sets.get(set).object)
+                .filter(unsynced),
+        }
     }
 }
 
-/// A policy on something of a Gateway of ours that stays on the hub, and so does it.
-fn target_stays(policy: &Policy<'_>, declared: &Declared, node: Node) -> Finding {
+/// What can be done about a policy whose target is not shipped.
+const OR_ELSE: &str =
+    "target the Gateway or one of its listeners, or keep the policy on the spokes, where its target is";
+
+/// A policy that stays on the hub, as its target does.
+fn target_stays(policy: &Policy<'_>, declared: &Declared, help: String) -> Finding {
     let object = policy.object;
     Finding::new(
         Code::POLICY_NOT_SYNCED,
@@ -129,11 +296,7 @@ fn target_stays(policy: &Policy<'_>, declared: &Declared, node: Node) -> Finding
         ),
     )
     .label(with_article(&declared.kind))
-    .help(match of_route(node) {
-        Some(_) => "list the kind of the route in `resourcesToSync`, target the Gateway or one of its listeners, or keep the policy on the spokes, where the route is",
-        None if matches!(node, Node::ListenerSet(_) | Node::Listener(..)) => "list the kind of the ListenerSet in `resourcesToSync`, target the Gateway or one of its listeners, or keep the policy on the spokes, where its target is",
-        None => "target the Gateway or one of its listeners, or keep the policy on the spokes, where its target is",
-    })
+    .help(help)
 }
 
 /// A policy on what exists for its controller only (docs/systems/gep-713.md#virtual-kinds): no Gateway leads there.
@@ -154,68 +317,6 @@ fn of_unknown_kind(policy: &Policy<'_>, declared: &Declared) -> Finding {
     )
     .label("neither in the input nor named by a route")
     .help("target a Gateway, a listener, or a route that is synced, or keep the policy on the spokes, where its target is")
-}
-
-/// The route that a node is, or is a rule of.
-const fn of_route(node: Node) -> Option<RouteId> {
-    match node {
-        Node::Route(route) | Node::Rule(route, _) => Some(route),
-        _ => None,
-    }
-}
-
-/// A policy on a route that goes to the spokes, while no class of its Gateways syncs the policy's kind.
-fn on_synced_route(
-    policy: &Policy<'_>,
-    declared: &Declared,
-    route: &SyncedRoute<'_>,
-    kinds: &SyncedKinds,
-    (hub, ours): (&Hub, &Ours<'_>),
-) -> Option<Finding> {
-    let gateways = route.gateways();
-    let is_synced = gateways.iter().any(|gateway| kinds.syncs(*gateway, policy.kind));
-    let first = gateways.first().copied()?;
-    if is_synced {
-        return None;
-    }
-    not_synced(policy, declared, first, hub, ours)
-}
-
-fn not_synced(
-    policy: &Policy<'_>,
-    declared: &Declared,
-    gateway: OurGatewayId,
-    hub: &Hub,
-    ours: &Ours<'_>,
-) -> Option<Finding> {
-    let gateway = &ours.gateways.get(gateway).gateway;
-    let object = policy.object;
-    let ApiVersion { group, version } = &object.api_version;
-    let kind = hub.kinds.kind(group, &object.kind)?;
-    // A version that is not served would be refused in the parameters.
-    let version = kind
-        .versions
-        .iter()
-        .find(|served| *served == version)
-        .or(kind.versions.first())?;
-    let plural = &kind.plural;
-    let class = gateway.class_name;
-    let finding = Finding::new(
-        Code::POLICY_NOT_SYNCED,
-        object.place(&declared.pointer),
-        format!(
-            "{} is not synced: its kind is not in the parameters of its class",
-            object.identity()
-        ),
-    )
-    .label(format!("{} has the class `{class}`", gateway.object.identity()));
-    let finding = match ours.classes.get(class) {
-        Some(known) => finding.follows_from(known.class.object.place("")),
-        None => finding,
-    };
-    Some(finding.help(format!(
-        "add {{\"group\": \"{group}\", \"version\": \"{version}\", \"resource\": \"{plural}\"}} to `policiesToSync` of `{class}`"
-    )))
 }
 
 /// A policy of a synced kind on a Gateway of another class, or on what only such Gateways lead to.

@@ -42,6 +42,8 @@ pub struct OnSpokes<'s> {
     secrets: Vec<(Identity, Labels, Clusters)>,
     /// By cluster, the Secrets that live there, or are made from what lives there.
     local_secrets: HashMap<&'s str, Vec<(Identity, Labels)>>,
+    /// By cluster, the ReferenceGrants that live there.
+    local_grants: HashMap<&'s str, Grants<'s>>,
 }
 
 impl<'s> OnSpokes<'s> {
@@ -81,6 +83,7 @@ impl<'s> OnSpokes<'s> {
             shipped: HashMap::with_capacity(count),
             secrets: Vec::new(),
             local_secrets: HashMap::new(),
+            local_grants: HashMap::new(),
         };
         for (placed, identity) in gateways.rows().iter().zip(of_gateways) {
             let Some(identity) = identity else { continue };
@@ -108,6 +111,11 @@ impl<'s> OnSpokes<'s> {
         for (cluster, objects) in &hub.spokes {
             let secrets = objects.iter().flat_map(|object| secrets_of(object, by_name));
             there.local_secrets.insert(cluster, secrets.collect());
+            // What is wrong with one is reported where it is read.
+            let grants = Grants::among(objects, &mut Findings::new());
+            if !grants.is_empty() {
+                there.local_grants.insert(cluster, grants);
+            }
         }
         there
     }
@@ -173,6 +181,12 @@ impl<'s> OnSpokes<'s> {
         let local = self.hub.spokes.get(cluster);
         local.is_some_and(|local| local.get(identity).is_some())
             || self.has_local_secret(cluster, |secret, _| secret == identity)
+    }
+
+    /// Whether a ReferenceGrant that lives on a cluster permits a reference from `from` (group, kind, namespace there).
+    pub(super) fn permit_locally(&self, cluster: &str, from: (&str, &str, &str), to: &Identity) -> bool {
+        let grants = self.local_grants.get(cluster);
+        grants.is_some_and(|grants| grants.permitting(from, to).next().is_some())
     }
 
     /// The clusters, list by list, that are shipped a Secret that `wanted` accepts.

@@ -27,6 +27,16 @@ pub(super) enum Needed {
     Labelled(Labels, Option<String>),
 }
 
+impl Needed {
+    /// The namespace of an object that is named.
+    pub(super) fn namespace(&self) -> Option<&str> {
+        match self {
+            Self::Object(identity) => identity.namespace.as_deref(),
+            Self::SecretNamed(_) | Self::Labelled(..) => None,
+        }
+    }
+}
+
 /// The type of a field's value.
 #[derive(Clone, Copy)]
 enum Holds {

@@ -1,22 +1,21 @@
 //! Objects that shipped objects need on their clusters, and that nothing ships there.
 //!
-//! Owns: the findings `reference/not-shipped`, one for each missing object, and `reference/not-permitted`. Flows in:
-//! our Gateways, the synced objects with their variants, the objects on the clusters. Flows out: findings. Must not
-//! know: works.
+//! Owns: the findings `reference/not-shipped`, one for each missing object. Flows in: our Gateways, the synced objects
+//! with their variants, the objects on the clusters. Flows out: findings. Must not know: works.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use kube_json::Text;
 
 use super::gateway::PlacedGateway;
+use super::missing_grants::MissingGrants;
 use super::on_spokes::{OnSpokes, Without, is_among};
 use super::reference_fields::{Labels, Needed, needed_by};
 use super::synced_object::SyncedObject;
 use super::variants::Variant;
-use crate::api::downstream::{downstream_name, downstream_namespace};
-use crate::api::gateway::GROUP;
+use crate::api::downstream::{NAMESPACE_PREFIX, downstream_name, downstream_namespace};
 use crate::diagnostic::{Code, Finding, Findings, fitting_names};
-use crate::hub::{Grants, Hub, OurGatewayId, Table};
+use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::parallel;
 use apimachinery::Identity;
@@ -61,15 +60,6 @@ impl<'a> Missing<'a> {
         self.referrers.iter().filter(is_new).collect()
     }
 
-    /// The namespaces of the hub where it may be, sorted.
-    fn hub_namespaces(&self) -> BTreeSet<&'a str> {
-        let namespaces = self
-            .referrers
-            .iter()
-            .map(|(object, _)| object.namespace_or_empty());
-        namespaces.collect()
-    }
-
     /// The clusters that `is_known` accepts, sorted, each once.
     fn clusters(&self, is_known: impl Fn(&str) -> bool) -> Vec<&'a str> {
         let mut clusters: Vec<&str> = Vec::new();
@@ -86,28 +76,38 @@ impl<'a> Missing<'a> {
     }
 }
 
-/// Reports everything that a shipped object refers to and that a cluster it goes to will not have.
+/// Reports everything that a shipped object refers to and that a cluster it goes to will not have, or that it may not
+/// refer to there.
 pub fn report_references(
-    hub: &Hub,
+    (hub, grants): (&Hub, &Grants<'_>),
+    ours: &Ours<'_>,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
     (synced, variants): (&[SyncedObject<'_>], &[Vec<Variant>]),
     there: &OnSpokes<'_>,
     findings: &mut Findings,
 ) {
     let mut all = HashMap::new();
+    let mut missing_grants = MissingGrants::new(grants);
     let managed = hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster").iter();
     let managed: HashSet<&str> = managed.map(|cluster| cluster.name.as_str()).collect();
     // That a cluster is unknown is reported where it is named.
     let is_known = |cluster: &str| managed.is_empty() || managed.contains(cluster);
     let of_gateways = parallel::map(gateways.rows(), |placed| needed_by_gateway(placed, there));
     for (placed, needed) in gateways.rows().iter().zip(of_gateways) {
-        let sources = [placed.gateway.object];
+        let object = placed.gateway.object;
+        let Some(namespace) = downstream_namespace(object.namespace_or_empty()) else {
+            continue;
+        };
+        for (needed, pointer) in &needed {
+            missing_grants.look(there, (object, &namespace, &placed.clusters), (needed, pointer));
+        }
+        let sources = [object];
         let copied = (sources.as_slice(), placed.clusters.as_ref());
         look(needed, copied, there, &mut all);
     }
-    let needed_there = |variant: &Variant| -> Vec<_> {
+    let needed_there = |variant: &Variant| -> Vec<Vec<_>> {
         let objects = variant.copies.iter().map(|copy| &copy.object);
-        let needed = objects.flat_map(|object| needed_by(object, object.namespace.as_deref()));
+        let needed = objects.map(|object| needed_by(object, object.namespace.as_deref()));
         needed.collect()
     };
     let pieces = synced.chunks(COPIES_AT_ONCE).zip(variants.chunks(COPIES_AT_ONCE));
@@ -115,12 +115,21 @@ pub fn report_references(
         let of_variants: Vec<Vec<_>> =
             parallel::map(variants, |variants| variants.iter().map(needed_there).collect());
         for ((synced, variants), of_variants) in synced.iter().zip(variants).zip(of_variants) {
-            for (variant, needed) in variants.iter().zip(of_variants) {
-                let copied = (synced.sources.as_slice(), variant.clusters.as_ref());
-                look(needed, copied, there, &mut all);
+            for (variant, of_copies) in variants.iter().zip(of_variants) {
+                let (sources, clusters) = (synced.sources.as_slice(), variant.clusters.as_ref());
+                for (copy, needed) in variant.copies.iter().zip(of_copies) {
+                    let namespace = copy.object.namespace_or_empty();
+                    for (needed, pointer) in &needed {
+                        if let Some(source) = author_of(sources, pointer) {
+                            missing_grants.look(there, (source, namespace, clusters), (needed, pointer));
+                        }
+                    }
+                    look(needed, (sources, clusters), there, &mut all);
+                }
             }
         }
     }
+    missing_grants.report(findings);
     let mut all: Vec<(Needed, Missing<'_>)> = all.into_iter().collect();
     all.par_sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     // Most objects are missing wherever a Gateway goes, and thousands of them wherever one does.
@@ -137,57 +146,9 @@ pub fn report_references(
             }
         };
         if !clusters.is_empty() {
-            findings.extend(not_shipped(hub, (&needed, clusters), &missing));
+            findings.extend(not_shipped((hub, ours), (&needed, clusters), &missing));
         }
     }
-}
-
-/// Reports what a Gateway that goes anywhere refers to in another namespace without a ReferenceGrant: its controller
-/// takes that for nothing (docs/systems/gateway-api.md#references). Secrets of listeners are looked at where they are
-/// copied.
-pub fn report_not_permitted(
-    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
-    grants: &Grants<'_>,
-    findings: &mut Findings,
-) {
-    findings.of_each(gateways.rows(), |placed, findings| {
-        if placed.clusters.is_empty() {
-            return;
-        }
-        let object = placed.gateway.object;
-        let own = object.namespace_or_empty();
-        for (needed, pointer) in needed_by(object, Some(own)) {
-            let Needed::Object(to) = needed else { continue };
-            let Some(namespace) = to.namespace.as_deref() else {
-                continue;
-            };
-            let kind = &to.group_kind;
-            let from = (GROUP, "Gateway", own);
-            let referred = (kind.group.as_str(), kind.kind.as_str(), to.name.as_str());
-            if grants.permit(from, namespace, referred) {
-                continue;
-            }
-            let reference = pointer.strip_suffix("/name").unwrap_or(&pointer);
-            let finding = Finding::new(
-                Code::REFERENCE_NOT_PERMITTED,
-                object.place(&format!("{reference}/namespace")),
-                format!(
-                    "{} may not refer to {to}, which is in another namespace",
-                    object.identity()
-                ),
-            )
-            .label("another namespace");
-            findings.push(match grants.almost_permit(from, namespace, referred) {
-                Some(place) => finding
-                    .related(place, "this grant is from another namespace")
-                    .help(format!("write `namespace: {own}` in the ReferenceGrant")),
-                None => finding.help(format!(
-                    "add a ReferenceGrant to namespace `{namespace}`, from {GROUP} `Gateway` in namespace `{own}` to {}",
-                    kind.kind
-                )),
-            });
-        }
-    });
 }
 
 /// The objects that a Gateway's copy needs, without those that a reference is redirected to.
@@ -273,13 +234,8 @@ fn look<'a>(
         }
         let missing = all.entry(needed).or_default();
         missing.add(lacking);
-        let writes_it = |source: &&&Object| source.value.pointer(&pointer).is_some();
-        let written = match sources {
-            [only] => Some(only),
-            _ => sources.iter().find(writes_it).or(sources.first()),
-        };
-        if let Some(source) = written {
-            let referrer = (*source, pointer.into());
+        if let Some(source) = author_of(sources, &pointer) {
+            let referrer = (source, pointer.into());
             // Other variants of the same objects have the same references. Further back there may be a hundred thousand.
             let of_these =
                 |known: &&Referrer<'a>| sources.iter().any(|source| std::ptr::eq(*source, known.0));
@@ -287,6 +243,19 @@ fn look<'a>(
             if !latest.any(|known| is_same(known, &referrer)) {
                 missing.referrers.push(referrer);
             }
+        }
+    }
+}
+
+/// The object among those of a copy that has a field.
+fn author_of<'a>(sources: &[&'a Object], pointer: &str) -> Option<&'a Object> {
+    match sources {
+        [only] => Some(only),
+        _ => {
+            let mut writing = sources
+                .iter()
+                .filter(|source| source.value.pointer(pointer).is_some());
+            writing.next().or(sources.first()).copied()
         }
     }
 }
@@ -315,7 +284,11 @@ fn lacking<'c>(there: &OnSpokes<'_>, needed: &Needed, clusters: &'c [String]) ->
     }
 }
 
-fn not_shipped(hub: &Hub, (needed, clusters): (&Needed, &[&str]), missing: &Missing<'_>) -> Option<Finding> {
+fn not_shipped(
+    (hub, ours): (&Hub, &Ours<'_>),
+    (needed, clusters): (&Needed, &[&str]),
+    missing: &Missing<'_>,
+) -> Option<Finding> {
     let referrers = missing.referrers();
     let (referrer, pointer) = referrers.first()?;
     let clusters = fitting_names(clusters, CLUSTERS_WIDTH);
@@ -348,8 +321,8 @@ fn not_shipped(hub: &Hub, (needed, clusters): (&Needed, &[&str]), missing: &Miss
         finding = finding.note(format!("{more} more need it"));
     }
     let lives_there = "if it already lives on a cluster, add it to `spokes/CLUSTER/`";
-    let finding = finding.help(match entry(hub, needed, missing) {
-        Some(entry) => format!("to ship it, add `{entry}` to `resourcesToSync`; {lives_there}"),
+    let finding = finding.help(match entry(hub, ours, needed) {
+        Some(entry) => format!("to ship it, add {entry}; {lives_there}"),
         None => lives_there.to_owned(),
     });
     Some(finding)
@@ -361,26 +334,40 @@ fn kind_of(pointer: &str) -> String {
     format!("{mapping}/kind")
 }
 
-/// The entry of the parameters that would ship it, if the hub has it.
-fn entry(hub: &Hub, needed: &Needed, missing: &Missing<'_>) -> Option<String> {
+/// What to add to the parameters of a class to ship it, if the hub has it and some class does not choose it yet.
+fn entry(hub: &Hub, ours: &Ours<'_>, needed: &Needed) -> Option<String> {
     let Needed::Object(identity) = needed else {
         return None;
     };
-    let info = hub
-        .kinds
-        .kind(&identity.group_kind.group, &identity.group_kind.kind)?;
-    let spoke_namespace = identity.namespace.as_deref()?;
-    let mut namespaces = missing.hub_namespaces().into_iter().chain([spoke_namespace]);
     let kind = &identity.group_kind;
+    let info = hub.kinds.kind(&kind.group, &kind.kind)?;
+    let there = identity.namespace.as_deref()?;
+    let namespaces = [Some(there), there.strip_prefix(NAMESPACE_PREFIX)];
+    let mut namespaces = namespaces.into_iter().flatten();
     let object = namespaces.find_map(|namespace| {
         hub.objects
             .find(&kind.group, &kind.kind, Some(namespace), &identity.name)
     })?;
-    Some(format!(
-        "{{\"group\": \"{}\", \"version\": \"{}\", \"resource\": \"{}\", \"names\": [\"{}\"]}}",
-        kind.group,
-        object.api_version.version,
-        info.plural,
-        object.key()
-    ))
+    let mut classes = ours
+        .classes
+        .iter()
+        .filter_map(|(name, class)| Some((name, class.params.as_ref().ok()?)));
+    let (class, params) = classes.find(|(_, params)| params.synced_object(object).is_none())?;
+    let mut listed = params.objects_to_sync.iter();
+    let plural = &info.plural;
+    Some(
+        if listed.any(|entry| entry.group == kind.group && entry.resource == *plural) {
+            format!(
+                "`{}` to `names` of `{plural}` in `resourcesToSync` of `{class}`",
+                object.key()
+            )
+        } else {
+            let listed = info.listed(object);
+            let listed = listed.trim_end_matches('}');
+            format!(
+                "`{listed}, \"names\": [\"{}\"]}}` to `resourcesToSync` of `{class}`",
+                object.key()
+            )
+        },
+    )
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns: the routes of kinds that a class syncs (`resourcesToSync`), and for each the parentRefs that it keeps: those
 //! to Gateways of ours and to ListenerSets that go with them, of a class that syncs the kind, if some listener accepts
-//! the route by section, port, and hostname.
+//! the route by section, port, and hostname. With them: the ListenerSets and the chosen objects that go along.
 //! Flows in: the topology, our Gateways with their parameters. Flows out: [`SyncedRoutes`].
 //! Must not know: clusters beyond those of each Gateway as given; whether a listener allows the route
 //! (`allowed_routes`).
@@ -10,11 +10,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::chosen_objects::ChosenObjects;
 use super::listener_sets::SyncedSets;
 use super::synced_kinds::SyncedKinds;
 use crate::api::route::{ParentRef, Route};
 use crate::diagnostic::{Code, Finding, Findings, Severity};
-use crate::hub::{OurGatewayId, Ours, Table};
+use crate::hub::{Grants, Objects, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::placing::Clusters;
 use crate::policy::Attachments;
@@ -27,6 +28,7 @@ pub struct SyncedRoutes<'a> {
     /// ParentRefs to Gateways of ours that no listener takes.
     loose: Vec<Loose<'a>>,
     sets: SyncedSets<'a>,
+    chosen: ChosenObjects<'a>,
 }
 
 /// A route of a synced kind that is attached to a Gateway of ours, or that takes what such a route hands on.
@@ -90,30 +92,25 @@ impl SyncedRoute<'_> {
 }
 
 impl<'a> SyncedRoutes<'a> {
-    /// Matches the routes of the topology with our Gateways. Linear in parents and the listeners behind them.
+    /// Matches the routes of the topology, and the chosen ones of `objects`, with our Gateways. Linear in parents and the
+    /// listeners behind them.
     #[must_use]
-    pub fn new(attachments: &Attachments<'a>, kinds: &SyncedKinds, ours: &Ours<'_>) -> Self {
+    pub fn new(
+        attachments: &Attachments<'a>,
+        kinds: &SyncedKinds,
+        ours: &Ours<'_>,
+        (objects, grants): (&'a Objects, &Grants<'_>),
+    ) -> Self {
         let topology = &attachments.topology;
         let mut found = Self {
-            sets: SyncedSets::new(topology, kinds, ours),
+            sets: SyncedSets::new(topology, kinds),
             ..Self::default()
         };
-        let routes: BTreeSet<(&str, &str)> = ours
-            .gateways
-            .rows()
-            .iter()
-            .flat_map(|gateway| &gateway.params.resources_to_sync)
-            .map(|resource| (resource.group.as_str(), resource.kind.as_str()))
-            .collect();
         for (id, node) in topology.routes.iter() {
             let object = node.object;
-            let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
-            if !routes.contains(&(group, kind)) {
-                continue;
-            }
             let mut parents = Vec::new();
             for parent in topology.parents_of(&node.route).iter() {
-                match found.parent(topology, (kinds, ours), &node.route, parent) {
+                match found.parent(topology, kinds, &node.route, parent) {
                     Parent::Goes(parent) => parents.push(parent),
                     Parent::Loose(loose) => found.loose.push(loose),
                     Parent::NotOurs => {}
@@ -125,27 +122,23 @@ impl<'a> SyncedRoutes<'a> {
                 found.routes.insert(id, SyncedRoute { object, parents });
             }
         }
-        found.add_children(topology, ours);
+        found.add_children(topology, kinds);
+        found.chosen = ChosenObjects::new(objects, (attachments, kinds, &found), ours, grants);
         found
     }
 
     /// Adds the routes that get requests from a route that is synced.
-    fn add_children(&mut self, topology: &Topology<'a>, ours: &Ours<'_>) {
+    fn add_children(&mut self, topology: &Topology<'a>, kinds: &SyncedKinds) {
         // Whatever hands requests on is before what takes them.
         for delegation in topology.delegations() {
             let object = topology.routes.get(delegation.child).object;
-            let syncs = |parent: &&SyncedParent| {
-                let (group, kind) = (&object.api_version.group, &object.kind);
-                let params = &ours.gateways.get(parent.gateway).params;
-                params.synced_route(group, kind).is_some()
-            };
             let Some(from) = self.routes.get(&delegation.from.0) else {
                 continue;
             };
             let parents: Vec<SyncedParent> = from
                 .parents
                 .iter()
-                .filter(syncs)
+                .filter(|parent| kinds.syncs_route(parent.gateway, object))
                 .map(|parent| SyncedParent {
                     pointer: String::new(),
                     gateway: parent.gateway,
@@ -173,7 +166,7 @@ impl<'a> SyncedRoutes<'a> {
     fn parent(
         &self,
         topology: &Topology<'a>,
-        (kinds, ours): (&SyncedKinds, &Ours<'_>),
+        kinds: &SyncedKinds,
         route: &Route<'a>,
         parent: &ParentRef<'_>,
     ) -> Parent<'a> {
@@ -182,12 +175,8 @@ impl<'a> SyncedRoutes<'a> {
             return Parent::NotOurs;
         };
         let (node, set) = owner;
-        let syncs = |gateway: &OurGatewayId| {
-            let (group, kind) = (&object.api_version.group, &object.kind);
-            let params = &ours.gateways.get(*gateway).params;
-            params.synced_route(group, kind).is_some()
-        };
-        let Some(gateway) = kinds.gateway(Node::Gateway(node)).filter(syncs) else {
+        let gateway = kinds.gateway(Node::Gateway(node));
+        let Some(gateway) = gateway.filter(|gateway| kinds.syncs_route(*gateway, object)) else {
             return Parent::NotOurs;
         };
         let named = topology.listeners_of(owner, parent.section_name);
@@ -244,6 +233,12 @@ impl<'a> SyncedRoutes<'a> {
         &self.sets
     }
 
+    /// The objects that go along because an entry of `resourcesToSync` chooses them.
+    #[must_use]
+    pub const fn chosen(&self) -> &ChosenObjects<'a> {
+        &self.chosen
+    }
+
     /// The route, if it goes anywhere.
     #[must_use]
     pub fn get(&self, route: RouteId) -> Option<&SyncedRoute<'a>> {
@@ -269,58 +264,6 @@ impl<'a> SyncedRoutes<'a> {
             .flat_map(|clusters| clusters.iter())
             .map(String::as_str)
             .collect()
-    }
-
-    /// The clusters where something that targets a node would be.
-    #[must_use]
-    pub fn clusters_of<'c>(
-        &self,
-        attachments: &Attachments<'_>,
-        kinds: &SyncedKinds,
-        clusters: &'c Table<OurGatewayId, Arc<[String]>>,
-        node: Node,
-    ) -> BTreeSet<&'c str> {
-        let route = match node {
-            Node::Route(route) | Node::Rule(route, _) => self.get(route),
-            _ => None,
-        };
-        let gateways: BTreeSet<OurGatewayId> = match route {
-            Some(route) => route.gateways(),
-            None => {
-                let gateways = attachments.topology.gateways_of(node).into_iter();
-                gateways
-                    .filter_map(|gateway| kinds.gateway(Node::Gateway(gateway)))
-                    .collect()
-            }
-        };
-        gateways
-            .into_iter()
-            .flat_map(|gateway| clusters.get(gateway).iter())
-            .map(String::as_str)
-            .collect()
-    }
-
-    /// Whether any Gateway that leads to a node is on a cluster; for a route that is synced, whether it goes there.
-    #[must_use]
-    pub(crate) fn reach(
-        &self,
-        attachments: &Attachments<'_>,
-        clusters: &Clusters,
-        node: Node,
-        cluster: &str,
-    ) -> bool {
-        let route = match node {
-            Node::Route(route) | Node::Rule(route, _) => self.get(route),
-            _ => None,
-        };
-        let gateways = match route {
-            Some(route) => route.parents.iter().map(|parent| parent.node).collect(),
-            None => attachments.topology.gateways_of(node),
-        };
-        gateways
-            .into_iter()
-            .filter_map(|gateway| clusters.get(&attachments.topology.gateways.get(gateway).object.key()))
-            .any(|clusters| clusters.iter().any(|name| name == cluster))
     }
 
     /// Reports parentRefs that no listener takes, where the Gateway goes anywhere.

@@ -16,7 +16,8 @@ use super::synced_object::SyncedObject;
 use super::touched::{is_gateway_or_route, touched};
 use super::variants::{Copy, Variant, assumed_route};
 use crate::api::gateway::{GROUP, is_listener_set};
-use crate::api::policy::target_refs;
+use crate::api::params::Role;
+use crate::api::policy::{TargetRef, target_refs};
 use crate::diagnostic::Findings;
 use crate::hub::{Hub, Objects, OurGatewayId, Ours, Table};
 use crate::object::Object;
@@ -211,12 +212,20 @@ impl<'s, 'a> Spokes<'s, 'a> {
         let groups = variants()
             .map(|variant| variant.gateways.clone())
             .chain(of_routes);
-        let copies = variants().flat_map(|variant| &variant.copies);
+        let policies = self.synced.iter().zip(self.variants);
+        let policies = policies.filter(|(synced, _)| synced.role == Role::Policy);
+        let mut copies = policies
+            .flat_map(|(_, variants)| variants)
+            .flat_map(|variant| &variant.copies);
+        let by_other_targets = copies.any(|copy| {
+            let targets = target_refs(&copy.object, &mut Findings::new());
+            let by_name =
+                |target: &TargetRef<'_>| is_gateway_or_route(self.attachments, target.group, target.kind);
+            targets.is_empty() || !targets.iter().all(by_name)
+        });
         Ties {
             tied: self.tied(groups),
-            by_other_targets: copies
-                .flat_map(|copy| target_refs(&copy.object, &mut Findings::new()))
-                .any(|target| !is_gateway_or_route(self.attachments, target.group, target.kind)),
+            by_other_targets,
         }
     }
 

@@ -1,4 +1,5 @@
-//! Which policy kinds go with each of our Gateways: `policiesToSync` of its class.
+//! Which kinds go with each of our Gateways: policies (`policiesToSync` of its class), routes, and ListenerSets
+//! (`resourcesToSync`).
 //!
 //! Owns: [`SyncedKinds`], and the mapping from Gateways of the hierarchy to ours.
 //! Flows in: attachments, our Gateways with their parameters. Flows out: kinds, Gateways.
@@ -6,11 +7,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::api::params::Params;
+use crate::api::params::{Params, SyncedResource};
 use crate::diagnostic::broken;
 use crate::hub::{OurGatewayId, Ours, Table};
+use crate::object::Object;
 use crate::policy::{Attachments, KindId};
 use crate::topology::{GatewayId, Node};
+use apimachinery::GroupKind;
 
 /// The policy kinds that the classes of our Gateways sync.
 #[derive(Debug, Default)]
@@ -26,6 +29,8 @@ pub(super) struct SyncedWith {
     pub(super) gateway: GatewayId,
     /// The policy kinds.
     pub(super) kinds: BTreeSet<KindId>,
+    /// The kinds of routes and ListenerSets.
+    routes: Vec<GroupKind>,
 }
 
 impl SyncedKinds {
@@ -41,15 +46,16 @@ impl SyncedKinds {
             SyncedWith {
                 gateway,
                 kinds: kinds_of(attachments, &known.params),
+                routes: known
+                    .params
+                    .resources_to_sync
+                    .iter()
+                    .map(SyncedResource::group_kind)
+                    .collect(),
             }
         });
         let ours = gateways.iter().map(|(id, with)| (with.gateway, id)).collect();
         Self { gateways, ours }
-    }
-
-    /// Our Gateways, each with what goes with it.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (OurGatewayId, &SyncedWith)> {
-        self.gateways.iter()
     }
 
     /// The kinds that go with a Gateway.
@@ -72,9 +78,23 @@ impl SyncedKinds {
         self.of(gateway).kinds.contains(&kind)
     }
 
+    /// Whether a route or a ListenerSet goes with a Gateway that it is attached to.
+    pub(super) fn syncs_route(&self, gateway: OurGatewayId, route: &Object) -> bool {
+        let mut kinds = self.of(gateway).routes.iter();
+        kinds.any(|kind| kind.group == route.api_version.group && kind.kind == route.kind)
+    }
+
+    /// The Gateways that policies of a kind go with.
+    pub(super) fn gateways_with(&self, kind: KindId) -> impl Iterator<Item = OurGatewayId> + '_ {
+        let gateways = self.gateways.iter();
+        gateways
+            .filter(move |(_, with)| with.kinds.contains(&kind))
+            .map(|(id, _)| id)
+    }
+
     /// Whether policies of a kind go with any.
     pub(super) fn any(&self, kind: KindId) -> bool {
-        self.gateways.rows().iter().any(|with| with.kinds.contains(&kind))
+        self.gateways_with(kind).next().is_some()
     }
 }
 

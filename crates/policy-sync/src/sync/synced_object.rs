@@ -13,17 +13,17 @@ use std::sync::Arc;
 use kube_json::Value;
 
 use super::beside_local::beside_local;
-use super::listener_sets::set_of;
-use super::local_policies::LocalPolicies;
-use super::routes::{SyncedRoute, SyncedRoutes};
+use super::destinations::Destination;
+use super::local_policies::{LocalPolicies, LocalPolicy};
+use super::routes::SyncedRoutes;
 use super::same_target::{Resolution, SyncedPolicy, SyncedSpec, resolve};
 use super::synced_kinds::SyncedKinds;
+use crate::api::downstream::NAMESPACE_PREFIX;
 use crate::api::params::{Role, SyncedResource};
 use crate::diagnostic::broken;
-use crate::hub::{OurGatewayId, Ours};
+use crate::hub::{OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::parallel;
-use crate::placing::Clusters;
 use crate::policy::{Attachments, KindId, PolicyId, Rule};
 use crate::topology::Node;
 
@@ -55,8 +55,8 @@ pub struct SyncedTarget<'a> {
     pub gateways: Vec<OurGatewayId>,
     /// Pointer of the reference inside the object.
     pub pointer: String,
-    /// The namespace of the route or ListenerSet that it is or targets, the same on hub and spokes; `None`: its target is
-    /// in the downstream namespace of a Gateway.
+    /// The namespace of what it is or targets, the same on hub and spokes; `None`: its target is in the downstream
+    /// namespace of a Gateway.
     pub route_namespace: Option<&'a str>,
     /// The policies of the hub that gave way to it on this target.
     pub displaced: Vec<PolicyId>,
@@ -64,6 +64,44 @@ pub struct SyncedTarget<'a> {
     pub withheld_from: BTreeSet<String>,
     /// Clusters where a local policy takes a part: the whole object that is synced there instead.
     pub instead: BTreeMap<String, Value>,
+}
+
+impl<'a> SyncedTarget<'a> {
+    /// A target that nothing on any cluster changes.
+    pub(super) const fn new(
+        gateways: Vec<OurGatewayId>,
+        pointer: String,
+        route_namespace: Option<&'a str>,
+    ) -> Self {
+        Self {
+            gateways,
+            pointer,
+            route_namespace,
+            displaced: Vec::new(),
+            withheld_from: BTreeSet::new(),
+            instead: BTreeMap::new(),
+        }
+    }
+}
+
+impl<'a> SyncedObject<'a> {
+    /// An object that is neither a policy nor has parents.
+    pub(super) fn other(
+        object: &'a Object,
+        resource: &'a SyncedResource,
+        targets: Vec<SyncedTarget<'a>>,
+    ) -> Self {
+        Self {
+            object,
+            value: Cow::Borrowed(&object.value),
+            role: Role::Object,
+            sources: vec![object],
+            policies: Vec::new(),
+            settings: BTreeMap::new(),
+            resource,
+            targets,
+        }
+    }
 }
 
 /// A policy that is not synced for a target.
@@ -105,7 +143,7 @@ pub struct Syncing<'a> {
     /// Our Gateways.
     pub ours: &'a Ours<'a>,
     /// The clusters of each.
-    pub clusters: &'a Clusters,
+    pub clusters: &'a Table<OurGatewayId, Arc<[String]>>,
 }
 
 impl<'a> SyncedObjects<'a> {
@@ -124,27 +162,21 @@ impl<'a> SyncedObjects<'a> {
             policies: BTreeMap::new(),
             withheld: Vec::new(),
         };
-        let topology = &syncing.attachments.topology;
-        let gateways: Vec<_> = syncing.kinds.iter().collect();
-        let of_gateways = parallel::map(&gateways, |(_, with)| {
-            resolutions(
-                syncing.attachments,
-                &topology.nodes_of_gateway(with.gateway),
-                &with.kinds,
-            )
+        let kinds = syncing.attachments.kinds.iter();
+        let kinds = kinds.filter(|(kind, _)| syncing.kinds.any(*kind));
+        let targets = kinds.flat_map(|(kind, known)| known.nodes.keys().map(move |node| (kind, *node)));
+        let mut targets: Vec<(KindId, Node)> = targets.collect();
+        targets.sort_unstable_by_key(|(kind, node)| (*node, *kind));
+        let resolutions = parallel::map(&targets, |(kind, node)| {
+            let destinations = syncing.destinations(*kind, *node);
+            (!destinations.is_empty())
+                .then(|| Some((destinations, resolve(syncing.attachments, *kind, *node)?)))?
         });
-        let routes: Vec<_> = syncing.routes.iter().collect();
-        let of_routes = parallel::map(&routes, |(id, route)| {
-            let gateways = route.gateways().into_iter();
-            let kinds = gateways.flat_map(|gateway| &syncing.kinds.of(gateway).kinds);
-            resolutions(
-                syncing.attachments,
-                &topology.nodes_of_route(*id),
-                &kinds.copied().collect(),
-            )
-        });
-        for (target, resolution) in of_gateways.into_iter().chain(of_routes).flatten() {
-            grouping.target(target, &resolution);
+        for (target, resolved) in targets.into_iter().zip(resolutions) {
+            let Some((destinations, resolution)) = resolved else {
+                continue;
+            };
+            grouping.target(target, &destinations, &resolution);
         }
         let sets = syncing.routes.sets().iter();
         let sets = sets.map(|set| {
@@ -157,7 +189,12 @@ impl<'a> SyncedObjects<'a> {
             with_parents(route.object, parents.collect(), syncing.ours)
         });
         Self {
-            objects: sets
+            objects: syncing
+                .routes
+                .chosen()
+                .synced(syncing.ours)
+                .into_iter()
+                .chain(sets)
                 .chain(routes)
                 .chain(grouping.policies.into_values())
                 .collect(),
@@ -173,28 +210,22 @@ fn with_parents<'a>(
     ours: &'a Ours<'_>,
 ) -> SyncedObject<'a> {
     let first = parents.first().map(|(gateway, _)| *gateway);
-    let parents = parents.into_iter().map(|(gateway, pointer)| SyncedTarget {
-        gateways: vec![gateway],
-        pointer,
-        route_namespace: Some(object.namespace_or_empty()),
-        displaced: Vec::new(),
-        withheld_from: BTreeSet::new(),
-        instead: BTreeMap::new(),
-    });
+    let namespace = Some(object.namespace_or_empty());
+    let parents = parents
+        .into_iter()
+        .map(|(gateway, pointer)| SyncedTarget::new(vec![gateway], pointer, namespace));
     SyncedObject {
-        object,
-        value: Cow::Borrowed(&object.value),
         role: Role::Route,
-        sources: vec![object],
-        policies: Vec::new(),
-        settings: BTreeMap::new(),
-        resource: asked_for(object, Role::Route, first, ours),
-        targets: parents.collect(),
+        ..SyncedObject::other(
+            object,
+            asked_for(object, Role::Route, first, ours),
+            parents.collect(),
+        )
     }
 }
 
 /// The entry of the parameters of a Gateway's class that asks for an object: it goes with the Gateway only because of it.
-fn asked_for<'a>(
+pub(super) fn asked_for<'a>(
     object: &Object,
     role: Role,
     gateway: Option<OurGatewayId>,
@@ -222,24 +253,41 @@ struct Grouping<'a> {
     withheld: Vec<Withheld<'a>>,
 }
 
-/// What happens to the policies of some kinds on some nodes that have any, in this order.
-fn resolutions(
-    attachments: &Attachments<'_>,
-    nodes: &[Node],
-    kinds: &BTreeSet<KindId>,
-) -> Vec<((KindId, Node), Resolution)> {
-    let targets = nodes
-        .iter()
-        .flat_map(|node| kinds.iter().map(move |kind| (*kind, *node)));
-    let resolved = |(kind, node)| Some(((kind, node), resolve(attachments, kind, node)?));
-    targets.filter_map(resolved).collect()
+impl<'a> Syncing<'a> {
+    /// Where the policies of a kind on a node go, with Gateways whose class syncs the kind.
+    fn destinations(self, kind: KindId, node: Node) -> Vec<Destination<'a>> {
+        let topology = &self.attachments.topology;
+        let mut all = self.routes.destinations(topology, self.kinds, node);
+        for destination in &mut all {
+            destination
+                .gateways
+                .retain(|gateway| self.kinds.syncs(*gateway, kind));
+        }
+        all.retain(|destination| !destination.gateways.is_empty());
+        all
+    }
+
+    /// Whether anything of a destination is on a cluster.
+    fn reaches(self, destination: &Destination<'_>, cluster: &str) -> bool {
+        let mut clusters = destination
+            .gateways
+            .iter()
+            .map(|gateway| self.clusters.get(*gateway));
+        clusters.any(|clusters| clusters.iter().any(|name| name == cluster))
+    }
 }
 
+/// The clusters where local policies take a policy's place, and those where they take a part of it.
+type Changes = (BTreeSet<String>, BTreeMap<String, Value>);
+
 impl<'a> Grouping<'a> {
-    fn target(&mut self, (kind, node): (KindId, Node), resolution: &Resolution) {
-        let Syncing {
-            attachments, routes, ..
-        } = self.syncing;
+    fn target(
+        &mut self,
+        (kind, node): (KindId, Node),
+        destinations: &[Destination<'a>],
+        resolution: &Resolution,
+    ) {
+        let attachments = self.syncing.attachments;
         for displaced in &resolution.displaced {
             self.withheld.push(Withheld {
                 policy: displaced.policy,
@@ -249,16 +297,41 @@ impl<'a> Grouping<'a> {
                 rule: displaced.rule,
             });
         }
+        for destination in destinations {
+            // A policy that gave way is reported once, even if two policies override it.
+            let displaced = resolution.displaced.iter();
+            let mut displaced = displaced.map(|displaced| displaced.policy).collect();
+            let changes = self.changes((kind, node), destination, resolution);
+            for (synced, changes) in resolution.synced.iter().zip(changes) {
+                self.sync(synced, node, destination, std::mem::take(&mut displaced), changes);
+            }
+        }
+    }
+
+    /// What the local policies on a target change, by synced policy.
+    fn changes(
+        &mut self,
+        (kind, node): (KindId, Node),
+        destination: &Destination<'a>,
+        resolution: &Resolution,
+    ) -> Vec<Changes> {
+        let attachments = self.syncing.attachments;
+        let mut all: Vec<Changes> = Vec::new();
+        all.resize_with(resolution.synced.len(), Default::default);
         let disturbed = self.disturbed.get(&(kind, node)).into_iter().flatten();
-        let receives = |there: &&&LocalPolicies<'_>| {
-            routes.reach(attachments, self.syncing.clusters, node, there.cluster)
-        };
-        let disturbed: Vec<&LocalPolicies<'a>> = disturbed.filter(receives).copied().collect();
-        let mut changes: Vec<(BTreeSet<String>, BTreeMap<String, Value>)> = Vec::new();
-        changes.resize_with(resolution.synced.len(), Default::default);
-        for there in disturbed {
-            let locals = there.on(kind, node);
-            for (synced, (withheld_from, instead)) in resolution.synced.iter().zip(&mut changes) {
+        for there in disturbed.filter(|there| self.syncing.reaches(destination, there.cluster)) {
+            let mut locals = there.on(kind, node);
+            // A Namespace of the hub may be two on a cluster: of its Gateways, and of all else.
+            if let Node::Namespace(_) = node {
+                let in_downstream = |local: &&LocalPolicy<'_>| {
+                    local.object.namespace_or_empty().starts_with(NAMESPACE_PREFIX)
+                };
+                locals.retain(|local| in_downstream(local) == destination.namespace.is_none());
+            }
+            if locals.is_empty() {
+                continue;
+            }
+            for (synced, (withheld_from, instead)) in resolution.synced.iter().zip(&mut all) {
                 match beside_local(attachments, synced, &locals) {
                     None => {
                         withheld_from.insert(there.cluster.to_owned());
@@ -278,53 +351,22 @@ impl<'a> Grouping<'a> {
                 }
             }
         }
-        // A policy that gave way is reported once, even if two policies override it.
-        let mut displaced: Vec<PolicyId> = resolution
-            .displaced
-            .iter()
-            .map(|displaced| displaced.policy)
-            .collect();
-        for (synced, changes) in resolution.synced.iter().zip(changes) {
-            self.sync(synced, (kind, node), std::mem::take(&mut displaced), changes);
-        }
+        all
     }
 
     fn sync(
         &mut self,
         synced: &SyncedPolicy,
-        (kind, node): (KindId, Node),
+        node: Node,
+        destination: &Destination<'a>,
         displaced: Vec<PolicyId>,
-        (withheld_from, instead): (BTreeSet<String>, BTreeMap<String, Value>),
+        (withheld_from, instead): Changes,
     ) {
         let Syncing {
-            attachments,
-            kinds,
-            routes,
-            ours,
-            ..
+            attachments, ours, ..
         } = self.syncing;
-        let (gateways, route_namespace) = match node {
-            Node::Route(id) | Node::Rule(id, _) => {
-                let route = routes.get(id);
-                let gateways = route.map(SyncedRoute::gateways).unwrap_or_default();
-                let gateways = gateways.into_iter().filter(|gateway| kinds.syncs(*gateway, kind));
-                (
-                    gateways.collect(),
-                    route.map(|route| route.object.namespace_or_empty()),
-                )
-            }
-            node if set_of(&attachments.topology, node).is_some() => {
-                // A policy that targets a ListenerSet that stays on the hub stays there: `not_synced` reports it.
-                let Some(set) = routes.sets().of_node(&attachments.topology, node) else {
-                    return;
-                };
-                if !kinds.syncs(set.gateway, kind) {
-                    return;
-                }
-                (vec![set.gateway], Some(set.object.namespace_or_empty()))
-            }
-            node => (kinds.gateway(node).into_iter().collect::<Vec<_>>(), None),
-        };
+        let gateways: Vec<OurGatewayId> = destination.gateways.iter().copied().collect();
+        let route_namespace = destination.namespace;
         let policy = |id: PolicyId| attachments.policy(id).object;
         let object = policy(synced.policy);
         let (own, others, settings) = match &synced.spec {
@@ -353,12 +395,10 @@ impl<'a> Grouping<'a> {
         known
             .targets
             .extend(synced.references.iter().map(|pointer| SyncedTarget {
-                gateways: gateways.clone(),
-                pointer: pointer.clone(),
-                route_namespace,
                 displaced: displaced.clone(),
                 withheld_from: withheld_from.clone(),
                 instead: instead.clone(),
+                ..SyncedTarget::new(gateways.clone(), pointer.clone(), route_namespace)
             }));
     }
 }

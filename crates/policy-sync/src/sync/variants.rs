@@ -281,7 +281,7 @@ fn downstream_policy(
     let mut policy = shipped(content, name, namespace);
     if let Some(spec) = policy.get_mut("spec").and_then(Value::as_object_mut) {
         let is_at_home = synced.object.namespace.as_deref() == Some(namespace);
-        keep_targets(spec, targets, is_at_home);
+        keep_targets(spec, targets, namespace, is_at_home);
     }
     set_metadata(&mut policy, "annotations", POLICY_SYNCED, "true");
     // The spoke gives the policy a new creation time, by which it would lose against whatever is older there.
@@ -316,10 +316,19 @@ fn downstream_policy(
 /// The others go, as a target that is not on the cluster would make the whole policy not accepted there
 /// (docs/systems/kuadrant.md#accepted), and a selector of its own namespace would select in another one what it was not
 /// meant for. The namespaces go too: the policy is put into its target's, a reference with one is refused by kinds that
-/// have no such field, and a selector with some would select what the copy beside it selects.
-fn keep_targets(spec: &mut Map, targets: &[&SyncedTarget<'_>], is_at_home: bool) {
+/// have no such field, and a selector with some would select what the copy beside it selects. A Namespace is the one that
+/// the policy is put into.
+fn keep_targets(spec: &mut Map, targets: &[&SyncedTarget<'_>], namespace: &str, is_at_home: bool) {
+    let move_to = |reference: &mut Map, scope: &str| {
+        let core = ["", "core"].contains(&reference.get("group").and_then(Value::as_str).unwrap_or_default());
+        if core && reference.get("kind").and_then(Value::as_str) == Some("Namespace") && scope == "namespace"
+        {
+            reference.insert("name", json!(namespace));
+        }
+        reference.remove(scope);
+    };
     if let Some(reference) = spec.get_mut("targetRef").and_then(Value::as_object_mut) {
-        reference.remove("namespace");
+        move_to(reference, "namespace");
     }
     // At home a selector may well select what lives on the cluster alone.
     for (field, scope, keeps_all) in [
@@ -336,7 +345,7 @@ fn keep_targets(spec: &mut Map, targets: &[&SyncedTarget<'_>], is_at_home: bool)
             keeps_all || targets.iter().any(|target| target.pointer == pointer)
         });
         for reference in references.iter_mut().filter_map(Value::as_object_mut) {
-            reference.remove(scope);
+            move_to(reference, scope);
         }
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::hierarchy::{Owner, Topology};
-use super::ids::{GatewayId, ListenerId, ListenerSetId, RouteId};
+use super::ids::{GatewayId, ListenerId, ListenerSetId};
 use super::node::Node;
 use kube_json::Text;
 
@@ -131,14 +131,6 @@ impl Topology<'_> {
                     .iter()
                     .map(|listener| Node::Listener(gateway, *listener)),
             )
-            .collect()
-    }
-
-    /// The nodes of a route that policies target: itself and its rules.
-    #[must_use]
-    pub(crate) fn nodes_of_route(&self, route: RouteId) -> Vec<Node> {
-        std::iter::once(Node::Route(route))
-            .chain(self.sections(Node::Route(route)))
             .collect()
     }
 }

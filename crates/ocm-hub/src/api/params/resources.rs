@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use kube_json::Value;
 
-use super::check::{Check, Fault};
+use super::check::{Check, Fault, place};
 use super::values::{Chosen, Feedback, Params, Role, SyncedResource};
 use crate::api::feedback_path::FeedbackPath;
 use crate::api::gateway::{GROUP, is_listener_set};
@@ -186,7 +186,11 @@ impl Check<'_> {
                 help: Some(help.to_owned()),
             });
         }
-        let mut chosen = Chosen::default();
+        let mut chosen = Chosen {
+            place: place(self.config_map, &entry.pointer(), false),
+            names: Vec::new(),
+            labels: None,
+        };
         for name in names.items() {
             match name.str().and_then(|text| text.split_once('/')) {
                 Some((namespace, name)) if !namespace.is_empty() && !name.is_empty() => {
@@ -268,7 +272,7 @@ impl Check<'_> {
                         "Gateways are placed by their Placement".to_owned(),
                         "remove this entry",
                     )),
-                    Role::Route | Role::Object if !namespaced => Some((
+                    _ if !namespaced => Some((
                         format!("{name} is cluster-scoped, but synced objects live in a namespace"),
                         "list a namespaced kind; bring cluster-scoped objects to the spokes another way",
                     )),

@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::rollout::Rollout;
 use crate::api::feedback_path::FeedbackPath;
+use crate::api::gateway::GROUP;
+use crate::diagnostic::Place;
 use crate::object::Object;
-use apimachinery::Selector;
+use apimachinery::{GroupKind, Selector};
 
 /// Class of the downstream Gateways when the parameters name none.
 pub(super) const DEFAULT_DOWNSTREAM_CLASS: &str = "istio";
@@ -113,7 +115,8 @@ pub struct IgnoreFields {
 }
 
 impl Params {
-    /// Group and plural of everything that is listed, whether or not there is an object of it.
+    /// Group and plural of everything that is listed, whether or not there is an object of it. ReferenceGrants go along
+    /// with routes that need them.
     pub fn listed(&self) -> impl Iterator<Item = (&str, &str)> {
         let lists = [
             &self.policies_to_sync,
@@ -128,9 +131,10 @@ impl Params {
             .retained_resources
             .iter()
             .map(|(group, resource)| (group, resource));
-        synced
-            .chain(retained)
-            .map(|(group, resource)| (group.as_str(), resource.as_str()))
+        let grants = (!self.resources_to_sync.is_empty()).then_some((GROUP, "referencegrants"));
+        let listed = synced.chain(retained);
+        let listed = listed.map(|(group, resource)| (group.as_str(), resource.as_str()));
+        listed.chain(grants)
     }
 
     /// The entry of `policiesToSync` for policies of this group and kind.
@@ -204,15 +208,18 @@ pub struct SyncedResource {
 }
 
 impl SyncedResource {
+    /// Its group and kind.
+    #[must_use]
+    pub fn group_kind(&self) -> GroupKind {
+        GroupKind::new(self.group.as_str(), self.kind.as_str())
+    }
+
     /// Whether it asks for an object of a kind that has neither targets nor parents.
     #[must_use]
-    pub(crate) fn chooses(&self, object: &Object) -> bool {
+    pub fn chooses(&self, object: &Object) -> bool {
         let is_of_kind = self.group == object.api_version.group && self.kind == object.kind;
         let chooses = |chosen: &Chosen| {
-            let named = |(namespace, name): &(String, String)| {
-                *namespace == object.namespace_or_empty() && *name == object.name
-            };
-            chosen.names.iter().any(named)
+            chosen.names(object)
                 || chosen
                     .labels
                     .as_ref()
@@ -223,12 +230,23 @@ impl SyncedResource {
 }
 
 /// Which objects of a resource go: those that are named, and those with these labels.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
+    /// The entry.
+    pub place: Place,
     /// Namespace and name of each.
     pub names: Vec<(String, String)>,
     /// The labels that others must have; none: nothing is chosen by label.
     pub labels: Option<Selector>,
+}
+
+impl Chosen {
+    /// Whether an object of the resource is named.
+    #[must_use]
+    pub fn names(&self, object: &Object) -> bool {
+        let mut names = self.names.iter();
+        names.any(|(namespace, name)| *namespace == object.namespace_or_empty() && *name == object.name)
+    }
 }
 
 /// A value to report from each spoke.

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use crate::api::catalog::Entry;
 use crate::api::crd::{Crd, PolicyLabel, Scope};
+use crate::object::Object;
 
 /// Which target references the `spec` of a kind has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -64,6 +65,18 @@ impl KindInfo {
     #[must_use]
     pub const fn is_policy(&self) -> bool {
         self.targets.any() || self.policy_label.is_some()
+    }
+
+    /// The entry of the parameters for an object of this kind: in its version, or in the first that is served, as others
+    /// would be refused there.
+    #[must_use]
+    pub fn listed(&self, object: &Object) -> String {
+        let mut versions = self.versions.iter();
+        let own = &object.api_version.version;
+        let version = versions.find(|served| *served == own).or(self.versions.first());
+        let version = version.map_or(own.as_str(), AsRef::as_ref);
+        let (group, plural) = (&self.group, &self.plural);
+        format!("{{\"group\": \"{group}\", \"version\": \"{version}\", \"resource\": \"{plural}\"}}")
     }
 
     /// Whether a version is served.

@@ -17,7 +17,7 @@ use kube_json::Value;
 
 use super::{
     LocalPolicies, PlacedGateway, Spoke, Spokes, SyncedKinds, SyncedObjects, SyncedRoutes, Syncing, Variant,
-    chosen_objects,
+    add_grants,
 };
 use crate::diagnostic::Findings;
 use crate::hub::{Grants, Hub, Ours};
@@ -44,7 +44,7 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
     let grants = Grants::new(hub, &mut Findings::new());
     let ours = Ours::new(hub, "example.com/gateway-controller", &mut Findings::new());
     let kinds = SyncedKinds::new(&attachments, &ours);
-    let routes = SyncedRoutes::new(&attachments, &kinds, &ours);
+    let routes = SyncedRoutes::new(&attachments, &kinds, &ours, (&hub.objects, &grants));
     let locals: BTreeMap<&str, LocalPolicies<'_>> = hub
         .spokes
         .iter()
@@ -59,16 +59,6 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
         .iter()
         .map(|(gateway, names)| ((*gateway).to_owned(), owned(names)))
         .collect();
-    let mut synced = SyncedObjects::new(Syncing {
-        attachments: &attachments,
-        kinds: &kinds,
-        routes: &routes,
-        locals: &locals,
-        ours: &ours,
-        clusters: &clusters,
-    });
-    let chosen = chosen_objects(&hub.objects, &ours, &routes, &grants);
-    synced.objects.splice(0..0, chosen);
     let placed = ours.gateways.map(|(_, ours)| PlacedGateway {
         gateway: &ours.gateway,
         params: &ours.params,
@@ -77,11 +67,22 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
             .cloned()
             .unwrap_or_default(),
     });
-    let variants: Vec<Vec<Variant>> = synced
+    let of_gateways = placed.map(|(_, placed)| Arc::clone(&placed.clusters));
+    let mut synced = SyncedObjects::new(Syncing {
+        attachments: &attachments,
+        kinds: &kinds,
+        routes: &routes,
+        locals: &locals,
+        ours: &ours,
+        clusters: &of_gateways,
+    });
+    let mut variants: Vec<Vec<Variant>> = synced
         .objects
         .iter()
         .map(|object| super::variants(object, &placed))
         .collect();
+    let all = (&mut synced.objects, &mut variants);
+    add_grants(&grants, &placed, routes.chosen(), all, false);
     look(&Received {
         hub,
         grants: &grants,
@@ -132,9 +133,10 @@ impl Received<'_> {
         for withheld in &self.synced.withheld {
             let mut on = match withheld.cluster {
                 Some(cluster) => BTreeSet::from([cluster]),
-                None => self
-                    .routes
-                    .clusters_of(self.attachments, self.kinds, &placed, withheld.node),
+                None => {
+                    self.routes
+                        .clusters_of(&self.attachments.topology, self.kinds, &placed, withheld.node)
+                }
             };
             on.retain(|on| cluster.is_none_or(|cluster| cluster == *on));
             let locator = self.attachments.locator(withheld.policy);

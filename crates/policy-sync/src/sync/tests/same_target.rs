@@ -11,6 +11,7 @@ use crate::diagnostic::Findings;
 use crate::hub::Hub;
 use crate::policy::testing::{SMALL, Seen, color, color_crd, hub, limit, small_with_params};
 use crate::policy::{Options, PolicyId, Rule};
+use crate::topology::Node;
 
 const GW: &str = "kind: Gateway, name: gw";
 
@@ -37,12 +38,8 @@ fn decisions(seen: &Seen<'_>, hub: &Hub, cluster: Option<&str>) -> Vec<Decided> 
     let locals = cluster.map(|cluster| locals(seen, hub, cluster));
     let topology = &seen.attachments.topology;
     let mut nodes = topology.nodes_of_gateway(topology.gateways.ids().next().unwrap());
-    nodes.extend(
-        topology
-            .routes
-            .ids()
-            .flat_map(|route| topology.nodes_of_route(route)),
-    );
+    let routes = topology.routes.ids().map(Node::Route);
+    nodes.extend(routes.flat_map(|route| std::iter::once(route).chain(topology.sections(route))));
     let mut decided = Vec::new();
     for kind in seen.attachments.kinds.ids() {
         for node in &nodes {

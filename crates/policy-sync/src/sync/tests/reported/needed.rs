@@ -4,17 +4,28 @@ use super::super::{Received, received};
 use super::{GW, LIMIT, SET, asking_for, policy, said, said_with_help, shipping, shipping_routes, with_sets};
 use crate::diagnostic::{Code, Finding, Findings, Warnings};
 use crate::policy::testing::{hub, limit, small_with_params};
-use crate::sync::{OnSpokes, redirected, report_not_permitted, report_references};
+use crate::sync::{OnSpokes, redirected, report_references};
 use apimachinery::Identity;
 
 fn references(received: &Received<'_>, findings: &mut Findings) {
     let Received {
         hub, grants, synced, ..
     } = received;
-    let gateways = received.making.gateways;
-    let variants = received.making.variants;
+    let (ours, gateways, variants) = (
+        received.making.ours,
+        received.making.gateways,
+        received.making.variants,
+    );
     let there = OnSpokes::new((hub, grants), gateways, variants, false);
-    report_references(hub, gateways, (&synced.objects, variants), &there, findings);
+    let synced = (synced.objects.as_slice(), variants);
+    report_references((hub, grants), ours, gateways, synced, &there, findings);
+}
+
+/// What is reported about references that nothing permits.
+fn not_permitted(text: &str, local: &str, clusters: &[&str]) -> Vec<[String; 2]> {
+    let mut found = said_with_help(text, &[("c1", local)], clusters, references);
+    found.retain(|[message, _]| message.starts_with("reference/not-permitted "));
+    found
 }
 
 /// A hub whose Gateway needs the ConfigMap `ca` of another namespace.
@@ -270,16 +281,13 @@ fn what_is_needed_on_clusters_that_are_not_in_the_input_is_not_reported() {
 
 #[test]
 fn a_gateway_needs_a_grant_for_what_it_refers_to_in_another_namespace() {
-    let not_permitted = |text: &str, clusters: &[&str]| {
-        said(text, clusters, |received, findings| {
-            report_not_permitted(received.making.gateways, received.grants, findings);
-        })
-    };
+    let not_permitted = |text: &str, clusters: &[&str]| not_permitted(text, "", clusters);
     assert_eq!(
         not_permitted(&far(), &["c1"]),
-        [
-            "reference/not-permitted Gateway infra/gw may not refer to ConfigMap certs/ca, which is in another namespace"
-        ]
+        [[
+            "reference/not-permitted Gateway infra/gw may not refer to ConfigMap certs/ca, which is in another namespace, on c1",
+            "add a ReferenceGrant to namespace `certs`, from gateway.networking.k8s.io `Gateway` in namespace `infra` to ConfigMap"
+        ]]
     );
     assert!(not_permitted(&far(), &[]).is_empty(), "it goes nowhere");
     assert!(not_permitted(&(far() + &grant("ConfigMap")), &["c1"]).is_empty());
@@ -288,6 +296,42 @@ fn a_gateway_needs_a_grant_for_what_it_refers_to_in_another_namespace() {
         1,
         "the grant is for another kind"
     );
+}
+
+#[test]
+fn a_route_needs_a_grant_on_each_cluster_for_a_backend_in_another_namespace() {
+    let grant = |from: &str| {
+        format!(
+            "---\napiVersion: gateway.networking.k8s.io/v1beta1\nkind: ReferenceGrant\nmetadata: {{name: g, namespace: far}}\n\
+             spec: {{from: [{{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: {from}}}], to: [{{group: '', kind: Service}}]}}\n"
+        )
+    };
+    let text = shipping_routes(&small_with_params()).replace(
+        "backendRefs: [{name: s, port: 80}]",
+        "backendRefs: [{name: s, namespace: far, port: 80}]",
+    );
+    assert!(text.contains("namespace: far"), "{text}");
+    let on = |clusters: &str| {
+        format!(
+            "reference/not-permitted HTTPRoute infra/r1 may not refer to Service far/s, which is in another namespace, on {clusters}"
+        )
+    };
+    let messages = |text: &str, local: &str| -> Vec<String> {
+        let found = not_permitted(text, local, &["c1", "c2"]).into_iter();
+        found.map(|[message, _]| message).collect()
+    };
+    assert_eq!(messages(&text, ""), [on("c1, c2")]);
+    assert_eq!(
+        messages(&text, &grant("infra")),
+        [on("c2")],
+        "c1 has a grant of its own"
+    );
+    assert_eq!(messages(&text, &grant("other")), [on("c1, c2")]);
+    assert!(
+        messages(&(text.clone() + &grant("infra")), "").is_empty(),
+        "it is shipped"
+    );
+    assert_eq!(messages(&(text + &grant("other")), ""), [on("c1, c2")]);
 }
 
 #[test]

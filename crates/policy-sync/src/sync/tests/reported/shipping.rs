@@ -84,7 +84,11 @@ fn a_policy_whose_target_stays_on_the_hub_is_not_shipped() {
     let base = small_with_params();
     let route = stays(
         "RateLimitPolicy infra/l",
-        "list the kind of the route in `resourcesToSync`",
+        "add {\"group\": \"gateway.networking.k8s.io\", \"version\": \"v1\", \"resource\": \"httproutes\"} to `resourcesToSync` of `gc`, target",
+    );
+    let mesh_alone = stays(
+        "RateLimitPolicy infra/l",
+        "target the Gateway or one of its listeners",
     );
     let on = |route: &str| limit("l", &format!("kind: HTTPRoute, name: {route}"), LIMIT);
     assert!(route(&said(&(base.clone() + &on("r1")))));
@@ -95,12 +99,12 @@ fn a_policy_whose_target_stays_on_the_hub_is_not_shipped() {
     let mesh = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: m, namespace: infra}\n\
                 spec: {parentRefs: [{group: '', kind: Service, name: s, port: 80}], rules: [{backendRefs: [{name: s, port: 80}]}]}\n";
     assert!(
-        route(&said(&(base.clone() + mesh + &on("m")))),
+        mesh_alone(&said(&(base.clone() + mesh + &on("m")))),
         "only a mesh leads to it"
     );
     let set = stays(
         "BackendTrafficPolicy infra/b",
-        "list the kind of the ListenerSet in `resourcesToSync`",
+        "add {\"group\": \"gateway.networking.k8s.io\", \"version\": \"v1\", \"resource\": \"listenersets\"} to `resourcesToSync` of `gc`, target",
     );
     let hub = with_sets(&asking_for_traffic()) + SET;
     for target in [
@@ -123,20 +127,75 @@ fn a_policy_whose_target_stays_on_the_hub_is_not_shipped() {
 }
 
 #[test]
-fn a_policy_on_a_backend_stays_and_is_to_target_the_gateway() {
-    let text = small_with_params().replace(
-        "{group: kuadrant.io, version: v1, resource: ratelimitpolicies}",
-        "{group: gateway.networking.k8s.io, version: v1, resource: backendtlspolicies}",
-    ) + "---\napiVersion: gateway.networking.k8s.io/v1\nkind: BackendTLSPolicy\nmetadata: {name: t, namespace: infra}\n\
-         spec: {targetRefs: [{group: '', kind: Service, name: s}], validation: {hostname: a.example, wellKnownCACertificates: System}}\n";
-    let said = said_with_help(&text, &[], &["c1"], not_synced);
-    let [[message, help]] = said.as_slice() else {
-        panic!("{said:?}")
+fn all_that_keeps_a_policy_at_home_is_said_at_once() {
+    let auth = policy("AuthPolicy", "kind: HTTPRoute, name: r1", ", rules: {}");
+    let said = said_with_help(&(small_with_params() + &auth), &[], &["c1"], not_synced);
+    assert_eq!(
+        said,
+        [[
+            "policy/not-synced AuthPolicy infra/a is not shipped: its kind is not in the parameters of its class, and its target is not synced to the spokes",
+            "add {\"group\": \"kuadrant.io\", \"version\": \"v1\", \"resource\": \"authpolicies\"} to `policiesToSync` of `gc`, \
+             and add {\"group\": \"gateway.networking.k8s.io\", \"version\": \"v1\", \"resource\": \"httproutes\"} to `resourcesToSync` of `gc`"
+        ]]
+    );
+}
+
+#[test]
+fn a_policy_on_a_service_goes_where_a_route_to_the_service_is_and_one_on_a_namespace_where_its_objects_are() {
+    let text = |policies: &str| {
+        small_with_params().replace(
+            "{group: kuadrant.io, version: v1, resource: ratelimitpolicies}",
+            "{group: gateway.networking.k8s.io, version: v1, resource: backendtlspolicies}, {group: colors.example.com, version: v1, resource: colorpolicies}",
+        ) + &color_crd("Inherited").replace(
+            "openAPIV3Schema: {type: object, ",
+            "openAPIV3Schema: {type: object, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true, \
+             properties: {targetRefs: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}, ",
+        ) + policies
     };
-    assert!(message.contains("its target is not synced"), "{message}");
-    assert!(
-        help.starts_with("target the Gateway or one of its listeners"),
-        "{help}"
+    let tls = |service: &str| {
+        format!(
+            "---\napiVersion: gateway.networking.k8s.io/v1\nkind: BackendTLSPolicy\nmetadata: {{name: t, namespace: infra}}\n\
+             spec: {{targetRefs: [{{group: '', kind: Service, name: {service}}}], validation: {{hostname: a.example, wellKnownCACertificates: System}}}}\n"
+        )
+    };
+    let on_namespace = color("p", "group: '', kind: Namespace, name: infra", "x: 1");
+    // `namespace/name -> name of the target` of the copies.
+    let copies = |text: &str| {
+        let hub = hub(text, &[]);
+        received(&hub, &[("infra/gw", &["c1"])], |received| {
+            let mut findings = Findings::new();
+            not_synced(received, &mut findings);
+            assert_eq!(findings.iter().count(), 0, "{findings:?}");
+            let copies = received
+                .making
+                .variants
+                .iter()
+                .flatten()
+                .flat_map(|variant| &variant.copies);
+            let copies = copies.filter_map(|copy| {
+                let spec = &copy.object.value["spec"];
+                let target = spec
+                    .pointer("/targetRefs/0/name")
+                    .or(spec.pointer("/targetRef/name"))?;
+                Some(format!("{} -> {}", copy.object.key(), target.as_str()?))
+            });
+            copies.collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(
+        copies(&text(&tls("s"))),
+        ["infra/t -> s"],
+        "another tool brings the route"
+    );
+    assert_eq!(copies(&shipping_routes(&text(&tls("s")))), ["infra/t -> s"]);
+    assert_eq!(
+        copies(&text(&on_namespace)),
+        ["kuadrant-infra/p -> kuadrant-infra"],
+        "the Gateway alone is shipped"
+    );
+    assert_eq!(
+        copies(&shipping_routes(&text(&on_namespace))),
+        ["infra/p -> infra", "kuadrant-infra/p -> kuadrant-infra"]
     );
 }
 

@@ -1,0 +1,172 @@
+//! The ReferenceGrants that shipped objects need on their clusters.
+//!
+//! A controller on a cluster knows only the grants that are there. So each grant of the hub goes wherever a shipped object
+//! goes that refers to another namespace by it. On a cluster, a Gateway and the policies beside it have another namespace
+//! than on the hub; the copy of a grant says where whatever it names is there.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use kube_json::{Text, Value, json};
+
+use super::chosen_objects::ChosenObjects;
+use super::gateway::PlacedGateway;
+use super::reference_fields::{Needed, needed_by};
+use super::synced_object::{SyncedObject, SyncedTarget};
+use super::variants::Variant;
+use crate::api::downstream::downstream_namespace;
+use crate::api::gateway::{GROUP, Listener, ListenerSet, is_listener_set};
+use crate::api::params::SyncedResource;
+use crate::diagnostic::Findings;
+use crate::hub::{Grants, OurGatewayId, Table};
+use crate::object::Object;
+use apimachinery::{Identity, core_group};
+
+/// The resource of grants that no parameters list: they go with what needs them.
+static RESOURCE: LazyLock<SyncedResource> = LazyLock::new(|| SyncedResource {
+    group: GROUP.to_owned(),
+    version: "v1beta1".to_owned(),
+    resource: "referencegrants".to_owned(),
+    kind: "ReferenceGrant".to_owned(),
+    feedback: Vec::new(),
+    chosen: None,
+});
+
+/// Group, kind, and namespace of the hub of what refers to something.
+pub(super) type From<'o> = (&'o str, &'o str, &'o str);
+
+pub(super) fn from_of(object: &Object) -> From<'_> {
+    let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
+    (group, kind, object.namespace_or_empty())
+}
+
+/// The object that a reference leads to, if that is in another namespace.
+pub(super) fn crossing<'n>(needed: &'n Needed, namespace: &str) -> Option<&'n Identity> {
+    match needed {
+        Needed::Object(to) => {
+            Some(to).filter(|to| to.namespace.as_deref().is_some_and(|there| there != namespace))
+        }
+        Needed::SecretNamed(_) | Needed::Labelled(..) => None,
+    }
+}
+
+/// The grants that are needed, each with the Gateways that it goes with.
+type Needs<'a> = BTreeMap<(&'a str, &'a str), (&'a Object, BTreeSet<OurGatewayId>)>;
+
+/// Adds the grants that the synced objects and our Gateways need, and makes those that are chosen say what they mean on
+/// the clusters. With `copied`, the Secrets of listeners go along with them and need no grant.
+pub fn add_grants<'a>(
+    grants: &Grants<'a>,
+    gateways: &Table<OurGatewayId, PlacedGateway<'a>>,
+    chosen: &ChosenObjects<'a>,
+    (synced, variants): (&mut Vec<SyncedObject<'a>>, &mut Vec<Vec<Variant>>),
+    copied: bool,
+) {
+    if grants.is_empty() {
+        return;
+    }
+    let mut needs = Needs::new();
+    let mut add = |from: From<'_>, to: &Identity, gateways: &[OurGatewayId]| {
+        for grant in grants.permitting(from, to) {
+            let key = (grant.namespace_or_empty(), grant.name.as_str());
+            let (_, known) = needs.entry(key).or_insert_with(|| (grant, BTreeSet::new()));
+            known.extend(gateways);
+        }
+    };
+    let certificates = |listeners: &[Listener<'_>]| -> Vec<Identity> {
+        let secrets = listeners.iter().flat_map(|listener| &listener.certificate_refs);
+        let secrets = secrets.filter(|_| !copied);
+        secrets
+            .map(|secret| Identity::new(secret.group, secret.kind, secret.namespace, secret.name))
+            .collect()
+    };
+    // By group, kind, and namespace of the hub: the namespaces on the clusters.
+    let mut places: BTreeMap<From<'a>, BTreeSet<Text>> = BTreeMap::new();
+    for (id, placed) in gateways.iter() {
+        let object = placed.gateway.object;
+        let own = object.namespace_or_empty();
+        let there = downstream_namespace(own).map(Text::from);
+        places.entry(from_of(object)).or_default().extend(there);
+        let needed = needed_by(object, Some(own));
+        // What goes along with the Gateway is in its namespace.
+        let crossing = needed.iter().filter_map(|(needed, _)| crossing(needed, own));
+        for to in crossing.filter(|to| !chosen.goes_beside(to, id)) {
+            add(from_of(object), to, &[id]);
+        }
+        for to in certificates(&placed.gateway.listeners) {
+            add(from_of(object), &to, &[id]);
+        }
+    }
+    for (synced, variants) in synced.iter().zip(&*variants) {
+        let from = from_of(synced.object);
+        for variant in variants {
+            for copy in &variant.copies {
+                let namespace = copy.object.namespace_or_empty();
+                places
+                    .entry(from)
+                    .or_default()
+                    .extend(copy.object.namespace.clone());
+                for (needed, _) in needed_by(&copy.object, Some(namespace)) {
+                    if let Some(to) = crossing(&needed, namespace) {
+                        add(from, to, &variant.gateways);
+                    }
+                }
+            }
+            if is_listener_set(from.0, from.1)
+                && let Some(set) = ListenerSet::read(synced.object, &mut Findings::new())
+            {
+                for to in certificates(&set.listeners) {
+                    add(from, &to, &variant.gateways);
+                }
+            }
+        }
+    }
+    for (object, gateways) in needs.into_values() {
+        let target = SyncedTarget::new(
+            gateways.into_iter().collect(),
+            String::new(),
+            Some(object.namespace_or_empty()),
+        );
+        match synced
+            .iter_mut()
+            .find(|synced| std::ptr::eq(synced.object, object))
+        {
+            Some(known) => known.targets.push(target),
+            None => {
+                synced.push(SyncedObject::other(object, &RESOURCE, vec![target]));
+                variants.push(Vec::new());
+            }
+        }
+    }
+    for (synced, variants) in synced.iter_mut().zip(variants) {
+        if synced.object.is(GROUP, "ReferenceGrant") {
+            synced.value = Cow::Owned(on_clusters(synced.object, &places));
+            *variants = super::variants(synced, gateways);
+        }
+    }
+}
+
+/// A grant that permits the copies what it permits the objects of the hub.
+fn on_clusters(grant: &Object, places: &BTreeMap<From<'_>, BTreeSet<Text>>) -> Value {
+    let mut value = grant.value.clone();
+    let entries = value.pointer_mut("/spec/from").and_then(Value::as_array_mut);
+    let Some(entries) = entries else { return value };
+    let mut there: Vec<Value> = Vec::new();
+    for entry in entries.iter() {
+        let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
+        let from = (core_group(text("group")), text("kind"), text("namespace"));
+        let as_written = BTreeSet::from([Text::from(from.2)]);
+        for namespace in places.get(&from).unwrap_or(&as_written) {
+            let mut moved = entry.clone();
+            if let Some(fields) = moved.as_object_mut() {
+                fields.insert("namespace", json!(namespace.as_str()));
+            }
+            if !there.contains(&moved) {
+                there.push(moved);
+            }
+        }
+    }
+    *entries = there;
+    value
+}
