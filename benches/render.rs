@@ -216,7 +216,7 @@ fn difference(new: &Request, base: &Request, tree: Option<&Path>) -> Result<Stri
         let analysis = Analysis::new(&loaded, &mut findings);
         let (received, spokes) = analysis.received(None);
         let (rendered, view) = analysis.results(received, &spokes, EmptyResult::Allowed, &mut findings);
-        let effective = EffectiveSettings::new(&view, |_| true);
+        let effective = EffectiveSettings::new(&view, |_| true).unwrap_or_default();
         drop(view);
         drop(spokes);
         drop(analysis);

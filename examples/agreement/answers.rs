@@ -28,9 +28,9 @@ impl Answers {
             ..Request::default()
         });
         let mut findings = Findings::new();
-        let analysis = Analysis::of_policies(&loaded, None, &mut findings);
-        let spokes = analysis.spokes();
-        let view = analysis.policies(&spokes, &mut findings);
+        let analysis = Analysis::new(&loaded, &mut findings);
+        let (received, spokes) = analysis.received(None);
+        let view = analysis.policies(received, &spokes, &mut findings);
         let policies = kube_json::to_value(PolicyReport::of(&view))?;
         loaded.finish(&mut findings);
         let errors = findings

@@ -51,7 +51,7 @@ fn what_is_said_of_generated_hubs_is_what_is_shipped() {
     let hubs = number("SPOKEWRIGHT_HUBS").unwrap_or(HUBS);
     let seed = number("SPOKEWRIGHT_SEED").map_or(SEED, |seed| seed as u64);
     let tally = Mutex::new(Tally::default());
-    each(hubs, |position| attempt(seed, position, &tally));
+    in_parallel(hubs, |position| attempt(seed, position, &tally));
     let tally = tally.into_inner().expect("no panic");
     println!("seed {seed}: {tally}");
     if let Ok(directory) = std::env::var("SPOKEWRIGHT_FAILURES") {
@@ -86,7 +86,7 @@ fn one_letter_more_takes_nothing_off_a_cluster_unless_rendering_fails() {
     let seed = number("SPOKEWRIGHT_SEED").map_or(SEED, |seed| seed as u64);
     let fates = Mutex::new(BTreeMap::<Fate, usize>::new());
     let wrong = Mutex::new(Vec::new());
-    each(hubs, |position| {
+    in_parallel(hubs, |position| {
         for (mistake, fate, said) in letters::judge(&hub(seed, position).current().input()) {
             *fates.lock().expect("no panic").entry(fate).or_default() += 1;
             let takes_something = matches!(fate, Fate::LessAfterWarning | Fate::LessInSilence);
@@ -303,7 +303,7 @@ fn hub(seed: u64, position: usize) -> impl ValueTree<Value = hubs::Hub> {
 }
 
 /// Calls `attempt` with each number below `hubs`, in parallel.
-fn each(hubs: usize, attempt: impl Fn(usize) + Sync) {
+fn in_parallel(hubs: usize, attempt: impl Fn(usize) + Sync) {
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {

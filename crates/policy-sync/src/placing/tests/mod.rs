@@ -98,7 +98,7 @@ fn evaluated(yaml: &str) -> Vec<Finding> {
     findings.extend(
         differences
             .iter()
-            .map(|one| super::findings::differs(&hub, &inventory, one)),
+            .map(|one| super::findings::differs(&hub, &inventory, one, None)),
     );
     findings
 }
