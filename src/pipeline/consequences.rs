@@ -19,13 +19,13 @@ pub(super) fn leave_out(hub: &Hub, sources: &Sources, findings: &mut Findings) {
     if findings.is_empty() {
         return;
     }
-    let wrong = wrong_objects(hub, findings);
+    let wrong = objects_with_errors(hub, findings);
     leave_out_of_misdefined(&wrong, findings);
     if !findings.iter().any(Finding::is_about_absence) {
         return;
     }
     let is_placement_wrong = is_placement_wrong(findings, &wrong);
-    let wrong = Wrong::of(&wrong);
+    let wrong = Wrong::of(hub, &wrong, findings);
     let detached = Detached::of(hub, findings);
     let unread = Unread::of(hub, sources, findings);
     let mut any_of_a_file = false;
@@ -54,8 +54,8 @@ pub(super) fn leave_out(hub: &Hub, sources: &Sources, findings: &mut Findings) {
 }
 
 /// Drops what is found in objects whose kind has a definition with an error, or is itself the mistake.
-fn leave_out_of_misdefined(wrong: &[(&Object, Severity)], findings: &mut Findings) {
-    let errors = || with_errors(wrong);
+fn leave_out_of_misdefined(wrong: &[&Object], findings: &mut Findings) {
+    let errors = || wrong.iter().copied();
     let of_unknown_kind: HashSet<Key<'_>> = {
         let is_one = |finding: &&Finding| finding.code == Code::OBJECT_UNKNOWN_KIND;
         let unknown: HashSet<Key<'_>> = findings.iter().filter(is_one).filter_map(key_of).collect();
@@ -196,7 +196,7 @@ const PLACED: [Code; 3] = [
 ];
 
 /// Whether there is a mistake in what placements are evaluated from.
-fn is_placement_wrong(findings: &Findings, wrong: &[(&Object, Severity)]) -> bool {
+fn is_placement_wrong(findings: &Findings, wrong: &[&Object]) -> bool {
     let is_misnamed = |finding: &Finding| {
         finding.code == Code::PLACEMENT_UNKNOWN_SET
             || (finding.code == Code::PLACEMENT_NOT_FOUND && finding.lacking().is_some())
@@ -208,33 +208,35 @@ fn is_placement_wrong(findings: &Findings, wrong: &[(&Object, Severity)]) -> boo
     findings
         .iter()
         .any(|finding| is_misnamed(finding) || is_label(finding))
-        || wrong
-            .iter()
-            .any(|(object, severity)| object.api_version.group == ocm::GROUP && *severity == Severity::Error)
+        || wrong.iter().any(|object| object.api_version.group == ocm::GROUP)
 }
 
-/// Objects with findings, each with its worst severity.
-fn wrong_objects<'h>(hub: &'h Hub, findings: &Findings) -> Vec<(&'h Object, Severity)> {
+/// Objects with errors of their own: that they name something that is missing is none of theirs.
+fn objects_with_errors<'h>(hub: &'h Hub, findings: &Findings) -> Vec<&'h Object> {
     let objects = || hub.objects.iter().chain(&hub.refused);
     let origins = objects().map(|object| &object.origin);
-    let mut worst = Within::these(origins.map(|origin| (origin.document, origin.pointer.as_str())));
-    for finding in findings {
-        if matches!(finding.place, Place::Field { .. }) && !finding.code.is_about_a_name() {
-            worst.add(&finding.place, finding.severity);
-        }
+    let mut errors = Within::these(origins.map(|origin| (origin.document, origin.pointer.as_str())));
+    for finding in findings.iter().filter(|finding| is_own_error(finding)) {
+        errors.add(&finding.place, ());
     }
-    objects()
-        .filter_map(|object| {
-            let origin = &object.origin;
-            Some((object, worst.least_of((origin.document, &origin.pointer))?))
-        })
-        .collect()
+    let has_errors = |object: &&Object| {
+        let origin = &object.origin;
+        errors.least_of((origin.document, &origin.pointer)).is_some()
+    };
+    objects().filter(has_errors).collect()
+}
+
+fn is_own_error(finding: &Finding) -> bool {
+    let is_in_an_object = matches!(finding.place, Place::Field { .. });
+    finding.severity == Severity::Error && is_in_an_object && !finding.code.is_about_a_name()
 }
 
 /// The object that a finding reports as missing from the input.
 struct Missing<'f> {
     /// The kinds that it may have; empty if that is not known.
     kinds: Vec<&'f str>,
+    /// Its namespace, if it is known.
+    namespace: Option<&'f str>,
     /// Its name; of a part of an object, the name of that object.
     name: Option<&'f str>,
 }
@@ -246,24 +248,32 @@ impl<'f> Missing<'f> {
         if !finding.is_about_a_name() {
             return Self {
                 kinds: Vec::new(),
+                namespace: None,
                 name: None,
             };
         }
-        let (kinds, name) = match finding.code {
-            Code::GATEWAY_CLASS_NOT_FOUND => (vec!["GatewayClass"], value()),
-            Code::PLACEMENT_NOT_FOUND => (vec!["Placement", "PlacementDecision"], value()),
-            Code::PLACEMENT_UNKNOWN_CLUSTER => (vec!["ManagedCluster"], value()),
-            Code::PARAMS_INVALID => (vec!["ConfigMap"], value()),
+        let (kinds, namespace, name) = match finding.code {
+            Code::GATEWAY_CLASS_NOT_FOUND => (vec!["GatewayClass"], None, value()),
+            Code::PLACEMENT_NOT_FOUND => (vec!["Placement", "PlacementDecision"], None, value()),
+            Code::PLACEMENT_UNKNOWN_CLUSTER => (vec!["ManagedCluster"], None, value()),
+            Code::PARAMS_INVALID => (vec!["ConfigMap"], None, value()),
             // These begin with the object: `Gateway shop/web is not in the input`.
             _ => {
                 let mut words = message.split(' ');
                 let kind = words.next().map(|kind| kind.split('.').next().unwrap_or(kind));
                 let key = words.next().unwrap_or_default();
-                let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
-                (kind.into_iter().collect(), Some(name))
+                let (namespace, name) = match key.rsplit_once('/') {
+                    Some((namespace, name)) => (Some(namespace), name),
+                    None => (None, key),
+                };
+                (kind.into_iter().collect(), namespace, Some(name))
             }
         };
-        Self { kinds, name }
+        Self {
+            kinds,
+            namespace,
+            name,
+        }
     }
 
     /// Whether an object of this kind, if it is known, may be what is missing, but for a typo.
@@ -278,18 +288,10 @@ impl<'f> Missing<'f> {
     }
 }
 
-/// The objects with an error.
-fn with_errors<'a, 'h>(
-    wrong: &'a [(&'h Object, Severity)],
-) -> impl Iterator<Item = &'h Object> + use<'a, 'h> {
-    let errors = wrong.iter().filter(|(_, severity)| *severity == Severity::Error);
-    errors.map(|(object, _)| *object)
-}
-
-/// Objects of the hub with a mistake, indexed by what findings look for: there may be thousands of both.
+/// Objects of the hub with an error, indexed by what findings look for: there may be thousands of both.
 struct Wrong<'h> {
-    /// Those with an error, by kind and name.
-    called: HashSet<(&'h str, &'h str)>,
+    /// Namespaces, by kind and name, of those that cannot be read, so that they, or a section of them, seem missing.
+    unreadable: HashMap<(&'h str, &'h str), Vec<&'h str>>,
     /// Those whose error could change a conclusion, by the code of the conclusion.
     by_code: BTreeMap<Code, HashSet<Key<'h>>>,
 }
@@ -306,11 +308,22 @@ impl<'h> Wrong<'h> {
         Code::SECRET_REF_NOT_PERMITTED,
     ];
 
-    fn of(wrong: &[(&'h Object, Severity)]) -> Self {
-        let called = with_errors(wrong).map(|object| Self::called(&object.kind, &object.name));
-        let called = called.collect();
+    fn of(hub: &'h Hub, wrong: &[&'h Object], findings: &Findings) -> Self {
+        let errors = findings.iter().filter(|finding| is_own_error(finding));
+        let unreadable = errors
+            .filter(|finding| has_sections_at(finding))
+            .filter_map(key_of);
+        let unreadable: HashSet<Key<'_>> = unreadable.chain(hub.refused.iter().map(key)).collect();
+        let mut namespaces: HashMap<_, Vec<_>> = HashMap::new();
+        for object in wrong.iter().filter(|object| unreadable.contains(&key(object))) {
+            let called = Self::called(&object.kind, &object.name);
+            namespaces
+                .entry(called)
+                .or_default()
+                .push(object.namespace_or_empty());
+        }
         let mut by_kind: BTreeMap<&str, Vec<Key<'h>>> = BTreeMap::new();
-        for object in with_errors(wrong) {
+        for object in wrong {
             by_kind.entry(&object.kind).or_default().push(key(object));
         }
         let by_code = Self::DRAWN_FROM_ALL.into_iter().map(|code| {
@@ -318,7 +331,10 @@ impl<'h> Wrong<'h> {
             (code, kinds.flat_map(|(_, objects)| objects).copied().collect())
         });
         let by_code = by_code.collect();
-        Self { called, by_code }
+        Self {
+            unreadable: namespaces,
+            by_code,
+        }
     }
 
     /// A label, not its name, determines the Placement that a decision is for.
@@ -326,19 +342,42 @@ impl<'h> Wrong<'h> {
         (kind, if kind == "PlacementDecision" { "" } else { name })
     }
 
-    /// Whether an error in one of them explains a finding. A warning explains nothing: the run goes on, and the clusters
-    /// lack what is missing.
+    /// Whether one of them explains a finding.
     fn explain(&self, finding: &Finding, missing: &Missing<'_>) -> bool {
         if finding.is_about_a_name() {
             let name = missing.name.unwrap_or_default();
-            let mut kinds = missing.kinds.iter();
-            return kinds.any(|kind| self.called.contains(&Self::called(kind, name)));
+            let kinds = missing.kinds.iter();
+            let mut unreadable = kinds.filter_map(|kind| self.unreadable.get(&Self::called(kind, name)));
+            return unreadable.any(|namespaces| {
+                missing
+                    .namespace
+                    .is_none_or(|namespace| namespaces.contains(&namespace))
+            });
         }
         self.by_code.get(&finding.code).is_some_and(|objects| {
             let is_own = key_of(finding).is_some_and(|own| objects.contains(&own));
             objects.len() > usize::from(is_own)
         })
     }
+}
+
+/// Whether a mistake is in what an object is called, or in its sections.
+fn has_sections_at(finding: &Finding) -> bool {
+    let Some((_, pointer)) = finding.place.field() else {
+        return false;
+    };
+    let inside = pointer.strip_prefix(object_of(pointer)).unwrap_or_default();
+    let own = [
+        "",
+        "/apiVersion",
+        "/kind",
+        "/metadata",
+        "/metadata/name",
+        "/metadata/namespace",
+        "/spec",
+    ];
+    let parts = ["/spec/listeners", "/spec/rules"];
+    own.contains(&inside) || parts.iter().any(|part| inside.starts_with(part))
 }
 
 /// Whether an object of this kind could change a conclusion.

@@ -182,7 +182,8 @@ fn drop_explained_emptiness(found: &mut Vec<Arc<Finding>>) {
     }
 }
 
-/// Drops what only follows from something else that is found, and is as severe.
+/// Drops what only follows from something else that is found, and is as severe. What is wrong somewhere in an object explains
+/// what follows from the object as a whole only where it is an error: a warning leaves the object as it is.
 fn drop_consequences(found: &mut Vec<Arc<Finding>>) {
     let mut roots: Within<'_, Severity> = Within::these(all(found).flat_map(Finding::causes));
     let is_empty = |finding: &Finding| finding.code == Code::EMPTY_NOTHING_RENDERED;
@@ -194,10 +195,14 @@ fn drop_consequences(found: &mut Vec<Arc<Finding>>) {
     let empty_at = all(found).find(|finding| is_empty(finding));
     let empty_at = empty_at.map(|finding| &finding.place);
     let is_kept = |finding: &Finding| {
-        let explains = |cause| {
+        let explains = |cause: (DocumentId, &str)| {
+            let worst_that_counts = match is_whole_object(cause.1) {
+                true => Severity::Error,
+                false => finding.severity,
+            };
             roots
                 .least_of(cause)
-                .is_some_and(|worst| worst <= finding.severity)
+                .is_some_and(|worst| worst <= worst_that_counts)
         };
         let is_part = Code::UNPLACED.contains(&finding.code) && empty_at == Some(&finding.place);
         !is_part && !finding.causes().any(explains)
@@ -214,6 +219,12 @@ fn keep_those(found: &mut Vec<Arc<Finding>>, keeps: Vec<bool>) {
 
 fn all(found: &[Arc<Finding>]) -> impl Iterator<Item = &Finding> {
     found.iter().map(Arc::as_ref)
+}
+
+/// Whether a pointer is that of an object: a document, or an item where the document is a list.
+fn is_whole_object(pointer: &str) -> bool {
+    let item = pointer.strip_prefix("/items/");
+    pointer.is_empty() || item.is_some_and(|item| !item.contains('/'))
 }
 
 /// The mapping or the list that a value is in.
