@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kube_json::{Map, Value};
 
 use super::shipped;
-use super::spokes::{Evaluated, Hub, Input, Refusal, Spoke, Times, is_policy, locator, references};
+use super::spokes::{Evaluated, Hub, Input, Refusal, Spoke, Times, is_policy, locator, plural, references};
 
 /// What became of a hub.
 #[derive(Debug)]
@@ -48,7 +48,14 @@ pub(crate) struct Counts {
 }
 
 /// Codes of errors by which a hub may be refused.
-const REFUSALS: [&str; 3] = ["policy/undecided", "placement/not-uniform", "policy/same-target"];
+const REFUSALS: [&str; 6] = [
+    "policy/undecided",
+    "placement/not-uniform",
+    "policy/same-target",
+    "policy/ref-not-permitted",
+    "route/not-allowed",
+    "listener-set/not-allowed",
+];
 
 /// Compares what `policies --cluster` says of each cluster with what holds there, whatever the times at which things
 /// arrive.
@@ -90,7 +97,7 @@ pub(crate) fn judge(input: &Input) -> Verdict {
             in_the_paths_of(&promise, &meant),
         );
         if let Some(Breach { sort, text }) = difference(["meant", "said"], &meant, &said, |(kind, path)| {
-            names.is_elsewhere(path) || names.is_inhabited(kind, path)
+            names.is_elsewhere(path) || names.is_inhabited(kind, path) || is_partly_synced(spoke, kind)
         }) {
             let text = format!("on {}:\n{text}", spoke.cluster);
             return Verdict::Broken(Breach::new(&format!("{sort}, from what was meant"), text));
@@ -223,7 +230,7 @@ pub(crate) struct Names {
     arrived: BTreeMap<String, BTreeSet<String>>,
     /// Downstream namespaces with a Gateway of the hub.
     namespaces: BTreeSet<String>,
-    /// Routes that arrive or live there.
+    /// Routes and ListenerSets that arrive or live there.
     routes: BTreeSet<String>,
     /// What local policies target, sections and all, by their kind; with their locators.
     inhabited: BTreeMap<(String, String), BTreeSet<String>>,
@@ -244,7 +251,7 @@ impl Names {
         }
         let arriving = spoke.arriving.iter().map(|(value, _)| value);
         for value in arriving.chain(&spoke.local) {
-            if value["spec"].get("parentRefs").is_some() {
+            if value["kind"] == "ListenerSet" || value["spec"].get("parentRefs").is_some() {
                 names.routes.insert(locator(value));
             }
         }
@@ -407,11 +414,15 @@ fn first(origins: &BTreeSet<String>) -> String {
 }
 
 impl Names {
-    /// Whether a path leads through a route that neither arrives nor lives here: somebody else delivers it.
+    /// Whether a path leads through a route or a ListenerSet that neither arrives nor lives here: somebody else delivers it.
     fn is_elsewhere(&self, path: &[String]) -> bool {
-        let mut nodes = path.iter().map(|node| node.split('#').next().unwrap_or_default());
-        let route = nodes.find(|node| node.contains("route.gateway.networking.k8s.io:"));
-        route.is_some_and(|route| !self.routes.contains(route))
+        let nodes = path.iter().map(|node| node.split('#').next().unwrap_or_default());
+        let delivered = [
+            "route.gateway.networking.k8s.io:",
+            "listenerset.gateway.networking.k8s.io:",
+        ];
+        let mut delivered = nodes.filter(|node| delivered.iter().any(|kind| node.contains(kind)));
+        delivered.any(|node| !self.routes.contains(node))
     }
 
     /// Whether a local policy of this kind is on a path, or on a Namespace of it.
@@ -453,6 +464,12 @@ impl Names {
         }
         None
     }
+}
+
+/// Whether only some classes sync a kind, which is written as `Kind.group`.
+fn is_partly_synced(spoke: &Spoke, kind: &str) -> bool {
+    let (kind, group) = kind.split_once('.').unwrap_or((kind, ""));
+    spoke.partly_synced.contains(&(group.to_owned(), plural(kind)))
 }
 
 /// The locator of a target on the cluster.

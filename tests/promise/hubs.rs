@@ -1,17 +1,15 @@
-//! Generated hubs: small ones, with everything that makes policies meet.
-//!
-//! Owns: what a hub may consist of ([`Hub`]), the strategy that makes one, its files. Choices are numbers that are read
-//! modulo what there is to choose from, so that every hub makes sense and each number shrinks by itself.
-//! Flows in: random numbers. Flows out: inputs. Must not know: what holds on a cluster.
+//! Generated hubs: small ones, with everything that makes policies meet. Choices are numbers that are read modulo what there
+//! is to choose from, so that every hub makes sense and each number shrinks by itself. The first choice is the plain one,
+//! which most hubs have, so that what stands around Gateways, routes and policies disappears when a hub is shrunk.
 
-use std::collections::BTreeSet;
+mod objects;
 
-use kube_json::{Map, Value, json};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::kinds::{FAMILIES, Kind, TARGETS};
-use super::spokes::{Input, Texts};
+use super::kinds::FAMILIES;
+use super::spokes::Input;
+use objects::{CLASSES, LISTENERS};
 
 /// A hub in short.
 #[derive(Debug, Clone)]
@@ -19,40 +17,109 @@ pub(crate) struct Hub {
     /// Which of [`FAMILIES`] its policies are of.
     family: usize,
     gateways: Vec<Gateway>,
+    sets: Vec<ListenerSet>,
     routes: Vec<Route>,
     policies: Vec<Policy>,
     locals: Vec<Local>,
+    surroundings: Surroundings,
     options: Options,
+}
+
+/// What stands around Gateways, routes and policies, on the hub or on a cluster.
+#[derive(Debug, Clone)]
+struct Surroundings {
+    namespaces: Vec<Namespace>,
+    services: Vec<Service>,
+    /// Clusters with a Gateway of their own.
+    local_gateways: Vec<usize>,
 }
 
 #[derive(Debug, Clone)]
 struct Options {
-    syncs_routes: bool,
-    work_per_object: bool,
+    /// Of [`CLASSES`], in their order.
+    classes: [Class; 2],
     replica_sets: bool,
-    /// The last kind of the family is not synced.
-    leaves_out_a_kind: bool,
     /// Only names decide on the hub.
     ignores_times: bool,
 }
 
 #[derive(Debug, Clone)]
+struct Class {
+    syncs_routes: bool,
+    syncs_sets: bool,
+    /// Those that stand on the hub.
+    syncs_services: bool,
+    work_per_object: bool,
+    /// The last kind of the family is not synced.
+    leaves_out_a_kind: bool,
+}
+
+#[derive(Debug, Clone)]
 struct Gateway {
     other_namespace: bool,
-    /// Of [`PLACEMENTS`].
+    /// Of [`objects::PLACEMENTS`].
     placement: usize,
+    /// Of [`CLASSES`], and one that is not ours.
+    class: usize,
+    /// Its first listener takes routes by the labels of their Namespaces.
+    selects_routes: bool,
+    /// Which ListenerSets it allows, of [`objects::ALLOWED`].
+    allows: usize,
+}
+
+#[derive(Debug, Clone)]
+struct ListenerSet {
+    gateway: usize,
+    /// Namespace of the application, or of the Gateway.
+    with_gateway: bool,
+    listeners: usize,
+    /// Its first listener is one that the Gateway has, too.
+    conflicts: bool,
 }
 
 #[derive(Debug, Clone)]
 struct Route {
     /// Its first parent, and its second where that is another one.
     parents: (usize, usize),
+    /// In the place of its first parent, one of the ListenerSets.
+    set: Option<usize>,
+    /// In the place of its second parent, the Gateway that its cluster has.
+    to_local: bool,
     listener: Option<usize>,
+    /// The listener is named by its port.
+    by_port: bool,
     rules: usize,
-    /// Of [`HOMES`].
+    /// Of [`objects::HOMES`].
     home: usize,
     /// Namespace of the application, or of the Gateway.
     with_gateway: bool,
+    is_grpc: bool,
+    backend: Backend,
+}
+
+/// Where the backend of a route is.
+#[derive(Debug, Clone, Copy)]
+enum Backend {
+    /// In its namespace.
+    Own,
+    /// In another one, with a grant on the hub or on a cluster ([`objects::HOMES`]).
+    Granted(usize),
+    Refused,
+}
+
+#[derive(Debug, Clone)]
+struct Namespace {
+    /// Of [`objects::NAMESPACES`].
+    name: usize,
+    home: usize,
+    /// Whether it has the label by which listeners choose.
+    is_chosen: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Service {
+    namespace: usize,
+    home: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -62,6 +129,8 @@ struct Policy {
     /// A second target, of kinds that may have some.
     second: Option<usize>,
     elsewhere: bool,
+    /// Of a policy elsewhere: whether the namespace of its target lets it in.
+    granted: bool,
     /// By labels, or by nothing but its namespace, of kinds that may.
     selects: bool,
     form: usize,
@@ -82,71 +151,135 @@ struct Local {
     created: Option<u8>,
 }
 
-const CLUSTERS: [&str; 2] = ["eu-1", "us-1"];
-/// Placements by name, with their clusters.
-const PLACEMENTS: [(&str, &[&str]); 3] = [
-    ("everywhere", &CLUSTERS),
-    ("europe", &["eu-1"]),
-    ("states", &["us-1"]),
-];
-/// Where a route lives: on the hub, or on a cluster only.
-const HOMES: [Option<&str>; 3] = [None, Some("eu-1"), Some("us-1")];
-const LISTENERS: [&str; 2] = ["api", "web"];
-const CLASS: &str = "multicluster";
-const BACKEND: &str = "shop";
-const GROUP: &str = "gateway.networking.k8s.io";
+/// Whether backends in other namespaces may have grants, on the hub or on a cluster.
+const GRANTED_BACKENDS: bool = false;
+/// Whether policies that live on a cluster choose targets by labels.
+const LOCAL_SELECTORS: bool = false;
 
 /// The shapes of hubs: usually one Gateway, two listeners, two routes, up to three policies and two local ones.
 pub(crate) fn hubs() -> impl Strategy<Value = Hub> {
-    let gateway = (
-        prop::bool::weighted(0.2),
-        prop_oneof![3 => Just(0_usize), 1 => Just(1), 1 => Just(2)],
+    (
+        prop::sample::select((0..FAMILIES.len()).collect::<Vec<_>>()),
+        few(gateway(), 1, 3, 0.2),
+        few(set(), 0, 2, 0.12),
+        few(route(), 0, 4, 0.6),
+        few(policy(), 1, 5, 0.6),
+        few(local(), 0, 3, 0.5),
+        surroundings(),
+        options(),
     )
-        .prop_map(|(other_namespace, placement)| Gateway {
-            other_namespace,
-            placement,
-        });
-    let route = (
-        (0..6_usize, 0..6_usize),
-        prop::option::of(0..LISTENERS.len()),
-        1..3_usize,
-        prop_oneof![6 => Just(0_usize), 1 => Just(1), 1 => Just(2)],
-        any::<bool>(),
+        .prop_map(
+            |(family, gateways, sets, routes, policies, locals, surroundings, options)| Hub {
+                family,
+                gateways,
+                sets,
+                routes,
+                policies,
+                locals,
+                surroundings,
+                options,
+            },
+        )
+}
+
+fn gateway() -> impl Strategy<Value = Gateway> + Clone {
+    (
+        rarely(0.2),
+        one_of([3, 1, 1]),
+        one_of([8, 2, 1]),
+        rarely(0.08),
+        one_of([8, 1, 1, 1]),
     )
-        .prop_map(|(parents, listener, rules, home, with_gateway)| Route {
-            parents,
-            listener,
-            rules,
-            home,
+        .prop_map(
+            |(other_namespace, placement, class, selects_routes, allows)| Gateway {
+                other_namespace,
+                placement,
+                class,
+                selects_routes,
+                allows,
+            },
+        )
+}
+
+fn set() -> impl Strategy<Value = ListenerSet> + Clone {
+    (0..3_usize, rarely(0.2), 1..3_usize, rarely(0.1)).prop_map(
+        |(gateway, with_gateway, listeners, conflicts)| ListenerSet {
+            gateway,
             with_gateway,
-        });
-    let created = || prop::option::weighted(0.4, 1..5_u8);
-    let policy = (
+            listeners,
+            conflicts,
+        },
+    )
+}
+
+fn route() -> impl Strategy<Value = Route> + Clone {
+    let backend = prop_oneof![
+        8 => Just(Backend::Own),
+        2 => one_of([2, 1, 1]).prop_map(|home| match GRANTED_BACKENDS {
+            true => Backend::Granted(home),
+            false => Backend::Refused,
+        }),
+        1 => Just(Backend::Refused),
+    ];
+    (
+        (0..6_usize, 0..6_usize),
+        (prop::option::weighted(0.5, 0..2_usize), rarely(0.5)),
+        (prop::option::of(0..LISTENERS.len()), rarely(0.15)),
+        1..3_usize,
+        one_of([6, 1, 1]),
+        any::<bool>(),
+        rarely(0.1),
+        backend,
+    )
+        .prop_map(
+            |(parents, (set, to_local), (listener, by_port), rules, home, with_gateway, is_grpc, backend)| {
+                Route {
+                    parents,
+                    set,
+                    to_local,
+                    listener,
+                    by_port,
+                    rules,
+                    home,
+                    with_gateway,
+                    is_grpc,
+                    backend,
+                }
+            },
+        )
+}
+
+fn policy() -> impl Strategy<Value = Policy> + Clone {
+    (
         0..4_usize,
         target(),
         prop::option::weighted(0.2, target()),
-        (prop::bool::weighted(0.15), prop::bool::weighted(0.2)),
+        (rarely(0.15), prop::bool::weighted(0.95), rarely(0.2)),
         0..12_usize,
         1..8_u8,
         0..4_usize,
         created(),
     )
         .prop_map(
-            |(kind, target, second, (elsewhere, selects), form, keys, letter, created)| Policy {
+            |(kind, target, second, (elsewhere, granted, selects), form, keys, letter, created)| Policy {
                 kind,
                 target,
                 second,
                 elsewhere,
+                granted,
                 selects,
                 form,
                 keys,
                 letter,
                 created,
             },
-        );
-    let local = (
+        )
+}
+
+fn local() -> impl Strategy<Value = Local> + Clone {
+    (
         0..2_usize,
-        prop::bool::weighted(0.2),
+        rarely(0.2),
         0..4_usize,
         target(),
         0..12_usize,
@@ -165,39 +298,55 @@ pub(crate) fn hubs() -> impl Strategy<Value = Hub> {
                 letter,
                 created,
             },
-        );
-    let options = (
-        prop::bool::weighted(0.75),
-        prop::bool::weighted(0.2),
-        prop::bool::weighted(0.1),
-        prop::bool::weighted(0.05),
-        prop::bool::weighted(0.05),
-    )
-        .prop_map(
-            |(syncs_routes, work_per_object, replica_sets, leaves_out_a_kind, ignores_times)| Options {
-                syncs_routes,
-                work_per_object,
-                replica_sets,
-                leaves_out_a_kind,
-                ignores_times,
-            },
-        );
+        )
+}
+
+fn surroundings() -> impl Strategy<Value = Surroundings> {
+    let namespace =
+        (0..4_usize, one_of([1, 1, 1]), any::<bool>()).prop_map(|(name, home, is_chosen)| Namespace {
+            name,
+            home,
+            is_chosen,
+        });
+    let service = (0..4_usize, one_of([1, 1, 1])).prop_map(|(namespace, home)| Service { namespace, home });
     (
-        prop::sample::select((0..FAMILIES.len()).collect::<Vec<_>>()),
-        few(gateway, 1, 3, 0.15),
-        few(route, 0, 4, 0.6),
-        few(policy, 1, 5, 0.6),
-        few(local, 0, 3, 0.5),
-        options,
+        few(namespace, 0, 4, 0.2),
+        few(service, 0, 2, 0.2),
+        few(0..2_usize, 0, 2, 0.1),
     )
-        .prop_map(|(family, gateways, routes, policies, locals, options)| Hub {
-            family,
-            gateways,
-            routes,
-            policies,
-            locals,
-            options,
+        .prop_map(|(namespaces, services, local_gateways)| Surroundings {
+            namespaces,
+            services,
+            local_gateways,
         })
+}
+
+fn options() -> impl Strategy<Value = Options> {
+    let class = || {
+        (
+            prop::bool::weighted(0.75),
+            prop::bool::weighted(0.75),
+            rarely(0.3),
+            rarely(0.2),
+            rarely(0.05),
+        )
+            .prop_map(
+                |(syncs_routes, syncs_sets, syncs_services, work_per_object, leaves_out_a_kind)| Class {
+                    syncs_routes,
+                    syncs_sets,
+                    syncs_services,
+                    work_per_object,
+                    leaves_out_a_kind,
+                },
+            )
+    };
+    ([class(), class()], rarely(0.1), rarely(0.05)).prop_map(|(classes, replica_sets, ignores_times)| {
+        Options {
+            classes,
+            replica_sets,
+            ignores_times,
+        }
+    })
 }
 
 /// A hub, and what becomes of it.
@@ -213,22 +362,20 @@ pub(crate) struct Pair {
 /// become another one, stay, or lose its end.
 pub(crate) fn pairs() -> impl Strategy<Value = Pair> {
     let fates = || prop_oneof![3 => Just(Fate::Stays), 2 => Just(Fate::Shrinks), 1 => Just(Fate::Changes)];
-    let fates = (fates(), fates(), fates(), fates(), prop::bool::weighted(0.05));
-    (hubs(), hubs(), fates, prop::bool::weighted(0.15)).prop_map(
-        |(before, other, (gateways, routes, policies, options, family), goes_over)| {
+    let fates = (fates(), fates(), fates(), fates(), fates(), rarely(0.05));
+    (hubs(), hubs(), fates, rarely(0.15)).prop_map(
+        |(before, other, (gateways, sets, routes, policies, options, family), goes_over)| {
             let after = Hub {
                 family: if family { other.family } else { before.family },
                 gateways: gateways.of(&before.gateways, &other.gateways, 1),
                 routes: routes.of(&before.routes, &other.routes, 0),
                 policies: policies.of(&before.policies, &other.policies, 0),
+                sets: sets.of(&before.sets, &other.sets, 0),
                 locals: before.locals.clone(),
+                surroundings: before.surroundings.clone(),
                 options: match options {
                     Fate::Stays => before.options.clone(),
-                    Fate::Shrinks => Options {
-                        syncs_routes: false,
-                        leaves_out_a_kind: true,
-                        ..before.options.clone()
-                    },
+                    Fate::Shrinks => before.options.shrunk(),
                     Fate::Changes => other.options,
                 },
             };
@@ -258,6 +405,18 @@ impl Fate {
     }
 }
 
+impl Options {
+    /// Routes are no longer synced, nor is the last kind.
+    fn shrunk(&self) -> Self {
+        let mut options = self.clone();
+        for class in &mut options.classes {
+            class.syncs_routes = false;
+            class.leaves_out_a_kind = true;
+        }
+        options
+    }
+}
+
 impl Pair {
     /// Both inputs.
     pub(crate) fn inputs(&self) -> (Input, Input) {
@@ -283,10 +442,31 @@ impl Pair {
         }
         if self.goes_over {
             let gateways = after.texts.get_mut("hub/gateways.yaml").expect("Gateways");
-            *gateways = gateways.replacen(&format!("gatewayClassName: {CLASS}"), "gatewayClassName: bare", 1);
+            *gateways = gateways.replacen(
+                &format!("gatewayClassName: {}", CLASSES[0]),
+                "gatewayClassName: bare",
+                1,
+            );
         }
         (before, after)
     }
+}
+
+fn rarely(likely: f64) -> prop::bool::Weighted {
+    prop::bool::weighted(likely)
+}
+
+/// The first choice is the one that shrinking leads to.
+fn one_of<const N: usize>(weights: [u32; N]) -> impl Strategy<Value = usize> + Clone {
+    let choices = weights
+        .into_iter()
+        .enumerate()
+        .map(|(choice, weight)| (weight, Just(choice)));
+    prop::strategy::Union::new_weighted(choices.collect())
+}
+
+fn created() -> impl Strategy<Value = Option<u8>> + Clone {
+    prop::option::weighted(0.4, 1..5_u8)
 }
 
 /// Often the Gateway or one of its listeners, so that policies meet.
@@ -310,397 +490,4 @@ fn few<T: std::fmt::Debug + Clone>(
             all.extend(more.into_iter().flatten());
             all
         })
-}
-
-/// Something that a policy may target, on the hub or on a cluster.
-#[derive(Debug, Clone, PartialEq)]
-struct Target {
-    kind: &'static str,
-    namespace: String,
-    name: String,
-    section: Option<String>,
-}
-
-impl Hub {
-    /// Its files.
-    pub(crate) fn input(&self) -> Input {
-        let mut files: Vec<(&str, Vec<Value>)> = vec![
-            ("hub/class.yaml", self.class()),
-            ("hub/placements.yaml", self.placements()),
-            (
-                "hub/gateways.yaml",
-                (0..self.gateways.len()).map(|at| self.gateway(at)).collect(),
-            ),
-            ("hub/routes.yaml", self.routes_of(None)),
-        ];
-        let definitions: Vec<Value> = self.kinds().iter().map(|kind| kind.definition()).collect();
-        files.push(("hub/definitions.yaml", definitions));
-        let mut policies = Vec::new();
-        let mut grants = Vec::new();
-        for (position, policy) in self.policies.iter().enumerate() {
-            let Some((object, grant)) = self.policy(position, policy) else {
-                continue;
-            };
-            policies.push(object);
-            grants.extend(grant.filter(|grant| !grants.contains(grant)));
-        }
-        files.push(("hub/policies.yaml", policies));
-        files.push(("hub/grants.yaml", grants));
-        for (cluster, at) in [
-            ("eu-1", "spokes/eu-1/objects.yaml"),
-            ("us-1", "spokes/us-1/objects.yaml"),
-        ] {
-            let mut objects = self.routes_of(Some(cluster));
-            let locals = self.locals.iter().enumerate();
-            objects.extend(locals.filter_map(|(position, local)| self.local(position, local, cluster)));
-            files.push((at, objects));
-        }
-        let texts: Texts = files
-            .into_iter()
-            .filter(|(_, objects)| !objects.is_empty())
-            .map(|(path, objects)| {
-                let documents: Vec<String> = objects.iter().map(kube_yaml::write_document).collect();
-                (path.to_owned(), documents.join("---\n"))
-            })
-            .collect();
-        let mut texts = texts;
-        if self.options.ignores_times {
-            let config = "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhub: [hub]\n\
-                precedence: {creationTimestamp: Ignore}\n";
-            texts.insert("spokewright.yaml".to_owned(), config.to_owned());
-        }
-        Input {
-            texts,
-            replica_sets: self.options.replica_sets,
-        }
-    }
-
-    fn kinds(&self) -> &'static [&'static Kind] {
-        FAMILIES[self.family % FAMILIES.len()]
-    }
-
-    fn class(&self) -> Vec<Value> {
-        let kinds = self.kinds();
-        let synced = if self.options.leaves_out_a_kind {
-            kinds.len() - 1
-        } else {
-            kinds.len()
-        };
-        let mut params = json!({
-            "policiesToSync": kinds[..synced].iter().map(|kind| kind.resource()).collect::<Vec<_>>(),
-        });
-        if self.options.syncs_routes {
-            params["resourcesToSync"] = json!([{"group": GROUP, "version": "v1", "resource": "httproutes"}]);
-        }
-        if self.options.work_per_object {
-            params["workPer"] = json!("Object");
-        }
-        vec![
-            json!({
-                "apiVersion": "gateway.networking.k8s.io/v1", "kind": "GatewayClass", "metadata": {"name": CLASS},
-                "spec": {
-                    "controllerName": "kuadrant.io/mgc-gw-controller",
-                    "parametersRef": {"group": "", "kind": "ConfigMap", "namespace": "gateways", "name": "params"},
-                },
-            }),
-            json!({
-                "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "params", "namespace": "gateways"},
-                "data": {"params": params.to_string()},
-            }),
-        ]
-    }
-
-    fn placements(&self) -> Vec<Value> {
-        let mut used: Vec<(&str, &str, &[&str])> = Vec::new();
-        for (at, gateway) in self.gateways.iter().enumerate() {
-            let (name, clusters) = PLACEMENTS[gateway.placement % PLACEMENTS.len()];
-            let one = (self.gateway_namespace(at), name, clusters);
-            if !used.contains(&one) {
-                used.push(one);
-            }
-        }
-        let decision = |(namespace, name, clusters): (&str, &str, &[&str])| {
-            let decisions: Vec<Value> = clusters
-                .iter()
-                .map(|cluster| json!({"clusterName": cluster, "reason": ""}))
-                .collect();
-            json!({
-                "apiVersion": "cluster.open-cluster-management.io/v1beta1", "kind": "PlacementDecision",
-                "metadata": {
-                    "name": format!("{name}-decision-1"), "namespace": namespace,
-                    "labels": {"cluster.open-cluster-management.io/placement": name},
-                },
-                "status": {"decisions": decisions},
-            })
-        };
-        used.into_iter().map(decision).collect()
-    }
-
-    fn gateway_namespace(&self, at: usize) -> &'static str {
-        if self.gateways[at].other_namespace {
-            "edge"
-        } else {
-            "gateways"
-        }
-    }
-
-    fn is_placed(&self, at: usize, cluster: &str) -> bool {
-        PLACEMENTS[self.gateways[at].placement % PLACEMENTS.len()]
-            .1
-            .contains(&cluster)
-    }
-
-    fn gateway(&self, at: usize) -> Value {
-        let listener = |(position, name): (usize, &&str)| {
-            json!({
-                "name": name, "port": 80 + position, "protocol": "HTTP",
-                "allowedRoutes": {"namespaces": {"from": "All"}},
-            })
-        };
-        let (placement, _) = PLACEMENTS[self.gateways[at].placement % PLACEMENTS.len()];
-        json!({
-            "apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
-            "metadata": {
-                "name": gateway_name(at), "namespace": self.gateway_namespace(at),
-                "labels": {"cluster.open-cluster-management.io/placement": placement, "app": gateway_name(at)},
-            },
-            "spec": {
-                "gatewayClassName": CLASS,
-                "listeners": LISTENERS.iter().enumerate().map(listener).collect::<Vec<_>>(),
-            },
-        })
-    }
-
-    /// The routes of the hub, or of one cluster.
-    fn routes_of(&self, cluster: Option<&str>) -> Vec<Value> {
-        let all = 0..self.routes.len();
-        all.filter(|at| self.home(*at) == cluster)
-            .filter_map(|at| self.route(at))
-            .collect()
-    }
-
-    fn home(&self, at: usize) -> Option<&'static str> {
-        HOMES[self.routes[at].home % HOMES.len()]
-    }
-
-    fn route_namespace(&self, at: usize) -> &'static str {
-        let route = &self.routes[at];
-        if route.with_gateway && self.home(at).is_none() {
-            self.gateway_namespace(route.parents.0 % self.gateways.len())
-        } else {
-            "shop"
-        }
-    }
-
-    /// A route with the parents that it has there; none, no route.
-    fn route(&self, at: usize) -> Option<Value> {
-        let route = &self.routes[at];
-        let home = self.home(at);
-        let mut parents = vec![route.parents.0 % self.gateways.len()];
-        let second = route.parents.1 % self.gateways.len();
-        if !parents.contains(&second) {
-            parents.push(second);
-        }
-        let there = |parent: &usize| home.is_none_or(|cluster| self.is_placed(*parent, cluster));
-        let parents: Vec<Value> = parents
-            .into_iter()
-            .filter(there)
-            .map(|parent| {
-                let namespace = self.gateway_namespace(parent);
-                let namespace = match home {
-                    Some(_) => format!("kuadrant-{namespace}"),
-                    None => namespace.to_owned(),
-                };
-                let mut reference = json!({"name": gateway_name(parent), "namespace": namespace});
-                if let Some(listener) = route.listener {
-                    reference["sectionName"] = json!(LISTENERS[listener % LISTENERS.len()]);
-                }
-                reference
-            })
-            .collect();
-        if parents.is_empty() {
-            return None;
-        }
-        let rule = |number: usize| {
-            json!({
-                "name": format!("rule-{number}"),
-                "matches": [{"path": {"type": "PathPrefix", "value": format!("/{number}")}}],
-                "backendRefs": [{"name": BACKEND, "port": 8080}],
-            })
-        };
-        Some(json!({
-            "apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
-            "metadata": {
-                "name": route_name(at), "namespace": self.route_namespace(at), "labels": {"app": route_name(at)},
-            },
-            "spec": {"parentRefs": parents, "rules": (1..=route.rules).map(rule).collect::<Vec<_>>()},
-        }))
-    }
-
-    /// What a policy of a kind may target on the hub, or on a cluster.
-    fn targets(&self, kind: &Kind, cluster: Option<&str>) -> Vec<Target> {
-        let mut targets = Vec::new();
-        let mut add = |kind: &'static str, namespace: &str, name: String, sections: Vec<String>| {
-            let sections = sections.into_iter().map(Some);
-            targets.extend(std::iter::once(None).chain(sections).map(|section| Target {
-                kind,
-                namespace: namespace.to_owned(),
-                name: name.clone(),
-                section,
-            }));
-        };
-        let mut namespaces = BTreeSet::new();
-        for at in 0..self.gateways.len() {
-            let namespace = self.gateway_namespace(at);
-            let namespace = match cluster {
-                Some(cluster) if !self.is_placed(at, cluster) => continue,
-                Some(_) => format!("kuadrant-{namespace}"),
-                None => namespace.to_owned(),
-            };
-            let sections = LISTENERS.iter().map(|name| (*name).to_owned());
-            add("Gateway", &namespace, gateway_name(at), sections.collect());
-            namespaces.insert(namespace);
-        }
-        let mut services = BTreeSet::new();
-        for at in 0..self.routes.len() {
-            let home = self.home(at);
-            let is_there = match cluster {
-                None => home.is_none(),
-                Some(cluster) => home == Some(cluster) || (home.is_none() && self.is_shipped(at, cluster)),
-            };
-            if is_there && self.route(at).is_some() {
-                let rules = 1..=self.routes[at].rules;
-                let sections = rules.map(|rule| format!("rule-{rule}"));
-                add(
-                    "HTTPRoute",
-                    self.route_namespace(at),
-                    route_name(at),
-                    sections.collect(),
-                );
-                services.insert(self.route_namespace(at));
-            }
-        }
-        for namespace in &services {
-            add("Service", namespace, BACKEND.to_owned(), Vec::new());
-            namespaces.insert((*namespace).to_owned());
-        }
-        for namespace in namespaces {
-            add("Namespace", &namespace, namespace.clone(), Vec::new());
-        }
-        if cluster.is_none() {
-            add("GatewayClass", "gateways", CLASS.to_owned(), Vec::new());
-        }
-        targets.retain(|target| kind.may_target(target.kind) && (kind.sections || target.section.is_none()));
-        targets
-    }
-
-    fn is_shipped(&self, at: usize, cluster: &str) -> bool {
-        let (first, second) = self.routes[at].parents;
-        let placed = |parent: usize| self.is_placed(parent % self.gateways.len(), cluster);
-        self.options.syncs_routes && (placed(first) || placed(second))
-    }
-
-    /// A policy of the hub, and the grant that it needs.
-    fn policy(&self, position: usize, policy: &Policy) -> Option<(Value, Option<Value>)> {
-        let kind = self.kinds()[policy.kind % self.kinds().len()];
-        let all = self.targets(kind, None);
-        let target = all.get(policy.target % all.len().max(1))?;
-        let mut targets = vec![target];
-        if let Some(second) = policy.second.and_then(|second| all.get(second % all.len()))
-            && kind.several
-            && second.namespace == target.namespace
-            && (&second.kind, &second.name) != (&target.kind, &target.name)
-        {
-            targets.push(second);
-        }
-        let stays = |target: &&Target| matches!(target.kind, "Namespace" | "GatewayClass");
-        let is_elsewhere = policy.elsewhere && !targets.iter().any(stays);
-        let namespace = if is_elsewhere {
-            "platform"
-        } else {
-            target.namespace.as_str()
-        };
-        let mut object = kind.policy(policy.form, policy.keys, position + 1);
-        object["metadata"] = metadata(&name(policy.letter, position), namespace, policy.created);
-        let references = targets.iter().map(|target| reference(target, is_elsewhere));
-        kind.point(&mut object, &references.collect::<Vec<_>>());
-        if policy.selects && !is_elsewhere {
-            kind.select(&mut object, &target.name);
-        }
-        let grant = is_elsewhere.then(|| {
-            json!({
-                "apiVersion": "gateway.networking.k8s.io/v1beta1", "kind": "ReferenceGrant",
-                "metadata": {"name": format!("{}-{}", kind.name.to_lowercase(), target.kind.to_lowercase()), "namespace": target.namespace},
-                "spec": {
-                    "from": [{"group": kind.group, "kind": kind.name, "namespace": "platform"}],
-                    "to": [
-                        {"group": GROUP, "kind": "Gateway"}, {"group": GROUP, "kind": "HTTPRoute"},
-                        {"group": "", "kind": "Service"},
-                    ],
-                },
-            })
-        });
-        Some((object, grant))
-    }
-
-    fn local(&self, position: usize, local: &Local, cluster: &str) -> Option<Value> {
-        if CLUSTERS[local.cluster % CLUSTERS.len()] != cluster {
-            return None;
-        }
-        let kind = self.kinds()[local.kind % self.kinds().len()];
-        let all = self.targets(kind, Some(cluster));
-        let target = all.get(local.target % all.len().max(1))?;
-        let mut object = kind.policy(local.form, local.keys, 100 + position);
-        let name = format!("{}-local-{position}", ["a", "k", "q", "z"][local.letter % 4]);
-        object["metadata"] = metadata(&name, &target.namespace, local.created);
-        kind.point(&mut object, &[reference(target, false)]);
-        if local.selects && kind.is_namespace_wide() {
-            kind.select(&mut object, &target.name);
-        }
-        Some(object)
-    }
-}
-
-fn gateway_name(at: usize) -> String {
-    if at == 0 {
-        "prod-web".to_owned()
-    } else {
-        format!("prod-web-{}", at + 1)
-    }
-}
-
-fn route_name(at: usize) -> String {
-    format!("route-{}", at + 1)
-}
-
-/// Names in another order than positions.
-fn name(letter: usize, position: usize) -> String {
-    format!("{}-{}", ["b", "f", "m", "s"][letter % 4], position + 1)
-}
-
-fn metadata(name: &str, namespace: &str, created: Option<u8>) -> Value {
-    let mut metadata = Map::from_iter([
-        ("name".to_owned(), json!(name)),
-        ("namespace".to_owned(), json!(namespace)),
-    ]);
-    if let Some(year) = created {
-        metadata.insert(
-            "creationTimestamp".to_owned(),
-            json!(format!("202{year}-06-01T00:00:00Z")),
-        );
-    }
-    Value::Object(metadata)
-}
-
-fn reference(target: &Target, with_namespace: bool) -> Value {
-    let group = TARGETS.iter().find(|(_, _, kind)| *kind == target.kind);
-    let group = group.map_or(GROUP, |(_, group, _)| *group);
-    let mut reference = json!({"group": group, "kind": target.kind, "name": target.name});
-    if with_namespace {
-        reference["namespace"] = json!(target.namespace);
-    }
-    if let Some(section) = &target.section {
-        reference["sectionName"] = json!(section);
-    }
-    reference
 }

@@ -5,6 +5,7 @@
 
 use kube_json::{Map, Value, json};
 
+use super::spokes::plural;
 use Form::{Adding, Auth, Color, EnvoyGateway, Flat, InDefault, Limits, Plain};
 
 /// A policy kind.
@@ -25,9 +26,11 @@ pub(crate) struct Kind {
 }
 
 /// Letters of what may be targeted, with their kinds.
-pub(crate) const TARGETS: [(char, &str, &str); 5] = [
+pub(crate) const TARGETS: [(char, &str, &str); 7] = [
     ('G', GROUP, "Gateway"),
+    ('L', GROUP, "ListenerSet"),
     ('R', GROUP, "HTTPRoute"),
+    ('P', GROUP, "GRPCRoute"),
     ('S', "", "Service"),
     ('N', "", "Namespace"),
     ('C', GROUP, "GatewayClass"),
@@ -89,7 +92,7 @@ const LIST: (bool, bool) = (false, true);
 const NEITHER: (bool, bool) = (false, false);
 
 static RATE_LIMIT: Kind = kind(KUADRANT, "v1", "RateLimitPolicy", "GR", SECTIONS, Limits);
-static AUTH: Kind = kind(KUADRANT, "v1", "AuthPolicy", "GR", SECTIONS, Auth);
+static AUTH: Kind = kind(KUADRANT, "v1", "AuthPolicy", "GRP", SECTIONS, Auth);
 static TOKEN: Kind = kind(
     KUADRANT,
     "v1alpha1",
@@ -108,43 +111,43 @@ static OIDC: Kind = kind(
     SECTIONS,
     Plain,
 );
-static SECURITY: Kind = kind(ENVOY, "v1alpha1", "SecurityPolicy", "GR", BOTH, EnvoyGateway);
+static SECURITY: Kind = kind(ENVOY, "v1alpha1", "SecurityPolicy", "GLRP", BOTH, EnvoyGateway);
 static BACKEND_TRAFFIC: Kind = kind(
     ENVOY,
     "v1alpha1",
     "BackendTrafficPolicy",
-    "GR",
+    "GLRP",
     BOTH,
     EnvoyGateway,
 );
-static CLIENT_TRAFFIC: Kind = kind(ENVOY, "v1alpha1", "ClientTrafficPolicy", "G", BOTH, EnvoyGateway);
+static CLIENT_TRAFFIC: Kind = kind(ENVOY, "v1alpha1", "ClientTrafficPolicy", "GL", BOTH, EnvoyGateway);
 static EXTENSION: Kind = kind(
     ENVOY,
     "v1alpha1",
     "EnvoyExtensionPolicy",
-    "GR",
+    "GLRP",
     BOTH,
     EnvoyGateway,
 );
 static PATCH: Kind = kind(ENVOY, "v1alpha1", "EnvoyPatchPolicy", "GC", NEITHER, Adding);
-static CLIENT_SETTINGS: Kind = kind(NGINX, "v1alpha1", "ClientSettingsPolicy", "GR", NEITHER, Flat);
+static CLIENT_SETTINGS: Kind = kind(NGINX, "v1alpha1", "ClientSettingsPolicy", "GRP", NEITHER, Flat);
 static PROXY_SETTINGS: Kind = kind(NGINX, "v1alpha1", "ProxySettingsPolicy", "GR", LIST, Flat);
 static SNIPPETS: Kind = kind(NGINX, "v1alpha1", "SnippetsPolicy", "GR", LIST, Plain);
 static UPSTREAM: Kind = kind(NGINX, "v1alpha1", "UpstreamSettingsPolicy", "S", LIST, Flat);
 static GCP_GATEWAY: Kind = kind(GKE, "v1", "GCPGatewayPolicy", "G", NEITHER, InDefault);
 static GCP_BACKEND: Kind = kind(GKE, "v1", "GCPBackendPolicy", "S", NEITHER, InDefault);
-static TRAFFIC: Kind = kind(KGATEWAY, "v1alpha1", "TrafficPolicy", "GR", BOTH, Flat);
+static TRAFFIC: Kind = kind(KGATEWAY, "v1alpha1", "TrafficPolicy", "GLRP", BOTH, Flat);
 static LISTENER: Kind = kind(KGATEWAY, "v1alpha1", "ListenerPolicy", "G", BOTH, Flat);
 static AUTHORIZATION: Kind = kind(ISTIO, "v1", "AuthorizationPolicy", "GSC", LIST, Adding);
 static REQUEST: Kind = kind(ISTIO, "v1", "RequestAuthentication", "GS", LIST, Adding);
 static BACKEND_TLS: Kind = kind(GROUP, "v1", "BackendTLSPolicy", "S", BOTH, Plain);
 static COLOR: Kind = Kind {
     label: Some("Inherited"),
-    ..kind("paint.example.com", "v1", "ColorPolicy", "GRSNC", BOTH, Color)
+    ..kind("paint.example.com", "v1", "ColorPolicy", "GLRPSNC", BOTH, Color)
 };
 static SHADE: Kind = Kind {
     label: Some("Direct"),
-    ..kind("paint.example.com", "v1", "ShadePolicy", "GRSN", BOTH, Flat)
+    ..kind("paint.example.com", "v1", "ShadePolicy", "GLRPSN", BOTH, Flat)
 };
 
 /// The kinds of a hub. Kinds never meet, so that most hubs have one; those that merge come often.
@@ -188,11 +191,7 @@ const KEYS: [&str; 3] = ["a", "b", "c"];
 
 impl Kind {
     fn plural(&self) -> String {
-        let name = self.name.to_lowercase();
-        match name.strip_suffix('y') {
-            Some(stem) => format!("{stem}ies"),
-            None => format!("{name}s"),
-        }
+        plural(self.name)
     }
 
     /// The entry of `policiesToSync`.
@@ -293,20 +292,24 @@ impl Kind {
     }
 
     /// Lets a policy choose its first target by labels, or none, as far as its kind can.
-    pub(crate) fn select(&self, policy: &mut Value, name: &str) {
+    pub(crate) fn select(&self, policy: &mut Value, target: (&str, &str), form: usize) {
+        let (kind, name) = target;
         let Some(spec) = policy["spec"].as_object_mut() else {
             return;
         };
         if self.is_namespace_wide() {
             spec.remove("targetRefs");
-        } else if matches!(self.form, EnvoyGateway | Color)
+            if kind == "Gateway" && form.is_multiple_of(2) {
+                let labels = json!({"gateway.networking.k8s.io/gateway-name": name});
+                spec.insert("selector".to_owned(), json!({"matchLabels": labels}));
+            }
+        } else if (matches!(self.form, EnvoyGateway | Color) || self.group == KGATEWAY)
             && let Some(Value::Array(mut references)) = spec.remove("targetRefs")
         {
             let mut selector = references.swap_remove(0);
-            let is_whole = selector.get("sectionName").is_none();
-            if let (true, Some(Value::String(kind)), Some(fields)) =
-                (is_whole, selector.get("kind").cloned(), selector.as_object_mut())
-                && (kind == "Gateway" || kind == "HTTPRoute")
+            let is_whole = selector.get("sectionName").is_none() && selector.get("namespace").is_none();
+            if let (true, Some(fields)) = (is_whole, selector.as_object_mut())
+                && (kind == "Gateway" || kind.ends_with("Route") || kind == "ListenerSet")
             {
                 fields.remove("name");
                 fields.insert("matchLabels".to_owned(), json!({"app": name}));

@@ -1,7 +1,8 @@
 //! What is said is what is shipped: generated hubs, and those that once broke the rule.
 //!
 //! For each hub and cluster, what `policies --cluster` says is compared with what `policies` says of an input that is
-//! nothing but what the cluster receives and what lives there, with several creation times for what arrives.
+//! nothing but what the cluster receives and what lives there, with several creation times for what arrives. And every
+//! command finds the same in a hub, whatever the order of its files, and nothing is lost without a finding.
 //!
 //! And what leaves a cluster can be deleted there: pairs of hubs, one rendered over the other.
 //!
@@ -9,6 +10,7 @@
 //! begins elsewhere, and `SPOKEWRIGHT_FAILURES=DIR` writes the shrunk hub of each failure into a directory.
 
 mod compare;
+mod findings;
 mod hubs;
 mod kinds;
 mod letters;
@@ -43,7 +45,7 @@ const REMOVALS: usize = 60;
 const SEED: u64 = 1;
 /// Failures of one sort that are shrunk and shown; the others are counted.
 const SHOWN: usize = 2;
-/// Steps that shrinking one hub may take.
+/// Steps that shrinking one hub may take; `SPOKEWRIGHT_SHRINKING` sets another number.
 const SHRINKING: usize = 1000;
 
 #[test]
@@ -259,10 +261,19 @@ fn what_leaves_a_cluster_of_pairs_that_once_broke_the_rule_can_be_deleted_there(
 /// By group and kind, of everything that is shipped.
 fn plurals() -> BTreeMap<(String, String), String> {
     let group = "gateway.networking.k8s.io".to_owned();
-    let own = [("Gateway", "gateways"), ("HTTPRoute", "httproutes")];
+    let own = [
+        ("Gateway", "gateways"),
+        ("ListenerSet", "listenersets"),
+        ("HTTPRoute", "httproutes"),
+        ("GRPCRoute", "grpcroutes"),
+    ];
     let own = own.map(|(kind, plural)| ((group.clone(), kind.to_owned()), plural.to_owned()));
+    let services = ((String::new(), "Service".to_owned()), "services".to_owned());
     let policies = kinds::FAMILIES.iter().flat_map(|family| family.iter());
-    own.into_iter().chain(policies.map(|kind| kind.names())).collect()
+    own.into_iter()
+        .chain([services])
+        .chain(policies.map(|kind| kind.names()))
+        .collect()
 }
 
 /// What is wrong with each hub in a directory of fixtures, rendered as works and as sets.
@@ -324,6 +335,10 @@ fn in_parallel(hubs: usize, attempt: impl Fn(usize) + Sync) {
 fn attempt(seed: u64, position: usize, tally: &Mutex<Tally>) {
     let mut tree = hub(seed, position);
     let input = tree.current().input();
+    let judge = |input: &Input| match judge(input) {
+        Verdict::Broken(wrong) => Verdict::Broken(wrong),
+        kept => findings::judge(input, position).map_or(kept, Verdict::Broken),
+    };
     let mut wrong = match judge(&input) {
         Verdict::Kept(counts) => return tally.lock().expect("no panic").kept(counts),
         Verdict::Refused(code) => return tally.lock().expect("no panic").refused(code),
@@ -334,12 +349,13 @@ fn attempt(seed: u64, position: usize, tally: &Mutex<Tally>) {
         tally.hubs += 1;
         let of_this_sort = tally.failures.entry(wrong.sort.clone()).or_default();
         *of_this_sort += 1;
+        eprintln!("hub {position}: {}", wrong.sort);
         if *of_this_sort > SHOWN {
             return;
         }
     }
     let mut smallest = input;
-    for _ in 0..SHRINKING {
+    for _ in 0..number("SPOKEWRIGHT_SHRINKING").unwrap_or(SHRINKING) {
         let is_smaller = match judge(&tree.current().input()) {
             // Towards the same breach, or all would shrink to the simplest one.
             Verdict::Broken(smaller) if smaller.sort == wrong.sort => {

@@ -53,6 +53,8 @@ pub(crate) struct Spoke {
     pub(crate) local: Vec<Value>,
     /// What of the hub concerns the cluster, as its authors wrote it.
     meant: Vec<Value>,
+    /// What the parameters of some classes list, and those of others do not: what was meant of it depends on the Gateway.
+    pub(crate) partly_synced: BTreeSet<(String, String)>,
     /// Definitions and configuration, which hold on hub and spoke.
     known: Texts,
 }
@@ -87,7 +89,7 @@ fn told_twice(findings: &Findings) -> Option<String> {
 impl Hub {
     /// Renders an input; the findings as text where it is refused.
     pub(crate) fn render(input: &Input) -> Result<Self, (Refusal, String)> {
-        let loaded = load(&input.texts, input.replica_sets);
+        let loaded = load_input(input);
         let mut findings = Findings::new();
         let rendered = Analysis::new(&loaded, &mut findings).render(EmptyResult::Allowed, &mut findings);
         loaded.finish(&mut findings);
@@ -112,15 +114,26 @@ impl Hub {
             manifests.entry(cluster.clone()).or_default();
         }
         let known = known(&loaded, &input.texts);
+        let objects = || loaded.hub.objects.iter();
+        let parameters = objects().filter(|object| object.value.pointer("/data/params").is_some());
+        let lists: Vec<_> = parameters
+            .map(|object| synced_kinds(std::iter::once(object)))
+            .collect();
+        let mut partly_synced = synced_kinds(objects());
+        partly_synced.retain(|kind| !lists.iter().all(|list| list.contains(kind)));
         let mut spokes = Vec::new();
         for (cluster, arriving) in manifests {
             let local = loaded.hub.spokes.get(&cluster);
             let local = local.into_iter().flat_map(|objects| objects.iter());
             let local: Vec<Value> = local.map(|object| Value::clone(&object.value)).collect();
+            let meant = meant(&loaded, &arriving, &local);
+            let arriving = once(arriving).map_err(|wrong| (Refusal::Broken(wrong), said.clone()))?;
+            let (arriving, local) = applied(arriving, local);
             spokes.push(Spoke {
-                meant: meant(&loaded, &arriving, &local),
+                meant,
+                partly_synced: partly_synced.clone(),
                 local,
-                arriving: once(arriving).map_err(|wrong| (Refusal::Broken(wrong), said.clone()))?,
+                arriving,
                 cluster,
                 known: known.clone(),
             });
@@ -179,6 +192,7 @@ impl Spoke {
             cluster: self.cluster.clone(),
             local: self.local.clone(),
             meant: Vec::new(),
+            partly_synced: BTreeSet::new(),
             known: self.known.clone(),
             arriving,
         };
@@ -202,29 +216,19 @@ fn evaluate_objects(mut texts: Texts, items: &[Value]) -> Evaluated {
 /// live there, as if they stood on the hub.
 fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value]) -> Vec<Value> {
     let arrived: BTreeSet<&String> = arriving.iter().flat_map(|(_, origins)| origins).collect();
-    let mut synced: BTreeSet<(String, String)> = BTreeSet::new();
-    for object in &loaded.hub.objects {
-        let Some(params) = object.value.pointer("/data/params").and_then(Value::as_str) else {
-            continue;
-        };
-        let params = kube_yaml::read_document(params, &kube_yaml::Limits::default()).expect("parameters");
-        let policies = params["policiesToSync"].as_array().into_iter().flatten();
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        synced.extend(policies.map(|entry| (text(&entry["group"]), text(&entry["resource"]))));
-    }
+    let synced = synced_kinds(loaded.hub.objects.iter());
     let concerns = |object: &&Object| {
         let group = object.api_version.group.as_str();
         let is_route = object.value.pointer("/spec/parentRefs").is_some();
         if object.kind == "Gateway" || is_route {
             return arrived.contains(&object.identity().locator());
         }
-        let lower = object.kind.to_lowercase();
-        let plural = match lower.strip_suffix('y') {
-            Some(stem) => format!("{stem}ies"),
-            None => format!("{lower}s"),
-        };
+        let plural = plural(&object.kind);
         let is_synced = synced.contains(&(group.to_owned(), plural));
-        matches!(object.kind.as_str(), "ReferenceGrant" | "Namespace") || is_synced
+        matches!(
+            object.kind.as_str(),
+            "ListenerSet" | "Namespace" | "ReferenceGrant" | "Service"
+        ) || is_synced
     };
     let local_routes = local
         .iter()
@@ -265,6 +269,30 @@ fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value
     objects.chain(local_routes).collect()
 }
 
+/// Group and plural of what the parameters among these objects list.
+pub(crate) fn synced_kinds<'a>(objects: impl Iterator<Item = &'a Object>) -> BTreeSet<(String, String)> {
+    let mut synced = BTreeSet::new();
+    for object in objects {
+        let Some(params) = object.value.pointer("/data/params").and_then(Value::as_str) else {
+            continue;
+        };
+        let params = kube_yaml::read_document(params, &kube_yaml::Limits::default()).expect("parameters");
+        let lists = ["policiesToSync", "resourcesToSync"].map(|list| params.get(list));
+        let entries = lists.into_iter().flatten().filter_map(Value::as_array).flatten();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        synced.extend(entries.map(|entry| (text(&entry["group"]), text(&entry["resource"]))));
+    }
+    synced
+}
+
+pub(crate) fn plural(kind: &str) -> String {
+    let lower = kind.to_lowercase();
+    match lower.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{lower}s"),
+    }
+}
+
 /// A policy with these of its references; none, no policy. What has no references stays as it is.
 fn with_references(policy: &Value, kept: &[&Value]) -> Option<Value> {
     let all = references(policy).len();
@@ -278,7 +306,14 @@ fn with_references(policy: &Value, kept: &[&Value]) -> Option<Value> {
 /// Whether an object is neither a Gateway nor a route nor what both need.
 pub(crate) fn is_policy(value: &Value) -> bool {
     let is_route = value["spec"].get("parentRefs").is_some();
-    let other = ["Gateway", "Namespace", "Secret", "ReferenceGrant"];
+    let other = [
+        "Gateway",
+        "ListenerSet",
+        "Namespace",
+        "Secret",
+        "Service",
+        "ReferenceGrant",
+    ];
     !is_route && !value["kind"].as_str().is_some_and(|kind| other.contains(&kind))
 }
 
@@ -311,6 +346,34 @@ fn once(arriving: Vec<(Value, BTreeSet<String>)>) -> Result<Vec<(Value, BTreeSet
         };
     }
     Ok(by_locator.into_values().collect())
+}
+
+/// What arrives, and what stays as it is. What is there already is written over, but keeps its labels
+/// (docs/systems/ocm-work.md).
+fn applied(
+    mut arriving: Vec<(Value, BTreeSet<String>)>,
+    mut local: Vec<Value>,
+) -> (Vec<(Value, BTreeSet<String>)>, Vec<Value>) {
+    local.retain(|there| {
+        let locator = locator(there);
+        let Some((value, _)) = arriving
+            .iter_mut()
+            .find(|(value, _)| self::locator(value) == locator)
+        else {
+            return true;
+        };
+        let labels = there["metadata"]["labels"].as_object();
+        if let (Some(labels), Some(metadata)) = (labels, value["metadata"].as_object_mut()) {
+            metadata.insert_if_absent("labels", || json!({}));
+            if let Some(own) = metadata.get_mut("labels").and_then(Value::as_object_mut) {
+                for (name, value) in labels {
+                    own.insert_if_absent(name, || value.clone());
+                }
+            }
+        }
+        is_policy(there)
+    });
+    (arriving, local)
 }
 
 /// The text of a work or a set, where the spec of the work stands in it, and what is known of its manifests.
@@ -419,6 +482,11 @@ fn known(loaded: &Loaded, texts: &Texts) -> Texts {
 
 pub(crate) fn load(texts: &Texts, replica_sets: bool) -> Loaded {
     load_to(texts, replica_sets, None)
+}
+
+/// Loads an input.
+pub(crate) fn load_input(input: &Input) -> Loaded {
+    load(&input.texts, input.replica_sets)
 }
 
 /// Loads an input whose works are to stand in a directory.
