@@ -167,27 +167,25 @@ fn the_age_of_a_policy_stays_because_the_older_one_wins() {
 #[test]
 fn a_status_that_is_left_out_is_not_checked() {
     let scratch = Scratch::new();
-    let gateway =
-        "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: web, namespace: shop}\n";
-    let spec = "spec: {gatewayClassName: multi, listeners: [{name: http, port: 80, protocol: HTTP}]}\n";
-    let status = "status: {conditions: none}\n";
-    scratch.write("exported.yaml", &format!("{gateway}{spec}{status}"));
-    scratch.run(&["check", "exported.yaml"]).exits(3);
+    let number = "{type: object, properties: {n: {type: integer}}}";
+    let definition = format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: things.example.com}}\n\
+         spec: {{group: example.com, scope: Namespaced, names: {{kind: Thing, plural: things}}, versions: [{{name: v1, served: true, \
+         storage: true, schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {number}, status: {number}}}}}}}}}]}}\n---\n"
+    );
+    // In a list, as kubectl prints it.
+    let list = |spec: &str, status: &str| {
+        format!(
+            "{definition}apiVersion: v1\nkind: List\nitems:\n- apiVersion: example.com/v1\n  kind: Thing\n  \
+             metadata: {{name: a, namespace: shop}}\n  spec: {{n: {spec}}}\n  status: {{n: {status}}}\n"
+        )
+    };
+    scratch.write("exported.yaml", &list("1", "none"));
     scratch
         .run(&["init", "sorted", "--from", "exported.yaml"])
         .exits(0);
-    assert!(
-        !scratch
-            .read("sorted/hub/shop/gateway-web.yaml")
-            .contains("status")
-    );
-    // In a list, too. An error elsewhere stops it.
-    let item = format!("{gateway}{}{status}", spec.replace("port: 80", "port: none"));
-    let item = item.trim_end().replace('\n', "\n  ");
-    scratch.write(
-        "wrong.yaml",
-        &format!("apiVersion: v1\nkind: List\nitems:\n- {item}\n"),
-    );
+    assert!(!scratch.read("sorted/hub/shop/thing-a.yaml").contains("status"));
+    scratch.write("wrong.yaml", &list("none", "1"));
     let run = scratch.run(&["init", "wrong", "--from", "wrong.yaml"]);
     run.exits(3).says("1 error; nothing was written");
     assert!(!scratch.exists("wrong"));

@@ -174,6 +174,7 @@ fn what_cannot_be_true_says_why_below_its_row() {
         .says("error[placement/not-found]")
         .says("error[policy/target-not-found]");
     insta::assert_snapshot!(run.stdout, @r#"
+    `spokewright render` refuses this input because of 2 errors
     GATEWAYCLASS               CONDITION  STATUS  REASON
     gatewayclass/multicluster  Accepted   True    Accepted
         kinds: RateLimitPolicy.kuadrant.io

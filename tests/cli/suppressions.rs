@@ -181,7 +181,7 @@ fn what_is_accepted_is_not_shown_and_sarif_keeps_it() {
 }
 
 #[test]
-fn a_suppression_that_suppresses_nothing_is_told_by_check_alone() {
+fn a_suppression_that_suppresses_nothing_is_told_by_every_command() {
     let scratch = example("code: policy/unused, object: gateway/prod-web, reason: never");
     refused(
         &scratch,
@@ -195,7 +195,7 @@ fn a_suppression_that_suppresses_nothing_is_told_by_check_alone() {
     scratch
         .run(&["render", "hub", "-o", "out"])
         .exits(0)
-        .does_not_say("suppression/");
+        .says("warning[suppression/unused]");
     // Where something is wrong, nobody knows what else would be said.
     scratch.edit("hub/limits.yaml", "name: prod-web", "name: prod-wob");
     let run = scratch.run(&["check", "hub"]);

@@ -83,7 +83,7 @@ fn a_selector_is_judged_by_the_labels_of_the_routes_namespace() {
         kube_json::json!({"name": "shop", "labels": {"team": "shop"}})
     );
     scratch.write("hub/namespace.yaml", &namespace("team: other"));
-    render(&scratch).exits(3).says("give Namespace `shop` the labels");
+    render(&scratch).exits(3).says("or give the Namespace the labels");
     // A cluster that has the label by itself needs none; the other one is named.
     scratch.remove("hub/namespace.yaml");
     scratch.write("hub/spokes/eu-1/ns.yaml", &namespace("team: shop"));
