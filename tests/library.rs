@@ -183,3 +183,11 @@ fn files(root: &Path) -> Vec<PathBuf> {
     files.sort();
     files
 }
+
+fn copy(from: &Path, to: &Path) {
+    for path in files(from) {
+        let target = to.join(&path);
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        fs::copy(from.join(&path), target).unwrap();
+    }
+}

@@ -70,7 +70,7 @@ impl Said {
 }
 
 fn sentences(findings: &Findings) -> Vec<String> {
-    let sentence = |finding: &Finding| format!("{}: {}", finding.code.name(), finding.message.text());
+    let sentence = |finding: &Finding| format!("{}: {}", finding.code.name(), finding.message);
     let mut sentences: Vec<String> = findings.iter().map(sentence).collect();
     sentences.sort();
     sentences

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kube_json::Value;
 use spokewright::diagnostic::Findings;
-use spokewright::pipeline::{Analysis, Loaded};
+use spokewright::pipeline::{Analysis, EmptyResult, Loaded};
 use spokewright::report::diff::{EffectiveChange, EffectiveSettings};
 use spokewright::report::{PolicyReport, PolicyView, explain};
 
@@ -28,8 +28,8 @@ pub(crate) fn judge(input: &Input) -> Result<Counts, String> {
     if has_errors(&loaded) {
         return Ok(counts);
     }
-    let analysis = Analysis::of_policies(&loaded, None, &mut Findings::new());
-    let spokes = analysis.spokes();
+    let analysis = Analysis::new(&loaded, &mut Findings::new());
+    let (_, spokes) = analysis.received(None);
     let view = analysis.evaluate(&spokes, &mut Findings::new());
     let before = settings(&view);
     if !EffectiveSettings::changes(&before, &settings(&view)).is_empty() {
@@ -43,8 +43,8 @@ pub(crate) fn judge(input: &Input) -> Result<Counts, String> {
         }
         let mut rest = load(&input.texts, input.replica_sets);
         rest.remove(&identity);
-        let of_rest = Analysis::of_policies(&rest, None, &mut Findings::new());
-        let spokes_of_rest = of_rest.spokes();
+        let of_rest = Analysis::new(&rest, &mut Findings::new());
+        let (_, spokes_of_rest) = of_rest.received(None);
         let view_of_rest = of_rest.evaluate(&spokes_of_rest, &mut Findings::new());
         let changes = EffectiveSettings::changes(&before, &settings(&view_of_rest));
         let wrong = |rule: &str, what: String| {
@@ -207,8 +207,8 @@ fn settings(view: &PolicyView<'_>) -> EffectiveSettings {
 
 fn has_errors(loaded: &Loaded) -> bool {
     let mut findings = Findings::new();
-    let analysis = Analysis::of_policies(loaded, None, &mut findings);
-    let _ = analysis.evaluate(&analysis.spokes(), &mut findings);
+    let analysis = Analysis::new(loaded, &mut findings);
+    analysis.judge(EmptyResult::Allowed, &mut findings);
     loaded.finish(&mut findings);
     findings.has_errors()
 }

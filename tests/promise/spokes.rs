@@ -143,7 +143,7 @@ impl Hub {
 
     /// The objects of the hub.
     pub(crate) fn objects(&self) -> impl Iterator<Item = &Value> {
-        self.loaded.hub.objects.iter().map(|object| &*object.value)
+        self.loaded.hub.objects.iter().map(|object| &object.value)
     }
 
     /// `policies --cluster`: what is said to hold.
