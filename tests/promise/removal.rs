@@ -54,7 +54,7 @@ pub(crate) fn judge(input: &Input) -> Result<Counts, String> {
         counts.removals += 1;
 
         let without = analysis.without(object);
-        let spokes_without = without.spokes();
+        let (_, spokes_without) = without.received(None);
         let view_without = without.evaluate(&spokes_without, &mut Findings::new());
         let explanation = explain(&view, Some(&view_without), &identity, None, &loaded.sources);
         let policy = explanation.policy.expect("a policy");
