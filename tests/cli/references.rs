@@ -330,3 +330,76 @@ fn a_secret_that_is_copied_for_a_listener_is_there_for_whoever_else_needs_it() {
         check.stdout
     );
 }
+
+/// The text between backticks in the help of a finding, piece by piece.
+fn quoted(run: &Run, code: &str) -> Vec<String> {
+    let said = format!("{}{}", run.stdout, run.stderr);
+    let (_, finding) = said.split_once(code).unwrap_or_else(|| panic!("{code}: {said}"));
+    let (_, help) = finding.split_once("= help: ").expect("a help line");
+    let line = help.lines().next().unwrap_or_default();
+    line.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn each_help_about_a_backend_in_another_namespace_ends_its_finding_when_it_is_followed() {
+    let to = |name: &str| {
+        let backend = format!("{{name: {name}, namespace: far, port: 80}}");
+        route(name, "x").replace("{name: x, port: 80}", &backend)
+    };
+    let far = |name: &str| object("Service", "far", name, "spec: {ports: [{port: 80}]}");
+    let scratch = syncing(ROUTES, &[to("s"), far("s"), far("t")].concat());
+    let not_shipped = "[reference/not-shipped]: Service far/";
+    let run = render(&scratch);
+    run.exits(0)
+        .says(&format!("{not_shipped}s is needed on eu-1, us-1"));
+    let entry = &quoted(&run, not_shipped)[0];
+    scratch.edit("hub/class.yaml", ROUTES, &format!("{ROUTES}, {entry}"));
+    render(&scratch).exits(0).does_not_say(not_shipped);
+    // The resource is listed now: another object of it is one more name.
+    scratch.write("hub/second.yaml", &to("t"));
+    let run = render(&scratch);
+    let words = quoted(&run, not_shipped);
+    let name = &words[0];
+    assert_eq!(words[..3], ["far/t", "names", "services"]);
+    scratch.edit(
+        "hub/class.yaml",
+        "[\"far/s\"]",
+        &format!("[\"far/s\", \"{name}\"]"),
+    );
+    let run = render(&scratch);
+    run.exits(0)
+        .does_not_say(not_shipped)
+        .says("[reference/not-permitted]: HTTPRoute shop/s may not refer to Service far/s");
+    let words = quoted(&run, "[reference/not-permitted]");
+    let (namespace, kind, from) = (&words[0], &words[1], &words[2]);
+    scratch.write(
+        "hub/grant.yaml",
+        &format!(
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: ReferenceGrant\nmetadata: {{name: g, namespace: {namespace}}}\nspec:\n  \
+             from: [{{group: gateway.networking.k8s.io, kind: {kind}, namespace: {from}}}]\n  to: [{{group: \"\", kind: Service}}]\n"
+        ),
+    );
+    render(&scratch)
+        .exits(0)
+        .does_not_say("reference/not-permitted")
+        .does_not_say("object/not-shipped");
+    assert!(
+        gateway_work(&scratch)
+            .contains("kind: ReferenceGrant\n      metadata:\n        name: g\n        namespace: far\n")
+    );
+}
+
+#[test]
+fn a_chosen_object_that_goes_nowhere_is_named() {
+    let entry = core(
+        "configmaps",
+        "\"names\": [\"far/c\"], \"labelSelector\": {\"matchLabels\": {\"ship\": \"later\"}}",
+    );
+    let scratch = syncing(&entry, &object("ConfigMap", "far", "c", "data: {}"));
+    let run = render(&scratch);
+    run.exits(0)
+        .says("[object/not-shipped]: ConfigMap far/c is chosen, but it goes nowhere");
+    assert_eq!(quoted(&run, "[object/not-shipped]"), ["far/c", "names"]);
+    scratch.edit("hub/class.yaml", "\"names\": [\"far/c\"]", "\"names\": []");
+    render(&scratch).exits(0).does_not_say("object/not-shipped");
+}

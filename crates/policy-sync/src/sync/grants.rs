@@ -122,16 +122,19 @@ pub fn add_grants<'a>(
             }
         }
     }
-    for (object, gateways) in needs.into_values() {
-        let target = SyncedTarget::new(
-            gateways.into_iter().collect(),
-            String::new(),
-            Some(object.namespace_or_empty()),
-        );
-        match synced
-            .iter_mut()
-            .find(|synced| std::ptr::eq(synced.object, object))
-        {
+    let mut chosen: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for (position, synced) in synced.iter().enumerate() {
+        if synced.object.is(GROUP, "ReferenceGrant") {
+            chosen.insert(
+                (synced.object.namespace_or_empty(), &synced.object.name),
+                position,
+            );
+        }
+    }
+    for (key, (object, gateways)) in needs {
+        let gateways = gateways.into_iter().collect();
+        let target = SyncedTarget::new(gateways, String::new(), Some(object.namespace_or_empty()));
+        match chosen.get(&key).and_then(|position| synced.get_mut(*position)) {
             Some(known) => known.targets.push(target),
             None => {
                 synced.push(SyncedObject::other(object, &RESOURCE, vec![target]));
