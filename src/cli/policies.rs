@@ -115,7 +115,7 @@ impl Policies {
             let text = |report: &PolicyReport| policies_text(report, show::width());
             self.report.reporting.write(out, &*report, text)
         })?;
-        if report.policies.is_empty() {
+        if report.policies.is_empty() && self.report.cluster.is_none() {
             next::without_policies(&loaded, self.options.speech);
         }
         Ok(status)
@@ -147,13 +147,14 @@ impl Explain {
         let spokes = kept(spokes);
         let view = kept(analysis.policies(received, &spokes, &mut findings));
         let named_only = view.without_objects();
-        let there = loaded.hub.spokes.iter();
-        let there = there.filter(|(name, _)| cluster.is_none_or(|cluster| cluster == name.as_str()));
+        let mut there: Vec<_> = loaded.hub.spokes.iter().collect();
+        // Of several clusters that have an object of one name, the first that is asked about.
+        there.sort_by_key(|(name, _)| cluster.is_some_and(|cluster| cluster != name.as_str()));
         let objects: Vec<&Object> = loaded
             .hub
             .objects
             .iter()
-            .chain(there.flat_map(|(_, objects)| objects))
+            .chain(there.iter().flat_map(|(_, objects)| *objects))
             .chain(&named_only)
             .collect();
         let object = match named(&loaded, &objects, &self.object) {
@@ -166,6 +167,11 @@ impl Explain {
             }
         };
         let identity = object.identity();
+        let lives_on: Vec<&str> = there
+            .iter()
+            .filter(|(_, objects)| objects.get(&identity).is_some())
+            .map(|(name, _)| name.as_str())
+            .collect();
         if let Some(too_much) = view.too_much_to_explain(&identity) {
             findings.push(too_much);
             return answer.finish(&loaded, findings, &self.options, whole(""));
@@ -181,6 +187,7 @@ impl Explain {
             without.as_ref(),
             &identity,
             Some(object).filter(|_| is_object),
+            &lives_on,
             self.report.reporting.locate(&loaded.sources, &relative),
         );
         answer.finish(&loaded, findings, &self.options, |out| {

@@ -81,13 +81,23 @@ impl<'a> Analysis<'a> {
     }
 
     pub(super) fn spokes_of<'x>(&'x self, received: &Received<'x>, cluster: Option<&'x str>) -> Spokes<'x> {
+        let Placed {
+            hub, ours, clusters, ..
+        } = self.placed.as_ref();
+        let Attached {
+            attachments, routes, ..
+        } = &self.attached;
+        // What a listener refuses is reported about what is rendered.
+        let said = &mut Findings::new();
+        let labels = sync::check_admission(routes, attachments, hub, ours, clusters, said);
         let making = sync::Spokes {
-            hub: self.placed.hub,
-            attachments: &self.attached.attachments,
-            ours: &self.placed.ours,
+            hub,
+            attachments,
+            ours,
             gateways: &received.gateways,
             synced: &received.synced.objects,
             variants: &received.variants,
+            labels: &labels,
         };
         Spokes {
             spokes: making.build(cluster),

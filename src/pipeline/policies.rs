@@ -215,18 +215,15 @@ impl<'a> Attached<'a> {
         let Placed {
             hub, ours, grants, ..
         } = placed;
-        let (attachments, locals) = teaching.options(|options| {
+        let (attachments, locals, kinds) = teaching.options(|options| {
             let sources = Sources::hub(&hub.objects).with_spokes(&hub.spokes);
             let attachments = Attachments::new(sources, &HashMap::new(), grants, options, found);
-            let mut locals = BTreeMap::new();
-            for (cluster, objects) in &hub.spokes {
-                let there =
-                    LocalPolicies::read(&attachments, cluster, objects, &on_clusters(options), of_clusters);
-                locals.insert(cluster.as_str(), there);
-            }
-            (attachments, locals)
+            let kinds = SyncedKinds::new(&attachments, ours);
+            let there = (&kinds, &placed.gateways());
+            let options = on_clusters(options);
+            let locals = LocalPolicies::of_clusters((hub, &attachments), there, &options, of_clusters);
+            (attachments, locals, kinds)
         });
-        let kinds = SyncedKinds::new(&attachments, ours);
         let routes = SyncedRoutes::new(&attachments, &kinds, ours, (&hub.objects, grants));
         Self {
             attachments,
@@ -347,8 +344,9 @@ pub(super) fn evaluate<'a>(
         // Mistakes in existing objects were reported where they were read.
         let mut said = Findings::new();
         let sources = spoke.sources(&of_hub.objects).after(&attachments.topology);
+        let grants = spoke.grants(grants);
         let attachments = teaching.options(|options| {
-            Attachments::new(sources, spoke.copied(), grants, &on_clusters(options), &mut said)
+            Attachments::new(sources, spoke.copied(), &grants, &on_clusters(options), &mut said)
         });
         let effective = EffectivePolicies::new(&attachments, &budget);
         steps.advance(1);

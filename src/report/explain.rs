@@ -28,25 +28,38 @@ use crate::topology::Node;
 use apimachinery::Identity;
 
 /// Explains an object of the input, or something that a route or a policy names. `without` is the same input without
-/// the policy, where it is one.
+/// the policy, where it is one; `lives_on` are the clusters that have an object of this name of their own.
 #[must_use]
 pub fn explain(
     view: &PolicyView<'_>,
     without: Option<&PolicyView<'_>>,
     identity: &Identity,
     object: Option<&Object>,
+    lives_on: &[&str],
     locate: &dyn Locate,
 ) -> ObjectExplanation {
     let explainer = Explainer::new(view, locate);
     let locator = identity.locator();
     let policy = view.is_policy(identity);
+    let clusters = explainer.clusters(&locator, policy, identity);
+    let elsewhere = if clusters.is_empty() {
+        explainer.elsewhere(identity, lives_on)
+    } else {
+        Vec::new()
+    };
+    let mut part = policy.then(|| explainer.policy(&locator, without));
+    if let Some(part) = part.as_mut().filter(|_| !elsewhere.is_empty()) {
+        // What becomes of it was not looked at there.
+        part.conditions.truncate(1);
+    }
     ObjectExplanation {
         api_version: API_VERSION,
         kind: "Explanation",
         title: identity.to_string(),
         place: object.and_then(|object| explainer.place(object, "")),
         cluster: view.cluster.map(str::to_owned),
-        clusters: explainer.clusters(&locator, policy, identity),
+        clusters,
+        elsewhere,
         shipped_to: explainer.shipped_to(identity),
         assumed: explainer.is_assumed(identity),
         not_attached: explainer.not_attached(identity),
@@ -55,7 +68,7 @@ pub fn explain(
         } else {
             explainer.attached(identity)
         },
-        policy: policy.then(|| explainer.policy(&locator, without)),
+        policy: part,
         effective: if policy {
             explainer.effective_of_policy(&locator)
         } else {
@@ -111,6 +124,19 @@ impl<'e, 'a> Explainer<'e, 'a> {
         });
         let classes: Vec<&[String]> = classes.map(|seen| seen.clusters).collect();
         self.joined(&classes).to_vec()
+    }
+
+    /// The clusters where an object is that is not on the one that is looked at.
+    fn elsewhere(&self, identity: &Identity, lives_on: &[&str]) -> Vec<String> {
+        let Some(cluster) = self.view.cluster else {
+            return Vec::new();
+        };
+        let mut clusters = self.view.placed_on(identity);
+        clusters.extend(lives_on);
+        if clusters.contains(cluster) {
+            return Vec::new();
+        }
+        clusters.into_iter().map(str::to_owned).collect()
     }
 
     /// The clusters of a route or a ListenerSet that is shipped.
@@ -440,7 +466,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
         }
         let entry = match (self.hub_policies(locator).next(), lives_there) {
             (Some((id, _)), _) => Some(PolicyEntry::of_hub(view, id)),
-            (None, Some((seen, id))) => Some(PolicyEntry::of_cluster(view, seen.attachments, id)),
+            (None, Some((seen, id))) => Some(PolicyEntry::of_clusters(view, seen, id)),
             (None, None) => None,
         };
         let set = |set: BTreeSet<String>| set.into_iter().collect();
@@ -524,11 +550,18 @@ fn if_deleted(view: &PolicyView<'_>, without: &PolicyView<'_>) -> Vec<ChangePart
     grouped.into_values().collect()
 }
 
-/// Whether clusters are all those of the Gateway of a path.
+/// Whether clusters are all those of the Gateway of a path. Nothing says where else a Gateway may be that lives on
+/// clusters.
 fn change_is_everywhere(view: &PolicyView<'_>, path: &[String], clusters: &[String]) -> bool {
-    let topology = &view.hub.topology;
-    let mut gateways = topology.gateways.iter();
-    let gateway = gateways.find(|(id, _)| path.get(1) == Some(&topology.locator(Node::Gateway(*id))));
-    let all = gateway.map(|(_, gateway)| view.clusters_of(&gateway.object.key()).len());
-    view.cluster.is_some() || all.is_none_or(|all| clusters.len() >= all)
+    let is_it = |seen: Seen<'_>| {
+        let topology = &seen.attachments.topology;
+        let mut gateways = topology.gateways.iter();
+        let found = gateways.find(|(id, _)| path.get(1) == Some(&topology.locator(Node::Gateway(*id))));
+        found.map(|(_, gateway)| (gateway.local, gateway.known_as().key()))
+    };
+    view.cluster.is_some()
+        || match view.seen().find_map(is_it) {
+            Some((is_local, gateway)) => !is_local && clusters.len() >= view.clusters_of(&gateway).len(),
+            None => true,
+        }
 }

@@ -32,6 +32,10 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
     text.push(format_args!("{}{at}", explanation.title));
     if let Some(cluster) = &explanation.cluster {
         text.push(format_args!("  as seen on cluster {cluster}"));
+        if !explanation.elsewhere.is_empty() {
+            let names = fitting_names(&explanation.elsewhere, width.saturating_sub(22));
+            text.push(format_args!("  it is not there, but on {names}"));
+        }
     } else if !explanation.clusters.is_empty() {
         text.push(format_args!(
             "  clusters: {}",
@@ -59,7 +63,7 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
     if let Some(policy) = &explanation.policy {
         policy_part(&mut text, policy, width);
     }
-    if explanation.effective.is_empty() {
+    if explanation.effective.is_empty() && explanation.elsewhere.is_empty() {
         for policy in &explanation.attached {
             let at = policy.place.as_ref();
             let at = at.map_or_else(String::new, |place| format!("  {}", line_of(place)));
@@ -305,8 +309,9 @@ pub fn policies_text(report: &PolicyReport, width: usize) -> String {
             outcome.kind, outcome.status, outcome.reason, outcome.message
         ));
         if !policy.clusters.is_empty() {
+            let word = if policy.local { "lives on" } else { "clusters" };
             text.push(format_args!(
-                "  clusters: {}",
+                "  {word}: {}",
                 fitting_names(policy.clusters.iter(), width.saturating_sub(12))
             ));
         }
@@ -315,8 +320,12 @@ pub fn policies_text(report: &PolicyReport, width: usize) -> String {
         exceptions(&mut text, there, width);
     }
     if report.policies.is_empty() {
-        text.push("no policy in the input");
+        match &report.cluster {
+            Some(cluster) => text.push(format_args!("no policy on cluster {cluster}")),
+            None => text.push("no policy in the input"),
+        }
     }
+    elsewhere(&mut text, report, width);
     for entry in &report.effective {
         effective_entry(&mut text, entry, width);
     }
@@ -328,6 +337,26 @@ pub fn policies_text(report: &PolicyReport, width: usize) -> String {
         ));
     }
     text.into_text()
+}
+
+/// The policies that are not on the cluster that is looked at.
+fn elsewhere(text: &mut Lines, report: &PolicyReport, width: usize) {
+    let Some(cluster) = report.cluster.as_ref().filter(|_| !report.elsewhere.is_empty()) else {
+        return;
+    };
+    text.push(format_args!("not on {cluster}:"));
+    for entry in report.elsewhere.iter().take(MOST_PATHS) {
+        let room = width.saturating_sub(entry.policy.chars().count().saturating_add(8));
+        let on = if entry.clusters.is_empty() {
+            "on no cluster".to_owned()
+        } else {
+            format!("on {}", fitting_names(&entry.clusters, room))
+        };
+        text.push(format_args!("  {} {on}", entry.policy));
+    }
+    if let Some(more) = and_more(report.elsewhere.len().saturating_sub(MOST_PATHS), "policy") {
+        text.push(format_args!("  {more}; `-o json` lists all"));
+    }
 }
 
 fn effective_entry(text: &mut Lines, entry: &EffectiveEntry, width: usize) {

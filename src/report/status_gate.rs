@@ -27,10 +27,9 @@ impl<'r> Required<'r> {
     /// no status here.
     #[must_use]
     pub fn new(statuses: &'r [ObjectStatus], objects: &[&'r Object]) -> Self {
-        let by_locator: HashMap<&str, &ObjectStatus> = statuses
-            .iter()
-            .map(|status| (status.object.as_str(), status))
-            .collect();
+        let of_hub = statuses.iter().filter(|status| status.lives_on.is_empty());
+        let by_locator: HashMap<&str, &ObjectStatus> =
+            of_hub.map(|status| (status.object.as_str(), status)).collect();
         let foreign = |object: &Object| {
             let group = crate::api::gateway::GROUP;
             object.is(group, "Gateway") || object.is(group, "GatewayClass")

@@ -117,6 +117,14 @@ fn object(text: &mut Lines, columns: &Columns, status: &ObjectStatus, width: usi
         let clusters = first_names(&status.shipped_to, MAX_CLUSTERS);
         below(text, "shipped to: ", &clusters, width);
     }
+    if !status.lives_on.is_empty() {
+        below(
+            text,
+            "lives on: ",
+            &first_names(&status.lives_on, MAX_CLUSTERS),
+            width,
+        );
+    }
     for (name, value) in &status.annotations {
         below(text, "annotation: ", &format!("{name}: {value}"), width);
     }
@@ -211,7 +219,7 @@ fn on_clusters(text: &mut Lines, condition: &Condition, clusters: &str, width: u
         reason,
         message,
     } = condition;
-    let words = format!("{kind} {status} ({reason}): {message}");
+    let words = format!("{} {status} ({reason}): {message}", short_condition(kind));
     below(text, &format!("on {clusters}: "), &words, width);
 }
 

@@ -9,6 +9,7 @@ mod beneath;
 mod bombs_cel;
 mod broken_rules;
 mod catalog;
+mod clusters;
 mod codes;
 mod completion;
 mod costs;

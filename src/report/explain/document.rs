@@ -31,6 +31,9 @@ pub struct ObjectExplanation {
     pub cluster: Option<String>,
     /// Clusters that it is on, sorted.
     pub clusters: Vec<String>,
+    /// If it is not on the cluster that was asked about: the clusters where it is, sorted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<String>,
     /// For a route whose kind is synced: the clusters that it is shipped to, sorted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shipped_to: Option<Vec<String>>,

@@ -80,7 +80,7 @@ impl<'p> Rows<'_, 'p> {
             } = if entry.place.is_none() {
                 PolicyEntry::of_hub(self.view, entry.policy)
             } else {
-                PolicyEntry::of_cluster(self.view, seen.attachments, entry.policy)
+                PolicyEntry::of_clusters(self.view, seen, entry.policy)
             };
             let (first, text) = own_text(policy.object, self.sources).unwrap_or_default();
             let locator = policy.locator();

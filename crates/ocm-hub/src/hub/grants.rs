@@ -1,7 +1,7 @@
-//! ReferenceGrants: which references may cross namespaces.
+//! ReferenceGrants: which references may cross namespaces, on the hub or on a cluster.
 //!
-//! Owns: asking all grants at once. Flows in: the hub. Flows out: yes or no for a reference. Must not know: what the
-//! reference is for.
+//! A cluster has the grants that are shipped to it and those that live there. Routes that another tool delivers are
+//! assumed to arrive with the grants of the hub.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,13 @@ use crate::diagnostic::{Findings, Place};
 use crate::object::Object;
 use apimachinery::Identity;
 
-/// All ReferenceGrants of the hub, by the namespace that they open.
+/// All ReferenceGrants of one place.
 #[derive(Debug, Default)]
 pub struct Grants<'a> {
+    /// By the namespace that they open.
     by_namespace: BTreeMap<&'a str, Vec<ReferenceGrant<'a>>>,
+    /// Of a cluster, those of the hub.
+    hub: Option<&'a Grants<'a>>,
 }
 
 impl<'a> Grants<'a> {
@@ -25,13 +28,29 @@ impl<'a> Grants<'a> {
 
     /// Reads the ReferenceGrants among some objects.
     pub fn among(objects: &'a Objects, findings: &mut Findings) -> Self {
+        Self::read(objects.of_kind(GROUP, "ReferenceGrant").iter(), findings)
+    }
+
+    fn read(objects: impl Iterator<Item = &'a Object>, findings: &mut Findings) -> Self {
         let mut by_namespace: BTreeMap<&'a str, Vec<ReferenceGrant<'a>>> = BTreeMap::new();
-        for object in objects.of_kind(GROUP, "ReferenceGrant") {
+        for object in objects {
             if let Some(grant) = ReferenceGrant::read(object, findings) {
                 by_namespace.entry(grant.namespace).or_default().push(grant);
             }
         }
-        Self { by_namespace }
+        Self {
+            by_namespace,
+            hub: None,
+        }
+    }
+
+    /// Those among the objects of a cluster; `self` are the hub's.
+    pub fn on_cluster(&'a self, objects: impl Iterator<Item = &'a Object>) -> Self {
+        Self {
+            hub: Some(self),
+            // What is wrong with one was reported where it was read.
+            ..Self::read(objects, &mut Findings::new())
+        }
     }
 
     /// Whether there is none.
@@ -60,6 +79,20 @@ impl<'a> Grants<'a> {
                 .by_namespace
                 .get(namespace)
                 .is_some_and(|grants| grants.iter().any(|grant| grant.permits(from, to)))
+    }
+
+    /// The same for an object of a cluster that is `assumed` to be delivered there by another tool: with the grants of
+    /// the hub.
+    #[must_use]
+    pub fn permit_there(
+        &self,
+        assumed: bool,
+        from: (&str, &str, &str),
+        namespace: &str,
+        to: (&str, &str, &str),
+    ) -> bool {
+        let hub = self.hub.filter(|_| assumed);
+        self.permit(from, namespace, to) || hub.is_some_and(|hub| hub.permit(from, namespace, to))
     }
 
     /// Where a grant would permit a reference but for a typo in the namespace that it comes from.

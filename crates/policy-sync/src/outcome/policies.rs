@@ -40,9 +40,26 @@ pub struct PolicyReport {
     pub without_paths: Vec<WithoutPaths>,
     /// One entry per policy.
     pub policies: Vec<PolicyEntry>,
+    /// Policies of the hub that are not on the cluster that is looked at.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<ElsewhereEntry>,
+    /// The cluster that is looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
     /// What there is, whether a policy holds there or not, and what policies come to.
     #[serde(flatten)]
     pub(super) inventory: Option<Inventory>,
+}
+
+/// A policy that is not on the cluster that is looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ElsewhereEntry {
+    /// Locator.
+    pub policy: String,
+    /// The clusters where it is, sorted; none if it is on no cluster.
+    pub clusters: Vec<String>,
 }
 
 /// A Gateway whose policies have nothing to apply to, because no route is attached to it in the input.
@@ -195,6 +212,9 @@ pub struct PolicyEntry {
     /// File and line.
     #[serde(flatten)]
     pub place: Option<SourceLine>,
+    /// Whether it lives on clusters and does not come from the hub.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub local: bool,
     /// Locators of its targets.
     pub targets: Vec<String>,
     /// Targets that do not exist, for people, and why.
@@ -225,7 +245,7 @@ pub struct PolicyEntry {
     /// For each of them, and for the policies that keep a refused one out: the rule that decided.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<DecisionEntry>,
-    /// Clusters of the Gateways that it affects, sorted.
+    /// Clusters of the Gateways that it affects, or where it lives, sorted.
     pub clusters: Arc<BTreeSet<Arc<str>>>,
     /// Clusters where a spoke-local policy changes this.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -245,7 +265,7 @@ pub struct DecisionEntry {
     pub because: &'static str,
 }
 
-/// The status of a policy on one cluster, as it is held.
+/// The status of a policy, or of a target, on one cluster, as it is held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OnCluster {
@@ -255,7 +275,7 @@ pub struct OnCluster {
     condition: Option<Arc<Condition>>,
 }
 
-/// The status of a policy on one cluster.
+/// The status of a policy, or of a target, on one cluster.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "OnCluster"))]
@@ -274,6 +294,9 @@ struct OnClusterEntry<'o> {
     /// Condition Attached, of kinds that have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     attached: Option<&'o Condition>,
+    /// Of a target: a condition `<Kind>Affected`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    affected: Option<&'o Condition>,
 }
 
 impl PolicyEntry {
@@ -321,11 +344,17 @@ impl PolicyEntry {
         entry
     }
 
-    /// The entry of a policy that lives on a cluster.
+    /// The entry of a policy that lives on clusters that are alike.
     #[must_use]
-    pub fn of_cluster(view: &PolicyView<'_>, there: &Attachments<'_>, id: PolicyId) -> Self {
-        let everywhere = view.fates.of(&there.locator(id));
-        Self::new(there, (id, accepted(there, id, None)), everywhere)
+    pub fn of_clusters(view: &PolicyView<'_>, there: Seen<'_>, id: PolicyId) -> Self {
+        let Seen {
+            clusters,
+            attachments,
+            ..
+        } = there;
+        let fates = view.fates.of(&attachments.locator(id));
+        let fates = fates.map(|fates| fates.on(clusters));
+        Self::new(attachments, (id, accepted(attachments, id, None)), fates.as_ref())
     }
 
     /// The entry of a policy by what became of it.
@@ -377,6 +406,7 @@ impl PolicyEntry {
         Self {
             policy: policy.locator().to_string(),
             place: None,
+            local: policy.local,
             targets: nodes
                 .iter()
                 .map(|node| attachments.topology.locator(*node))
@@ -449,6 +479,15 @@ impl DecisionEntry {
 }
 
 impl OnCluster {
+    /// A condition on one cluster.
+    #[must_use]
+    pub(super) fn new(cluster: &str, condition: Arc<Condition>) -> Self {
+        Self {
+            cluster: Arc::from(cluster),
+            condition: Some(condition),
+        }
+    }
+
     /// The condition there.
     #[must_use]
     pub fn condition(&self) -> Option<&Condition> {
@@ -465,6 +504,9 @@ impl Serialize for OnCluster {
             programmed: named("Programmed"),
             overridden: named("Overridden"),
             attached: named("Attached"),
+            affected: self
+                .condition()
+                .filter(|condition| condition.kind.ends_with("Affected")),
         }
         .serialize(serializer)
     }
@@ -507,6 +549,8 @@ impl PolicyReport {
             effective: effective(view),
             without_paths: without_paths(view),
             policies: policies(view).into_iter().map(|(_, entry)| entry).collect(),
+            elsewhere: elsewhere(view),
+            cluster: view.cluster.map(str::to_owned),
             inventory: None,
         }
     }
@@ -624,28 +668,49 @@ impl EffectiveEntry {
     }
 }
 
-/// The policies of the hub, or those that go to the cluster that is looked at; and what lives there.
-fn policies<'v>(view: &'v PolicyView<'_>) -> Vec<(&'v Object, PolicyEntry)> {
+/// The policies of the hub, or those that go to the cluster that is looked at; then those that live on clusters, each
+/// once where clusters have the same.
+pub(super) fn policies<'v>(view: &'v PolicyView<'_>) -> Vec<(&'v Object, PolicyEntry)> {
     let hub = view.hub.policies.ids();
-    let goes_there = |id: &PolicyId| {
-        let fates = view.fates.of(&view.hub.locator(*id));
-        view.cluster.is_none() || fates.is_some_and(|fates| !fates.clusters().is_empty())
-    };
     let mut entries: Vec<(&Object, PolicyEntry)> = hub
-        .filter(goes_there)
+        .filter(|id| goes_there(view, *id))
         .map(|id| (view.hub.policy(id).object, PolicyEntry::of_hub(view, id)))
         .collect();
-    for spoke in view.spokes.iter().filter(|_| view.cluster.is_some()) {
-        let policies = spoke.attachments.policies.iter();
-        let local = policies.filter(|(_, policy)| policy.local);
-        entries.extend(local.map(|(id, policy)| {
-            (
-                policy.object,
-                PolicyEntry::of_cluster(view, &spoke.attachments, id),
-            )
-        }));
+    let mut local: BTreeMap<(String, String), (&Object, PolicyEntry)> = BTreeMap::new();
+    for seen in view.seen() {
+        let policies = seen.attachments.policies.iter();
+        for (id, policy) in policies.filter(|(_, policy)| policy.local) {
+            let mut entry = PolicyEntry::of_clusters(view, seen, id);
+            let clusters = std::mem::take(&mut entry.clusters);
+            let key = (
+                entry.policy.clone(),
+                serde_json::to_string(&entry).unwrap_or_default(),
+            );
+            let (_, known) = local.entry(key).or_insert((policy.object, entry));
+            Arc::make_mut(&mut known.clusters).extend(clusters.iter().cloned());
+        }
     }
+    entries.extend(local.into_values());
     entries
+}
+
+/// Whether a policy of the hub goes to the cluster that is looked at.
+fn goes_there(view: &PolicyView<'_>, id: PolicyId) -> bool {
+    let fates = view.fates.of(&view.hub.locator(id));
+    view.cluster.is_none() || fates.is_some_and(|fates| !fates.clusters().is_empty())
+}
+
+/// The policies of the hub that do not go to the cluster that is looked at.
+fn elsewhere(view: &PolicyView<'_>) -> Vec<ElsewhereEntry> {
+    let hub = view.hub.policies.ids().filter(|id| !goes_there(view, *id));
+    hub.map(|id| {
+        let clusters = view.placed_on(&view.hub.policy(id).object.identity());
+        ElsewhereEntry {
+            policy: view.hub.locator(id).to_string(),
+            clusters: clusters.into_iter().map(str::to_owned).collect(),
+        }
+    })
+    .collect()
 }
 
 /// Gateways with policies of a kind and no path of it.

@@ -13,7 +13,7 @@ use crate::diagnostic::{Code, DocumentId, Finding, Place, SourceId};
 use crate::object::{Object, Origin};
 use crate::placing::Clusters;
 use crate::policy::{Attachments, AuthoredId, EffectivePolicies, Fates, PolicyId};
-use crate::sync::{SyncedKinds, SyncedRoutes};
+use crate::sync::{SyncedKinds, SyncedRoutes, is_synced};
 use crate::topology::{Node, Path, Start, Topology};
 use apimachinery::{ApiVersion, Identity};
 
@@ -151,16 +151,40 @@ impl PolicyView<'_> {
     }
 
     /// On how many clusters a path may be: those of its Gateway, or all that were looked at, where it begins at a
-    /// Service of a mesh, as no Gateway says where that goes.
+    /// Service of a mesh, as no Gateway says where that goes. Nothing says where else a Gateway may be that lives on
+    /// clusters.
     #[must_use]
     pub fn clusters_of_path(&self, topology: &Topology<'_>, path: &Path) -> usize {
         match path.start {
             Start::Gateway(gateway) => {
-                let gateway = topology.gateways.get(gateway).known_as();
-                self.clusters_of(&gateway.key()).len()
+                let gateway = topology.gateways.get(gateway);
+                if gateway.local {
+                    return usize::MAX;
+                }
+                self.clusters_of(&gateway.known_as().key()).len()
             }
             Start::Service(_) => self.spokes.iter().map(|spoke| spoke.clusters.len()).sum(),
         }
+    }
+
+    /// The clusters that an object of the hub goes to: those of the Gateways that lead to it, or that bring a policy to
+    /// its targets.
+    #[must_use]
+    pub fn placed_on(&self, identity: &Identity) -> BTreeSet<&str> {
+        let topology = &self.hub.topology;
+        let nodes = match self.hub.find(identity) {
+            Some(policy) => {
+                let policy = self.hub.policy(policy);
+                let is_shipped =
+                    |node: &Node| is_synced(topology, (self.kinds, self.routes), policy.kind, *node);
+                policy.nodes().into_iter().filter(is_shipped).collect()
+            }
+            None => topology.find(identity),
+        };
+        let gateways = nodes.into_iter().flat_map(|node| topology.gateways_of(node));
+        let clusters =
+            gateways.flat_map(|gateway| self.clusters_of(&topology.gateways.get(gateway).object.key()));
+        clusters.map(String::as_str).collect()
     }
 
     /// The clusters of a Gateway by its `namespace/name` on the hub.

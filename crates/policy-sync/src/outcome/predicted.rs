@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use kube_json::{Value, json};
 
-use super::policies::PolicyEntry;
+use super::policies::{OnCluster, policies};
 use super::policy_view::{PolicyView, Seen};
 use super::route_conditions::route_conditions;
 use super::status::{ObjectStatus, StatusGroup};
@@ -44,12 +44,24 @@ pub struct Prediction<'p, 'a> {
 /// Which policies affect a target, by what it is called: its group, its locator, the kind of the policies.
 type Affecting<'v> = BTreeMap<(StatusGroup, String), AffectingThere<'v>>;
 
-/// The policies by their kind (group and kind), and locator.
+/// What affects a target.
 #[derive(Default)]
 struct AffectingThere<'v> {
-    policies: BTreeMap<(String, String), BTreeMap<String, &'v Object>>,
+    /// By kind of policy (group and kind).
+    kinds: BTreeMap<(String, String), AffectingKind<'v>>,
     /// Whether the object has no conditions that could report it.
     without_conditions: bool,
+    /// The Gateways that lead to it, by `namespace/name`; `None`: one that lives on clusters.
+    gateways: BTreeSet<Option<String>>,
+}
+
+/// The policies of one kind that affect a target.
+#[derive(Default)]
+struct AffectingKind<'v> {
+    /// By locator.
+    policies: BTreeMap<String, &'v Object>,
+    /// The clusters that are alike, with the policies there by `namespace/name`.
+    there: Vec<(&'v [String], BTreeSet<String>)>,
 }
 
 /// So many policies all targets together may name: a thousand routes below a Gateway with a thousand policies are a
@@ -84,7 +96,7 @@ impl Prediction<'_, '_> {
             targets.insert((status.group, status.object.clone()), status);
         }
         let affecting = self.affecting().ok_or_else(|| Box::new(too_many_affect()))?;
-        affect(affecting, &mut targets);
+        affect(affecting, self.view, &mut targets);
         Ok(targets.into_values().chain(self.policies()).collect())
     }
 
@@ -167,14 +179,24 @@ impl Prediction<'_, '_> {
                     .entry((group(seen, node), topology.locator(node)))
                     .or_default();
                 there.without_conditions = has_no_conditions(&topology.identity(node));
+                let gateways = topology.gateways_of(node).into_iter();
+                there.gateways.extend(gateways.map(|gateway| {
+                    let gateway = topology.gateways.get(gateway);
+                    (!gateway.local).then(|| gateway.known_as().key())
+                }));
                 let profile = &attachments.kinds.get(kind).profile;
                 let key = (profile.group.clone(), profile.kind.clone());
-                let policies = there.policies.entry(key).or_default();
+                let known = there.kinds.entry(key).or_default();
+                let mut names = BTreeSet::new();
                 for author in authors {
                     let authored = attachments.authored(author);
-                    let known = policies.insert(authored.locator.to_string(), authored.object);
+                    names.insert(authored.object.key());
+                    let known = known
+                        .policies
+                        .insert(authored.locator.to_string(), authored.object);
                     left = left.checked_sub(usize::from(known.is_none()))?;
                 }
+                known.there.push((seen.clusters, names));
             }
         }
         Some(all)
@@ -187,11 +209,12 @@ impl Prediction<'_, '_> {
     }
 
     fn policies(&self) -> Vec<ObjectStatus> {
-        let policies = self.view.hub.policies.ids();
-        let mut statuses: Vec<ObjectStatus> = policies
-            .map(|id| {
-                let entry = PolicyEntry::of_hub(self.view, id);
+        let mut statuses: Vec<ObjectStatus> = policies(self.view)
+            .into_iter()
+            .map(|(_, entry)| {
+                let lives_on = entry.clusters.iter().filter(|_| entry.local);
                 ObjectStatus {
+                    lives_on: lives_on.map(ToString::to_string).collect(),
                     conditions: entry.conditions,
                     ancestors: entry.ancestors,
                     on_clusters: entry.on_clusters,
@@ -204,15 +227,74 @@ impl Prediction<'_, '_> {
     }
 }
 
+impl AffectingThere<'_> {
+    /// On how many clusters the target is; `None`: nothing says so.
+    fn clusters(&self, view: &PolicyView<'_>) -> Option<usize> {
+        let gateways: Option<Vec<&[String]>> = self
+            .gateways
+            .iter()
+            .map(|gateway| Some(view.clusters_of(gateway.as_deref()?)))
+            .collect();
+        match gateways?.as_slice() {
+            // It may be wherever anything is.
+            [] => {
+                let all = view.spokes.iter().flat_map(|spoke| spoke.clusters);
+                Some(all.collect::<BTreeSet<_>>().len())
+            }
+            [first, others @ ..] if others.iter().all(|other| std::ptr::eq(*other, *first)) => {
+                Some(first.len())
+            }
+            several => Some(several.iter().copied().flatten().collect::<BTreeSet<_>>().len()),
+        }
+    }
+}
+
+impl AffectingKind<'_> {
+    /// The condition on each cluster, unless all `clusters` of the target have the same.
+    fn on_clusters(
+        &self,
+        clusters: Option<usize>,
+        affected: impl Fn(&BTreeSet<String>) -> Condition,
+    ) -> Vec<OnCluster> {
+        let mut there = self
+            .there
+            .iter()
+            .filter(|(clusters, _)| !clusters.is_empty())
+            .peekable();
+        let Some((_, first)) = there.peek() else {
+            return Vec::new();
+        };
+        let count = there.clone().map(|(clusters, _)| clusters.len()).sum();
+        if clusters == Some(count) && there.clone().all(|(_, names)| names == first) {
+            return Vec::new();
+        }
+        let mut on_clusters: Vec<OnCluster> = there
+            .flat_map(|(clusters, names)| {
+                let condition = Arc::new(affected(names));
+                clusters
+                    .iter()
+                    .map(move |cluster| OnCluster::new(cluster, Arc::clone(&condition)))
+            })
+            .collect();
+        on_clusters.sort_by(|one, other| one.cluster.cmp(&other.cluster));
+        on_clusters
+    }
+}
+
 /// Adds to every target the conditions `<Kind>Affected` and the stanza `effectivePolicy`; to an object that has no
 /// conditions, the annotation that stands for them (docs/systems/gep-713.md#affected-conditions).
-fn affect(all: Affecting<'_>, targets: &mut BTreeMap<(StatusGroup, String), ObjectStatus>) {
+fn affect(
+    all: Affecting<'_>,
+    view: &PolicyView<'_>,
+    targets: &mut BTreeMap<(StatusGroup, String), ObjectStatus>,
+) {
     for ((group, locator), affecting) in all {
         let status = targets
             .entry((group, locator.clone()))
             .or_insert_with(|| ObjectStatus::new(locator, group));
-        for ((policy_group, kind), policies) in affecting.policies {
-            let objects = policies.values();
+        let clusters = affecting.clusters(view);
+        for ((policy_group, kind), affecting_kind) in &affecting.kinds {
+            let objects = affecting_kind.policies.values();
             status
                 .effective_policy
                 .extend(objects.clone().map(|object| reference(object)));
@@ -221,12 +303,17 @@ fn affect(all: Affecting<'_>, targets: &mut BTreeMap<(StatusGroup, String), Obje
                 status.annotations.insert(affected, "true".to_owned());
                 continue;
             }
-            let names: BTreeSet<String> = objects.map(|object| object.key()).collect();
-            let names: Vec<String> = names.into_iter().collect();
-            let message = format!("Object affected by {kind} [{}]", names.join(" "));
+            let affected_by = |names: &BTreeSet<String>| {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let message = format!("Object affected by {kind} [{}]", names.join(" "));
+                condition(&affected, "True", "Accepted", message)
+            };
             status
                 .conditions
-                .push(condition(&affected, "True", "Accepted", message));
+                .push(affected_by(&objects.map(|object| object.key()).collect()));
+            status
+                .on_clusters
+                .extend(affecting_kind.on_clusters(clusters, affected_by));
         }
     }
 }

@@ -26,7 +26,7 @@ pub struct ObjectStatus {
     /// `status.ancestors`, of policy kinds that have it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ancestors: Vec<AncestorStatus>,
-    /// Clusters where a spoke-local policy changes the status.
+    /// Clusters where the status differs: because of what lives there, or because not all of them have the same.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_clusters: Vec<OnCluster>,
     /// `status.effectivePolicy` (docs/systems/gep-713.md#what-the-earlier-text-had): the policies that affect
@@ -36,6 +36,9 @@ pub struct ObjectStatus {
     /// For a route whose kind is synced: the clusters that it is shipped to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shipped_to: Vec<String>,
+    /// For a policy that lives on clusters: those clusters.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lives_on: Vec<String>,
     /// For a GatewayClass: the policy kinds that are in use, as `Kind.group`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub extension_kinds: Vec<String>,

@@ -23,16 +23,13 @@ use super::precedence::Rule;
 use super::profile::{Profile, SameTarget, StatusShape};
 use super::reading::read_policy;
 use super::scopes::{Parents, Scopes, route_of};
-use super::selecting::Selecting;
-use super::targets::Resolver;
+use super::targets::resolve_targets;
 use super::waypoints::{Waypoint, waypoint_of};
-use super::workloads::Workloads;
 use crate::diagnostic::{Findings, broken};
 use crate::hub::{Grants, Table};
 use crate::object::Object;
 use crate::topology::{
-    BackendId, ClassId, Controllers, Level, ListenerId, NamespaceId, NearObjects, Node, Path, Sources, Start,
-    Topology,
+    BackendId, ClassId, Controllers, Level, ListenerId, NamespaceId, Node, Path, Sources, Start, Topology,
 };
 use apimachinery::Identity;
 
@@ -121,38 +118,20 @@ impl<'a> Attachments<'a> {
             scope.spawn(|_| policies = read());
             topology = Topology::new(sources_by_age, grants, (options.routes, controllers), findings);
         });
-        attachments.policies = Table::of(policies);
         attachments.merging_classes = merging_classes(&topology, sources);
-        attachments.topology = topology;
         findings.extend(of_policies);
-        attachments.resolve_targets(sources, grants, options, findings);
+        let kinds = &attachments.kinds;
+        let unresolved = policies.iter_mut();
+        let unresolved = unresolved.map(|policy| {
+            let profile = kinds.get(policy.kind).profile.as_ref();
+            (policy, profile)
+        });
+        resolve_targets(unresolved, (&mut topology, sources), grants, options, findings);
+        attachments.policies = Table::of(policies);
+        attachments.topology = topology;
         attachments.find_waypoints();
         attachments.place(sources, grants);
         attachments
-    }
-
-    fn resolve_targets(
-        &mut self,
-        sources: Sources<'a>,
-        grants: &Grants<'a>,
-        options: &Options<'_>,
-        findings: &mut Findings,
-    ) {
-        let mut resolver = Resolver {
-            topology: &mut self.topology,
-            sources,
-            grants,
-            selecting: Selecting::default(),
-            workloads: Workloads::new(options.root_namespace),
-            near: NearObjects::new(sources),
-            synced: options.kinds,
-            findings,
-        };
-        for policy in self.policies.rows_mut() {
-            if policy.invalid.is_none() {
-                resolver.resolve(policy, &self.kinds.get(policy.kind).profile);
-            }
-        }
     }
 
     /// Finds the waypoints of Services: a policy that targets a waypoint applies to the Services that it serves.

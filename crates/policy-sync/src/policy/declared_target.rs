@@ -8,6 +8,7 @@ use crate::api::policy::{TargetRef, TargetSelector};
 use crate::api::route::AdmittedNamespaces;
 use crate::topology::{Node, Reference};
 use apimachinery::Selector;
+use kube_json::{Value, json};
 
 /// A target as declared, and the result of resolving it.
 #[derive(Debug, Clone)]
@@ -94,16 +95,27 @@ impl Declared {
         }
     }
 
+    /// A reference by name to what a selector selected, as an entry of `targetRefs`.
+    #[must_use]
+    pub(crate) fn selected(&self) -> Option<Value> {
+        self.pointer.starts_with("/spec/targetSelectors/").then(|| {
+            let mut reference = json!({"group": self.group, "kind": self.kind, "name": self.name});
+            if let (Some(section), Some(fields)) = (&self.section, reference.as_object_mut()) {
+                fields.insert("sectionName", Value::from(section.as_str()));
+            }
+            reference
+        })
+    }
+
     /// The lookup in the hierarchy; `namespace` is the resolved one.
     #[must_use]
-    pub(crate) fn locator<'r>(&'r self, namespace: &'r str, seen_on_spoke: bool) -> Reference<'r> {
+    pub(crate) fn locator<'r>(&'r self, namespace: &'r str) -> Reference<'r> {
         Reference {
             group: &self.group,
             kind: &self.kind,
             namespace,
             name: &self.name,
             section: self.section.as_deref(),
-            seen_on_spoke,
         }
     }
 

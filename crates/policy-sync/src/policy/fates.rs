@@ -157,6 +157,23 @@ impl<'a> Everywhere<'a> {
         most.map(|((_, outcome, _), (_, tally))| (outcome, tally))
     }
 
+    /// The same on clusters that are alike.
+    #[must_use]
+    pub fn on(&self, clusters: &[String]) -> Self {
+        let mut fates = self.fates.iter();
+        let there = clusters
+            .first()
+            .and_then(|first| fates.find(|fate| fate.clusters.contains(first.as_str())));
+        let there = there.map(|fate| Fate {
+            clusters: Arc::new(clusters.iter().map(|name| Arc::from(name.as_str())).collect()),
+            ..fate.clone()
+        });
+        Self {
+            fates: there.into_iter().collect(),
+            known: HashMap::new(),
+        }
+    }
+
     /// The fates that differ from the common one, with their clusters.
     #[must_use]
     pub fn exceptions(&self) -> Vec<(Arc<BTreeSet<Arc<str>>>, Tally<'a>)> {

@@ -56,7 +56,10 @@ pub(super) fn policy_kinds(sources: Sources<'_>, options: &Options<'_>) -> Vec<A
         }
     };
     let mut labelled: BTreeMap<GroupKind, String> = BTreeMap::new();
-    for (object, _) in sources.with_hub("apiextensions.k8s.io", "CustomResourceDefinition") {
+    let definition = ("apiextensions.k8s.io", "CustomResourceDefinition");
+    let there = sources.of_kind(definition.0, definition.1);
+    let of_hub = sources.hub_of_kind(definition.0, definition.1);
+    for object in of_hub.chain(there.map(|(object, _)| object)) {
         let spec = object.root().get("spec");
         let (group, kind) = (spec.text("group"), spec.get("names").text("kind"));
         if let (Some(class), Some(group), Some(kind)) = (object.label(POLICY_LABEL), group, kind) {

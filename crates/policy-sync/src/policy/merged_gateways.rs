@@ -21,7 +21,7 @@ pub(super) fn merging_classes(topology: &Topology<'_>, sources: Sources<'_>) -> 
         let (Some(name), true) = (reference.text("name"), is_proxy) else {
             return false;
         };
-        let proxy = sources.get(&Identity::new(
+        let proxy = sources.get_with_hub(&Identity::new(
             GROUP,
             "EnvoyProxy",
             reference.text("namespace"),

@@ -135,3 +135,4 @@ pub use refinement::Refinement;
 pub use settings::{read as read_settings, rewritten, strategy_word, wrapped};
 pub use status::{accepted, ancestors};
 pub use targeting::Verdict;
+pub(crate) use targets::resolve_targets;

@@ -43,7 +43,7 @@ pub struct Options<'o> {
 
 impl Options<'_> {
     /// By which ages routes and ListenerSets are ordered.
-    pub(super) const fn seniority(&self) -> Seniority {
+    pub(crate) const fn seniority(&self) -> Seniority {
         Seniority {
             ages: self.ages,
             of_originals: self.ages_of_hub,

@@ -186,7 +186,7 @@ pub(super) fn owner(topology: &Topology<'_>, policy: &Policy<'_>, declared: &Dec
     declared.section.as_ref()?;
     let own = policy.object.namespace_or_empty();
     let namespace = declared.namespace.as_deref().unwrap_or(own);
-    let mut reference = declared.locator(namespace, false);
+    let mut reference = declared.locator(namespace);
     reference.section = None;
     match topology.locate(reference) {
         Located::Node(node) => Some(node),

@@ -7,6 +7,7 @@
 
 use super::declared_target::{Declared, Selects, Target};
 use super::one_policy::Policy;
+use super::options::Options;
 use super::profile::Profile;
 use super::selecting::{Counted, MOST_SELECTED, Selecting};
 use super::targeting::{Targeting, Verdict};
@@ -19,29 +20,48 @@ use crate::hub::Grants;
 use crate::topology::{BackendId, Located, Near, NearObjects, Node, Sources, Topology};
 use apimachinery::{GroupKind, Identity};
 
-/// Resolves targets.
-pub(super) struct Resolver<'r, 'a> {
-    /// The topology; targets may add backends that no route names.
-    pub(super) topology: &'r mut Topology<'a>,
-    /// The objects behind it.
-    pub(super) sources: Sources<'a>,
-    /// ReferenceGrants.
-    pub(super) grants: &'r Grants<'a>,
+/// Resolves what policies target, in place: by name, by labels, or by their namespace. It is the only answer to that
+/// question, for the policies of the hub, and for those on clusters. `sources` are the objects behind the topology, to
+/// which targets may add backends that no route names.
+pub(crate) fn resolve_targets<'p, 'a: 'p>(
+    policies: impl Iterator<Item = (&'p mut Policy<'a>, &'p Profile)>,
+    (topology, sources): (&mut Topology<'a>, Sources<'a>),
+    grants: &Grants<'a>,
+    options: &Options<'_>,
+    findings: &mut Findings,
+) {
+    let mut resolver = Resolver {
+        topology,
+        sources,
+        grants,
+        selecting: Selecting::default(),
+        workloads: Workloads::new(options.root_namespace),
+        near: NearObjects::new(sources),
+        synced: options.kinds,
+        findings,
+    };
+    for (policy, profile) in policies.filter(|(policy, _)| policy.invalid.is_none()) {
+        resolver.resolve(policy, profile);
+    }
+}
+
+struct Resolver<'r, 'a> {
+    topology: &'r mut Topology<'a>,
+    sources: Sources<'a>,
+    grants: &'r Grants<'a>,
     /// The objects that selectors select, and their limit.
-    pub(super) selecting: Selecting<'a>,
+    selecting: Selecting<'a>,
     /// What policies without a target apply to, for kinds that apply to workloads.
-    pub(super) workloads: Workloads<'a>,
+    workloads: Workloads<'a>,
     /// What a target that is not there was probably meant to be.
-    pub(super) near: NearObjects<'a>,
+    near: NearObjects<'a>,
     /// The policy kinds that a class syncs.
-    pub(super) synced: &'r [GroupKind],
-    /// Collector.
-    pub(super) findings: &'r mut Findings,
+    synced: &'r [GroupKind],
+    findings: &'r mut Findings,
 }
 
 impl<'a> Resolver<'_, 'a> {
-    /// Resolves the targets of one policy in place.
-    pub(super) fn resolve(&mut self, policy: &mut Policy<'a>, profile: &Profile) {
+    fn resolve(&mut self, policy: &mut Policy<'a>, profile: &Profile) {
         let own = policy.object.namespace_or_empty();
         if policy.targets.is_empty() && profile.of_workloads {
             self.workloads_of(policy);
@@ -70,7 +90,8 @@ impl<'a> Resolver<'_, 'a> {
                 }
                 Some(selector) => {
                     let (selected, refused) = self.select(policy, &target, selector);
-                    if selected.is_empty() {
+                    // What else a cluster has nobody knows.
+                    if selected.is_empty() && !policy.local {
                         self.nothing_selected(policy, &target, refused);
                     }
                     match self.selecting.count(selected.len()) {
@@ -437,7 +458,7 @@ impl<'a> Resolver<'_, 'a> {
     }
 
     fn node(&mut self, declared: &Declared, namespace: &str) -> Option<Target> {
-        match self.topology.locate(declared.locator(namespace, false)) {
+        match self.topology.locate(declared.locator(namespace)) {
             Located::Node(node) => Some(Target::Attached(node)),
             Located::Missing => None,
             Located::Elsewhere => self.backend(declared, namespace, declared.section.as_deref()),
@@ -567,6 +588,10 @@ impl<'a> Resolver<'_, 'a> {
                 .and_then(|whole| Near::section(whole, section)),
             None => self.near(declared, namespace),
         };
+        // What else a cluster has nobody knows.
+        if policy.local && near.is_none() && sections.is_none() {
+            return;
+        }
         let lacked = match &sections {
             Some(_) => format!(
                 "{} `{section}` of {identity}",

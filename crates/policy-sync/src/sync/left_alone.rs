@@ -102,7 +102,7 @@ impl Others<'_, '_> {
     fn meant(&self, policy: &Policy<'_>, declared: &Declared) -> Option<Node> {
         let own = policy.object.namespace_or_empty();
         let namespace = declared.namespace.as_deref().unwrap_or(own);
-        let mut reference = declared.locator(namespace, policy.local);
+        let mut reference = declared.locator(namespace);
         reference.section = None;
         match self.topology.locate(reference) {
             Located::Node(node) => Some(node),

@@ -1,17 +1,20 @@
-//! The policies that live on a cluster and share a target with something of the hub.
+//! The policies that live on clusters and share a target with something of the hub.
 //!
-//! Owns: the local policies of one cluster by target.
-//! Flows in: the objects of a cluster, attachments. Flows out: [`LocalPolicies`].
-//! Must not know: works, placements.
+//! Such a policy names or selects its targets as they are on the cluster. They are resolved as everywhere, by
+//! [`resolve_targets`], among the objects of the hub as a cluster has them that gets them all.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use crate::api::downstream::is_synced_copy;
-use crate::diagnostic::Findings;
-use crate::hub::{Objects, Table};
+use super::gateway::PlacedGateway;
+use super::synced_kinds::SyncedKinds;
+use super::variants::assumed_route;
+use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_copy};
+use crate::diagnostic::{Code, Findings};
+use crate::hub::{Grants, Hub, Objects, OurGatewayId, Table};
 use crate::object::Object;
-use crate::policy::{Attachments, Entry, KindId, Options, PolicyId, read_policy};
-use crate::topology::{Located, Node};
+use crate::policy::{Attachments, Entry, KindId, Options, Policy, PolicyId, read_policy, resolve_targets};
+use crate::topology::{Controllers, Node, Original, Sources, Topology};
 
 /// A policy that lives on a cluster.
 #[derive(Debug, Clone)]
@@ -33,56 +36,79 @@ pub struct LocalPolicies<'a> {
 }
 
 impl<'a> LocalPolicies<'a> {
-    /// Reads the policies among the objects of a cluster that have a kind, and a target, that the hub knows too.
-    /// Linear in the cluster's objects.
-    pub fn read(
-        attachments: &Attachments<'_>,
-        cluster: &'a str,
-        objects: &'a Objects,
+    /// Reads the policies of each cluster that have a kind, and a target, that the hub knows too. Linear in the objects
+    /// of the hub and of the clusters.
+    pub fn of_clusters(
+        (hub, attachments): (&'a Hub, &Attachments<'a>),
+        (kinds, gateways): (&SyncedKinds, &Table<OurGatewayId, PlacedGateway<'_>>),
         options: &Options<'_>,
         findings: &mut Findings,
-    ) -> Self {
-        let mut read = Self {
-            cluster,
-            ..Self::default()
+    ) -> BTreeMap<&'a str, Self> {
+        let mut read: Vec<(&'a str, &'a Objects, Table<PolicyId, Policy<'a>>)> = Vec::new();
+        for (cluster, objects) in &hub.spokes {
+            read.push((
+                cluster,
+                objects,
+                policies(attachments, objects, options, findings),
+            ));
+        }
+        if read.iter().all(|(_, _, policies)| policies.rows().is_empty()) {
+            return BTreeMap::new();
+        }
+        let (objects, originals) = hub_on_clusters(attachments, kinds, gateways);
+        let sources = Sources {
+            hub: Some(&hub.objects),
+            originals: Some(&originals),
+            ..Sources::hub(&objects)
         };
-        for (kind, known) in attachments.kinds.iter() {
-            let profile = known.profile.as_ref();
-            for object in objects.of_kind(&profile.group, &profile.kind) {
-                // An export of a live cluster has what an earlier run synced, which must not win against itself.
-                if is_synced_copy(object) || !options.reads(object) {
-                    continue;
-                }
-                let id = read.policies.next();
-                let policy = read_policy(object, (id, kind, true), profile, options, findings);
-                if policy.invalid.is_some() {
-                    continue;
-                }
-                let own = object.namespace_or_empty();
-                let nodes: BTreeSet<Node> = policy
-                    .targets
-                    .iter()
-                    .filter_map(|declared| {
-                        let namespace = declared.namespace.as_deref().unwrap_or(own);
-                        match attachments.topology.locate(declared.locator(namespace, true)) {
-                            Located::Node(node) => Some(node),
-                            Located::Missing | Located::Elsewhere => None,
-                        }
-                    })
-                    .collect();
-                for node in nodes {
-                    read.by_node.entry((kind, node)).or_default().push(id);
-                }
-                read.policies.push(LocalPolicy {
-                    object,
+        let sources = sources.after(&attachments.topology);
+        // What is wrong with a route was reported on the hub, and no policy that lives on a cluster needs a grant.
+        let (grants, unknown) = (Grants::default(), Controllers::default());
+        let mut topology = Topology::new(
+            (sources, options.seniority()),
+            &grants,
+            (options.routes, options.controllers.unwrap_or(&unknown)),
+            &mut Findings::new(),
+        );
+        let mut of_clusters = BTreeMap::new();
+        for (cluster, objects, policies) in read {
+            let mut there = Self {
+                cluster,
+                ..Self::default()
+            };
+            for policy in policies.rows() {
+                there.policies.push(LocalPolicy {
+                    object: policy.object,
                     entry: Entry {
-                        policy: id,
-                        layers: policy.layers,
+                        policy: there.policies.next(),
+                        layers: Arc::clone(&policy.layers),
                     },
                 });
             }
+            let mut policies: Table<PolicyId, Policy<'_>> = policies;
+            let sources = Sources {
+                local: Some(objects),
+                ..sources
+            };
+            let unresolved = policies.rows_mut().iter_mut().map(|policy| {
+                let profile = attachments.kinds.get(policy.kind).profile.as_ref();
+                (policy, profile)
+            });
+            let mut said = Findings::new();
+            resolve_targets(unresolved, (&mut topology, sources), &grants, options, &mut said);
+            // The cluster has accepted what else may be wrong.
+            let said = said.into_iter();
+            findings.extend(said.filter(|finding| finding.code == Code::POLICY_TARGET_NOT_FOUND));
+            for (id, policy) in policies.iter() {
+                let nodes = policy.nodes().into_iter();
+                let nodes = nodes.filter_map(|node| on_hub(&topology, &attachments.topology, node));
+                for node in nodes.collect::<BTreeSet<Node>>() {
+                    there.by_node.entry((policy.kind, node)).or_default().push(id);
+                }
+            }
+            of_clusters.insert(cluster, there);
         }
-        read
+        of_clusters
     }
 
     /// The local policies of a kind on a node, by namespace and name.
@@ -96,4 +122,78 @@ impl<'a> LocalPolicies<'a> {
     pub(super) fn targets(&self) -> impl Iterator<Item = (KindId, Node)> {
         self.by_node.keys().copied()
     }
+}
+
+/// The valid policies among the objects of a cluster, by kind, namespace and name.
+fn policies<'a>(
+    attachments: &Attachments<'_>,
+    objects: &'a Objects,
+    options: &Options<'_>,
+    findings: &mut Findings,
+) -> Table<PolicyId, Policy<'a>> {
+    let mut policies: Table<PolicyId, Policy<'a>> = Table::default();
+    for (kind, known) in attachments.kinds.iter() {
+        let profile = known.profile.as_ref();
+        for object in objects.of_kind(&profile.group, &profile.kind) {
+            // An export of a live cluster has what an earlier run synced, which must not win against itself.
+            if is_synced_copy(object) || !options.reads(object) {
+                continue;
+            }
+            let id = policies.next();
+            let policy = read_policy(object, (id, kind, true), profile, options, findings);
+            if policy.invalid.is_none() {
+                policies.push(policy);
+            }
+        }
+    }
+    policies
+}
+
+/// Our Gateways, and every ListenerSet, route, and backend of the hub, as a cluster has them that gets them.
+fn hub_on_clusters<'a>(
+    attachments: &Attachments<'a>,
+    kinds: &SyncedKinds,
+    gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
+) -> (Objects, Vec<Original<'a>>) {
+    let topology = &attachments.topology;
+    let ours = topology.gateways.iter();
+    let ours = ours.filter_map(|(node, gateway)| {
+        let placed = gateways.get(kinds.gateway(Node::Gateway(node))?);
+        Some((placed.downstream()?, gateway.object))
+    });
+    let sets = topology.listener_sets.rows().iter();
+    let sets = sets.filter_map(|set| {
+        let gateway = kinds.gateway(Node::Gateway(set.gateway))?;
+        let copy = assumed_route(set.object, &[("/spec/parentRef", gateway)], gateways);
+        Some((copy, set.object))
+    });
+    // Which Gateways it is attached to does not matter to a policy that names it.
+    let routes = topology.routes.rows().iter();
+    let routes = routes.map(|route| (assumed_route(route.object, &[], gateways), route.object));
+    let backends = topology.backends.rows().iter();
+    let backends = backends.filter_map(|backend| Some((backend.object?.clone(), backend.object?)));
+    let all = ours.chain(sets).chain(routes).chain(backends);
+    let all = all.map(|(copy, object)| {
+        let assumed = false;
+        (copy, Original { object, assumed })
+    });
+    Objects::with(all.collect())
+}
+
+/// The node of the hub that a node on a cluster stands for.
+fn on_hub(there: &Topology<'_>, hub: &Topology<'_>, node: Node) -> Option<Node> {
+    let identity = there.identity(node);
+    let namespace = || {
+        let downstream = identity.name.strip_prefix(NAMESPACE_PREFIX);
+        let namespace = downstream.and_then(|name| hub.find_namespace(name));
+        namespace.or_else(|| hub.find_namespace(&identity.name))
+    };
+    let whole = match node {
+        // A class of ours has another name there.
+        Node::Class(_) => return None,
+        Node::Mesh(root) => Node::Mesh(hub.find_namespace(there.namespaces.get(root).name)?),
+        Node::Namespace(_) => Node::Namespace(namespace()?),
+        _ => hub.find(&identity).into_iter().next()?,
+    };
+    hub.find_section(whole, there.section(node))
 }

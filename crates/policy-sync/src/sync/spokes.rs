@@ -11,15 +11,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use kube_json::{Map, Value, json};
+
+use super::allowed_routes::NamespaceLabels;
 use super::gateway::PlacedGateway;
 use super::synced_object::SyncedObject;
 use super::touched::{is_gateway_or_route, touched};
 use super::variants::{Copy, Variant, assumed_route};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::params::Role;
-use crate::api::policy::{TargetRef, target_refs};
-use crate::diagnostic::Findings;
-use crate::hub::{Hub, Objects, OurGatewayId, Ours, Table};
+use crate::api::policy::target_kinds;
+use crate::hub::{Grants, Hub, Objects, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::parallel;
 use crate::policy::{Attachments, Authored, Copied, PolicyId};
@@ -61,6 +63,18 @@ impl<'a> Spoke<'a> {
         }
     }
 
+    /// The ReferenceGrants of a cluster of this class; `hub` are those of the hub.
+    #[must_use]
+    pub fn grants<'s>(&'s self, hub: &'s Grants<'s>) -> Grants<'s> {
+        let mut places = vec![&self.received.objects];
+        places.extend(self.local);
+        hub.on_cluster(
+            places
+                .into_iter()
+                .flat_map(|objects| objects.of_kind(GROUP, "ReferenceGrant")),
+        )
+    }
+
     /// The originals of each synced policy, by its identity there.
     #[must_use]
     pub fn copied(&self) -> &HashMap<Identity, Copied<'a>> {
@@ -83,6 +97,8 @@ pub struct Spokes<'s, 'a> {
     pub synced: &'s [SyncedObject<'a>],
     /// The variants of each with their clusters, in the same order.
     pub variants: &'s [Vec<Variant>],
+    /// The labels that are shipped with Namespaces.
+    pub labels: &'s NamespaceLabels,
 }
 
 /// What makes two clusters alike, or a part of them: which Gateways they have, which variants of which object, and what
@@ -214,19 +230,22 @@ impl<'s, 'a> Spokes<'s, 'a> {
             .chain(of_routes);
         let policies = self.synced.iter().zip(self.variants);
         let policies = policies.filter(|(synced, _)| synced.role == Role::Policy);
-        let mut copies = policies
-            .flat_map(|(_, variants)| variants)
-            .flat_map(|variant| &variant.copies);
-        let by_other_targets = copies.any(|copy| {
-            let targets = target_refs(&copy.object, &mut Findings::new());
-            let by_name =
-                |target: &TargetRef<'_>| is_gateway_or_route(self.attachments, target.group, target.kind);
-            targets.is_empty() || !targets.iter().all(by_name)
-        });
+        let mut copies =
+            policies.flat_map(|(_, variants)| variants.iter().flat_map(|variant| &variant.copies));
         Ties {
             tied: self.tied(groups),
-            by_other_targets,
+            by_other_targets: copies.any(|copy| !self.names_targets(&copy.object)),
         }
+    }
+
+    /// Whether a synced policy finds its targets by their names, and they are Gateways and routes.
+    fn names_targets(self, policy: &Object) -> bool {
+        let targets = target_kinds(policy);
+        let mut others = targets
+            .iter()
+            .filter(|(group, kind)| !is_gateway_or_route(self.attachments, group, kind));
+        let selectors = policy.root().get("spec").get("targetSelectors");
+        !targets.is_empty() && !selectors.is_present() && others.next().is_none()
     }
 
     /// Which Gateways each goes together with, directly or by way of others.
@@ -525,11 +544,37 @@ impl<'s, 'a> Spokes<'s, 'a> {
         for (copy, object) in assumed.into_iter().flatten() {
             making.add(copy, object, true);
         }
+        self.add_namespaces(&mut making);
         let (objects, originals) = Objects::with(making.objects);
         Received {
             objects,
             originals,
             copied: making.copied,
+        }
+    }
+
+    /// The Namespaces that are shipped with labels, because something is shipped into them.
+    fn add_namespaces(self, making: &mut Making<'a>) {
+        let labelled = self.labels.iter().filter(|(name, _)| {
+            let mut objects = making.objects.iter();
+            objects
+                .any(|(copy, original)| !original.assumed && copy.namespace.as_deref() == Some(name.as_str()))
+        });
+        let namespaces = labelled.filter_map(|(name, labels)| {
+            let original = self.hub.objects.find("", "Namespace", None, name)?;
+            let labels: Map = labels
+                .iter()
+                .map(|(key, value)| (key.clone(), Value::from(value.as_str())))
+                .collect();
+            let copy = Object {
+                value: json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}),
+                ..original.clone_without_value()
+            };
+            Some((copy, original))
+        });
+        let namespaces: Vec<_> = namespaces.collect();
+        for (copy, original) in namespaces {
+            making.add(copy, original, false);
         }
     }
 

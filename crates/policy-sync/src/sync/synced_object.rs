@@ -24,7 +24,7 @@ use crate::diagnostic::broken;
 use crate::hub::{OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::parallel;
-use crate::policy::{Attachments, KindId, PolicyId, Rule};
+use crate::policy::{Attachments, KindId, PolicyId, Rule, Target};
 use crate::topology::Node;
 
 /// One policy or route for the spokes.
@@ -55,6 +55,8 @@ pub struct SyncedTarget<'a> {
     pub gateways: Vec<OurGatewayId>,
     /// Pointer of the reference inside the object.
     pub pointer: String,
+    /// If a selector selects it: a reference to it by name.
+    pub selected: Option<Value>,
     /// The namespace of what it is or targets, the same on hub and spokes; `None`: its target is in the downstream
     /// namespace of a Gateway.
     pub route_namespace: Option<&'a str>,
@@ -76,6 +78,7 @@ impl<'a> SyncedTarget<'a> {
         Self {
             gateways,
             pointer,
+            selected: None,
             route_namespace,
             displaced: Vec::new(),
             withheld_from: BTreeSet::new(),
@@ -369,6 +372,13 @@ impl<'a> Grouping<'a> {
         let route_namespace = destination.namespace;
         let policy = |id: PolicyId| attachments.policy(id).object;
         let object = policy(synced.policy);
+        let declared = &attachments.policy(synced.policy).targets;
+        let selected = |pointer: &str| {
+            let mut here = declared
+                .iter()
+                .filter(|declared| declared.target == Target::Attached(node));
+            here.find(|declared| declared.pointer == pointer)?.selected()
+        };
         let (own, others, settings) = match &synced.spec {
             SyncedSpec::AsWritten => (None, Vec::new(), BTreeMap::new()),
             SyncedSpec::Rewritten {
@@ -395,6 +405,7 @@ impl<'a> Grouping<'a> {
         known
             .targets
             .extend(synced.references.iter().map(|pointer| SyncedTarget {
+                selected: selected(pointer),
                 displaced: displaced.clone(),
                 withheld_from: withheld_from.clone(),
                 instead: instead.clone(),

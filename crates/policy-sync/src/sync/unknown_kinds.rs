@@ -125,7 +125,6 @@ impl Targets<'_, '_> {
             namespace: reference.namespace.unwrap_or(own),
             name: reference.name,
             section: None,
-            seen_on_spoke: false,
         });
         // A class of ours may have no Gateway yet.
         let is_our_class = (reference.group, reference.kind) == (GROUP, "GatewayClass")

@@ -70,7 +70,7 @@ pub fn variants(
             // precedence there, and nobody on the cluster enforces it (docs/systems/policy-sync.md#local-policies-win).
             let own = same.iter().find_map(|(_, _, cluster)| cluster.as_deref());
             Variant {
-                copies: copies(synced, gateways, &targets, own),
+                copies: copies(synced, gateways, &targets, (own, &clusters)),
                 gateways: present.into_iter().collect(),
                 clusters,
             }
@@ -138,16 +138,22 @@ fn namespaces<'g>(
 /// The namespace of a copy, and its content if that is specific to one cluster.
 type Place<'s> = ((String, String), Option<&'s Value>);
 
-/// One copy for each downstream namespace and name of the targets; `cluster` is the one that gets content of its own.
+/// One copy for each downstream namespace and name of the targets, for `clusters`; `cluster` is the one that gets content
+/// of its own.
 /// Where a local policy takes from one target and not from another, there are two copies of one name, which whoever
 /// ships refuses.
 fn copies(
     synced: &SyncedObject<'_>,
     gateways: &Table<OurGatewayId, PlacedGateway<'_>>,
     targets: &[(usize, &SyncedTarget<'_>)],
-    cluster: Option<&str>,
+    (cluster, clusters): (Option<&str>, &[String]),
 ) -> Vec<Copy> {
     let object = synced.object;
+    let withheld = synced.targets.iter().filter(|target| {
+        let mut clusters = clusters.iter();
+        !target.withheld_from.is_empty() && clusters.any(|cluster| target.withheld_from.contains(cluster))
+    });
+    let withheld: BTreeSet<&str> = withheld.map(|target| target.pointer.as_str()).collect();
     let mut by_place: Vec<(Place<'_>, Vec<(usize, &SyncedTarget<'_>)>)> = Vec::new();
     for (position, target) in targets {
         if let Some((on_hub, downstream)) = namespaces(target, gateways) {
@@ -168,7 +174,9 @@ fn copies(
             let content = own.unwrap_or(&synced.value);
             let value = match synced.role {
                 Role::Object => shipped(content, &name, &downstream),
-                Role::Policy => downstream_policy(synced, content, &name, &downstream, &targets),
+                Role::Policy => {
+                    downstream_policy(synced, content, (&name, &downstream), (&targets, &withheld))
+                }
                 Role::Route => {
                     let parents = targets
                         .iter()
@@ -274,14 +282,13 @@ fn move_parents(
 fn downstream_policy(
     synced: &SyncedObject<'_>,
     content: &Value,
-    name: &str,
-    namespace: &str,
-    targets: &[&SyncedTarget<'_>],
+    (name, namespace): (&str, &str),
+    (targets, withheld): (&[&SyncedTarget<'_>], &BTreeSet<&str>),
 ) -> Value {
     let mut policy = shipped(content, name, namespace);
     if let Some(spec) = policy.get_mut("spec").and_then(Value::as_object_mut) {
         let is_at_home = synced.object.namespace.as_deref() == Some(namespace);
-        keep_targets(spec, targets, namespace, is_at_home);
+        keep_targets(spec, targets, (namespace, is_at_home), withheld);
     }
     set_metadata(&mut policy, "annotations", POLICY_SYNCED, "true");
     // The spoke gives the policy a new creation time, by which it would lose against whatever is older there.
@@ -318,7 +325,15 @@ fn downstream_policy(
 /// meant for. The namespaces go too: the policy is put into its target's, a reference with one is refused by kinds that
 /// have no such field, and a selector with some would select what the copy beside it selects. A Namespace is the one that
 /// the policy is put into.
-fn keep_targets(spec: &mut Map, targets: &[&SyncedTarget<'_>], namespace: &str, is_at_home: bool) {
+///
+/// A selector would still select the targets that a local policy keeps for itself (`withheld`, by pointer): what else it
+/// selects is named instead.
+fn keep_targets(
+    spec: &mut Map,
+    targets: &[&SyncedTarget<'_>],
+    (namespace, is_at_home): (&str, bool),
+    withheld: &BTreeSet<&str>,
+) {
     let move_to = |reference: &mut Map, scope: &str| {
         let core = ["", "core"].contains(&reference.get("group").and_then(Value::as_str).unwrap_or_default());
         if core && reference.get("kind").and_then(Value::as_str) == Some("Namespace") && scope == "namespace"
@@ -342,10 +357,28 @@ fn keep_targets(spec: &mut Map, targets: &[&SyncedTarget<'_>], namespace: &str, 
         references.retain(|_| {
             let pointer = format!("/spec/{field}/{index}");
             index = index.saturating_add(1);
-            keeps_all || targets.iter().any(|target| target.pointer == pointer)
+            let is_named = field == "targetSelectors" && withheld.contains(pointer.as_str());
+            !is_named && (keeps_all || targets.iter().any(|target| target.pointer == pointer))
         });
         for reference in references.iter_mut().filter_map(Value::as_object_mut) {
             move_to(reference, scope);
+        }
+    }
+    let named = targets
+        .iter()
+        .filter(|target| withheld.contains(target.pointer.as_str()));
+    let named: Vec<Value> = named.filter_map(|target| target.selected.clone()).collect();
+    if !named.is_empty() {
+        spec.insert_if_absent("targetRefs", || json!([]));
+        if let Some(references) = spec.get_mut("targetRefs").and_then(Value::as_array_mut) {
+            references.extend(named);
+        }
+        if spec
+            .get("targetSelectors")
+            .and_then(Value::as_array)
+            .is_some_and(Vec::is_empty)
+        {
+            spec.remove("targetSelectors");
         }
     }
 }

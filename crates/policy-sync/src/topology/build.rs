@@ -90,9 +90,13 @@ impl<'a> Topology<'a> {
                 .collect(),
             ..Self::default()
         };
-        for (object, _) in sources.with_hub("", "Namespace") {
+        for (object, _) in sources.of_kind("", "Namespace") {
             let namespace = topology.namespace(&object.name);
             topology.namespaces.get_mut(namespace).objects.push(object);
+        }
+        for object in sources.hub_of_kind("", "Namespace") {
+            let namespace = topology.namespace(&object.name);
+            topology.namespaces.get_mut(namespace).on_hub = Some(object);
         }
         for (object, _) in sources.of_kind(GROUP, "GatewayClass") {
             let class = topology.class(&object.name);
@@ -198,6 +202,7 @@ impl<'a> Topology<'a> {
             namespaces.push(NamespaceNode {
                 name,
                 objects: Vec::new(),
+                on_hub: None,
                 gateways: Vec::new(),
                 services: Vec::new(),
             })
@@ -317,6 +322,7 @@ impl<'a> Topology<'a> {
             services: sorted(services),
             refused_at,
             assumed,
+            needs_grants: false,
             rank: seniority.rank(object, original),
         });
         self.route_ids.entry(route_key(object)).or_insert(id);
@@ -332,7 +338,6 @@ impl<'a> Topology<'a> {
         (sources, grants): (Sources<'a>, &Grants<'a>),
         of_hub: &mut Vec<Option<BackendId>>,
     ) {
-        let object = self.routes.get(id).object;
         let rules: Vec<RuleNode> = match rules {
             Rules::OfHub(hub, route) => {
                 let rules = hub.routes.get(*route).rules.iter();
@@ -360,7 +365,7 @@ impl<'a> Topology<'a> {
                     // Of most routes, several rules name the same backends.
                     let backends = match before.take() {
                         Some((last, backends)) if name_the_same(&last.backends, &rule.backends) => backends,
-                        _ => self.permitted(object, rule, (sources, grants)),
+                        _ => self.permitted(id, rule, (sources, grants)),
                     };
                     before = Some((rule, backends.clone()));
                     RuleNode {
@@ -388,16 +393,20 @@ impl<'a> Topology<'a> {
     /// The backends of a rule that its route may forward to, each once.
     fn permitted(
         &mut self,
-        route: &Object,
+        route: RouteId,
         rule: &RouteRule<'a>,
         (sources, grants): (Sources<'a>, &Grants<'a>),
     ) -> Vec<BackendId> {
-        let own = route.namespace_or_empty();
-        let from = (route.api_version.group.as_str(), route.kind.as_str(), own);
+        let node = self.routes.get(route);
+        let (object, assumed) = (node.object, node.assumed);
+        let own = object.namespace_or_empty();
+        let from = (object.api_version.group.as_str(), object.kind.as_str(), own);
         let mut backends = Vec::new();
         for backend in &rule.backends {
             let namespace = backend.namespace.unwrap_or(own);
-            if grants.permit(from, namespace, (backend.group, backend.kind, backend.name)) {
+            self.routes.get_mut(route).needs_grants |= namespace != own;
+            let to = (backend.group, backend.kind, backend.name);
+            if grants.permit_there(assumed, from, namespace, to) {
                 let name = Identity::new(backend.group, backend.kind, Some(namespace), backend.name);
                 let backend = self.backend(name, sources);
                 if !backends.contains(&backend) {

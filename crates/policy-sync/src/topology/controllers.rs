@@ -38,7 +38,7 @@ impl Controllers {
         // On a cluster our Gateways have their class already.
         let downstream = self.downstream.get(class).filter(|_| sources.hub.is_none());
         let class = downstream.map_or(class, String::as_str);
-        let object = sources.get(&Identity::new(GROUP, "GatewayClass", None, class));
+        let object = sources.get_with_hub(&Identity::new(GROUP, "GatewayClass", None, class));
         let named = object.and_then(|class| class.root().get("spec").text("controllerName"));
         let of_istio = OF_ISTIO.iter().find(|(name, _)| *name == class);
         let controller = named

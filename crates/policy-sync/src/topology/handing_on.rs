@@ -71,7 +71,8 @@ impl<'a> Topology<'a> {
                         if let Some(why) = &elsewhere {
                             following.said.insert((id, to.pointer()), why.clone());
                             // Nothing but a backend, which needs a grant as any other.
-                            if !grants.permit(from, namespace, (to.group, to.kind, to.name)) {
+                            let to = (to.group, to.kind, to.name);
+                            if !grants.permit_there(node.assumed, from, namespace, to) {
                                 continue;
                             }
                         }

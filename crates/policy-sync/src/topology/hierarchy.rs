@@ -38,8 +38,11 @@ pub struct ClassNode<'a> {
 pub struct NamespaceNode<'a> {
     /// Its name.
     pub name: &'a str,
-    /// The Namespace, when it is in the input: of a cluster, the hub's, then the cluster's own.
+    /// The Namespace, when it is in the input: of a cluster, as it is shipped, then the cluster's own.
     pub objects: Vec<&'a Object>,
+    /// Of a cluster, the Namespace of the hub: what another tool delivers is assumed to find its labels, unless the
+    /// cluster has a Namespace of its own.
+    pub on_hub: Option<&'a Object>,
     /// Gateways that live in it or that routes of it are attached to, sorted.
     pub gateways: Vec<GatewayId>,
     /// Services of a mesh that live in it or that routes of it have as parents, sorted.
@@ -128,6 +131,8 @@ pub struct RouteNode<'a> {
     pub(super) refused_at: Vec<Said<'a>>,
     /// Whether it is a route of the hub that is not synced, and that another tool is assumed to deliver.
     pub assumed: bool,
+    /// Whether it names backends of another namespace.
+    pub(super) needs_grants: bool,
     /// Which of two routes that match the same requests wins.
     pub(crate) rank: Rank,
 }
@@ -315,8 +320,19 @@ impl<'a> Topology<'a> {
 
     /// A label of a Namespace of the input, or its name under the key that every Namespace has.
     pub(crate) fn namespace_label(&self, namespace: &str, key: &str) -> Option<&'a str> {
+        self.namespace_label_of(false, namespace, key)
+    }
+
+    /// The same as an object of the namespace finds it that is `assumed` to be delivered by another tool.
+    pub(super) fn namespace_label_of(&self, assumed: bool, namespace: &str, key: &str) -> Option<&'a str> {
         let node = self.namespaces.get(self.find_namespace(namespace)?);
-        let mut labels = node.objects.iter().filter_map(|object| object.label(key));
+        let on_hub = node.on_hub.filter(|_| assumed && node.objects.is_empty());
+        let mut labels = node
+            .objects
+            .iter()
+            .copied()
+            .chain(on_hub)
+            .filter_map(|object| object.label(key));
         labels
             .next()
             .or_else(|| (key == NAMESPACE_NAME_LABEL).then_some(node.name))

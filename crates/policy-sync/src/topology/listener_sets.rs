@@ -110,7 +110,7 @@ impl<'a> Topology<'a> {
                 let original = node.original.filter(|_| assumed);
                 let home = original.unwrap_or(node.object).namespace_or_empty();
                 let allowed = self.allowed_listeners(gateway);
-                let is_admitted = allowed.admits(home, own, |key| self.namespace_label(own, key));
+                let is_admitted = allowed.admits(home, own, |key| self.namespace_label_of(assumed, own, key));
                 is_admitted
                     .then_some(gateway)
                     .ok_or(Detached::NotAllowed(gateway))

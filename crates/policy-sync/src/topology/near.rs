@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 
 use super::sources::Sources;
+use crate::api::downstream::NAMESPACE_PREFIX;
 use crate::diagnostic::{Finding, KnownNames, Place, Severity, nearest};
 use crate::object::Object;
 use apimachinery::{GroupKind, Identity};
@@ -132,7 +133,11 @@ impl<'a> NearObjects<'a> {
             let named = of_kind().filter(|object| object.name == name);
             KnownNames::of(named.map(Object::namespace_or_empty))
         });
-        if let Some(near) = namespaces.nearest(namespace) {
+        // On a cluster, a Gateway of the hub has another namespace.
+        let downstream = [NAMESPACE_PREFIX, namespace].concat();
+        let on_cluster = of_kind().any(|object| is_at(&object, &downstream, name));
+        let near = namespaces.nearest(namespace);
+        if let Some(near) = near.or(on_cluster.then_some(downstream.as_str())) {
             return of_kind()
                 .find(|object| is_at(object, near, name))
                 .map(Near::Namespace);

@@ -7,7 +7,6 @@
 
 use super::hierarchy::Topology;
 use super::node::Node;
-use crate::api::downstream::NAMESPACE_PREFIX;
 use crate::api::gateway::{GROUP, is_listener_set};
 
 /// A reference to something of the hierarchy.
@@ -23,8 +22,6 @@ pub(crate) struct Reference<'r> {
     pub(crate) name: &'r str,
     /// Listener, rule or port.
     pub(crate) section: Option<&'r str>,
-    /// Whether it is on a cluster, where a Gateway of the hub has another namespace, while the hub is looked at.
-    pub(crate) seen_on_spoke: bool,
 }
 
 /// Where a reference leads, as far as the hierarchy's own levels go.
@@ -48,21 +45,16 @@ impl Topology<'_> {
             namespace,
             name,
             section,
-            seen_on_spoke,
         } = reference;
         let whole = match (group, kind) {
             // Neither has sections that a policy could name.
             (GROUP, "GatewayClass") if section.is_some() => None,
             (GROUP, "GatewayClass") => self.find_class(name).map(Node::Class),
+            // A namespace exists when anything in the input lives in it. It has no sections.
             ("", "Namespace") => {
-                let found = self.namespace_seen(name, seen_on_spoke);
+                let found = self.find_namespace(name).map(Node::Namespace);
                 return found.map_or(Located::Missing, Located::Node);
             }
-            // Another namespace is the cluster's own, with Gateways of its own.
-            (GROUP, "Gateway") if seen_on_spoke => namespace
-                .strip_prefix(NAMESPACE_PREFIX)
-                .and_then(|hub| self.find_gateway(hub, name))
-                .map(Node::Gateway),
             (GROUP, "Gateway") => self.find_gateway(namespace, name).map(Node::Gateway),
             (group, kind) if is_listener_set(group, kind) => self
                 .find_listener_set(kind, namespace, name)
@@ -75,14 +67,5 @@ impl Topology<'_> {
         whole
             .and_then(|whole| self.find_section(whole, section))
             .map_or(Located::Missing, Located::Node)
-    }
-
-    /// A namespace exists when anything in the input lives in it.
-    fn namespace_seen(&self, name: &str, seen_on_spoke: bool) -> Option<Node> {
-        let hub_name = name.strip_prefix(NAMESPACE_PREFIX).filter(|_| seen_on_spoke);
-        hub_name
-            .and_then(|name| self.find_namespace(name))
-            .or_else(|| self.find_namespace(name))
-            .map(Node::Namespace)
     }
 }

@@ -121,7 +121,7 @@ impl<'a> Topology<'a> {
             None => gateway_home(self.gateways.get(gateway), assumed),
         };
         // `Same` is the namespace of whoever declares the listener: of the ListenerSet, not of its Gateway.
-        let label = |key: &str| self.namespace_label(own, key);
+        let label = |key: &str| self.namespace_label_of(assumed, own, key);
         let conditions: [Condition<'_, 'a>; 5] = [
             (&|listener| listener.is_meant(parent), Refusal::Port),
             (&|listener| listener.gives_way_to.is_none(), Refusal::GivesWay),

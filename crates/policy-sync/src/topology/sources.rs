@@ -20,11 +20,12 @@ pub struct Sources<'a> {
     pub objects: &'a Objects,
     /// Of a cluster, what lives there.
     pub local: Option<&'a Objects>,
-    /// Of a cluster, the hub: its Namespaces, backends and CRDs are assumed to be there, too.
+    /// Of a cluster, the hub: its CRDs and classes are assumed to be there, too. Its Namespaces and ReferenceGrants are
+    /// for what another tool is assumed to deliver.
     pub hub: Option<&'a Objects>,
     /// Of a cluster, what `objects` were made from, in their order.
     pub originals: Option<&'a [Original<'a>]>,
-    /// Of a cluster, the hierarchy of the hub, if it is known: linked with the same grants.
+    /// Of a cluster, the hierarchy of the hub, if it is known.
     pub linked: Option<&'a Topology<'a>>,
     /// Of the hub, what lives on each cluster. A reference may mean it, and nothing is made of it.
     pub spokes: Option<&'a BTreeMap<String, Objects>>,
@@ -103,11 +104,12 @@ impl<'a> Sources<'a> {
             .chain(local.map(|object| (object, true)))
     }
 
-    /// Objects of a kind that is not synced: the hub's, then those that live on the cluster.
-    pub(crate) fn with_hub(self, group: &str, kind: &str) -> impl Iterator<Item = (&'a Object, bool)> {
-        let hub = self.hub.map(|objects| objects.of_kind(group, kind));
-        let hub = hub.unwrap_or_default().iter().map(|object| (object, false));
-        hub.chain(self.of_kind(group, kind))
+    /// Of a cluster, objects of the hub.
+    pub(crate) fn hub_of_kind(self, group: &str, kind: &str) -> std::slice::Iter<'a, Object> {
+        self.hub
+            .map(|objects| objects.of_kind(group, kind))
+            .unwrap_or_default()
+            .iter()
     }
 
     /// All groups of objects: those that are linked first.
@@ -128,11 +130,16 @@ impl<'a> Sources<'a> {
         })
     }
 
-    /// The object of this identity, which lives on the cluster or else on the hub.
+    /// The object of this identity.
     pub(crate) fn get(self, identity: &Identity) -> Option<&'a Object> {
         let GroupKind { group, kind } = &identity.group_kind;
-        let mut all = [Some(self.objects), self.local, self.hub].into_iter().flatten();
+        let mut all = [Some(self.objects), self.local].into_iter().flatten();
         all.find_map(|objects| objects.find(group, kind, identity.namespace.as_deref(), &identity.name))
+    }
+
+    /// The same, or that of the hub, of a kind by which a cluster is configured.
+    pub(crate) fn get_with_hub(self, identity: &Identity) -> Option<&'a Object> {
+        self.get(identity).or_else(|| self.hub?.get(identity))
     }
 
     /// The route of the hub that a copy has the rules of: the same ones, in the same namespace, forward to backends of the
@@ -149,6 +156,8 @@ impl<'a> Sources<'a> {
         let is_it = std::ptr::eq(hub.routes.get(route).object, original)
             && copy.is(kind.0, kind.1)
             && copy.namespace_or_empty() == namespace
+            // A cluster has other grants than the hub.
+            && !hub.routes.get(route).needs_grants
             && share_rules(copy, original);
         is_it.then_some((hub, route))
     }

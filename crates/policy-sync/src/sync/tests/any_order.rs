@@ -9,9 +9,9 @@ use proptest::prelude::*;
 
 use super::super::any_order::{commute, holds_in_any_order};
 use super::super::beside_local::beside_local;
-use super::super::local_policies::LocalPolicies;
 use super::super::same_target::{SyncedSpec, resolve};
 use super::super::undecided::{Meeting, undecided};
+use super::locals as locals_of;
 use crate::diagnostic::{Code, DocumentId, Findings, Place, Severity, SourceId};
 use crate::hub::{Hub, Objects, RowId as _};
 use crate::object::Object;
@@ -229,13 +229,8 @@ fn there(kind: usize, drafts: &[Draft], locals: &[Draft]) -> Option<There> {
     let resolution = resolve(attachments, id, node)?;
     let mut said = seen.findings.clone();
     let undecided = resolution.undecided.is_some();
-    let live = LocalPolicies::read(
-        attachments,
-        "c1",
-        &hub.spokes["c1"],
-        &options,
-        &mut Findings::new(),
-    );
+    let mut live = locals_of(&hub, attachments, &options, &mut Findings::new());
+    let live = live.remove("c1").unwrap_or_default();
     report_local_conflicts(attachments, &live, &mut said);
     let live = live.on(id, node);
     let profile = attachments.kinds.get(id).profile.as_ref().clone();

@@ -38,6 +38,23 @@ struct Received<'r> {
     making: Spokes<'r, 'r>,
 }
 
+/// The policies that live on the clusters of a hub.
+fn locals<'a>(
+    hub: &'a Hub,
+    attachments: &Attachments<'a>,
+    options: &Options<'_>,
+    findings: &mut Findings,
+) -> BTreeMap<&'a str, LocalPolicies<'a>> {
+    let ours = Ours::new(hub, "example.com/gateway-controller", &mut Findings::new());
+    let kinds = SyncedKinds::new(attachments, &ours);
+    let placed = ours.gateways.map(|(_, ours)| PlacedGateway {
+        gateway: &ours.gateway,
+        params: &ours.params,
+        clusters: Arc::default(),
+    });
+    LocalPolicies::of_clusters((hub, attachments), (&kinds, &placed), options, findings)
+}
+
 /// Looks at what is received, of Gateways by their `namespace/name` with their clusters.
 fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Received<'_>) -> T) -> T {
     let Seen { attachments, .. } = Seen::hub(hub);
@@ -45,15 +62,6 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
     let ours = Ours::new(hub, "example.com/gateway-controller", &mut Findings::new());
     let kinds = SyncedKinds::new(&attachments, &ours);
     let routes = SyncedRoutes::new(&attachments, &kinds, &ours, (&hub.objects, &grants));
-    let locals: BTreeMap<&str, LocalPolicies<'_>> = hub
-        .spokes
-        .iter()
-        .map(|(cluster, objects)| {
-            let (options, mut said) = (Options::default(), Findings::new());
-            let there = LocalPolicies::read(&attachments, cluster, objects, &options, &mut said);
-            (cluster.as_str(), there)
-        })
-        .collect();
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let clusters: Clusters = gateways
         .iter()
@@ -68,6 +76,7 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
             .unwrap_or_default(),
     });
     let of_gateways = placed.map(|(_, placed)| Arc::clone(&placed.clusters));
+    let locals = locals(hub, &attachments, &Options::default(), &mut Findings::new());
     let mut synced = SyncedObjects::new(Syncing {
         attachments: &attachments,
         kinds: &kinds,
@@ -98,6 +107,7 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
             gateways: &placed,
             synced: &synced.objects,
             variants: &variants,
+            labels: &super::NamespaceLabels::new(),
         },
     })
 }
@@ -108,7 +118,8 @@ impl Received<'_> {
         let linked = &self.making.attachments.topology;
         let sources = spoke.sources(&self.hub.objects).after(linked);
         let (options, mut said) = (Options::default(), Findings::new());
-        Attachments::new(sources, spoke.copied(), self.grants, &options, &mut said)
+        let grants = spoke.grants(self.grants);
+        Attachments::new(sources, spoke.copied(), &grants, &options, &mut said)
     }
 
     /// What is reported about the policies, of one cluster or of all.

@@ -4,9 +4,8 @@ use kube_json::{Value, json};
 
 use super::super::SyncedObjects;
 use super::super::beside_local::beside_local;
-use super::super::local_policies::LocalPolicies;
 use super::super::same_target::{SyncedPolicy, SyncedSpec, resolve};
-use super::{received, report_on, spec_on, state_on};
+use super::{locals, received, report_on, spec_on, state_on};
 use crate::diagnostic::Findings;
 use crate::hub::Hub;
 use crate::policy::testing::{SMALL, Seen, color, color_crd, hub, limit, small_with_params};
@@ -21,21 +20,11 @@ struct Decided {
     withheld: Vec<(PolicyId, Rule)>,
 }
 
-fn locals<'a>(seen: &Seen<'_>, hub: &'a Hub, cluster: &str) -> LocalPolicies<'a> {
-    let (cluster, objects) = hub.spokes.get_key_value(cluster).unwrap();
-    let options = Options::default();
-    LocalPolicies::read(
-        &seen.attachments,
-        cluster,
-        objects,
-        &options,
-        &mut Findings::new(),
-    )
-}
-
 /// The decisions for Gateway `infra/gw` and all routes, on a cluster or in general.
-fn decisions(seen: &Seen<'_>, hub: &Hub, cluster: Option<&str>) -> Vec<Decided> {
-    let locals = cluster.map(|cluster| locals(seen, hub, cluster));
+fn decisions<'a>(seen: &Seen<'a>, hub: &'a Hub, cluster: Option<&str>) -> Vec<Decided> {
+    let (options, mut said) = (Options::default(), Findings::new());
+    let mut locals = locals(hub, &seen.attachments, &options, &mut said);
+    let locals = cluster.and_then(|cluster| locals.remove(cluster));
     let topology = &seen.attachments.topology;
     let mut nodes = topology.nodes_of_gateway(topology.gateways.ids().next().unwrap());
     let routes = topology.routes.ids().map(Node::Route);

@@ -1,11 +1,11 @@
 //! The copies of a policy on clusters, and local policies among each other.
 
-use super::super::received;
+use super::super::{locals as locals_of, received};
 use super::{GW, LIMIT};
 use crate::diagnostic::Findings;
 use crate::policy::Options;
 use crate::policy::testing::{hub, limit, small_with_params};
-use crate::sync::{LocalPolicies, report_local_conflicts};
+use crate::sync::report_local_conflicts;
 
 #[test]
 fn each_copy_of_a_policy_goes_to_the_clusters_where_it_is_in_effect_and_names_its_sources() {
@@ -73,9 +73,8 @@ fn two_local_policies_need_their_times_where_the_older_one_decides() {
         let hub = hub(&(small_with_params() + on_route), &[("c1", locals)]);
         received(&hub, &[("infra/gw", &["c1"])], |received| {
             let (options, mut findings) = (Options::default(), Findings::new());
-            let objects = &received.hub.spokes["c1"];
-            let there = LocalPolicies::read(received.attachments, "c1", objects, &options, &mut findings);
-            report_local_conflicts(received.attachments, &there, &mut findings);
+            let there = locals_of(received.hub, received.attachments, &options, &mut findings);
+            report_local_conflicts(received.attachments, &there["c1"], &mut findings);
             findings.iter().count()
         })
     };
