@@ -37,6 +37,8 @@ struct Changing<'c> {
     /// All paths on the clusters of the change.
     all: Vec<&'c HashSet<PathNames>>,
     profile: &'c Profile,
+    /// Whether what comes or goes may be called by this path: it is not that of something that stays.
+    is_whole: &'c dyn Fn(&[NameId]) -> bool,
 }
 
 /// How many of the paths below something change.
@@ -81,7 +83,7 @@ impl<'s> Collapsing<'s> {
         &self,
         paths: &BTreeSet<PathNames>,
         classes: &BTreeSet<usize>,
-        profile: &Profile,
+        (profile, is_whole): (&Profile, &dyn Fn(&[NameId]) -> bool),
     ) -> Vec<Collapsed> {
         let all = classes.iter().filter_map(|class| self.settings.all.get(*class));
         let mut all: Vec<&HashSet<PathNames>> = all.map(AsRef::as_ref).collect();
@@ -92,6 +94,7 @@ impl<'s> Collapsing<'s> {
             around: around.collect(),
             all,
             profile,
+            is_whole,
         };
         self.below.get_or_init(|| {
             let mut below: HashMap<&[NameId], BTreeSet<NameId>> = HashMap::new();
@@ -187,7 +190,7 @@ impl<'s> Collapsing<'s> {
     }
 
     fn add(&self, changing: &Changing<'_>, path: &[NameId], found: &mut BTreeSet<PathNames>) {
-        if self.covered(changing, path) == Covered::All {
+        if self.covered(changing, path) == Covered::All && (changing.is_whole)(path) {
             found.insert(path.into());
             return;
         }

@@ -346,7 +346,18 @@ impl<'s> Comparing<'s> {
                 .flat_map(|group| sides.alike.classes(side, *group))
                 .copied()
                 .collect();
-            let collapsed = of_kind.map(|of| collapsing.collapse(&paths, &classes, &of.profile));
+            // A route that comes or goes is not its Gateway, though it has no other.
+            let [of_old, of_new] = sides.sides;
+            let (other, of_other) = if side == OLD { (NEW, of_new) } else { (OLD, of_old) };
+            let is_whole = |path: &[NameId]| {
+                let elsewhere = sides.elsewhere(side, path);
+                let classes = groups.iter().flat_map(|group| sides.alike.classes(other, *group));
+                let mut all = classes.filter_map(|class| of_other.all.get(*class));
+                change.presence == Presence::Both
+                    || elsewhere.len() < path.len()
+                    || !all.any(|all| all.contains(&elsewhere))
+            };
+            let collapsed = of_kind.map(|of| collapsing.collapse(&paths, &classes, (&of.profile, &is_whole)));
             let clusters = sides.alike.names(&groups);
             let clusters = if clusters.iter().any(|cluster| cluster == HUB) {
                 let clusters = clusters.iter().filter(|cluster| *cluster != HUB);
