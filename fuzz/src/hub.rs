@@ -171,7 +171,14 @@ pub(crate) fn reports(tree: &InMemory) -> String {
         let spokes = without.as_ref().map(|analysis| analysis.received(None).1);
         let without = without.as_ref().zip(spokes.as_ref());
         let without = without.map(|(analysis, spokes)| analysis.evaluate(spokes, &mut Findings::new()));
-        let explanation = explain(&view, without.as_ref(), &identity, Some(object), &loaded.sources);
+        let explanation = explain(
+            &view,
+            without.as_ref(),
+            &identity,
+            Some(object),
+            &[],
+            &loaded.sources,
+        );
         said += &shown(&explanation_text(&explanation, WIDTH));
         said += &document(&explanation);
     }

@@ -257,7 +257,7 @@ pub(crate) fn write_findings(
         MessageFormat::Junit => Format::Junit,
     };
     // What a command takes off all clusters comes first, wherever it stands.
-    let is_first = |finding: &Finding| finding.code == Code::OUTPUT_WITHDRAWN;
+    let is_first = |finding: &Finding| finding.code == Code::OBJECT_WITHDRAWN;
     if matches!(format, Format::Human(_)) && findings.iter().any(|finding| is_first(finding)) {
         let [mut first, mut rest] = [findings.clone(), findings.clone()];
         first.retain(is_first);

@@ -228,7 +228,7 @@ pub fn lost_by_replacing(
         loaded.finish(&mut findings);
     }
     // What loading found has been shown.
-    findings.retain(|finding| [Code::RBAC_NARROWED, Code::OUTPUT_WITHDRAWN].contains(&finding.code));
+    findings.retain(|finding| [Code::RBAC_NARROWED, Code::OBJECT_WITHDRAWN].contains(&finding.code));
     Ok(findings)
 }
 

@@ -21,7 +21,7 @@ pub(super) fn withdrawn(
         "{} was shipped and is still in the input, but no cluster receives it any more: {reason}",
         object.identity()
     );
-    Finding::new(Code::OUTPUT_WITHDRAWN, object.place(""), message)
+    Finding::new(Code::OBJECT_WITHDRAWN, object.place(""), message)
         .help("correct that, or remove the object from the input if it is meant to leave all clusters")
 }
 

@@ -439,11 +439,11 @@ fn what_stays_in_the_input_and_leaves_all_clusters_comes_first_with_the_reason()
     run.exits(0);
     assert!(
         run.stderr
-            .starts_with(&format!("warning[output/withdrawn]: {sentence}\n")),
+            .starts_with(&format!("warning[object/withdrawn]: {sentence}\n")),
         "{}",
         run.stderr
     );
     // It is said once: the next output does not have it.
     let run = scratch.run(&["render", "new", "-o", "rendered"]);
-    run.exits(0).does_not_say("output/withdrawn");
+    run.exits(0).does_not_say("object/withdrawn");
 }

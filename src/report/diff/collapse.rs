@@ -143,6 +143,11 @@ impl<'s> Collapsing<'s> {
         let Some(level) = self.level(path) else {
             return false;
         };
+        // A policy that affects its own target alone has no paths below that.
+        let of_change = changing.paths.first().and_then(|path| self.level(path));
+        if !of_change.is_some_and(|of_change| changing.profile.counts(of_change, level)) {
+            return false;
+        }
         changing.ends(level)
             || match level {
                 Level::Listener => changing.ends(Level::Gateway),

@@ -182,27 +182,34 @@ fn drop_explained_emptiness(found: &mut Vec<Arc<Finding>>) {
     }
 }
 
-/// Drops what only follows from something else that is found, and is as severe. What is wrong somewhere in an object explains
-/// what follows from the object as a whole only where it is an error: a warning leaves the object as it is.
+/// Drops what only follows from something else that is found, and is as severe. What follows from an object as a whole
+/// follows from an error in it, or from its placement: any other warning leaves the object as it is.
 fn drop_consequences(found: &mut Vec<Arc<Finding>>) {
-    let mut roots: Within<'_, Severity> = Within::these(all(found).flat_map(Finding::causes));
+    let roots = || Within::these(all(found).flat_map(Finding::causes));
+    let (mut roots, mut of_objects): (Within<'_, Severity>, Within<'_, Severity>) = (roots(), roots());
     let is_empty = |finding: &Finding| finding.code == Code::EMPTY_NOTHING_RENDERED;
     let is_root = |finding: &&Finding| finding.causes.is_empty() && !is_empty(finding);
     for finding in all(found).filter(is_root) {
         roots.add(&finding.place, finding.severity);
+        let is_about_placement =
+            finding.code.group() == "placement" || Code::UNPLACED.contains(&finding.code);
+        if is_about_placement || finding.severity == Severity::Error {
+            of_objects.add(&finding.place, finding.severity);
+        }
     }
     // The warning that explains why nothing is rendered is a part of that error, which is at its place.
     let empty_at = all(found).find(|finding| is_empty(finding));
     let empty_at = empty_at.map(|finding| &finding.place);
     let is_kept = |finding: &Finding| {
         let explains = |cause: (DocumentId, &str)| {
-            let worst_that_counts = match is_whole_object(cause.1) {
-                true => Severity::Error,
-                false => finding.severity,
+            let roots = if is_whole_object(cause.1) {
+                &of_objects
+            } else {
+                &roots
             };
             roots
                 .least_of(cause)
-                .is_some_and(|worst| worst <= worst_that_counts)
+                .is_some_and(|worst| worst <= finding.severity)
         };
         let is_part = Code::UNPLACED.contains(&finding.code) && empty_at == Some(&finding.place);
         !is_part && !finding.causes().any(explains)
