@@ -367,17 +367,12 @@ fn has_sections_at(finding: &Finding) -> bool {
         return false;
     };
     let inside = pointer.strip_prefix(object_of(pointer)).unwrap_or_default();
-    let own = [
-        "",
-        "/apiVersion",
-        "/kind",
-        "/metadata",
-        "/metadata/name",
-        "/metadata/namespace",
-        "/spec",
-    ];
+    // A typo in `spec` is at a field of the object itself.
+    let is_own = inside.matches('/').count() <= 1;
     let parts = ["/spec/listeners", "/spec/rules"];
-    own.contains(&inside) || parts.iter().any(|part| inside.starts_with(part))
+    is_own
+        || ["/metadata/name", "/metadata/namespace"].contains(&inside)
+        || parts.iter().any(|part| inside.starts_with(part))
 }
 
 /// Whether an object of this kind could change a conclusion.

@@ -4,6 +4,7 @@
 //! the hub, texts. Flows out: the findings, in another order, with one for each such name. Must not know: which stage found
 //! them.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -62,6 +63,9 @@ pub(super) fn gather(hub: &Hub, sources: &Sources, findings: &mut Findings) {
         .collect();
     let mut misnamed = BTreeMap::new();
     let mut kept = Vec::new();
+    let mut gathered: Vec<_> = gathered.into_iter().collect();
+    gathered.sort_by_key(|(_, found)| Reverse(found.len()));
+    let mut defined = BTreeSet::new();
     for (lacks, found) in gathered {
         let near = value_at(&lacks.near, sources);
         let is_unused = near.is_some_and(|near| mentions.get(near).is_none_or(|count| *count <= 1));
@@ -71,6 +75,10 @@ pub(super) fn gather(hub: &Hub, sources: &Sources, findings: &mut Findings) {
             .flatten();
         let is_lost = of_near.as_ref().is_some_and(|object| lost.contains(object));
         if is_unused && (found.len() > 1 || is_lost) {
+            // The copies of an object have names of their own, and one typo is in all of them.
+            if !defined.insert(lacks.near.clone()) {
+                continue;
+            }
             let definition = at_the_definition(lacks, &found, sources);
             misnamed.extend(of_near.zip(definition.as_ref().map(|finding| finding.severity)));
             kept.extend(definition);

@@ -33,6 +33,11 @@ const FALSE_FRIENDS: &[FalseFriend] = &[
         on: "files",
         method: "is_dir",
     },
+    FalseFriend {
+        file: "src/pipeline/misplaced.rs",
+        on: "files",
+        method: "is_dir",
+    },
 ];
 
 #[test]

@@ -230,7 +230,7 @@ spec: {parentRefs: [{name: web, namespace: NAMESPACE}], rules: [{backendRefs: [{
         (
             "a synced route brings it",
             syncing + &with + &on_hub,
-            there + &without,
+            without.clone(),
             true,
         ),
         (

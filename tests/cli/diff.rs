@@ -409,7 +409,8 @@ fn without_an_object_every_cluster_loses_what_comes_from_it() {
     );
     scratch.write(
         "hub/other.yaml",
-        "apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {name: global, namespace: gateways-2}\n\
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r, namespace: gateways-2}\nspec: {}\n---\n\
+         apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {name: global, namespace: gateways-2}\n\
          spec: {targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: r}, limits: {a: {rates: [{limit: 1, window: 1s}]}}}\n",
     );
     scratch

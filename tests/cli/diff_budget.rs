@@ -302,12 +302,12 @@ fn a_second_form_is_written_in_the_same_run() {
                 .iter()
                 .find(|issue| issue["check_name"] == "gateway/class-not-found")
         })
-        .expect("the warning, though the run is quiet");
+        .expect("the error, though the run is quiet");
     assert_eq!(
         issue["location"],
         json!({"path": "hub/gateway.yaml", "lines": {"begin": 12}})
     );
-    assert_eq!(issue["severity"], "minor");
+    assert_eq!(issue["severity"], "critical");
     assert!(scratch.read("a.sarif").contains("gateway/class-not-found"));
     // The same again is the same, also where the file stands in the input.
     let before = scratch.read("quality.json");

@@ -167,7 +167,7 @@ fn the_age_of_a_policy_stays_because_the_older_one_wins() {
 #[test]
 fn a_status_that_is_left_out_is_not_checked() {
     let scratch = Scratch::new();
-    let number = "{type: object, properties: {n: {type: integer}}}";
+    let number = "{type: object, properties: {count: {type: integer}}}";
     let definition = format!(
         "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: things.example.com}}\n\
          spec: {{group: example.com, scope: Namespaced, names: {{kind: Thing, plural: things}}, versions: [{{name: v1, served: true, \
@@ -177,15 +177,16 @@ fn a_status_that_is_left_out_is_not_checked() {
     let list = |spec: &str, status: &str| {
         format!(
             "{definition}apiVersion: v1\nkind: List\nitems:\n- apiVersion: example.com/v1\n  kind: Thing\n  \
-             metadata: {{name: a, namespace: shop}}\n  spec: {{n: {spec}}}\n  status: {{n: {status}}}\n"
+             metadata: {{name: a, namespace: shop}}\n  spec: {{count: {spec}}}\n  status: {{count: {status}}}\n"
         )
     };
     scratch.write("exported.yaml", &list("1", "none"));
     scratch
         .run(&["init", "sorted", "--from", "exported.yaml"])
-        .exits(0);
+        .exits(0)
+        .does_not_say("object/schema");
     assert!(!scratch.read("sorted/hub/shop/thing-a.yaml").contains("status"));
-    scratch.write("wrong.yaml", &list("none", "1"));
+    scratch.write("wrong.yaml", &(list("1", "1") + "- ]\n"));
     let run = scratch.run(&["init", "wrong", "--from", "wrong.yaml"]);
     run.exits(3).says("1 error; nothing was written");
     assert!(!scratch.exists("wrong"));

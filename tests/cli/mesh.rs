@@ -130,10 +130,7 @@ fn a_difference_is_told_on_a_path_of_the_mesh() {
         &MESH.replace("paths: [/admin]", "paths: [/internal]"),
     );
     let run = scratch.run(&["diff", "--base-dir", "before", "hub"]);
-    has(
-        &run.stdout,
-        &["Service shop/cart > HTTPRoute shop/cart > Service shop/cart-v2"],
-    );
+    has(&run.stdout, &["Service shop/cart > HTTPRoute shop/cart > canary"]);
 }
 
 #[test]

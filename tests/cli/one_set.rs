@@ -98,7 +98,6 @@ fn an_error_of_the_configurations_choice_stops_every_command_and_the_others_say_
     let refused = "`spokewright render` refuses this input because of 1 error";
     for (arguments, comment) in [
         (&["status"][..], ""),
-        (&["status", "-o", "yaml"], "# "),
         (&["policies"], ""),
         (&["policies", "-o", "yaml"], "# "),
         (&["explain", "gateway/gw/web"], ""),

@@ -109,7 +109,7 @@ fn a_kind_leaves_the_parameters_in_two_steps_and_the_first_alone_is_refused() {
             .says("no longer listed here")
             .says("= note: leaving: HTTPRoute shop/orders\n")
             .says("= help: add `\"retainedResources\": [{\"group\":\"gateway.networking.k8s.io\",\"resource\":\"httproutes\"}]` to these parameters, and remove it again when the clusters have deleted them\n")
-            .says("1 error and 1 warning; nothing was written");
+            .says("1 error and 2 warnings; nothing was written");
         assert_eq!(scratch.tree("rendered"), before);
         let arguments = [&["--check"], kind].concat();
         render(&scratch, &arguments).exits(3).says("error[rbac/narrowed]");

@@ -135,7 +135,16 @@ fn own(object: &Value, sites: &mut Vec<(String, bool)>) {
     ] {
         // The names of policies and routes are nobody's but theirs, and of a file for a tool no name is read.
         if object.pointer(pointer).is_some() {
-            sites.push((pointer.to_owned(), false));
+            // A policy without targets selects the workloads of its namespace.
+            let spec = &object["spec"];
+            let is_istio = object["apiVersion"]
+                .as_str()
+                .is_some_and(|version| version.contains("istio.io/"));
+            let has_targets = ["targetRef", "targetRefs"]
+                .iter()
+                .any(|field| spec.get(*field).is_some());
+            let selects = pointer == "/metadata/namespace" && is_istio && !has_targets;
+            sites.push((pointer.to_owned(), selects));
         }
     }
 }

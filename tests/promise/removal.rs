@@ -140,9 +140,11 @@ pub(crate) fn judge(input: &Input) -> Result<Counts, String> {
 /// Whether a change says that a setting is lost on a path, or on all that it is one of.
 fn says(change: &EffectiveChange, place: &Held, setting: &str) -> bool {
     let on_path = |some: &[String], of: &[String]| some.iter().all(|node| of.contains(node));
+    // A rule has a name of its own, and its fields are below it.
     let is_in = |lost: &String| {
         let rest = setting.strip_prefix(lost.as_str());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            || setting.split('/').any(|step| step == lost)
     };
     change.kind == place.kind
         && change.group == place.group

@@ -3,8 +3,8 @@
 //! Owns: [`Value`] and its [`Map`]. Flows in: parts of values, or `serde`'s data. Flows out: values, by reference, by
 //! JSON pointer, or as `serde`'s data. Must not know: YAML, kinds, any other crate of the project.
 //!
-//! Names and methods are those of `serde_json`, so that a reader knows them. `map` stands below `value`; `convert` and
-//! `serde_data` use both.
+//! Names and methods are those of `serde_json`, so that a reader knows them. `convert` and `serde_data` use
+//! `value`.
 
 // Input never causes a panic, and a library does not print; tests may do both.
 #![cfg_attr(
@@ -23,17 +23,15 @@
 )]
 
 mod convert;
-mod map;
 mod serde_data;
 mod value;
 
 /// A text: up to 15 bytes in place, longer ones shared by all clones.
 pub use ecow::EcoString as Text;
-pub use map::{Iter, Map};
 pub use serde_data::{from_value, to_value};
 /// A number of JSON: a 64-bit integer, signed or not, or a finite float.
 pub use serde_json::Number;
-pub use value::Value;
+pub use value::{Iter, Map, Value};
 
 /// What [`json!`] expands to.
 #[doc(hidden)]

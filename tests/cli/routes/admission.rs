@@ -145,26 +145,29 @@ fn a_kind_that_the_listener_does_not_take_is_not_allowed_either() {
 #[test]
 fn a_route_that_no_listener_takes_stays_with_a_word() {
     let scratch = hub();
-    let hostnames =
-        route("cart", "shop", OURS).replace("spec:\n", "spec:\n  hostnames: [cart.example.org]\n");
+    let with_hostname = |parent: &str| {
+        route("cart", "shop", parent).replace("spec:\n", "spec:\n  hostnames: [cart.example.org]\n")
+    };
     let port = route("port", "shop", "{name: prod-web, namespace: gateways, port: 81}");
     scratch.write("hub/routes.yaml", &port);
     render(&scratch)
         .exits(3)
         .says("error[route/not-attached]: HTTPRoute shop/port is not shipped with Gateway gateways/prod-web: no listener has this port")
         .says("correct `port`, or leave it out");
-    scratch.write("hub/routes.yaml", &hostnames);
+    scratch.write(
+        "hub/routes.yaml",
+        &with_hostname("{name: prod-web, namespace: gateways}"),
+    );
     render(&scratch)
         .exits(0)
         .says("warning[route/not-attached]: HTTPRoute shop/cart is not shipped with Gateway gateways/prod-web: they have no hostname in common")
         .says("--> hub/routes.yaml:7:16");
     assert_eq!(names(&manifests(&scratch, WORK)).len(), 3);
     // The listener that it names.
-    let named = hostnames.replace("namespace: gateways}", "namespace: gateways, sectionName: api}");
-    scratch.write("hub/routes.yaml", &named);
+    scratch.write("hub/routes.yaml", &with_hostname(OURS));
     render(&scratch)
         .exits(0)
-        .says("--> hub/routes.yaml:7:65")
+        .says("--> hub/routes.yaml:7:67")
         .says("::: hub/gateway.yaml:14:5");
 }
 

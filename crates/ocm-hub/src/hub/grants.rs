@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::{Hub, Objects};
 use crate::api::gateway::{GROUP, ReferenceGrant};
-use crate::diagnostic::{Findings, Place};
+use crate::diagnostic::{Findings, Place, nearest};
 use crate::object::Object;
 use apimachinery::Identity;
 
@@ -95,15 +95,25 @@ impl<'a> Grants<'a> {
         self.permit(from, namespace, to) || hub.is_some_and(|hub| hub.permit(from, namespace, to))
     }
 
-    /// Where a grant would permit a reference but for a typo in the namespace that it comes from.
+    /// Where a grant would permit a reference but for a typo in a namespace, its own or the one that the reference comes
+    /// from, and the help that leads out.
     #[must_use]
     pub fn almost_permit(
         &self,
         from: (&str, &str, &str),
         namespace: &str,
         to: (&str, &str, &str),
-    ) -> Option<Place> {
-        let grants = self.by_namespace.get(namespace)?;
-        grants.iter().find_map(|grant| grant.almost_permits(from, to))
+    ) -> Option<(Place, String)> {
+        let here = self.by_namespace.get(namespace).into_iter().flatten();
+        let mut there = here.filter_map(|grant| grant.almost_permits(from, to));
+        if let Some(place) = there.next() {
+            let help = format!("write `namespace: {}` in the ReferenceGrant", from.2);
+            return Some((place, help));
+        }
+        let near = nearest(namespace, self.by_namespace.keys().copied())?;
+        let mut grants = self.by_namespace.get(near).into_iter().flatten();
+        let grant = grants.find(|grant| grant.permits(from, to))?;
+        let help = format!("write `namespace: {namespace}` in the metadata of the ReferenceGrant");
+        Some((grant.object.place("/metadata/namespace"), help))
     }
 }

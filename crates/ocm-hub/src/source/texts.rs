@@ -136,6 +136,7 @@ impl Sources {
     }
 
     /// The files that another tree may take over.
+    #[cfg(feature = "git")]
     pub(super) fn kept(&self) -> &[Arc<FileReadBefore>] {
         &self.kept
     }

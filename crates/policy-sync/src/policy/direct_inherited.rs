@@ -3,8 +3,19 @@
 //! Owns: GEP-713's two classes. Flows in: a class and two levels. Flows out: yes or no.
 //! Must not know: which policies there are.
 
-use super::profile::Class;
+use serde::{Deserialize, Serialize};
+
 use crate::topology::Level;
+
+/// What a policy of the kind affects (GEP-713: Direct and Inherited).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Class {
+    /// Only its own target.
+    Direct,
+    /// Its target and what is below it.
+    Inherited,
+}
 
 /// Whether a policy of this class, attached at `level`, counts on a path that ends at `end`. A Direct policy affects
 /// its own target alone, and a section is a part of its target; an Inherited one what is below, too.

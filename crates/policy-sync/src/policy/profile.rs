@@ -7,21 +7,12 @@
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use super::direct_inherited::Class;
 use super::direct_inherited::counts;
 use super::open::Open;
 use super::targeting::Targeting;
 use crate::topology::Level;
 use apimachinery::GroupKind;
-
-/// What a policy of the kind affects (GEP-713: Direct and Inherited).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Class {
-    /// Only its own target.
-    Direct,
-    /// Its target and what is below it.
-    Inherited,
-}
 
 /// Where the settings of a policy are in its spec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -501,9 +501,9 @@ impl<'a> Resolver<'_, 'a> {
         );
         self.findings
             .push(match self.grants.almost_permit(from, namespace, to) {
-                Some(place) => finding
-                    .related(place, "this grant is from another namespace")
-                    .help(format!("write `namespace: {own}` in the ReferenceGrant")),
+                Some((place, help)) => finding
+                    .related(place, "this grant names another namespace")
+                    .help(help),
                 None => finding.help(format!(
                     "add a ReferenceGrant to namespace {namespace}, from {} in {own} to {}",
                     object.group_kind(),

@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::downstream_route::assumed_route;
 use super::gateway::PlacedGateway;
 use super::synced_kinds::SyncedKinds;
-use super::variants::assumed_route;
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_copy};
 use crate::diagnostic::{Code, Findings};
 use crate::hub::{Grants, Hub, Objects, OurGatewayId, Table};

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::grants::{From, crossing, from_of};
 use super::on_spokes::OnSpokes;
 use super::reference_fields::Needed;
-use crate::diagnostic::{Code, Finding, Findings, fitting_names};
+use crate::diagnostic::{Code, Finding, Findings, Severity, fitting_names};
 use crate::hub::Grants;
 use crate::object::Object;
 use apimachinery::{GroupKind, Identity};
@@ -123,9 +123,11 @@ impl<'g, 'a> MissingGrants<'g, 'a> {
                 first.to.name.as_str(),
             );
             findings.push(match self.grants.almost_permit((group, kind, own), &namespace, to) {
-                Some(place) => finding
-                    .related(place, "this grant is from another namespace")
-                    .help(format!("write `namespace: {own}` in the ReferenceGrant")),
+                // A typo must not take a backend from a route without failing the run.
+                Some((place, help)) => finding
+                    .severity(Severity::Error)
+                    .related(place, "this grant names another namespace")
+                    .help(help),
                 None => finding.help(format!(
                     "add a ReferenceGrant to namespace `{namespace}`, from {group} `{kind}` in namespace `{own}` to {}",
                     to_kind.kind

@@ -38,7 +38,9 @@ mod conflicts;
 mod synced_object;
 
 mod chosen_objects;
+mod resources_to_sync;
 
+mod downstream_route;
 mod gateway;
 mod grants;
 mod metadata;
@@ -67,7 +69,6 @@ pub use allowed_routes::NamespaceLabels;
 pub use allowed_routes::check_admission;
 pub use backends::report_misspelled_backends;
 pub use broken_rules::report_broken_rules;
-pub use chosen_objects::report_chosen_nowhere;
 pub use conflicts::{is_synced, report_local_conflicts, report_same_target};
 pub use gateway::PlacedGateway;
 pub use grants::add_grants;
@@ -79,6 +80,7 @@ pub use not_synced::{is_on_hub_only, report_not_synced, report_unused};
 pub use on_spokes::OnSpokes;
 pub use other_version::report_other_versions;
 pub use references::{redirected, report_references};
+pub use resources_to_sync::report_chosen_nowhere;
 pub use routes::SyncedRoutes;
 pub use same_hostname::report_same_hostnames;
 #[cfg(test)]

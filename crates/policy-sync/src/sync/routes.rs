@@ -15,7 +15,7 @@ use super::listener_sets::SyncedSets;
 use super::synced_kinds::SyncedKinds;
 use crate::api::route::{ParentRef, Route};
 use crate::diagnostic::{Code, Finding, Findings, Severity};
-use crate::hub::{Grants, Objects, OurGatewayId, Ours, Table};
+use crate::hub::{OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::placing::Clusters;
 use crate::policy::Attachments;
@@ -28,7 +28,7 @@ pub struct SyncedRoutes<'a> {
     /// ParentRefs to Gateways of ours that no listener takes.
     loose: Vec<Loose<'a>>,
     sets: SyncedSets<'a>,
-    chosen: ChosenObjects<'a>,
+    pub(super) chosen: ChosenObjects<'a>,
 }
 
 /// A route of a synced kind that is attached to a Gateway of ours, or that takes what such a route hands on.
@@ -92,16 +92,9 @@ impl SyncedRoute<'_> {
 }
 
 impl<'a> SyncedRoutes<'a> {
-    /// Matches the routes of the topology, and the chosen ones of `objects`, with our Gateways. Linear in parents and the
-    /// listeners behind them.
-    #[must_use]
-    pub fn new(
-        attachments: &Attachments<'a>,
-        kinds: &SyncedKinds,
-        ours: &Ours<'_>,
-        (objects, grants): (&'a Objects, &Grants<'_>),
-    ) -> Self {
-        let topology = &attachments.topology;
+    /// Matches the routes of the topology with our Gateways. Linear in parents and the listeners behind them. The objects
+    /// that are chosen are not there yet.
+    pub(super) fn from_topology(topology: &Topology<'a>, kinds: &SyncedKinds) -> Self {
         let mut found = Self {
             sets: SyncedSets::new(topology, kinds),
             ..Self::default()
@@ -123,7 +116,6 @@ impl<'a> SyncedRoutes<'a> {
             }
         }
         found.add_children(topology, kinds);
-        found.chosen = ChosenObjects::new(objects, (attachments, kinds, &found), ours, grants);
         found
     }
 

@@ -14,10 +14,11 @@ use std::sync::Arc;
 use kube_json::{Map, Value, json};
 
 use super::allowed_routes::NamespaceLabels;
+use super::downstream_route::assumed_route;
 use super::gateway::PlacedGateway;
 use super::synced_object::SyncedObject;
 use super::touched::{is_gateway_or_route, touched};
-use super::variants::{Copy, Variant, assumed_route};
+use super::variants::{Copy, Variant};
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::api::params::Role;
 use crate::api::policy::target_kinds;

@@ -1,0 +1,214 @@
+//! What `resourcesToSync` chooses besides routes: Services, ConfigMaps, and the like.
+//!
+//! An object goes wherever a Gateway, a ListenerSet, or a route of its namespace goes, as a Secret of a listener does, and
+//! wherever a shipped route or policy goes that refers to something in its namespace. Next to the copy of a Gateway, it is
+//! in the downstream namespace; everywhere else, in its own. It also goes with a Gateway of another namespace if a
+//! ReferenceGrant lets that Gateway refer to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::chosen_objects::{ChosenObject, ChosenObjects, key};
+use super::reference_fields::needed_by;
+use super::routes::SyncedRoutes;
+use super::synced_kinds::SyncedKinds;
+use super::synced_object::{SyncedObject, SyncedTarget, asked_for};
+use crate::api::gateway::GROUP;
+use crate::api::params::Role;
+use crate::diagnostic::{Code, Finding, Findings};
+use crate::hub::{Grants, Hub, Objects, OurGatewayId, Ours, Table};
+use crate::object::Object;
+use crate::policy::{Attachments, Target};
+
+impl<'a> SyncedRoutes<'a> {
+    /// Matches the routes of the topology, and the chosen ones of `objects`, with our Gateways.
+    #[must_use]
+    pub fn new(
+        attachments: &Attachments<'a>,
+        kinds: &SyncedKinds,
+        ours: &Ours<'_>,
+        (objects, grants): (&'a Objects, &Grants<'_>),
+    ) -> Self {
+        let mut routes = Self::from_topology(&attachments.topology, kinds);
+        routes.chosen = choose(objects, (attachments, kinds, &routes), ours, grants);
+        routes
+    }
+}
+
+/// Finds what the parameters of our Gateways choose among `objects`, and where it goes with these routes.
+fn choose<'a>(
+    objects: &'a Objects,
+    (attachments, kinds, routes): (&Attachments<'a>, &SyncedKinds, &SyncedRoutes<'a>),
+    ours: &Ours<'_>,
+    grants: &Grants<'_>,
+) -> ChosenObjects<'a> {
+    let mut shipped_in: BTreeMap<&'a str, BTreeSet<OurGatewayId>> = BTreeMap::new();
+    for (_, route) in routes.iter() {
+        let there = shipped_in.entry(route.object.namespace_or_empty()).or_default();
+        there.extend(route.parents.iter().map(|parent| parent.gateway));
+    }
+    for set in routes.sets().iter() {
+        let there = shipped_in.entry(set.object.namespace_or_empty()).or_default();
+        there.insert(set.gateway);
+    }
+    let mut found = ChosenObjects {
+        objects: BTreeMap::new(),
+        shipped_in,
+    };
+    let params = ours.gateways.rows().iter().map(|ours| &ours.params);
+    let chosen: BTreeSet<(&str, &str)> = params
+        .flat_map(|params| &params.objects_to_sync)
+        .map(|resource| (resource.group.as_str(), resource.kind.as_str()))
+        .collect();
+    if chosen.is_empty() {
+        return found;
+    }
+    let referred_to = referred_to(attachments, kinds, routes);
+    for object in chosen
+        .into_iter()
+        .flat_map(|(group, kind)| objects.of_kind(group, kind))
+    {
+        let namespace = object.namespace_or_empty();
+        let asks =
+            |gateway: &OurGatewayId| ours.gateways.get(*gateway).params.synced_object(object).is_some();
+        let (group, kind, _, name) = key(object);
+        let with_gateways = ours.gateways.ids().filter(|gateway| {
+            let own = ours.gateways.get(*gateway).gateway.object.namespace_or_empty();
+            grants.permit((GROUP, "Gateway", own), namespace, (group, kind, name))
+        });
+        let places = [found.shipped_in.get(namespace), referred_to.get(namespace)];
+        let in_place: BTreeSet<OurGatewayId> = places.into_iter().flatten().flatten().copied().collect();
+        let chosen = ChosenObject {
+            object,
+            with_gateways: with_gateways.filter(asks).collect(),
+            in_place: in_place.into_iter().filter(asks).collect(),
+        };
+        if !(chosen.with_gateways.is_empty() && chosen.in_place.is_empty()) {
+            found.objects.insert(key(object), chosen);
+        }
+    }
+    for chosen in found.objects.values() {
+        let there = found
+            .shipped_in
+            .entry(chosen.object.namespace_or_empty())
+            .or_default();
+        there.extend(&chosen.in_place);
+    }
+    found
+}
+
+impl<'a> ChosenObjects<'a> {
+    /// All that go anywhere, by kind, namespace, and name.
+    #[must_use]
+    pub fn synced(&self, ours: &'a Ours<'_>) -> Vec<SyncedObject<'a>> {
+        self.objects.values().map(|chosen| chosen.synced(ours)).collect()
+    }
+}
+
+impl<'a> ChosenObject<'a> {
+    fn synced(&self, ours: &'a Ours<'_>) -> SyncedObject<'a> {
+        let with_gateways = self.with_gateways.iter();
+        let mut targets: Vec<SyncedTarget<'a>> = with_gateways
+            .map(|gateway| SyncedTarget::new(vec![*gateway], String::new(), None))
+            .collect();
+        if !self.in_place.is_empty() {
+            let namespace = Some(self.object.namespace_or_empty());
+            targets.push(SyncedTarget::new(self.in_place.clone(), String::new(), namespace));
+        }
+        let first = targets.first().and_then(|target| target.gateways.first());
+        let resource = asked_for(self.object, Role::Object, first.copied(), ours);
+        SyncedObject::other(self.object, resource, targets)
+    }
+}
+
+/// The other namespaces that shipped routes and policies refer to, with the Gateways that bring them.
+fn referred_to(
+    attachments: &Attachments<'_>,
+    kinds: &SyncedKinds,
+    routes: &SyncedRoutes<'_>,
+) -> BTreeMap<String, BTreeSet<OurGatewayId>> {
+    let mut found: BTreeMap<String, BTreeSet<OurGatewayId>> = BTreeMap::new();
+    let mut add = |object: &Object, gateways: &dyn Fn() -> BTreeSet<OurGatewayId>| {
+        let own = object.namespace.as_deref();
+        for (needed, _) in needed_by(object, own) {
+            if let Some(namespace) = needed.namespace().filter(|namespace| Some(*namespace) != own) {
+                found.entry(namespace.to_owned()).or_default().extend(gateways());
+            }
+        }
+    };
+    for (_, route) in routes.iter() {
+        add(route.object, &|| route.gateways());
+    }
+    for policy in attachments
+        .policies
+        .rows()
+        .iter()
+        .filter(|policy| kinds.any(policy.kind))
+    {
+        add(policy.object, &|| {
+            let targets = policy
+                .targets
+                .iter()
+                .filter_map(|declared| match declared.target {
+                    Target::Attached(node) => Some(routes.gateways_of(&attachments.topology, kinds, node)),
+                    _ => None,
+                });
+            targets
+                .flatten()
+                .filter(|gateway| kinds.syncs(*gateway, policy.kind))
+                .collect()
+        });
+    }
+    found
+}
+
+/// Reports each object that an entry of `resourcesToSync` chooses and that goes nowhere, although Gateways of the class go
+/// somewhere.
+pub fn report_chosen_nowhere(
+    hub: &Hub,
+    ours: &Ours<'_>,
+    routes: &SyncedRoutes<'_>,
+    clusters: &Table<OurGatewayId, Arc<[String]>>,
+    findings: &mut Findings,
+) {
+    for (name, class) in &ours.classes {
+        let Ok(params) = &class.params else { continue };
+        let is_placed = |gateway: OurGatewayId| {
+            ours.gateways.get(gateway).gateway.class_name == *name && !clusters.get(gateway).is_empty()
+        };
+        // That nothing is placed is reported where it is not.
+        if !ours.gateways.ids().any(is_placed) {
+            continue;
+        }
+        for resource in &params.objects_to_sync {
+            let Some(chosen) = &resource.chosen else { continue };
+            for object in hub.objects.of_kind(&resource.group, &resource.kind) {
+                let goes = routes.chosen().get(object).is_some_and(|chosen| {
+                    let mut gateways = chosen.with_gateways.iter().chain(&chosen.in_place);
+                    gateways.any(|gateway| is_placed(*gateway))
+                });
+                if goes || !resource.chooses(object) {
+                    continue;
+                }
+                let namespace = object.namespace_or_empty();
+                findings.push(
+                    Finding::new(
+                        Code::OBJECT_NOT_SHIPPED,
+                        chosen.place.clone(),
+                        format!(
+                            "{} is chosen, but it goes nowhere: nothing that is shipped is in namespace `{namespace}`, or refers to it",
+                            object.identity()
+                        ),
+                    )
+                    .label("chosen here")
+                    .related(object.place("/metadata"), "this object")
+                    .help(if chosen.names(object) {
+                        format!("remove `{}` from `names`, or ship a route that refers to it", object.key())
+                    } else {
+                        "remove a label by which it is chosen, or ship a route that refers to it".to_owned()
+                    }),
+                );
+            }
+        }
+    }
+}
