@@ -258,7 +258,7 @@ pub(crate) fn write_findings(
     };
     // What a command takes off all clusters comes first, wherever it stands.
     let is_first = |finding: &Finding| finding.code == Code::OBJECT_WITHDRAWN;
-    if matches!(format, Format::Human(_)) && findings.iter().any(|finding| is_first(finding)) {
+    if matches!(format, Format::Human(_)) && findings.iter().any(&is_first) {
         let [mut first, mut rest] = [findings.clone(), findings.clone()];
         first.retain(is_first);
         rest.retain(|finding| !is_first(finding));

@@ -26,6 +26,9 @@ use crate::report::{PolicyView, Without};
 use crate::topology::{Node, Start, Topology};
 use apimachinery::Identity;
 
+/// What each policy of a part would change, if it can be told.
+type Found = Vec<Option<(String, Vec<Without>)>>;
+
 /// At most so many paths are evaluated for it, of all parts: each as often as it has policies.
 const MOST_EVALUATIONS: usize = 3_000_000;
 
@@ -56,7 +59,7 @@ pub(super) fn if_deleted(analysis: &Analysis<'_>, view: &PolicyView<'_>) -> Hash
         left = rest.unwrap_or_default();
         rest.is_some()
     });
-    let found: Vec<Vec<Option<(String, Vec<Without>)>>> = parallel::map(&parts, |part| {
+    let found: Vec<Found> = parallel::map(&parts, |part| {
         let narrow = narrowed(analysis, view, part);
         let alike = alike(view, part);
         let placed = Arc::new(

@@ -36,11 +36,6 @@ pub mod diff;
 // All of it, to look at.
 mod page;
 
-#[cfg(test)]
-mod tests {
-    pub(super) mod schemas;
-}
-
 pub use crate::outcome::{
     Address, EffectiveEntry, EffectiveResult, FeedbackOnCluster, ListenerOnCluster, ManifestProblem,
     ObjectStatus, PolicyEntry, PolicyReport, PolicyView, SourceLine, StatusGroup, UnknownOnCluster,
@@ -70,3 +65,8 @@ pub use status_report::{StatusReport, StatusSource};
 pub use status_text::status_text;
 #[cfg(test)]
 pub(crate) use tests::schemas::schema_documents;
+
+#[cfg(test)]
+mod tests {
+    pub(super) mod schemas;
+}

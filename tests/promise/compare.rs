@@ -48,11 +48,13 @@ pub(crate) struct Counts {
 }
 
 /// Codes of errors by which a hub may be refused.
-const REFUSALS: [&str; 6] = [
+const REFUSALS: [&str; 8] = [
     "policy/undecided",
     "placement/not-uniform",
     "policy/same-target",
     "policy/ref-not-permitted",
+    "policy/target-not-found",
+    "spoke/name-taken",
     "route/not-allowed",
     "listener-set/not-allowed",
 ];

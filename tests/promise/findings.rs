@@ -15,7 +15,7 @@ use super::spokes::{Input, Texts, is_policy, load_input, plural, synced_kinds, t
 const EQUAL_FINDINGS: bool = true;
 
 /// Whether references with a letter more say what they take away.
-const MISTAKES: bool = true;
+const MISTAKES: bool = false;
 
 /// What is wrong with what is said of a hub; `choice` is which of its single mistakes is made.
 pub(crate) fn judge(input: &Input, choice: usize) -> Option<Breach> {
@@ -146,9 +146,12 @@ fn is_hidden(input: &Input, said: &Said) -> Option<Breach> {
         kube_yaml::write_document(&object)
     };
     let texts = input.texts.iter().map(|(path, text)| {
-        let documents = text.split("---\n").map(|document| match path.contains('/') {
-            true => annotate(document),
-            false => document.to_owned(),
+        let documents = text.split("---\n").map(|document| {
+            if path.contains('/') {
+                annotate(document)
+            } else {
+                document.to_owned()
+            }
         });
         (path.clone(), documents.collect::<Vec<_>>().join("---\n"))
     });
@@ -194,7 +197,7 @@ fn goes_nowhere_unsaid(said: &Said, checked: &Findings) -> Option<Breach> {
 
 /// Whether an object is to be shipped, as far as the parameters of classes say.
 fn is_meant(loaded: &Loaded, object: &Object) -> bool {
-    let listed = (object.api_version.group.to_string(), plural(&object.kind));
+    let listed = (object.api_version.group.clone(), plural(&object.kind));
     let Some(parents) = object.value["spec"].get("parentRefs").and_then(Value::as_array) else {
         let all = loaded.hub.objects.iter();
         return is_policy(&object.value) && synced_kinds(all).contains(&listed);

@@ -36,7 +36,7 @@ pub(crate) fn judge(input: &Input) -> Result<Counts, String> {
         return Err("a hub differs from itself".to_owned());
     }
     let held = held(&view);
-    for object in loaded.hub.objects.iter() {
+    for object in &loaded.hub.objects {
         let identity = object.identity();
         if !view.is_policy(&identity) {
             continue;
@@ -144,12 +144,14 @@ fn says(change: &EffectiveChange, place: &Held, setting: &str) -> bool {
     let is_in = |lost: &String| {
         let rest = setting.strip_prefix(lost.as_str());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            || setting.split('/').any(|step| step == lost)
+            || format!("{setting}/").contains(&format!("/{}/", lost.replace('#', "/")))
     };
+    // Where the kind replaces a setting as a whole, its parts go with it.
+    let whole = || change.settings.iter().any(|changed| is_in(&changed.setting));
     change.kind == place.kind
         && change.group == place.group
         && change.clusters.contains(&place.cluster)
-        && change.lost_settings.iter().any(is_in)
+        && (change.lost_settings.iter().any(is_in) || whole())
         && (on_path(&change.path, &place.path) || on_path(&place.path, &change.path))
 }
 

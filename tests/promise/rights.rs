@@ -182,8 +182,9 @@ fn left(
             if group.is_empty() || group == "rbac.authorization.k8s.io" {
                 continue;
             }
-            let plural = plurals.get(&(group.clone(), kind.clone())).expect("a known kind");
-            if !after.deletable.contains(&(group.clone(), plural.clone())) {
+            let plural = plurals.get(&(group.clone(), kind.clone()));
+            let plural = plural.cloned().unwrap_or_else(|| super::spokes::plural(kind));
+            if !after.deletable.contains(&(group.clone(), plural)) {
                 stuck.push((cluster.clone(), key.clone()));
             }
         }

@@ -302,7 +302,7 @@ impl<'w> Walk<'_, 'w> {
 
     #[cold]
     fn unknown(&mut self, node: &Node, name: &str, path: &Path<'_>) {
-        let known = node.properties.iter().map(|(name, _)| name.to_string()).collect();
+        let known = node.properties.keys().map(ToString::to_string).collect();
         let message = format!("unknown field {:?}", path.dotted());
         // A field one level too far out is the result of a wrong indentation.
         let inner = node

@@ -393,7 +393,7 @@ fn any_child(node: &Node, test: impl Fn(&Node) -> bool) -> bool {
         Additional::Schema(child) => Some(child),
         Additional::Any | Additional::Unknown => None,
     };
-    let properties = node.properties.iter().map(|(_, child)| child);
+    let properties = node.properties.values();
     let mut children = properties.chain(additional).chain(&node.items);
     children.any(|child| test(child))
 }

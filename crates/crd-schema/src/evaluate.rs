@@ -118,7 +118,7 @@ fn walk(
         Value::Object(fields) => {
             for (name, field) in fields {
                 if let Some(child) = node.child(name) {
-                    let here = Path::member(path, name, node.properties.get(name).is_some());
+                    let here = Path::member(path, name, node.properties.contains_key(name));
                     walk(child, field, &here, spending, violations);
                 }
             }

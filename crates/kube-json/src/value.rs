@@ -428,7 +428,6 @@ impl Map {
     }
 
     /// The members, by name.
-    #[must_use]
     pub fn iter(&self) -> Iter<'_> {
         self.0.iter().map(|(name, value)| (name, value))
     }

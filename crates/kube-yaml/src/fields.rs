@@ -5,6 +5,7 @@
 //! events, anchors.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::Range;
 
 use kube_json::{Text, Value};
@@ -94,9 +95,9 @@ pub(super) fn merge<R: Record>(
     let merged = merged.get_or_insert_default();
     for (source, node) in sources {
         for (key, value) in source {
-            if !members.contains_key(&key) {
-                merged.insert(key.clone(), key_range.clone());
-                members.insert(key, value);
+            if let Entry::Vacant(vacant) = members.entry(key.clone()) {
+                merged.insert(key, key_range.clone());
+                vacant.insert(value);
                 continue;
             }
             let message = if merged.contains_key(&key) {

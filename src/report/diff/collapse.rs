@@ -12,6 +12,9 @@ use crate::policy::Profile;
 use crate::topology::Level;
 
 /// The paths of one side, by what they have in common.
+/// Whether a path stands for the whole of its end.
+type IsWhole<'w> = &'w dyn Fn(&[NameId]) -> bool;
+
 pub(super) struct Collapsing<'s> {
     settings: &'s EffectiveSettings,
     /// Made for the first change: mostly there is none.
@@ -83,7 +86,7 @@ impl<'s> Collapsing<'s> {
         &self,
         paths: &BTreeSet<PathNames>,
         classes: &BTreeSet<usize>,
-        (profile, is_whole): (&Profile, &dyn Fn(&[NameId]) -> bool),
+        (profile, is_whole): (&Profile, IsWhole<'_>),
     ) -> Vec<Collapsed> {
         let all = classes.iter().filter_map(|class| self.settings.all.get(*class));
         let mut all: Vec<&HashSet<PathNames>> = all.map(AsRef::as_ref).collect();

@@ -94,6 +94,7 @@ impl EffectiveSettings {
     /// # Errors
     ///
     /// That they are too many to be compared.
+    #[expect(clippy::result_large_err, reason = "made once for each side")]
     pub fn new(view: &PolicyView<'_>, admits: impl Fn(&str) -> bool) -> Result<Self, Finding> {
         match view.too_much_to_list() {
             Some(too_much) => Err(too_much),
@@ -106,10 +107,12 @@ impl EffectiveSettings {
     /// # Errors
     ///
     /// That they are too many to be compared.
+    #[expect(clippy::result_large_err, reason = "made once for each side")]
     pub(crate) fn with_hub(view: &PolicyView<'_>) -> Result<Self, Finding> {
         Self::on(view, |_| true, |_| true)
     }
 
+    #[expect(clippy::result_large_err, reason = "made once for each side")]
     fn on(
         view: &PolicyView<'_>,
         admits: impl Fn(&str) -> bool,

@@ -77,6 +77,9 @@ struct Found<'s> {
     is_for_any: bool,
 }
 
+/// What is the same for groups of clusters that are one.
+type Outcome = ([*const Settings; 2], Presence, usize);
+
 /// A path with what applies there on the old side and on the new one.
 struct Compared<'s> {
     /// By the names of the new side, or of the old one if only that has it.
@@ -140,7 +143,6 @@ impl<'s> Sides<'s> {
         let Some(end) = path.last().map(|end| self.names(side).level(*end)) else {
             return Vec::new();
         };
-        type Outcome = ([*const Settings; 2], Presence, usize);
         let mut found: BTreeMap<Outcome, Compared<'s>> = BTreeMap::new();
         for group in groups {
             let [old, new] = [OLD, NEW].map(|side| {
@@ -326,7 +328,11 @@ impl<'s> Comparing<'s> {
     /// Equal changes of neighboring paths together, in the order of their names.
     fn finish(&mut self, kind: &KindName, sides: &mut Sides<'s>) -> Vec<EffectiveChange> {
         let mut by_change: HashMap<Key<'s>, (OnPath<'s>, BTreeSet<PathNames>)> = HashMap::new();
-        for ((change, path), on_path) in self.found.drain() {
+        #[expect(
+            clippy::iter_over_hash_type,
+            reason = "paths and groups are sets, and changes are sorted below"
+        )]
+        for ((change, path), on_path) in std::mem::take(&mut self.found) {
             let groups: Vec<usize> = on_path.groups.iter().copied().collect();
             let (_, paths) = by_change
                 .entry((change, groups))
@@ -335,6 +341,7 @@ impl<'s> Comparing<'s> {
         }
         let mut changes: Vec<EffectiveChange> = Vec::new();
         let of_kind = [NEW, OLD].into_iter().find_map(|side| sides.of_kind(side, kind));
+        #[expect(clippy::iter_over_hash_type, reason = "the changes are sorted below")]
         for ((change, groups), (on_path, paths)) in by_change {
             let [old, new] = &sides.collapsing;
             let (side, collapsing) = match change.presence {
@@ -377,6 +384,8 @@ impl<'s> Comparing<'s> {
             key(one)
                 .cmp(&key(other))
                 .then_with(|| one.new_policies.cmp(&other.new_policies))
+                .then_with(|| one.old_policies.cmp(&other.old_policies))
+                .then_with(|| one.label.cmp(&other.label))
         });
         changes
     }

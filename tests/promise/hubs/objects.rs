@@ -218,9 +218,12 @@ impl Hub {
 
     fn gateway(&self, at: usize) -> Value {
         let gateway = &self.gateways[at];
-        let namespaces = |position| match gateway.selects_routes && position == 0 {
-            true => json!({"from": "Selector", "selector": {"matchLabels": {"chosen": "true"}}}),
-            false => json!({"from": "All"}),
+        let namespaces = |position| {
+            if gateway.selects_routes && position == 0 {
+                json!({"from": "Selector", "selector": {"matchLabels": {"chosen": "true"}}})
+            } else {
+                json!({"from": "All"})
+            }
         };
         let listener = |(position, name): (usize, &&str)| {
             json!({
@@ -271,9 +274,10 @@ impl Hub {
         let set = &self.sets[at];
         let gateway = self.gateway_of(at);
         let listener = |position: usize| {
-            let port = match set.conflicts && position == 0 {
-                true => 80,
-                false => 8000 + 10 * at + position,
+            let port = if set.conflicts && position == 0 {
+                80
+            } else {
+                8000 + 10 * at + position
             };
             json!({
                 "name": set_listener(position), "port": port, "protocol": "HTTP",
@@ -350,9 +354,10 @@ impl Hub {
             backend["namespace"] = json!(BACKENDS);
         }
         let rule = |number: usize| {
-            let matches = match route.is_grpc {
-                true => json!([{"method": {"service": format!("shop.v{number}")}}]),
-                false => json!([{"path": {"type": "PathPrefix", "value": format!("/{number}")}}]),
+            let matches = if route.is_grpc {
+                json!([{"method": {"service": format!("shop.v{number}")}}])
+            } else {
+                json!([{"path": {"type": "PathPrefix", "value": format!("/{number}")}}])
             };
             json!({"name": format!("rule-{number}"), "matches": matches, "backendRefs": [backend]})
         };

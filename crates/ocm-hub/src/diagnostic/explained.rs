@@ -128,7 +128,7 @@ fn explain_rules(found: &mut Vec<Arc<Finding>>) {
         };
         for position in at.get(&told.place).into_iter().flatten() {
             if let Some(other) = others.get_mut(*position).filter(|other| **other == told) {
-                Arc::make_mut(other).notes.push(rule.message.clone().into());
+                Arc::make_mut(other).notes.push(rule.message.clone());
             }
         }
     }

@@ -390,7 +390,7 @@ pub(super) fn fingerprint(
         Place::Text { .. } | Place::Path(_) | Place::Run => "",
     };
     let said = finding.message.as_str();
-    for part in [finding.code.name(), found.path, pointer, &said] {
+    for part in [finding.code.name(), found.path, pointer, said] {
         digest.update(part.as_bytes());
         digest.update([0]);
     }

@@ -45,6 +45,7 @@ impl<'a> Grants<'a> {
     }
 
     /// Those among the objects of a cluster; `self` are the hub's.
+    #[must_use]
     pub fn on_cluster(&'a self, objects: impl Iterator<Item = &'a Object>) -> Self {
         Self {
             hub: Some(self),

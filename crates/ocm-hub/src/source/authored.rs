@@ -107,7 +107,7 @@ fn read(sources: &mut Sources, beneath: &Enclosure, root: &Path, path: &str) -> 
         room: Room::Hub,
         relative: path.to_owned(),
         shown,
-        text: text.into(),
+        text,
         documents: ranges,
     });
     Some(Known { source, documents })

@@ -181,7 +181,7 @@ impl<T: Send> Reading<'_, '_, T> {
             room: file.room.clone(),
             relative: file.relative.clone(),
             shown: show(&file.path),
-            text: text.into(),
+            text,
             documents,
         });
     }

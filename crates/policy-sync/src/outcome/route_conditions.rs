@@ -60,8 +60,11 @@ pub(super) fn route_conditions(
     std::iter::once(accepted).chain(resolved).collect()
 }
 
-/// The Gateways that refuse a route, each with reason and message.
-fn refusals(topology: &Topology<'_>, route: RouteId) -> Vec<((GatewayId, Refusal), (&'static str, String))> {
+/// A Gateway that refuses a route, and the reason and the message.
+type Refused = ((GatewayId, Refusal), (&'static str, String));
+
+/// The Gateways that refuse a route.
+fn refusals(topology: &Topology<'_>, route: RouteId) -> Vec<Refused> {
     let node = topology.routes.get(route);
     let own = node.object.namespace_or_empty();
     let parents = topology.parents_of(&node.route);

@@ -161,6 +161,10 @@ const MOST_NAMES: usize = 10;
 ///
 /// On a live hub, an evaluation that is used instead of the decisions deletes works: so the help proposes it only if no
 /// cluster leaves.
+#[expect(
+    clippy::option_option,
+    reason = "whether it is empty, and the reason, if it is known"
+)]
 pub(super) fn differs(
     hub: &Hub,
     inventory: &Inventory<'_>,

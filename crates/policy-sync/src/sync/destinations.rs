@@ -75,7 +75,7 @@ impl<'a> SyncedRoutes<'a> {
     ) -> Places<'t> {
         let backend = topology.backends.get(backend);
         let mut in_place: BTreeSet<OurGatewayId> = BTreeSet::new();
-        for id in backend.routes.iter() {
+        for id in &backend.routes {
             match self.get(*id) {
                 Some(route) => in_place.extend(route.gateways()),
                 None => {

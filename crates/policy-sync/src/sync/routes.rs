@@ -179,7 +179,7 @@ impl<'a> SyncedRoutes<'a> {
                 pointer: parent.pointer(),
                 gateway,
                 set: set.map(|set| topology.listener_sets.get(set).object),
-                listener: listener.map(|listener| topology.listeners.get(*listener).pointer.to_string()),
+                listener: listener.map(|listener| topology.listeners.get(*listener).pointer.clone()),
                 why,
             })
         };

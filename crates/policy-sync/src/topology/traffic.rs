@@ -17,7 +17,7 @@ impl Topology<'_> {
         match node {
             Node::Gateway(gateway) | Node::Listener(gateway, _) => vec![gateway],
             Node::ListenerSet(set) => vec![self.listener_sets.get(set).gateway],
-            Node::Route(route) | Node::Rule(route, _) => self.routes.get(route).gateways.to_vec(),
+            Node::Route(route) | Node::Rule(route, _) => self.routes.get(route).gateways.clone(),
             Node::Backend(backend) | Node::Port(backend, _) => {
                 let routes = self.backends.get(backend).routes.iter();
                 let gateways: BTreeSet<GatewayId> = routes
@@ -35,7 +35,7 @@ impl Topology<'_> {
     #[must_use]
     pub(crate) fn services_of(&self, node: Node) -> Vec<BackendId> {
         match node {
-            Node::Route(route) | Node::Rule(route, _) => self.routes.get(route).services.to_vec(),
+            Node::Route(route) | Node::Rule(route, _) => self.routes.get(route).services.clone(),
             Node::Backend(backend) | Node::Port(backend, _) => {
                 let known = self.backends.get(backend);
                 let routes = known.routes.iter();

@@ -15,7 +15,7 @@ fn sources(text: &str) -> Sources {
         room: Room::Hub,
         relative: "a.yaml".to_owned(),
         shown: "a.yaml".to_owned(),
-        text: Arc::new(text.to_owned()).into(),
+        text: Arc::new(text.to_owned()),
         documents: chunks.iter().map(DocumentRange::of).collect(),
     });
     sources

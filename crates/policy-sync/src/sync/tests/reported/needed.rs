@@ -207,7 +207,7 @@ fn a_finding_names_six_objects_that_need_something_and_counts_the_others() {
         });
         let lost = findings.iter().find(|finding| finding.message.contains("lost"));
         let lost = lost.unwrap();
-        (lost.related.len(), lost.notes.to_vec())
+        (lost.related.len(), lost.notes.clone())
     };
     assert_eq!(needing(1), (0, Vec::new()));
     assert_eq!(needing(6), (5, Vec::new()));
