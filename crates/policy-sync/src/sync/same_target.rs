@@ -188,9 +188,7 @@ fn one_meaning(
 
 /// Policies that come to the same in any order of creation, less those that change nothing, the newest first.
 fn without_idle(profile: &Profile, entries: &[Entry]) -> Option<Vec<PolicyId>> {
-    // Beside a local policy, one without settings may still take the others away.
-    let is_bare = |entry: &Entry| entry.layers.iter().all(|layer| layer.content.is_empty());
-    if entries.iter().any(is_bare) || !commute(profile, entries) {
+    if !commute(profile, entries) {
         return None;
     }
     let mut left = entries.to_vec();
