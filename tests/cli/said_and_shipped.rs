@@ -170,7 +170,12 @@ fn a_policy_of_a_kind_that_nobody_syncs_is_enforced_nowhere_and_every_view_says_
         &["explain", "gateway/prod-web"],
     ] {
         let run = scratch.run(view);
-        let words = ["policy/not-synced", "on the hub only", "on no cluster"];
+        let words = [
+            "policy/not-synced",
+            "on the hub only",
+            "on no cluster",
+            "`spokewright check` lists them",
+        ];
         assert!(
             words.iter().any(|word| said(&run).contains(word)),
             "{view:?}\n{}",
