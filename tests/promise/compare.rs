@@ -65,12 +65,6 @@ const REFUSALS: [&str; 8] = [
 /// Compares what `policies --cluster` says of each cluster with what holds there, whatever the times at which things
 /// arrive.
 pub(crate) fn judge(input: &Input) -> Verdict {
-    let is_left_out = |(path, text): (&String, &String)| {
-        path.starts_with("spokes/") && text.contains("kind: BackendTLSPolicy")
-    };
-    if !LOCAL_ON_SERVICES && input.texts.iter().any(is_left_out) {
-        return Verdict::Kept(Counts::default());
-    }
     let hub = match Hub::render(input) {
         Ok(hub) => hub,
         Err((Refusal::Codes(codes), said)) => {
@@ -115,7 +109,7 @@ pub(crate) fn judge(input: &Input) -> Verdict {
         }
         let draws = draws(spoke);
         let taken = names.taken_from_locals(spoke, &draws[0].1, &promise);
-        if let Some(text) = taken {
+        if let Some(text) = taken.filter(|text| LOCAL_ON_SERVICES || !text.contains("> service:")) {
             let text = format!("on {}:\n{text}", spoke.cluster);
             return Verdict::Broken(Breach::new("a local setting is taken away", text));
         }

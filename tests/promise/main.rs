@@ -14,6 +14,7 @@ mod findings;
 mod hubs;
 mod kinds;
 mod letters;
+mod removal;
 mod rights;
 mod shipped;
 mod spokes;
@@ -39,6 +40,8 @@ const PAIRS: usize = 300;
 /// How many hubs get one letter more in each of their names, and at most so many.
 const MISSPELLED: usize = 12;
 const MOST_MISSPELLED: usize = 200;
+/// How many hubs lose each of their policies.
+const REMOVALS: usize = 60;
 const SEED: u64 = 1;
 /// Failures of one sort that are shrunk and shown; the others are counted.
 const SHOWN: usize = 2;
@@ -159,6 +162,34 @@ fn what_leaves_a_cluster_can_be_deleted_there_or_rendering_is_refused() {
     println!("seed {seed}: {tally:?}");
     // Or the rule would be held by nothing.
     assert!(tally.kept > 0 && tally.gone > 0 && tally.refused > 0, "{tally:?}");
+}
+
+#[test]
+fn what_is_said_of_the_removal_of_a_policy_is_what_is_lost_by_it() {
+    let hubs = number("SPOKEWRIGHT_HUBS").unwrap_or(REMOVALS);
+    let tally = Mutex::new(removal::Counts::default());
+    let judge = |hub: &hubs::Hub| {
+        let counts = removal::judge(&hub.input())?;
+        let mut tally = tally.lock().expect("no panic");
+        tally.removals += counts.removals;
+        tally.of_no_effect += counts.of_no_effect;
+        tally.lost += counts.lost;
+        Ok(())
+    };
+    each(hubs::hubs, hubs, judge, |part, hub, wrong| {
+        if let Ok(directory) = std::env::var("SPOKEWRIGHT_FAILURES") {
+            let root = Path::new(&directory).join(format!("removal-{part}"));
+            write(&root, &hub.input(), wrong);
+        }
+        shown(&hub.input())
+    });
+    let tally = tally.into_inner().expect("no panic");
+    println!("{tally:?}");
+    // Or the rules would be held by nothing.
+    assert!(
+        tally.removals > 0 && tally.of_no_effect > 0 && tally.lost > 0,
+        "{tally:?}"
+    );
 }
 
 /// Judges so many values, in parallel; one that fails is shrunk, and shown as `describe` does.
