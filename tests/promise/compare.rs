@@ -48,7 +48,7 @@ pub(crate) struct Counts {
 }
 
 /// Whether local policies win on Services that are not in the input: not yet (issue 43, item 2).
-const LOCAL_ON_SERVICES: bool = false;
+const LOCAL_ON_SERVICES: bool = true;
 
 /// Codes of errors by which a hub may be refused.
 const REFUSALS: [&str; 8] = [

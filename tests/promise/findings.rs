@@ -15,7 +15,7 @@ use super::spokes::{Input, Texts, is_policy, load_input, plural, synced_kinds, t
 const EQUAL_FINDINGS: bool = true;
 
 /// Whether references with a letter more say what they take away.
-const MISTAKES: bool = false;
+const MISTAKES: bool = true;
 
 /// What is wrong with what is said of a hub; `choice` is which of its single mistakes is made.
 pub(crate) fn judge(input: &Input, choice: usize) -> Option<Breach> {

@@ -154,7 +154,7 @@ struct Local {
 /// Whether backends in other namespaces may have grants, on the hub or on a cluster.
 const GRANTED_BACKENDS: bool = true;
 /// Whether policies that live on a cluster choose targets by labels.
-const LOCAL_SELECTORS: bool = false;
+const LOCAL_SELECTORS: bool = true;
 
 /// The shapes of hubs: usually one Gateway, two listeners, two routes, up to three policies and two local ones.
 pub(crate) fn hubs() -> impl Strategy<Value = Hub> {

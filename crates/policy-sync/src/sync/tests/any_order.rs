@@ -519,7 +519,7 @@ fn told(note: &str) -> &str {
 }
 
 /// Whether properties are tried beside local policies.
-const BESIDE_LOCAL_POLICIES: bool = false;
+const BESIDE_LOCAL_POLICIES: bool = true;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(700))]
