@@ -47,9 +47,6 @@ pub(crate) struct Counts {
     pub(crate) paths: usize,
 }
 
-/// Whether local policies win on Services that are not in the input: not yet (issue 43, item 2).
-const LOCAL_ON_SERVICES: bool = true;
-
 /// Codes of errors by which a hub may be refused.
 const REFUSALS: [&str; 8] = [
     "policy/undecided",
@@ -109,7 +106,7 @@ pub(crate) fn judge(input: &Input) -> Verdict {
         }
         let draws = draws(spoke);
         let taken = names.taken_from_locals(spoke, &draws[0].1, &promise);
-        if let Some(text) = taken.filter(|text| LOCAL_ON_SERVICES || !text.contains("> service:")) {
+        if let Some(text) = taken {
             let text = format!("on {}:\n{text}", spoke.cluster);
             return Verdict::Broken(Breach::new("a local setting is taken away", text));
         }

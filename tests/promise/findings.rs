@@ -11,22 +11,16 @@ use spokewright::pipeline::{self, Analysis, EmptyResult, Loaded, Rendered};
 use super::compare::Breach;
 use super::spokes::{Input, Texts, is_policy, load_input, plural, synced_kinds, texts_by_cluster};
 
-/// Whether every command reports the same findings.
-const EQUAL_FINDINGS: bool = true;
-
-/// Whether references with a letter more say what they take away.
-const MISTAKES: bool = true;
-
 /// What is wrong with what is said of a hub; `choice` is which of its single mistakes is made.
 pub(crate) fn judge(input: &Input, choice: usize) -> Option<Breach> {
     let said = Said::of(input);
     let checked = checked(&said.loaded);
-    (EQUAL_FINDINGS.then(|| commands_differ(&said, &checked)).flatten())
+    commands_differ(&said, &checked)
         .or_else(|| order_counts(input, &said))
         .or_else(|| goes_nowhere_unsaid(&said, &checked))
         .or_else(|| is_hidden(input, &said))
         .or_else(|| {
-            let mistaken = with_mistake(input, choice).filter(|_| MISTAKES)?;
+            let mistaken = with_mistake(input, choice)?;
             let said = Said::of(&mistaken);
             goes_nowhere_unsaid(&said, &self::checked(&said.loaded))
         })

@@ -151,11 +151,6 @@ struct Local {
     created: Option<u8>,
 }
 
-/// Whether backends in other namespaces may have grants, on the hub or on a cluster.
-const GRANTED_BACKENDS: bool = true;
-/// Whether policies that live on a cluster choose targets by labels.
-const LOCAL_SELECTORS: bool = true;
-
 /// The shapes of hubs: usually one Gateway, two listeners, two routes, up to three policies and two local ones.
 pub(crate) fn hubs() -> impl Strategy<Value = Hub> {
     (
@@ -215,11 +210,7 @@ fn set() -> impl Strategy<Value = ListenerSet> + Clone {
 fn route() -> impl Strategy<Value = Route> + Clone {
     let backend = prop_oneof![
         8 => Just(Backend::Own),
-        2 => one_of([2, 1, 1]).prop_map(|home| if GRANTED_BACKENDS {
-            Backend::Granted(home)
-        } else {
-            Backend::Refused
-        }),
+        2 => one_of([2, 1, 1]).prop_map(Backend::Granted),
         1 => Just(Backend::Refused),
     ];
     (

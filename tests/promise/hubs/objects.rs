@@ -7,7 +7,7 @@ use kube_json::{Map, Value, json};
 
 use super::super::kinds::{FAMILIES, Kind, TARGETS};
 use super::super::spokes::{Input, Texts};
-use super::{Backend, Hub, LOCAL_SELECTORS, Local, Policy};
+use super::{Backend, Hub, Local, Policy};
 
 const CLUSTERS: [&str; 2] = ["eu-1", "us-1"];
 /// Placements by name, with their clusters.
@@ -608,7 +608,7 @@ impl Hub {
         let name = format!("{}-local-{position}", ["a", "k", "q", "z"][local.letter % 4]);
         object["metadata"] = metadata(&name, &target.namespace, local.created);
         kind.point(&mut object, &[reference(target, false)]);
-        if local.selects && (LOCAL_SELECTORS || kind.is_namespace_wide()) {
+        if local.selects {
             kind.select(&mut object, (target.kind, &target.name), local.form);
         }
         Some(object)

@@ -38,11 +38,6 @@ pub(crate) fn without_rules_of(
     let defined: Vec<&Content> = local_layers().map(|layer| layer.content.as_ref()).collect();
     let mut left: Vec<Layer> = Vec::new();
     for layer in synced.iter() {
-        // Without settings, defaults stand in for nothing.
-        let is_challenged = profile.precedence == Precedence::EstablishedChallenger;
-        if is_challenged && layer.side == Side::Defaults && layer.content.is_empty() {
-            continue;
-        }
         if !layer.strategy.merges() {
             return None;
         }

@@ -6,13 +6,17 @@
 //! Must not know: which cluster it is, works.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
+use std::sync::Arc;
 
 use kube_json::Value;
 
+use super::any_order::holds_in_any_order;
 use super::local_policies::LocalPolicy;
 use super::same_target::{SyncedPolicy, SyncedSpec};
 use crate::policy::{
-    Attachments, Entry, Layer, PolicyId, Profile, SameTarget, disagree, meet, rewritten, without_rules_of,
+    Attachments, Entry, Layer, PolicyId, Precedence, Profile, SameTarget, disagree, meet, rewritten,
+    without_rules_of,
 };
 
 /// The spec of a synced policy next to local ones; `None`: nothing of it is left, and it is withheld.
@@ -22,7 +26,7 @@ pub(super) fn beside_local(
     locals: &[&LocalPolicy<'_>],
 ) -> Option<SyncedSpec> {
     let profile = attachments.profile(synced.policy);
-    let layers = synced.entry(attachments)?.layers;
+    let layers = without_idle_layers(profile, synced.entry(attachments)?);
     let left = match profile.same_target {
         SameTarget::AddUp => return Some(synced.spec.clone()),
         SameTarget::Reject => return None,
@@ -49,6 +53,27 @@ pub(super) fn beside_local(
     } else {
         reduced(attachments, profile, synced, &left)
     })
+}
+
+/// The layers of a policy, less those without which it means the same whatever is above and below it: atomic defaults all
+/// of whose settings its own overrides replace must not withhold those overrides.
+fn without_idle_layers(profile: &Profile, policy: Entry) -> Arc<[Layer]> {
+    // Where the oldest wins, the layers of each side count by themselves.
+    if profile.precedence == Precedence::OldestWins {
+        return policy.layers;
+    }
+    let mut left = policy.clone();
+    for idle in policy.layers.iter() {
+        let rest = left.layers.iter().filter(|layer| layer.side != idle.side);
+        let rest = Entry {
+            policy: policy.policy,
+            layers: rest.cloned().collect(),
+        };
+        if holds_in_any_order(profile, slice::from_ref(&policy), slice::from_ref(&rest), &[]) {
+            left = rest;
+        }
+    }
+    left.layers
 }
 
 /// The spec with only the layers that are left.

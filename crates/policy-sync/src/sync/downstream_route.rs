@@ -6,8 +6,10 @@ use super::gateway::PlacedGateway;
 use super::metadata::shipped;
 use crate::api::downstream::downstream_namespace;
 use crate::api::gateway::{GROUP, is_listener_set};
+use crate::api::route::Route;
 use crate::hub::{OurGatewayId, Table};
 use crate::object::Object;
+use crate::topology::{GatewayId, Topology};
 
 /// The route or ListenerSet as it is on the spoke: in its own namespace, with the Gateways of this copy as its parents.
 /// Parents that are no Gateways (a Service, for a mesh; another route) mean the same there and stay.
@@ -35,6 +37,21 @@ pub(super) fn assumed_route(
         value: downstream_route(&object.value, place, parents, gateways),
         ..object.clone_without_value()
     }
+}
+
+/// Pointers of a route's references to our Gateways and their ListenerSets, each with its Gateway.
+pub(super) fn parents_of_ours(
+    topology: &Topology<'_>,
+    route: &Route<'_>,
+    our_gateway: impl Fn(GatewayId) -> Option<OurGatewayId>,
+) -> Vec<(String, OurGatewayId)> {
+    let own = route.object.namespace_or_empty();
+    let parents = topology.parents_of(route);
+    let ours = parents.iter().filter_map(|parent| {
+        let (gateway, _) = topology.parent(own, parent).ok()?;
+        Some((parent.pointer(), our_gateway(gateway)?))
+    });
+    ours.collect()
 }
 
 /// Makes the references to Gateways those of the spoke.

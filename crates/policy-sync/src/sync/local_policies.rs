@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::downstream_route::assumed_route;
+use super::downstream_route::{assumed_route, parents_of_ours};
 use super::gateway::PlacedGateway;
 use super::synced_kinds::SyncedKinds;
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_copy};
@@ -39,7 +39,7 @@ impl<'a> LocalPolicies<'a> {
     /// Reads the policies of each cluster that have a kind, and a target, that the hub knows too. Linear in the objects
     /// of the hub and of the clusters.
     pub fn of_clusters(
-        (hub, attachments): (&'a Hub, &Attachments<'a>),
+        (hub, grants, attachments): (&'a Hub, &Grants<'_>, &Attachments<'a>),
         (kinds, gateways): (&SyncedKinds, &Table<OurGatewayId, PlacedGateway<'_>>),
         options: &Options<'_>,
         findings: &mut Findings,
@@ -62,11 +62,11 @@ impl<'a> LocalPolicies<'a> {
             ..Sources::hub(&objects)
         };
         let sources = sources.after(&attachments.topology);
-        // What is wrong with a route was reported on the hub, and no policy that lives on a cluster needs a grant.
-        let (grants, unknown) = (Grants::default(), Controllers::default());
+        // What is wrong with a route was reported on the hub.
+        let unknown = Controllers::default();
         let mut topology = Topology::new(
             (sources, options.seniority()),
-            &grants,
+            grants,
             (options.routes, options.controllers.unwrap_or(&unknown)),
             &mut Findings::new(),
         );
@@ -95,7 +95,9 @@ impl<'a> LocalPolicies<'a> {
                 (policy, profile)
             });
             let mut said = Findings::new();
-            resolve_targets(unresolved, (&mut topology, sources), &grants, options, &mut said);
+            // No policy that lives on a cluster needs a grant.
+            let none = Grants::default();
+            resolve_targets(unresolved, (&mut topology, sources), &none, options, &mut said);
             // The cluster has accepted what else may be wrong.
             let said = said.into_iter();
             findings.extend(said.filter(|finding| finding.code == Code::POLICY_TARGET_NOT_FOUND));
@@ -167,9 +169,13 @@ fn hub_on_clusters<'a>(
         let copy = assumed_route(set.object, &[("/spec/parentRef", gateway)], gateways);
         Some((copy, set.object))
     });
-    // Which Gateways it is attached to does not matter to a policy that names it.
-    let routes = topology.routes.rows().iter();
-    let routes = routes.map(|route| (assumed_route(route.object, &[], gateways), route.object));
+    // A Service is a target only where an attached route forwards to it.
+    let routes = topology.routes.rows().iter().map(|node| {
+        let ours = |gateway| kinds.gateway(Node::Gateway(gateway));
+        let parents = parents_of_ours(topology, &node.route, ours);
+        let parents: Vec<_> = parents.iter().map(|(at, gateway)| (at.as_str(), *gateway)).collect();
+        (assumed_route(node.object, &parents, gateways), node.object)
+    });
     let backends = topology.backends.rows().iter();
     let backends = backends.filter_map(|backend| Some((backend.object?.clone(), backend.object?)));
     let all = ours.chain(sets).chain(routes).chain(backends);

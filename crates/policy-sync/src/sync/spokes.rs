@@ -14,12 +14,12 @@ use std::sync::Arc;
 use kube_json::{Map, Value, json};
 
 use super::allowed_routes::NamespaceLabels;
-use super::downstream_route::assumed_route;
+use super::downstream_route::{assumed_route, parents_of_ours};
 use super::gateway::PlacedGateway;
 use super::synced_object::SyncedObject;
 use super::touched::{is_gateway_or_route, touched};
 use super::variants::{Copy, Variant};
-use crate::api::gateway::{GROUP, is_listener_set};
+use crate::api::gateway::GROUP;
 use crate::api::params::Role;
 use crate::api::policy::target_kinds;
 use crate::hub::{Grants, Hub, Objects, OurGatewayId, Ours, Table};
@@ -631,52 +631,27 @@ impl<'s, 'a> Spokes<'s, 'a> {
     /// ours.
     fn assumed_routes(self) -> Vec<AssumedRoute<'a>> {
         let topology = &self.attachments.topology;
+        let ours = |gateway| {
+            let gateway = topology.gateways.get(gateway).object;
+            self.ours.find(gateway.namespace_or_empty(), &gateway.name)
+        };
+        let is_synced = |object: &Object, gateway: OurGatewayId| {
+            let (group, kind) = (&object.api_version.group, &object.kind);
+            let params = self.gateways.get(gateway).params;
+            params.synced_route(group, kind).is_some()
+        };
         let sets = topology.listener_sets.rows().iter().filter_map(|set| {
-            let gateway = topology.gateways.get(set.gateway).object;
-            let gateway = self.ours.find(gateway.namespace_or_empty(), &gateway.name)?;
-            let (group, kind) = (&set.object.api_version.group, &set.object.kind);
-            let is_synced = self
-                .gateways
-                .get(gateway)
-                .params
-                .synced_route(group, kind)
-                .is_some();
-            (!is_synced).then(|| AssumedRoute {
+            let gateway = ours(set.gateway)?;
+            (!is_synced(set.object, gateway)).then(|| AssumedRoute {
                 object: set.object,
                 parents: vec![("/spec/parentRef".to_owned(), gateway)],
             })
         });
-        let routes = topology.routes.rows().iter();
-        let routes = routes.filter_map(|node| {
+        let routes = topology.routes.rows().iter().filter_map(|node| {
             let object = node.object;
-            let (group, kind) = (&object.api_version.group, &object.kind);
-            let mut parents = Vec::new();
-            for parent in topology.parents_of(&node.route).iter() {
-                let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
-                let gateway = match (parent.group, parent.kind) {
-                    (GROUP, "Gateway") => self.ours.find(namespace, parent.name),
-                    (group, kind) if is_listener_set(group, kind) => topology
-                        .find_listener_set(kind, namespace, parent.name)
-                        .map(|set| topology.listener_sets.get(set).gateway)
-                        .map(|gateway| topology.gateways.get(gateway).object)
-                        .and_then(|gateway| self.ours.find(gateway.namespace_or_empty(), &gateway.name)),
-                    _ => None,
-                };
-                let Some(gateway) = gateway else {
-                    continue;
-                };
-                if self
-                    .gateways
-                    .get(gateway)
-                    .params
-                    .synced_route(group, kind)
-                    .is_some()
-                {
-                    return None;
-                }
-                parents.push((parent.pointer(), gateway));
-            }
-            (!parents.is_empty()).then_some(AssumedRoute { object, parents })
+            let parents = parents_of_ours(topology, &node.route, ours);
+            let stays = parents.iter().all(|(_, gateway)| !is_synced(object, *gateway));
+            (stays && !parents.is_empty()).then_some(AssumedRoute { object, parents })
         });
         sets.chain(routes).collect()
     }

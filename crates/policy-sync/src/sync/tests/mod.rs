@@ -52,7 +52,8 @@ fn locals<'a>(
         params: &ours.params,
         clusters: Arc::default(),
     });
-    LocalPolicies::of_clusters((hub, attachments), (&kinds, &placed), options, findings)
+    let grants = Grants::new(hub, &mut Findings::new());
+    LocalPolicies::of_clusters((hub, &grants, attachments), (&kinds, &placed), options, findings)
 }
 
 /// Looks at what is received, of Gateways by their `namespace/name` with their clusters.
