@@ -221,7 +221,8 @@ impl<'a> Attached<'a> {
             let kinds = SyncedKinds::new(&attachments, ours);
             let there = (&kinds, &placed.gateways());
             let options = on_clusters(options);
-            let locals = LocalPolicies::of_clusters((hub, grants, &attachments), there, &options, of_clusters);
+            let locals =
+                LocalPolicies::of_clusters((hub, grants, &attachments), there, &options, of_clusters);
             (attachments, locals, kinds)
         });
         let routes = SyncedRoutes::new(&attachments, &kinds, ours, (&hub.objects, grants));

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kube_json::Value;
-use spokewright::diagnostic::Findings;
+use spokewright::diagnostic::{Code, Findings};
 use spokewright::pipeline::{Analysis, EmptyResult, Loaded};
 use spokewright::report::diff::{EffectiveChange, EffectiveSettings};
 use spokewright::report::{PolicyReport, PolicyView, explain};
@@ -25,7 +25,8 @@ pub(crate) struct Counts {
 pub(crate) fn judge(input: &Input) -> Result<Counts, String> {
     let mut counts = Counts::default();
     let loaded = load(&input.texts, input.replica_sets);
-    if has_errors(&loaded) {
+    let found = findings_of(&loaded);
+    if found.has_errors() {
         return Ok(counts);
     }
     let analysis = Analysis::new(&loaded, &mut Findings::new());
@@ -105,11 +106,25 @@ pub(crate) fn judge(input: &Input) -> Result<Counts, String> {
             ));
         }
 
+        // What is undecided without it is not shipped.
+        if findings_of(&rest).has_errors() {
+            continue;
+        }
         let locator = identity.locator();
         let is_source = held.values().any(|held| held.sources.contains(&locator));
-        if !is_source && policy.overrides.is_empty() {
+        // Of policies on one target one copy is made, which may be what is overridden.
+        let shares_its_target = found.iter().any(|finding| {
+            finding.code == Code::POLICY_SAME_TARGET && finding.message.contains(&identity.to_string())
+        });
+        if !is_source && !shares_its_target && policy.overrides.is_empty() {
             counts.of_no_effect += 1;
-            if !changes.is_empty() {
+            // Atomic defaults give way to any settings below them, even to such as are overridden; their status names
+            // who holds there instead, as Kuadrant's does. Without those settings the defaults come back.
+            let only_comes_back = |change: &EffectiveChange| {
+                let mut settings = change.settings.iter();
+                settings.all(|setting| setting.old.is_none() && setting.new_from.is_some())
+            };
+            if !changes.iter().all(only_comes_back) {
                 return Err(wrong(
                     "what has no effect anywhere changes nothing",
                     String::new(),
@@ -125,11 +140,12 @@ pub(crate) fn judge(input: &Input) -> Result<Counts, String> {
             if has.is_none() && !is_fixed {
                 continue;
             }
-            let is_kept = |setting: &&String| has.is_some_and(|has| has.settings.contains(*setting));
-            // What adds up is named after its policy: not compared yet (issue 43, item 1).
-            let is_field = |setting: &&String| !setting.contains(':');
+            // Where policies add up, a setting is called after its policy, which may have the place for itself now.
+            let is_kept = |setting: &&String| {
+                has.is_some_and(|has| has.settings.contains(*setting) || has.sources.contains(*setting))
+            };
             let lost = had.settings.iter().filter(|setting| !is_kept(setting));
-            for setting in lost.filter(is_field) {
+            for setting in lost {
                 counts.lost += 1;
                 if !changes.iter().any(|change| says(change, place, setting)) {
                     return Err(wrong("what is lost is said", format!("{setting} on {place:?}")));
@@ -142,7 +158,11 @@ pub(crate) fn judge(input: &Input) -> Result<Counts, String> {
 
 /// Whether a change says that a setting is lost on a path, or on all that it is one of.
 fn says(change: &EffectiveChange, place: &Held, setting: &str) -> bool {
-    let on_path = |some: &[String], of: &[String]| some.iter().all(|node| of.contains(node));
+    // A path without a listener stands for those of all listeners, one without a rule for those of all rules.
+    let section_of = |node: &String| node.split_once('#')?.0.split(':').next().map(str::to_owned);
+    let sections: BTreeSet<String> = place.path.iter().filter_map(section_of).collect();
+    let is_named = |node: &&String| section_of(node).is_none_or(|owner| sections.contains(&owner));
+    let on_path = |some: &[String], of: &[String]| some.iter().filter(is_named).all(|node| of.contains(node));
     // A rule has a name of its own, and its fields are below it.
     let is_in = |lost: &String| {
         let rest = setting.strip_prefix(lost.as_str());
@@ -212,10 +232,10 @@ fn settings(view: &PolicyView<'_>) -> EffectiveSettings {
     EffectiveSettings::new(view, |_| true).expect("a small hub")
 }
 
-fn has_errors(loaded: &Loaded) -> bool {
+fn findings_of(loaded: &Loaded) -> Findings {
     let mut findings = Findings::new();
     let analysis = Analysis::new(loaded, &mut findings);
     analysis.judge(EmptyResult::Allowed, &mut findings);
     loaded.finish(&mut findings);
-    findings.has_errors()
+    findings
 }

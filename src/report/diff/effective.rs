@@ -13,7 +13,8 @@ use super::node_names::{NameId, NodeNames};
 use crate::diagnostic::Finding;
 use crate::outcome::{PolicyView, Seen};
 use crate::policy::{
-    Attachments, Effective, Leaf, MergeUnit, PathBudget, PathEffective, Profile, Refinement,
+    Attachments, Effective, Leaf, MergeUnit, PathBudget, PathEffective, Profile, Refinement, SameTarget,
+    unflatten,
 };
 use crate::topology::Start;
 
@@ -69,6 +70,11 @@ pub(super) struct Held {
 pub(super) struct Settings {
     /// By rule id or JSON pointer.
     pub(super) values: BTreeMap<Arc<str>, Setting>,
+    /// The same by the locators of the policies, where each applies as a whole, and wherever it may be compared with that:
+    /// of a kind of which nobody knows what two on one target come to, one more or less changes the form.
+    pub(super) by_policy: BTreeMap<Arc<str>, Setting>,
+    /// Whether each applies as a whole.
+    pub(super) is_by_policy: bool,
     /// The whole: the rules, or a spec.
     pub(super) whole: Value,
     /// Locators of the policies that it comes from, sorted.
@@ -228,7 +234,23 @@ impl Settings {
                 rules.map(|(key, leaf)| (key.as_ref(), &*leaf.value)).collect();
             json!(rules)
         };
-        let whole = match effective.spec(profile) {
+        let spec = effective.spec(profile);
+        let is_by_policy = spec.is_none();
+        let mut by_policy: BTreeMap<Arc<str>, Setting> = BTreeMap::new();
+        if profile.same_target == SameTarget::Unknown && !is_by_policy {
+            let mut leaves: BTreeMap<String, (Vec<&Leaf>, String)> = BTreeMap::new();
+            for (key, leaf) in effective.content.iter() {
+                let author = author(key, leaf);
+                let of_author = leaves.entry(author.locator.to_string());
+                let (leaves, _) = of_author.or_insert_with(|| (Vec::new(), author.object.key()));
+                leaves.push(leaf);
+            }
+            by_policy.extend(leaves.into_iter().map(|(locator, (leaves, from))| {
+                let value = Arc::new(unflatten(leaves.into_iter()));
+                (Arc::from(locator), Setting { value, from })
+            }));
+        }
+        let whole = match spec {
             Some(spec) if !matches!(profile.unit, MergeUnit::Rules(_)) => spec,
             _ => rules(),
         };
@@ -240,6 +262,8 @@ impl Settings {
         let names: BTreeSet<String> = sources.iter().map(|(_, name)| name.clone()).collect();
         Self {
             values,
+            by_policy,
+            is_by_policy,
             whole,
             policies: sources.into_iter().map(|(locator, _)| locator).collect(),
             names: names.into_iter().collect(),

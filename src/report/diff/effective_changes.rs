@@ -402,7 +402,7 @@ fn changed(
         settings.map(of).cloned().unwrap_or_default()
     };
     let is_taken = presence != Presence::Leaves;
-    let remains = new.map(|settings| &settings.values);
+    let [_, remains] = on_equal_terms(on_path.results);
     EffectiveChange {
         kind: kind.0.clone(),
         group: kind.1.clone(),
@@ -461,11 +461,21 @@ fn lost(settings: &[SettingChange], remains: Option<&BTreeMap<Arc<str>, Setting>
     names.into_iter().collect()
 }
 
+/// The settings of both sides, by policy if one of them has them so.
+fn on_equal_terms(results: [Option<&Settings>; 2]) -> [Option<&BTreeMap<Arc<str>, Setting>>; 2] {
+    let by_policy = results.iter().flatten().any(|settings| settings.is_by_policy);
+    results.map(|settings| {
+        settings.map(|settings| match by_policy && !settings.is_by_policy {
+            true => &settings.by_policy,
+            false => &settings.values,
+        })
+    })
+}
+
 /// The settings whose values differ, by name.
-fn differing([old, new]: [Option<&Settings>; 2]) -> Vec<SettingChange> {
+fn differing(results: [Option<&Settings>; 2]) -> Vec<SettingChange> {
     let none = BTreeMap::new();
-    let old = old.map_or(&none, |settings| &settings.values);
-    let new = new.map_or(&none, |settings| &settings.values);
+    let [old, new] = on_equal_terms(results).map(|settings| settings.unwrap_or(&none));
     let names: BTreeSet<&Arc<str>> = old.keys().chain(new.keys()).collect();
     names
         .into_iter()

@@ -28,7 +28,7 @@ pub(crate) fn flatten(value: &Value, pointer: String, leaf: &mut dyn FnMut(Strin
 
 /// Puts leaves together: the settings themselves.
 #[must_use]
-pub(crate) fn unflatten<'l>(leaves: impl Iterator<Item = &'l Leaf>) -> Value {
+pub fn unflatten<'l>(leaves: impl Iterator<Item = &'l Leaf>) -> Value {
     let mut root = Map::new();
     let mut lists = BTreeMap::new();
     for leaf in leaves {

@@ -113,6 +113,7 @@ pub use ids::{AuthoredId, KindId, PolicyId};
 pub use kinds::learn_targets;
 pub use layer::{Content, Entry, Layer, Leaf, Side};
 pub(crate) use leaves::flatten;
+pub use leaves::unflatten;
 pub(crate) use local_wins::{defines, without_rules_of};
 pub use losses::Loss;
 pub(crate) use merge::merge;

@@ -173,7 +173,10 @@ fn hub_on_clusters<'a>(
     let routes = topology.routes.rows().iter().map(|node| {
         let ours = |gateway| kinds.gateway(Node::Gateway(gateway));
         let parents = parents_of_ours(topology, &node.route, ours);
-        let parents: Vec<_> = parents.iter().map(|(at, gateway)| (at.as_str(), *gateway)).collect();
+        let parents: Vec<_> = parents
+            .iter()
+            .map(|(at, gateway)| (at.as_str(), *gateway))
+            .collect();
         (assumed_route(node.object, &parents, gateways), node.object)
     });
     let backends = topology.backends.rows().iter();

@@ -4,7 +4,7 @@
 //! Owns: these findings. Flows in: attachments, synced kinds and routes, our classes and Gateways. Flows out: findings.
 //! Must not know: clusters beyond whether a Gateway has any; works.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::conflicts::is_synced;
@@ -13,12 +13,12 @@ use super::per_reason::PerReason;
 use super::routes::SyncedRoutes;
 use super::synced_kinds::SyncedKinds;
 use crate::api::crd::Scope;
-use crate::diagnostic::{Code, Finding, Findings, Severity, with_article};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Severity, with_article};
 use crate::hub::{Hub, KindInfo, Objects, OurGatewayId, Ours, Table, params_place};
 use crate::object::Object;
 use crate::object::well_known::{PLACEMENT_LABEL, PLACEMENT_LABEL_POINTER};
 use crate::policy::{Attachments, Declared, Policy, Profile, Target, no_path};
-use crate::topology::{GatewayId, Node, RouteNode};
+use crate::topology::{GatewayId, Node, RouteId, RouteNode, Topology};
 
 /// Reports each target with which a policy is not shipped, if a Gateway of ours leads to it or some class syncs the kind,
 /// with all that is missing at once; unless that was reported where the target was looked for.
@@ -48,6 +48,7 @@ pub fn report_not_synced(
             }
         }
     }
+    let mut nowhere: BTreeSet<Node> = BTreeSet::new();
     for policy in attachments.policies.rows().iter().filter(|policy| !policy.local) {
         if kinds.any(policy.kind) && policy.object.label(PLACEMENT_LABEL).is_some() {
             findings.push(placed_by_label(policy.object));
@@ -64,7 +65,54 @@ pub fn report_not_synced(
                 said.push(reason, finding);
             }
         }
-        findings.extend(said.into_findings());
+        let said: Vec<Finding> = said.into_findings().collect();
+        let is_nowhere = said
+            .iter()
+            .any(|finding| finding.code == Code::POLICY_UNREACHABLE);
+        if is_nowhere && kinds.any(policy.kind) {
+            nowhere.extend(policy.nodes());
+        }
+        findings.extend(said);
+    }
+    // One letter in a parent of a route also takes the policies behind it off every cluster.
+    let owned = |(document, item): (DocumentId, Option<&str>)| (document, item.map(str::to_owned));
+    let routes = nowhere
+        .into_iter()
+        .flat_map(|node| routes_at(&attachments.topology, node));
+    let detached: HashSet<_> = routes
+        .filter_map(|route| route.place("").object().map(owned))
+        .collect();
+    findings.revise(|finding| {
+        let is_misspelled = finding.code == Code::ROUTE_PARENT_NOT_FOUND && finding.lacking().is_some();
+        if is_misspelled
+            && finding
+                .place
+                .object()
+                .map(owned)
+                .is_some_and(|route| detached.contains(&route))
+        {
+            Arc::make_mut(finding).severity = Severity::Error;
+        }
+        true
+    });
+}
+
+/// The routes that requests to a target pass.
+fn routes_at<'a>(topology: &Topology<'a>, node: Node) -> Vec<&'a Object> {
+    let object = |route: &RouteId| topology.routes.get(*route).object;
+    match node {
+        Node::Route(route) | Node::Rule(route, _) => vec![object(&route)],
+        Node::Backend(backend) | Node::Port(backend, _) => {
+            topology.backends.get(backend).routes.iter().map(object).collect()
+        }
+        Node::Namespace(namespace) => {
+            let routes = topology.routes.rows().iter();
+            let there = routes.filter(|route| route.namespace == namespace);
+            there.map(|route| route.object).collect()
+        }
+        Node::Mesh(_) | Node::Class(_) | Node::Gateway(_) | Node::Listener(..) | Node::ListenerSet(_) => {
+            Vec::new()
+        }
     }
 }
 
