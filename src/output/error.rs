@@ -62,7 +62,7 @@ impl Offender {
                 Code::OUTPUT_EDITED,
                 format!("{path} was edited by hand since it was rendered"),
                 format!(
-                    "move the edit into the input and undo it here (`git checkout -- {word}`), or render with --force to overwrite it"
+                    "move the edit into the input and undo it here (`git checkout HEAD -- {word}`), or render with --force to overwrite it"
                 ),
             ),
             Obstacle::Foreign => (
@@ -135,11 +135,6 @@ pub enum InventoryFault {
         /// The line.
         line: usize,
     },
-    /// A line is a merge conflict marker.
-    Conflict {
-        /// The line.
-        line: usize,
-    },
     /// A line names a path that leaves the output, or one of our own bookkeeping files.
     Outside {
         /// The line.
@@ -152,7 +147,6 @@ impl fmt::Display for InventoryFault {
         match self {
             Self::NotAFile => formatter.write_str("it is not a regular file"),
             Self::Malformed { line } => write!(formatter, "line {line} is not `<sha256>  <path>`"),
-            Self::Conflict { line } => write!(formatter, "line {line} is a merge conflict marker"),
             Self::Outside { line } => write!(formatter, "line {line} names a path that is never written"),
         }
     }
@@ -304,17 +298,13 @@ impl OutputError {
                 );
                 vec![finding.help("try again later, or remove `--no-wait` to wait")]
             }
-            Self::Inventory { path, fault } => {
+            Self::Inventory { path, .. } => {
                 let shown = path.display().to_string();
                 let word = shell_path(&shown);
-                let help = if let InventoryFault::Conflict { .. } = fault {
-                    format!("take one side (`git checkout --ours -- {word}`) and render again")
-                } else {
-                    format!(
-                        "restore it (`git checkout -- {word}`); or remove it (`rm {word}`) and render again: files that \
-                         already have the right content are adopted, and others are reported"
-                    )
-                };
+                let help = format!(
+                    "restore it (`git checkout HEAD -- {word}`); or remove it (`rm {word}`) and render again: files that \
+                     already have the right content are adopted, and others are reported"
+                );
                 vec![
                     Finding::new(Code::OUTPUT_INVENTORY, Place::Path(shown), self.to_string())
                         .note("a damaged inventory deletes nothing")
@@ -429,7 +419,7 @@ mod tests {
             },
             OutputError::Inventory {
                 path: path.clone(),
-                fault: InventoryFault::Conflict { line: 3 },
+                fault: InventoryFault::Malformed { line: 3 },
             },
             OutputError::Inventory {
                 path: path.clone(),
@@ -491,10 +481,6 @@ mod tests {
             (
                 InventoryFault::Malformed { line: 3 },
                 "line 3 is not `<sha256>  <path>`",
-            ),
-            (
-                InventoryFault::Conflict { line: 4 },
-                "line 4 is a merge conflict marker",
             ),
             (
                 InventoryFault::Outside { line: 5 },

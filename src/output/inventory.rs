@@ -139,13 +139,16 @@ impl Inventory {
         let Some((digits, listed, hash)) =
             split.and_then(|(digits, path)| Some((digits, path, from_hex(digits)?)))
         else {
+            // Two branches that rendered conflict here alone: the files of both sides are ours, and the next run writes the
+            // lines that are left.
             let marks = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"];
+            self.canonical = false;
             let is_mark = marks.iter().any(|mark| line.starts_with(mark));
-            return Err(if is_mark {
-                LineFault::Conflict
+            return if is_mark {
+                Ok(())
             } else {
-                LineFault::Malformed
-            });
+                Err(LineFault::Malformed)
+            };
         };
         let end = start.saturating_add(line.len());
         let (mut start, mut end, mut path) = (end.saturating_sub(listed.len()), end, listed);
@@ -225,7 +228,6 @@ impl Inventory {
 /// A mistake in one line.
 enum LineFault {
     Malformed,
-    Conflict,
     Outside,
 }
 
@@ -233,7 +235,6 @@ impl LineFault {
     fn at(self, line: usize) -> InventoryFault {
         match self {
             Self::Malformed => InventoryFault::Malformed { line },
-            Self::Conflict => InventoryFault::Conflict { line },
             Self::Outside => InventoryFault::Outside { line },
         }
     }

@@ -1,5 +1,7 @@
 //! `--inputs git-index`: the input as the next commit would hold it.
 
+use std::fs;
+
 use sha2::Digest as _;
 
 use crate::repository::{at_hand, git, git_command, repository};
@@ -311,6 +313,61 @@ fn conflict(scratch: &Scratch) {
         .output()
         .expect("git runs");
     assert!(!merge.status.success(), "{merge:?}");
+}
+
+/// Each branch has a Gateway of its own, so that only the inventory is in conflict.
+#[test]
+fn two_branches_that_rendered_conflict_in_the_inventory_and_the_next_render_heals_it() {
+    let Some(scratch) = rendered() else { return };
+    let root = scratch.path("");
+    let branch = |name: &str, from: &str| {
+        git(&root, &["checkout", "-q", "-b", name, from]);
+        let gateway = scratch.read("hub/gateway.yaml");
+        let own = gateway.replace("name: prod-web", &format!("name: {name}"));
+        scratch.write(
+            &format!("hub/{name}.yaml"),
+            &own.replace("*.apps.", &format!("*.{name}.")),
+        );
+        scratch.run(&["render", "hub", "-q"]).exits(0);
+        git(&root, &["add", "-A"]);
+        git(&root, &["commit", "-q", "-m", name]);
+    };
+    branch("one", "main");
+    branch("two", "main");
+    let merge = git_command(&root, &["merge", "-q", "one"])
+        .output()
+        .expect("git runs");
+    assert!(!merge.status.success(), "{merge:?}");
+    let inventory = "rendered/.spokewright-inventory";
+    assert!(
+        scratch.read(inventory).contains("<<<<<<<"),
+        "{}",
+        scratch.read(inventory)
+    );
+    scratch.run(&["render", "hub", "--check"]).exits(1);
+    // What is no longer rendered is deleted, whichever side rendered it.
+    fs::remove_file(scratch.path("hub/one.yaml")).expect("a file");
+    scratch.run(&["render", "hub", "-q"]).exits(0);
+    assert!(!scratch.read(inventory).contains("<<<<<<<"));
+    assert!(scratch.exists("rendered/eu-1/gateway-gateways-two.yaml"));
+    assert!(!scratch.exists("rendered/eu-1/gateway-gateways-one.yaml"));
+    git(&root, &["add", "-A"]);
+    git(&root, &["commit", "-q", "-m", "merged"]);
+    scratch.run(&["render", "hub", "--check"]).exits(0);
+}
+
+#[test]
+fn a_staged_edit_of_a_rendered_file_is_undone_by_the_command_that_is_printed() {
+    let Some(scratch) = rendered() else { return };
+    let path = "rendered/eu-1/gateway-rbac.yaml";
+    scratch.edit(path, "kind: ManifestWork\n", "kind: ManifestWerk\n");
+    git(&scratch.path(""), &["add", path]);
+    let run = scratch.run(&["render", "hub"]);
+    run.exits(5);
+    let undo = run.stderr.split_once("undo it here (`git ").expect("a command").1;
+    let undo: Vec<&str> = undo.split_once('`').expect("its end").0.split(' ').collect();
+    git(&scratch.path(""), &undo);
+    scratch.run(&["render", "hub", "--check"]).exits(0);
 }
 
 #[test]

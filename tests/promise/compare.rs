@@ -434,7 +434,9 @@ impl Names {
         let mut targets = self.inhabited.keys().filter(|(of, _)| of == kind);
         targets.any(|(_, target)| match target.strip_prefix("namespace:") {
             Some(namespace) => path.iter().any(|node| node.contains(&format!(":{namespace}/"))),
-            None => path.contains(target),
+            None => path
+                .iter()
+                .any(|node| node == target || node.split('#').next() == Some(target)),
         })
     }
 }

@@ -176,8 +176,11 @@ fn goes_nowhere_unsaid(said: &Said, checked: &Findings) -> Option<Breach> {
     let has_finding = |object: &Object| {
         let is_there = |place: &Place| place.document() == Some(object.origin.document);
         let mut findings = checked.iter();
+        let name = object.identity().to_string();
         findings.any(|finding| {
-            is_there(&finding.place) || finding.related.iter().any(|label| is_there(&label.place))
+            is_there(&finding.place)
+                || finding.related.iter().any(|label| is_there(&label.place))
+                || finding.notes.iter().any(|note| note.contains(&name))
         })
     };
     let is_named = |object: &Object| said.named.contains(&object.identity().locator());

@@ -220,7 +220,14 @@ fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value
     let concerns = |object: &&Object| {
         let group = object.api_version.group.as_str();
         let is_route = object.value.pointer("/spec/parentRefs").is_some();
-        if object.kind == "Gateway" || is_route {
+        // A cluster has the grants for routes that are shipped to it, and its own. Those for targets of policies count on the
+        // hub: a copy is beside its target.
+        let from = object.value.pointer("/spec/from").and_then(Value::as_array);
+        let is_for_routes = from.is_some_and(|from| {
+            let kinds = from.iter().filter_map(|from| from["kind"].as_str());
+            kinds.into_iter().all(|kind| kind.ends_with("Route"))
+        });
+        if object.kind == "Gateway" || is_for_routes || is_route {
             return arrived.contains(&object.identity().locator());
         }
         let plural = plural(&object.kind);
@@ -233,6 +240,15 @@ fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value
     let local_routes = local
         .iter()
         .filter(|value| value.pointer("/spec/parentRefs").is_some());
+    let local_grants = local.iter().filter(|value| value["kind"] == "ReferenceGrant");
+    let local_grants = local_grants.map(|grant| {
+        let mut grant = grant.clone();
+        for from in grant["spec"]["from"].as_array_mut().into_iter().flatten() {
+            let namespace = from["namespace"].as_str().unwrap_or_default();
+            from["namespace"] = json!(namespace.trim_start_matches("kuadrant-"));
+        }
+        grant
+    });
     let local_routes = local_routes.map(|route| {
         let mut route = route.clone();
         for parent in route["spec"]["parentRefs"].as_array_mut().into_iter().flatten() {
@@ -260,13 +276,34 @@ fn meant(loaded: &Loaded, arriving: &[(Value, BTreeSet<String>)], local: &[Value
             };
             is_usual || copied.any(|copied| copied["kind"] == one["kind"] && name(copied) == name(one))
         };
-        let kept = with_references(&object.value, &all.iter().filter(is_shipped).collect::<Vec<_>>());
+        let mut kept = with_references(&object.value, &all.iter().filter(is_shipped).collect::<Vec<_>>());
+        // A copy of a route has the parents that bring it; of the others, a warning says so.
+        let copies = arriving.iter().filter(|(_, origins)| origins.contains(&locator));
+        let brought: Vec<Value> = copies.flat_map(|(copy, _)| parents(copy)).collect();
+        let own = kept
+            .as_mut()
+            .and_then(|kept| kept.pointer_mut("/spec/parentRefs"));
+        let own = own.and_then(Value::as_array_mut);
+        if let (Some(own), false) = (own, brought.is_empty()) {
+            let is_same = |one: &Value, other: &Value| {
+                ["kind", "name", "sectionName", "port"]
+                    .iter()
+                    .all(|field| one.get(*field) == other.get(*field))
+            };
+            own.retain(|parent| brought.iter().any(|there| is_same(there, parent)));
+        }
         // Of its namespace: shipped where it can be, too.
         let of_its_namespace = is_policy(&object.value) && all.is_empty();
         let selects = object.value.pointer("/spec/targetSelectors").is_some();
         kept.filter(|_| !of_its_namespace || selects || arrived.contains(&locator))
     });
-    objects.chain(local_routes).collect()
+    objects.chain(local_routes).chain(local_grants).collect()
+}
+
+/// The parents of a route.
+fn parents(route: &Value) -> Vec<Value> {
+    let parents = route.pointer("/spec/parentRefs").and_then(Value::as_array);
+    parents.into_iter().flatten().cloned().collect()
 }
 
 /// Group and plural of what the parameters among these objects list.

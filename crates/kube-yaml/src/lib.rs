@@ -71,7 +71,7 @@ pub use split::{Chunk, Syntax, split, split_json};
 pub use style::scalar;
 pub use write::{
     KeyOrder, append_deeper, append_entry, append_fields, append_item, append_key, append_text, append_value,
-    write_document,
+    write_document, write_editable,
 };
 
 /// The README's examples run as tests.

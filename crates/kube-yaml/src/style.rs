@@ -236,10 +236,14 @@ fn looks_like_number(text: &str) -> bool {
     dots < 2
 }
 
-/// Whether the text can be behind `|`: more than one line, no line with blanks at its end, nothing that
-/// needs an escape, and a first line that shows the indentation.
 fn is_literal(text: &str) -> bool {
-    if !text.contains('\n') || text.starts_with([' ', '\t', '\n']) {
+    text.contains('\n') && fits_literal(text)
+}
+
+/// Whether the text can be behind `|`: no line with blanks at its end, nothing that needs an escape, and a first line that
+/// shows the indentation.
+pub(super) fn fits_literal(text: &str) -> bool {
+    if text.starts_with([' ', '\t', '\n']) {
         return false;
     }
     let bytes = text.as_bytes();

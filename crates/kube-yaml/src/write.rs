@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 
 use kube_json::{Map, Number, Value};
 
-use super::style::{Style, is_plain, push_double_quoted, style};
+use super::style::{Style, fits_literal, is_plain, push_double_quoted, style};
 
 /// Keys longer than this, in bytes, are written behind `? ` (a reader gives up on a plain key after 1,024).
 const LONGEST_KEY: usize = 120;
@@ -58,23 +58,36 @@ pub fn write_document(value: &Value) -> String {
     out
 }
 
+/// The same for people who edit it: a text with double quotes is a block, in which none of them is escaped.
+#[must_use]
+pub fn write_editable(value: &Value) -> String {
+    let mut out = String::with_capacity(1024);
+    let blocks = true;
+    Writer {
+        out: &mut out,
+        blocks,
+    }
+    .node(value, 0, KeyOrder::Object);
+    out
+}
+
 /// Appends a value as lines of its own, each indented by `indent` spaces.
 pub fn append_value(out: &mut String, value: &Value, indent: usize, order: KeyOrder) {
     spaces(out, indent);
-    Writer { out }.node(value, indent, order);
+    Writer { out, blocks: false }.node(value, indent, order);
 }
 
 /// Appends a value as an entry of a list whose dashes are behind `indent` spaces.
 pub fn append_item(out: &mut String, value: &Value, indent: usize, order: KeyOrder) {
     spaces(out, indent);
     out.push_str("- ");
-    Writer { out }.node(value, indent + 2, order);
+    Writer { out, blocks: false }.node(value, indent + 2, order);
 }
 
 /// Appends a field of a mapping whose keys are behind `indent` spaces; `order` is that of the value's keys.
 pub fn append_entry(out: &mut String, key: &str, value: &Value, indent: usize, order: KeyOrder) {
     spaces(out, indent);
-    Writer { out }.entry(key, value, indent, order);
+    Writer { out, blocks: false }.entry(key, value, indent, order);
 }
 
 /// Appends a key that needs no quotes behind `indent` spaces; its value is what the caller appends next, on lines of its
@@ -92,7 +105,7 @@ pub fn append_text(out: &mut String, key: &'static str, text: &str, indent: usiz
     spaces(out, indent);
     out.push_str(key);
     out.push_str(": ");
-    Writer { out }.text(text, indent);
+    Writer { out, blocks: false }.text(text, indent);
 }
 
 /// Appends an entry of a list whose dashes are behind `indent` spaces: a mapping, whose fields `append` appends behind two
@@ -131,6 +144,8 @@ fn spaces(out: &mut String, count: usize) {
 
 struct Writer<'o> {
     out: &'o mut String,
+    /// Whether a text with double quotes is a block.
+    blocks: bool,
 }
 
 impl Writer<'_> {
@@ -228,6 +243,9 @@ impl Writer<'_> {
     fn text(&mut self, text: &str, indent: usize) {
         match style(text) {
             Style::Plain => self.out.push_str(text),
+            Style::Quoted if self.blocks && text.contains('"') && fits_literal(text) => {
+                return self.literal(text, indent + 2);
+            }
             Style::Quoted => push_double_quoted(self.out, text),
             Style::Literal => return self.literal(text, indent + 2),
         }

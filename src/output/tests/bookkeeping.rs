@@ -87,10 +87,6 @@ fn an_inventory_that_cannot_be_trusted_stops_every_run_and_nothing_is_deleted() 
             format!("\\{digits}  bad\\x"),
             InventoryFault::Malformed { line: 1 },
         ),
-        (
-            format!("{digits}  ok\n<<<<<<< HEAD"),
-            InventoryFault::Conflict { line: 2 },
-        ),
         ("é".repeat(40_000), InventoryFault::Malformed { line: 1 }),
     ] {
         for name in [INVENTORY, PLAN] {
@@ -148,9 +144,11 @@ fn an_inventory_that_says_the_same_in_other_bytes_is_written_again() {
         .map(|line| format!("{line}\n"))
         .collect::<String>();
     let doubled = format!("{wanted}{wanted}");
+    let in_conflict = format!("<<<<<<< HEAD\n{wanted}||||||| 1a2b\n=======\n{wanted}>>>>>>> other\n");
     for text in [
         reversed,
         doubled,
+        in_conflict,
         wanted.trim_end().to_owned(),
         wanted.replacen('b', "B", 1),
         String::new(),

@@ -3,13 +3,13 @@
 //! Owns: which findings explain which others. Flows in: all findings of a run, with the severities that are configured.
 //! Flows out: those that are left. Must not know: the order in which they are shown, output formats.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use kube_json::Text;
 
 use super::within::Within;
-use super::{Code, DocumentId, Finding, Place, Severity};
+use super::{Code, DocumentId, Finding, Place, Severity, counted};
 
 /// Leaves out what others explain.
 pub(super) fn leave_out_explained(found: &mut Vec<Arc<Finding>>) {
@@ -182,40 +182,70 @@ fn drop_explained_emptiness(found: &mut Vec<Arc<Finding>>) {
     }
 }
 
+/// What follows from one warning is listed up to here, and then counted.
+const MOST_LISTED: usize = 3;
+
 /// Drops what only follows from something else that is found, and is as severe. What follows from an object as a whole
-/// follows from an error in it, or from its placement: any other warning leaves the object as it is.
+/// follows from an error in it, or from its placement: any other warning leaves the object as it is. A warning stops
+/// nothing, so it lists what follows from it.
 fn drop_consequences(found: &mut Vec<Arc<Finding>>) {
+    type Roots<'p> = Within<'p, (Severity, usize)>;
     let roots = || Within::these(all(found).flat_map(Finding::causes));
-    let (mut roots, mut of_objects): (Within<'_, Severity>, Within<'_, Severity>) = (roots(), roots());
+    let (mut roots, mut of_objects): (Roots<'_>, Roots<'_>) = (roots(), roots());
     let is_empty = |finding: &Finding| finding.code == Code::EMPTY_NOTHING_RENDERED;
     let is_root = |finding: &&Finding| finding.causes.is_empty() && !is_empty(finding);
-    for finding in all(found).filter(is_root) {
-        roots.add(&finding.place, finding.severity);
+    for (position, finding) in all(found).enumerate().filter(|(_, finding)| is_root(finding)) {
+        let root = (finding.severity, position);
+        roots.add(&finding.place, root);
         let is_about_placement =
             finding.code.group() == "placement" || Code::UNPLACED.contains(&finding.code);
         if is_about_placement || finding.severity == Severity::Error {
-            of_objects.add(&finding.place, finding.severity);
+            of_objects.add(&finding.place, root);
         }
     }
     // The warning that explains why nothing is rendered is a part of that error, which is at its place.
     let empty_at = all(found).find(|finding| is_empty(finding));
     let empty_at = empty_at.map(|finding| &finding.place);
-    let is_kept = |finding: &Finding| {
-        let explains = |cause: (DocumentId, &str)| {
-            let roots = if is_whole_object(cause.1) {
-                &of_objects
-            } else {
-                &roots
-            };
-            roots
-                .least_of(cause)
-                .is_some_and(|worst| worst <= finding.severity)
+    let explains = |finding: &Finding, cause: (DocumentId, &str)| {
+        let roots = if is_whole_object(cause.1) {
+            &of_objects
+        } else {
+            &roots
         };
-        let is_part = Code::UNPLACED.contains(&finding.code) && empty_at == Some(&finding.place);
-        !is_part && !finding.causes().any(explains)
+        let worst = roots.least_of(cause);
+        worst.filter(|(severity, _)| *severity <= finding.severity)
     };
-    let keeps = all(found).map(is_kept).collect();
+    let mut following: BTreeMap<usize, BTreeSet<&Text>> = BTreeMap::new();
+    let mut keeps = Vec::with_capacity(found.len());
+    for finding in all(found) {
+        let explained = finding.causes().find_map(|cause| explains(finding, cause));
+        if let Some((Severity::Warning, position)) = explained {
+            following.entry(position).or_default().insert(&finding.message);
+        }
+        let is_part = Code::UNPLACED.contains(&finding.code) && empty_at == Some(&finding.place);
+        keeps.push(!is_part && explained.is_none());
+    }
+    let notes: Vec<(usize, Vec<Text>)> = following
+        .into_iter()
+        .map(|(at, all)| (at, listed(&all)))
+        .collect();
+    for (position, notes) in notes {
+        if let Some(root) = found.get_mut(position) {
+            Arc::make_mut(root).notes.extend(notes);
+        }
+    }
     keep_those(found, keeps);
+}
+
+/// What follows from a warning, as its notes.
+fn listed(following: &BTreeSet<&Text>) -> Vec<Text> {
+    let first = following
+        .iter()
+        .take(MOST_LISTED)
+        .map(|text| format!("therefore {text}").into());
+    let more = following.len().saturating_sub(MOST_LISTED);
+    let more = (more > 0).then(|| format!("the same holds for {}", counted(more, "more object")).into());
+    first.chain(more).collect()
 }
 
 /// Keeps the findings at whose position there is true.

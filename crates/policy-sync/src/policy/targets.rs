@@ -470,10 +470,21 @@ impl<'a> Resolver<'_, 'a> {
         let identity = Identity::new(&declared.group, &declared.kind, Some(namespace), &declared.name);
         if self.sources.get(&identity).is_none() && self.topology.find_backend(&identity).is_none() {
             let known = declared.group.is_empty() || declared.group == GROUP;
-            return (!known && self.near.find(&identity).is_none()).then_some(Target::Virtual);
+            let is_misspelled =
+                self.is_of_core_group(declared, namespace) || self.near.find(&identity).is_some();
+            return (!known && !is_misspelled).then_some(Target::Virtual);
         }
         let backend = Node::Backend(self.topology.backend(identity, self.sources));
         self.topology.find_section(backend, section).map(Target::Attached)
+    }
+
+    /// Whether the core group, whose name is empty, has this Service, and a letter too many makes another group of it.
+    fn is_of_core_group(&self, declared: &Declared, namespace: &str) -> bool {
+        const MOST_LETTERS: usize = 2;
+        let service = Identity::new("", &declared.kind, Some(namespace), &declared.name);
+        (1..=MOST_LETTERS).contains(&declared.group.len())
+            && declared.kind == "Service"
+            && (self.sources.get(&service).is_some() || self.topology.find_backend(&service).is_some())
     }
 
     fn not_permitted(&mut self, policy: &Policy<'a>, declared: &Declared, namespace: &str) {
@@ -615,6 +626,11 @@ impl<'a> Resolver<'_, 'a> {
             }
             (_, Some(near)) => near.explain(finding, &lacked, place),
             (Some(names), None) => finding.help(format!("it has: {}", names.join(", "))),
+            (None, None) if self.is_of_core_group(declared, namespace) => {
+                let mut finding = finding.help("did you mean `group: \"\"`?");
+                finding.place = place("group");
+                finding
+            }
             (None, None) if of_gateway => finding.help("correct the name, or add the object"),
             (None, None) => finding.help(
                 "correct the name, or add the object; if it lives on clusters only, keep the policy there",
@@ -630,7 +646,10 @@ impl<'a> Resolver<'_, 'a> {
     /// What a target that is not there was probably meant to be.
     fn near(&mut self, declared: &Declared, namespace: &str) -> Option<Near<'a>> {
         let missing = Identity::new(&declared.group, &declared.kind, Some(namespace), &declared.name);
-        self.near.find(&missing)
+        match declared.namespace {
+            Some(_) => self.near.find(&missing),
+            None => self.near.find_unqualified(&missing),
+        }
     }
 
     fn sections(&mut self, whole: &Declared, namespace: &str) -> Vec<String> {

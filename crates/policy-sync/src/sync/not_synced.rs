@@ -48,7 +48,6 @@ pub fn report_not_synced(
             }
         }
     }
-    let mut nowhere: BTreeSet<Node> = BTreeSet::new();
     for policy in attachments.policies.rows().iter().filter(|policy| !policy.local) {
         if kinds.any(policy.kind) && policy.object.label(PLACEMENT_LABEL).is_some() {
             findings.push(placed_by_label(policy.object));
@@ -65,32 +64,31 @@ pub fn report_not_synced(
                 said.push(reason, finding);
             }
         }
-        let said: Vec<Finding> = said.into_findings().collect();
-        let is_nowhere = said
-            .iter()
-            .any(|finding| finding.code == Code::POLICY_UNREACHABLE);
-        if is_nowhere && kinds.any(policy.kind) {
-            nowhere.extend(policy.nodes());
-        }
-        findings.extend(said);
+        findings.extend(said.into_findings());
     }
-    // One letter in a parent of a route also takes the policies behind it off every cluster.
+    harden_misspelled_parents(attachments, kinds, findings);
+}
+
+/// Makes it an error where a letter in a parent of a route also takes policies behind the route off a cluster.
+fn harden_misspelled_parents(attachments: &Attachments<'_>, kinds: &SyncedKinds, findings: &mut Findings) {
+    let is_misspelled =
+        |finding: &Finding| finding.code == Code::ROUTE_PARENT_NOT_FOUND && finding.lacking().is_some();
+    if !findings.iter().any(is_misspelled) {
+        return;
+    }
+    let policies = attachments.policies.rows().iter();
+    let synced = policies.filter(|policy| !policy.local && kinds.any(policy.kind));
+    let nodes: BTreeSet<Node> = synced.flat_map(Policy::nodes).collect();
     let owned = |(document, item): (DocumentId, Option<&str>)| (document, item.map(str::to_owned));
-    let routes = nowhere
+    let routes = nodes
         .into_iter()
         .flat_map(|node| routes_at(&attachments.topology, node));
-    let detached: HashSet<_> = routes
+    let behind: HashSet<_> = routes
         .filter_map(|route| route.place("").object().map(owned))
         .collect();
     findings.revise(|finding| {
-        let is_misspelled = finding.code == Code::ROUTE_PARENT_NOT_FOUND && finding.lacking().is_some();
-        if is_misspelled
-            && finding
-                .place
-                .object()
-                .map(owned)
-                .is_some_and(|route| detached.contains(&route))
-        {
+        let route = finding.place.object().map(owned);
+        if is_misspelled(finding) && route.is_some_and(|route| behind.contains(&route)) {
             Arc::make_mut(finding).severity = Severity::Error;
         }
         true

@@ -81,6 +81,9 @@ enum Why {
     ListenerSet,
     /// The listener that it names gives way to another one.
     GivesWay,
+    /// The class of the Gateway does not sync its kind, and that of another parent does: a copy goes there without this
+    /// parent.
+    OtherClass,
 }
 
 impl SyncedRoute<'_> {
@@ -101,10 +104,11 @@ impl<'a> SyncedRoutes<'a> {
         };
         for (id, node) in topology.routes.iter() {
             let object = node.object;
-            let mut parents = Vec::new();
+            let (mut parents, mut unsynced) = (Vec::new(), Vec::new());
             for parent in topology.parents_of(&node.route).iter() {
                 match found.parent(topology, kinds, &node.route, parent) {
                     Parent::Goes(parent) => parents.push(parent),
+                    Parent::Loose(loose) if loose.why == Why::OtherClass => unsynced.push(loose),
                     Parent::Loose(loose) => found.loose.push(loose),
                     Parent::NotOurs => {}
                 }
@@ -113,6 +117,7 @@ impl<'a> SyncedRoutes<'a> {
                 // Most routes have one, and there may be many thousands of them.
                 parents.shrink_to_fit();
                 found.routes.insert(id, SyncedRoute { object, parents });
+                found.loose.append(&mut unsynced);
             }
         }
         found.add_children(topology, kinds);
@@ -167,8 +172,7 @@ impl<'a> SyncedRoutes<'a> {
             return Parent::NotOurs;
         };
         let (node, set) = owner;
-        let gateway = kinds.gateway(Node::Gateway(node));
-        let Some(gateway) = gateway.filter(|gateway| kinds.syncs_route(*gateway, object)) else {
+        let Some(gateway) = kinds.gateway(Node::Gateway(node)) else {
             return Parent::NotOurs;
         };
         let named = topology.listeners_of(owner, parent.section_name);
@@ -183,6 +187,9 @@ impl<'a> SyncedRoutes<'a> {
                 why,
             })
         };
+        if !kinds.syncs_route(gateway, object) {
+            return loose(Why::OtherClass);
+        }
         if set.is_some_and(|set| self.sets.get(set).is_none()) {
             return loose(Why::ListenerSet);
         }
@@ -323,9 +330,21 @@ impl Loose<'_> {
                 "a listener that accepts nothing",
                 "give the listener another `port` or `hostname`".to_owned(),
             ),
+            Why::OtherClass => (
+                "",
+                format!("{route} is not shipped with {gateway_name}, whose class does not sync its kind"),
+                "left out of the copy that its other parents bring",
+                format!(
+                    "list its kind in `resourcesToSync` of the class of {gateway_name}, or remove this parent"
+                ),
+            ),
         };
-        let owner = self.set.unwrap_or(gateway);
-        let (field, listeners, shown) = match &self.listener {
+        let owner = self
+            .set
+            .filter(|_| self.why != Why::OtherClass)
+            .unwrap_or(gateway);
+        let (field, related, shown) = match &self.listener {
+            _ if self.why == Why::OtherClass => ("", "/spec/gatewayClassName", "its class"),
             Some(listener) if field.is_empty() => ("/sectionName", listener.as_str(), "the listener"),
             Some(listener) => (field, listener.as_str(), "the listener"),
             None => (field, "/spec/listeners", "the listeners"),
@@ -333,7 +352,7 @@ impl Loose<'_> {
         let place = self.object.place(&format!("{}{field}", self.pointer));
         let mut finding = Finding::new(Code::ROUTE_NOT_ATTACHED, place, message)
             .label(label)
-            .related(owner.place(listeners), shown)
+            .related(owner.place(related), shown)
             .help(help);
         // A port that no listener of the Gateway has is nowhere else.
         if self.why == Why::Port {

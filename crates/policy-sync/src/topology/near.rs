@@ -25,6 +25,8 @@ pub(crate) enum Near<'a> {
     Kind(&'a Object),
     /// This object of the same kind, name, and namespace has a near group.
     Group(&'a Object),
+    /// This object of the same name is in another namespace, which the reference does not name.
+    Elsewhere(&'a Object),
     /// The object has a section of this near name, which is at this place.
     Section(String, Place),
 }
@@ -46,9 +48,11 @@ impl Near<'_> {
     /// Whether it is an object of such a group and kind.
     pub(crate) fn is(&self, wanted: impl Fn(&str, &str) -> bool) -> bool {
         match self {
-            Self::Name(object) | Self::Namespace(object) | Self::Kind(object) | Self::Group(object) => {
-                wanted(&object.api_version.group, &object.kind)
-            }
+            Self::Name(object)
+            | Self::Namespace(object)
+            | Self::Kind(object)
+            | Self::Group(object)
+            | Self::Elsewhere(object) => wanted(&object.api_version.group, &object.kind),
             Self::Section(..) => false,
         }
     }
@@ -63,6 +67,7 @@ impl Near<'_> {
     ) -> Finding {
         let (field, meant, there) = match self {
             Self::Name(object) => ("name", object.name.as_str(), object.place("/metadata/name")),
+            Self::Elsewhere(object) => ("name", object.name.as_str(), object.place("/metadata/namespace")),
             Self::Namespace(object) => (
                 "namespace",
                 object.namespace_or_empty(),
@@ -78,6 +83,10 @@ impl Near<'_> {
         };
         let meant = match self {
             Self::Namespace(_) => format!("did you mean namespace `{meant}`?"),
+            Self::Elsewhere(object) => format!(
+                "did you mean {}? A reference without `namespace` stays in its own",
+                object.identity()
+            ),
             _ => format!("did you mean `{meant}`?"),
         };
         let mut finding = finding.severity(Severity::Error).help(meant).lacks(what, there);
@@ -104,6 +113,20 @@ impl<'a> NearObjects<'a> {
             names: Known::new(),
             namespaces: Known::new(),
         }
+    }
+
+    /// The same for a reference without a namespace, which may have been forgotten.
+    pub(crate) fn find_unqualified(&mut self, missing: &Identity) -> Option<Near<'a>> {
+        let near = self.find(missing);
+        if near.is_some() || self.sources.lives_on_a_cluster(missing) {
+            return near;
+        }
+        let GroupKind { group, kind } = &missing.group_kind;
+        let all = self.sources.all();
+        let named = all.flat_map(|objects| objects.of_kind(group, kind));
+        let named = named.filter(|object| object.name == missing.name.as_str());
+        let first = named.min_by_key(|object| object.namespace.as_deref());
+        first.map(Near::Elsewhere)
     }
 
     /// The nearest object: one of its namespace first, then one of its name, then one of a near kind or group. None

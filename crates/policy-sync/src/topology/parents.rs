@@ -29,6 +29,10 @@ pub(super) fn missing_parents<'a>(
     let leads_to_gateways = |group: &str, kind: &str| {
         (group, kind) == (GROUP, "Gateway") || is_listener_set(group, kind) || topology.is_route(group, kind)
     };
+    let mut near_of = |namespace: Option<&str>, missing: &Identity| match namespace {
+        Some(_) => near.find(missing),
+        None => near.find_unqualified(missing),
+    };
     for parent in &route.parents {
         let (group, kind) = (parent.group, parent.kind);
         let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
@@ -81,7 +85,7 @@ pub(super) fn missing_parents<'a>(
                 }
                 .severity(Severity::Error)
             }
-            _ => match near.find(&identity).filter(|near| near.is(leads_to_gateways)) {
+            _ => match near_of(parent.namespace, &identity).filter(|near| near.is(leads_to_gateways)) {
                 Some(near) => near.explain(finding, &identity.to_string(), place),
                 None if is_gateway || is_listener_set(group, kind) => {
                     finding.help(format!("correct the name or the namespace, or add the {kind}"))

@@ -23,7 +23,7 @@ use crate::api::ocm_work::WEBHOOK_LIMIT;
 )]
 #[expect(dead_code, reason = "read through its schema only")]
 struct ParamsFile {
-    /// Class of the downstream Gateways.
+    /// Class of the downstream Gateways. Only a class of kuadrant.io/mgc-gw-controller may leave it out.
     #[schemars(length(min = 1), default = "downstream_class")]
     downstream_class: String,
     /// Policy kinds to ship with a Gateway.

@@ -8,7 +8,7 @@ use kube_json::Value;
 
 use super::check::{Check, PARAMS_KEY, place};
 use super::resources::ResourceCatalog;
-use super::status::InvalidParameters;
+use super::status::{CONTROLLER_NAME, InvalidParameters};
 use super::values::{Params, Role, parse};
 use crate::api::reading;
 use crate::api::schema;
@@ -30,7 +30,30 @@ pub struct ClassParams {
     pub findings: Vec<Finding>,
 }
 
-/// Reads and checks the parameters of `class`. Without a reference they are the defaults.
+/// Controllers of clusters, and the class that their installation usually has.
+const DOWNSTREAM_CLASSES: [(&str, &str, &str); 6] = [
+    (
+        "gateway.envoyproxy.io/gatewayclass-controller",
+        "Envoy Gateway",
+        "eg",
+    ),
+    (
+        "gateway.nginx.org/nginx-gateway-controller",
+        "NGINX Gateway Fabric",
+        "nginx",
+    ),
+    ("io.cilium/gateway-controller", "Cilium", "cilium"),
+    ("istio.io/gateway-controller", "Istio", "istio"),
+    ("kgateway.dev/kgateway", "kgateway", "kgateway"),
+    (
+        "networking.gke.io/gateway",
+        "GKE",
+        "gke-l7-global-external-managed",
+    ),
+];
+
+/// Reads and checks the parameters of `class`. Without a reference, they are the defaults for a class of Kuadrant's
+/// controller; any other must say which class its Gateways have on the clusters.
 ///
 /// `config_map` finds a ConfigMap by namespace and name; `near` finds the field of a reference to none that has a typo, and
 /// what it should be.
@@ -41,15 +64,10 @@ pub fn read_class<'o>(
     near: impl FnOnce(&str, &str) -> Option<(&'static str, &'o str)>,
     catalog: &dyn ResourceCatalog,
 ) -> ClassParams {
-    let reference = class.root().get("spec").get("parametersRef");
-    if !reference.is_present() {
-        return ClassParams {
-            params: Some(Params::default()),
-            failure: None,
-            findings: Vec::new(),
-        };
-    }
+    let spec = class.root().get("spec");
+    let reference = spec.get("parametersRef");
     let text = |name: &'static str| reference.text(name).unwrap_or_default();
+    let controller = spec.text("controllerName").unwrap_or_default();
     let refuse = |pointer: &str, failure: InvalidParameters, help: &str| {
         let message = format!("GatewayClass {}: {failure}", class.name);
         let finding = Finding::new(Code::PARAMS_INVALID, class.place(pointer), message).help(help);
@@ -59,6 +77,21 @@ pub fn read_class<'o>(
             findings: vec![finding],
         }
     };
+    if !reference.is_present() {
+        if controller != CONTROLLER_NAME {
+            let failure = InvalidParameters::Resource(without_class(controller));
+            let help = format!(
+                "let `parametersRef` name a ConfigMap, and {}",
+                usual_class(controller)
+            );
+            return refuse("/spec/controllerName", failure, &help);
+        }
+        return ClassParams {
+            params: Some(Params::default()),
+            failure: None,
+            findings: Vec::new(),
+        };
+    }
     let (group, kind, namespace, name) = (text("group"), text("kind"), text("namespace"), text("name"));
     if (group, kind) != ("", "ConfigMap") {
         return refuse(
@@ -77,7 +110,7 @@ pub fn read_class<'o>(
         );
     }
     match config_map(namespace, name) {
-        Some(object) => read_config_map(object, catalog),
+        Some(object) => read_config_map(object, controller, catalog),
         None => {
             let failure = InvalidParameters::NotFound {
                 namespace: namespace.to_owned(),
@@ -123,8 +156,12 @@ pub fn written<'o>(
     })
 }
 
-/// Reads and checks the parameters in a ConfigMap.
-pub(super) fn read_config_map(config_map: &Object, catalog: &dyn ResourceCatalog) -> ClassParams {
+/// Reads and checks the parameters in a ConfigMap, for a class of a controller.
+pub(super) fn read_config_map(
+    config_map: &Object,
+    controller: &str,
+    catalog: &dyn ResourceCatalog,
+) -> ClassParams {
     let data = config_map.root().get("data").get(PARAMS_KEY);
     let Some(text) = data.str() else {
         let failure = InvalidParameters::ParamsMissing;
@@ -147,7 +184,7 @@ pub(super) fn read_config_map(config_map: &Object, catalog: &dyn ResourceCatalog
         failure: None,
         findings: Vec::new(),
     };
-    let params = check.read(text, catalog);
+    let params = check.read(text, controller, catalog);
     ClassParams {
         params,
         failure: check.failure,
@@ -155,8 +192,28 @@ pub(super) fn read_config_map(config_map: &Object, catalog: &dyn ResourceCatalog
     }
 }
 
+fn without_class(controller: &str) -> String {
+    format!(
+        "`downstreamClass` is missing: only a class of {CONTROLLER_NAME} has a default, and this one is of {controller}"
+    )
+}
+
+/// The help for parameters without a class for the clusters.
+fn usual_class(controller: &str) -> String {
+    match DOWNSTREAM_CLASSES.iter().find(|(known, ..)| *known == controller) {
+        Some((_, product, class)) => format!("set `downstreamClass`, usually `{class}` for {product}"),
+        None => {
+            let usual = DOWNSTREAM_CLASSES.map(|(_, product, class)| format!("`{class}` ({product})"));
+            format!(
+                "set `downstreamClass` to the class that serves Gateways on the clusters, such as {}",
+                usual.join(", ")
+            )
+        }
+    }
+}
+
 impl Check<'_> {
-    fn read(&mut self, text: &str, catalog: &dyn ResourceCatalog) -> Option<Params> {
+    fn read(&mut self, text: &str, controller: &str, catalog: &dyn ResourceCatalog) -> Option<Params> {
         let value = match reading::read(text) {
             Ok(value) => value,
             Err(failure) => {
@@ -172,6 +229,9 @@ impl Check<'_> {
                 Some("write {} for the defaults".to_owned()),
             );
             return None;
+        }
+        if controller != CONTROLLER_NAME && value.is_object() && value.get("downstreamClass").is_none() {
+            self.invalid("", without_class(controller), Some(usual_class(controller)));
         }
         let schema = schema::params();
         let value = schema.defaulted(&value).into_owned();

@@ -32,7 +32,8 @@ pub enum InvalidParameters {
     /// Case 6, with our reason in the place of Go's.
     #[error("Invalid Parameters - Failed to unmarshal params: {0}")]
     Unmarshal(String),
-    /// A resource that does not exist or is not a policy: promised by the RFC, but MGC has no message for it.
+    /// What MGC has no message for: a resource that does not exist or is not a policy, which the RFC promises to refuse, and
+    /// a class of another controller without a class for the clusters.
     #[error("Invalid Parameters - {0}")]
     Resource(String),
 }

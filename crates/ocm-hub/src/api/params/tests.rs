@@ -52,7 +52,7 @@ fn config_map(text: &str) -> Object {
 }
 
 fn read(text: &str) -> ClassParams {
-    read_config_map(&config_map(text), &Catalog)
+    read_config_map(&config_map(text), CONTROLLER_NAME, &Catalog)
 }
 
 /// The only finding, its message and help.
@@ -527,7 +527,7 @@ fn binary_data_gets_a_hint() {
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "p", "namespace": "ns"},
                             "binaryData": {"params": "e30="}}),
     );
-    let read = read_config_map(&map, &Catalog);
+    let read = read_config_map(&map, CONTROLLER_NAME, &Catalog);
     assert_eq!(read.failure, Some(InvalidParameters::ParamsMissing));
     assert!(
         read.findings[0]
