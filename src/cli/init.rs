@@ -4,15 +4,16 @@
 //! Must not know: what is in them.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{Findings, Severity, counted, first_items, shell_path};
 use spokewright::output;
-use spokewright::pipeline::start::{Tool, hub_files, sorted_files, tool_files};
-use spokewright::pipeline::{Request, load};
+use spokewright::pipeline::start::{GIT_ATTRIBUTES, Tool, hub_files, sorted_files, tool_files};
+use spokewright::pipeline::{CONFIG_NAME, Request, load};
 
+use super::options::read_stdin;
 use super::show;
 use super::speech::Speech;
 use super::status::{Refusal, Status};
@@ -50,8 +51,8 @@ pub(crate) struct Init {
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     with: Vec<ToolName>,
 
-    /// Exported objects to sort into files, or `-` for stdin
-    #[arg(long, value_name = "FILE", conflicts_with = "from_live")]
+    /// File or directory of exported objects to sort, or `-`
+    #[arg(long, value_name = "PATH", conflicts_with = "from_live")]
     from: Option<PathBuf>,
 
     /// Print the commands that export a live hub
@@ -84,6 +85,24 @@ impl ToolName {
     }
 }
 
+/// What to know of the file for a tool.
+fn note_on(tool: Tool, directory: &Path) -> Option<String> {
+    let is_root = [".", ""].contains(&directory.to_str().unwrap_or_default());
+    match tool {
+        Tool::ArgoCd => Some(
+            "argocd/application.yaml applies the committed tree; a plugin can render in Argo CD instead \
+             (docs/guides/argo-cd.md)"
+                .to_owned(),
+        ),
+        Tool::Github | Tool::Gitlab | Tool::PreCommit if !is_root => Some(format!(
+            "{} works at the root of its repository only: if that is not {}, move it there",
+            tool.path(),
+            shell_path(&directory.display().to_string())
+        )),
+        _ => None,
+    }
+}
+
 impl Init {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         if self.from_live {
@@ -99,11 +118,17 @@ impl Init {
         let tools: Vec<Tool> = self.with.iter().map(|name| name.tool()).collect();
         let mut files = tool_files(&tools);
         let mut left_out = Vec::new();
+        let config = [CONFIG_NAME.to_owned()];
+        let is_hub = !output::existing_files(&self.directory, &config)?.is_empty();
         match &self.from {
+            // The hub is there already.
+            None if is_hub && !tools.is_empty() => {}
             None => files.extend(hub_files()),
             Some(file) => {
+                let is_stdin = file.as_os_str() == "-";
                 let loaded = load(&Request {
-                    paths: vec![file.clone()],
+                    stdin: is_stdin.then(read_stdin).transpose()?,
+                    paths: if is_stdin { Vec::new() } else { vec![file.clone()] },
                     without_status: true,
                     ..Request::default()
                 });
@@ -116,7 +141,7 @@ impl Init {
                     return Ok(Status::of(&findings));
                 }
                 let sorted = sorted_files(loaded.hub.objects.iter());
-                if sorted.files.len() < 2 {
+                if !sorted.has_objects() {
                     let message = format!(
                         "nothing was written, because {} contains no object of a hub",
                         file.display()
@@ -128,19 +153,34 @@ impl Init {
                     )
                     .into());
                 }
-                let counts = sorted.left_out.iter();
-                left_out = counts.map(|(kind, count)| format!("{count} {kind}")).collect();
+                let names = sorted.left_out.iter();
+                left_out = if self.speech.verbose {
+                    let all =
+                        names.flat_map(|(kind, keys)| keys.iter().map(move |key| format!("{kind} {key}")));
+                    all.collect()
+                } else {
+                    names
+                        .map(|(kind, keys)| format!("{} {kind}", keys.len()))
+                        .collect()
+                };
                 files.extend(sorted.files);
             }
         }
-        let existing = output::existing_files(&self.directory, files.keys())?;
+        let mut existing = output::existing_files(&self.directory, files.keys())?;
+        // Whoever has one keeps it: without the line, the next `render` heals the inventory of two branches as well.
+        existing.retain(|path| path != GIT_ATTRIBUTES || files.remove(path).is_none());
         if !existing.is_empty() {
             let verb = if existing.len() == 1 { "exists" } else { "exist" };
             let message = format!(
                 "nothing was written, because {} {verb}",
                 first_items(&existing, 5)
             );
-            let help = "name a new directory, as in `spokewright init fleet`, or move the files away";
+            let help = if is_hub && self.from.is_some() {
+                "to see what is new, write it elsewhere: `spokewright init ../export --from FILE`, and \
+                 `git diff --no-index hub ../export/hub`"
+            } else {
+                "name a new directory, as in `spokewright init fleet`, or move the files away"
+            };
             return Err(Refusal::new(Status::Io, &message, help).into());
         }
         output::write_files(&self.directory, &files)?;
@@ -150,13 +190,21 @@ impl Init {
             self.speech,
         );
         if !left_out.is_empty() {
+            let more = if self.speech.verbose {
+                ""
+            } else {
+                " (-v lists them)"
+            };
             show::calm(
                 &format!(
-                    "left out, because it does not belong in Git: {}",
+                    "left out, because it does not belong in Git: {}{more}",
                     left_out.join(", ")
                 ),
                 self.speech,
             );
+        }
+        for note in tools.iter().filter_map(|tool| note_on(*tool, &self.directory)) {
+            show::calm(&note, self.speech);
         }
         let path = if self.directory.as_os_str() == "." {
             String::new()

@@ -144,7 +144,8 @@ impl<'h> Detached<'h> {
                 near.and_then(|(document, pointer)| detached.objects.get(&(document, object_of(pointer))));
             let names = near.copied().into_iter().chain([object]).flat_map(passed_at);
             for name in names {
-                *detached.passed.entry(name).or_default() |= finding.lacking().is_some();
+                let is_typo = finding.lacking().is_some() && finding.severity == Severity::Error;
+                *detached.passed.entry(name).or_default() |= is_typo;
             }
         }
         detached

@@ -9,13 +9,14 @@ use kube_json::Value;
 
 use super::loaded::Loaded;
 use super::misplaced::{
-    check_overlap, cluster_names, empty_files, misspelled_spokes, no_such_spokes, not_staged, output_outside,
+    check_overlap, cluster_names, config_below, empty_files, misspelled_spokes, no_such_spokes, not_staged,
+    output_outside,
 };
 use super::origins;
 use super::request::{CONFIG_NAME, DEFAULT_OUTPUT, Request};
 use super::suppress::Suppressions;
 use crate::api::config::{self, RenderConfig};
-use crate::diagnostic::{DocumentId, Findings, Locate as _};
+use crate::diagnostic::{Code, DocumentId, Findings, Locate as _};
 use crate::hub;
 use crate::output::{INVENTORY, misplaced};
 use crate::render::Selection;
@@ -161,6 +162,12 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     };
     let mut hub = hub::build(documents, &options, &mut findings);
     hub::soften(&hub, &config.controller_name, &sources, &mut findings);
+    if let Some(below) = config_below(&sources, before, &wanted.hub).filter(|_| document.is_none()) {
+        // Each directory of clusters was read as a part of the hub.
+        let follows = [Code::OBJECT_DUPLICATE, Code::OUTPUT_ELSEWHERE];
+        findings.retain(|finding| !follows.contains(&finding.code));
+        findings.push(below);
+    }
     let unread = hub::soften_unreadable(&hub, &config.controller_name, &sources, &mut findings);
     hub.passed_over.extend(unread);
     hub.passed_over.sort_by_cached_key(|passed| {

@@ -2,7 +2,7 @@
 //! be written or that the next run would read. They need names of files only, and no object.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::request::{CONFIG_NAME, DEFAULT_OUTPUT};
 use crate::api::config::RenderConfig;
@@ -47,6 +47,36 @@ pub(super) fn empty_files(
         .help("remove the file, or restore its content")
     };
     empty.map(finding).collect()
+}
+
+/// A configuration below an input that has none: one directory too high was named.
+pub(super) fn config_below(sources: &Sources, first: usize, inputs: &[PathBuf]) -> Option<Finding> {
+    let below = || {
+        let files = sources.files().iter().skip(first);
+        files.map(|file| Path::new(&file.shown))
+    };
+    // A configuration with nothing beside it configures nothing that was read.
+    let has_input = |config: &Path| {
+        let inside = |path: &Path| config.parent().is_some_and(|parent| path.starts_with(parent));
+        below().any(|path| path != config && inside(path))
+    };
+    let is_config = |path: &Path| path.file_name().is_some_and(|name| name == CONFIG_NAME);
+    let found = below().find(|path| is_config(path) && has_input(path))?;
+    let input = inputs
+        .iter()
+        .find(|input| found.starts_with(input) || input.as_os_str() == ".")?;
+    let directory = found.parent().unwrap_or(input).display().to_string();
+    let shown = found.display().to_string();
+    let message = format!(
+        "`{shown}` configures a directory below `{}`, which has no configuration",
+        input.display()
+    );
+    Some(
+        Finding::new(Code::CONFIG_ELSEWHERE, Place::Path(shown), message).help(format!(
+            "name its directory: `spokewright check {}`; or, if this is one hub, write a {CONFIG_NAME} here",
+            shell_path(&directory)
+        )),
+    )
 }
 
 /// An output in a forbidden place (docs/reference/output.md): below a `.git`, or outside the repository whose

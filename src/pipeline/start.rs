@@ -17,6 +17,15 @@ const CONFIG: (&str, &str) = (
     include_str!("../../examples/start/spokewright.yaml"),
 );
 
+/// Attributes for Git.
+pub const GIT_ATTRIBUTES: &str = ".gitattributes";
+
+/// Lets two branches that rendered merge their inventories by line; the next rendering writes it anew.
+const ATTRIBUTES: (&str, &str) = (
+    GIT_ATTRIBUTES,
+    include_str!("../../examples/start/.gitattributes"),
+);
+
 /// The hub, and what lives on its clusters.
 const HUB: [(&str, &str); 8] = [
     (
@@ -96,6 +105,14 @@ impl Tool {
     }
 }
 
+impl Tool {
+    /// Where its file is.
+    #[must_use]
+    pub const fn path(self) -> &'static str {
+        self.file().0
+    }
+}
+
 /// The files of tools.
 #[must_use]
 pub fn tool_files(tools: &[Tool]) -> BTreeMap<String, String> {
@@ -105,7 +122,7 @@ pub fn tool_files(tools: &[Tool]) -> BTreeMap<String, String> {
 /// The files of a hub that renders.
 #[must_use]
 pub fn hub_files() -> BTreeMap<String, String> {
-    owned(HUB.into_iter().chain([CONFIG]))
+    owned(HUB.into_iter().chain([ATTRIBUTES, CONFIG]))
 }
 
 fn owned(files: impl Iterator<Item = (&'static str, &'static str)>) -> BTreeMap<String, String> {
@@ -120,8 +137,16 @@ fn owned(files: impl Iterator<Item = (&'static str, &'static str)>) -> BTreeMap<
 pub struct Sorted {
     /// One file for each object, and the configuration.
     pub files: BTreeMap<String, String>,
-    /// Fields that do not belong in Git, by kind.
-    pub left_out: BTreeMap<String, usize>,
+    /// Objects that do not belong in Git, as `namespace/name`, by kind.
+    pub left_out: BTreeMap<String, Vec<String>>,
+}
+
+impl Sorted {
+    /// Whether any object was sorted.
+    #[must_use]
+    pub fn has_objects(&self) -> bool {
+        self.files.keys().any(|path| path.starts_with("hub/"))
+    }
 }
 
 /// Sorts exported objects into files, `hub/NAMESPACE/KIND-NAME.yaml`, without what a server added to their metadata. They
@@ -136,16 +161,16 @@ pub fn sorted_files<'o>(objects: impl IntoIterator<Item = &'o Object>) -> Sorted
         let is_rendered =
             object.is(WORK_GROUP, MANIFEST_WORK) || object.is(WORK_GROUP, MANIFEST_WORK_REPLICA_SET);
         if is_rendered || object.is("", "Secret") {
-            let count = sorted.left_out.entry(object.kind.to_string()).or_default();
-            *count = count.saturating_add(1);
+            let names = sorted.left_out.entry(object.kind.to_string()).or_default();
+            names.push(object.key());
             continue;
         }
         let path = free_path(object, &mut taken);
         sorted
             .files
-            .insert(path, kube_yaml::write_document(&authored(object)));
+            .insert(path, kube_yaml::write_editable(&authored(object)));
     }
-    sorted.files.extend(owned([CONFIG].into_iter()));
+    sorted.files.extend(owned([ATTRIBUTES, CONFIG].into_iter()));
     sorted
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::scratch::Scratch;
+use crate::scratch::{Run, Scratch};
 
 /// All files below a directory, by their paths in it.
 fn files(directory: &Path) -> BTreeMap<String, String> {
@@ -33,7 +33,7 @@ fn the_hub_to_start_with_renders_without_a_finding_and_is_the_example() {
     let scratch = Scratch::new();
     let run = scratch.run(&["init", "fleet", "--with", "gitlab,argocd,flux"]);
     run.exits(0)
-        .says("12 files written into fleet")
+        .says("13 files written into fleet")
         .says("next: `spokewright render fleet`");
     assert_eq!(run.stdout, "");
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/start");
@@ -118,6 +118,9 @@ fn an_exported_hub_is_sorted_into_files_that_render_the_same() {
     run.exits(0)
         .says("left out, because it does not belong in Git: 1 ManifestWork, 1 Secret");
     for (path, text) in files(&scratch.path("sorted")) {
+        if path == ".gitattributes" {
+            continue;
+        }
         assert_eq!(text.matches("\nkind: ").count(), 1, "{path}");
         for added in [
             "uid:",
@@ -135,6 +138,63 @@ fn an_exported_hub_is_sorted_into_files_that_render_the_same() {
         .run(&["render", "sorted/hub", "-o", "after", "-q"])
         .exits(0);
     assert_eq!(files(&scratch.path("before")), files(&scratch.path("after")));
+}
+
+const EXPORT: &str = "\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: params, namespace: infra}
+data: {params: '{\"downstreamClass\": \"eg\"}'}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: tls, namespace: infra}
+";
+
+#[test]
+fn an_export_comes_from_standard_input_and_texts_in_it_stay_readable() {
+    let scratch = Scratch::new();
+    scratch.write("exported.yaml", EXPORT);
+    let export = fs::File::open(scratch.path("exported.yaml")).expect("written");
+    let run = Run::of(
+        scratch
+            .command(&["init", "fleet", "--from", "-", "-v"])
+            .stdin(export),
+    );
+    run.exits(0)
+        .says("left out, because it does not belong in Git: Secret infra/tls\n");
+    assert_eq!(
+        scratch.read("fleet/hub/infra/configmap-params.yaml"),
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: params\n  namespace: infra\ndata:\n  params: |-\n    \
+         {\"downstreamClass\": \"eg\"}\n"
+    );
+    scratch
+        .run(&["init", "fleet", "--from", "exported.yaml"])
+        .exits(5)
+        .says("`git diff --no-index hub ../export/hub`");
+}
+
+#[test]
+fn a_hub_that_exists_gets_the_files_of_a_tool_and_keeps_its_own() {
+    let scratch = Scratch::new();
+    scratch.write("fleet/.gitattributes", "*.md text\n");
+    scratch.run(&["init", "fleet"]).exits(0);
+    assert_eq!(scratch.read("fleet/.gitattributes"), "*.md text\n");
+    let before = files(&scratch.path("fleet"));
+    scratch
+        .run(&["init", "fleet", "--with", "argocd,github"])
+        .exits(0)
+        .says("2 files written into fleet")
+        .says("argocd/application.yaml applies the committed tree")
+        .says(".github/workflows/spokewright.yml works at the root of its repository only");
+    let mut after = files(&scratch.path("fleet"));
+    after.retain(|path, _| before.contains_key(path));
+    assert_eq!(before, after);
+    scratch
+        .run(&["init", "fleet", "--with", "flux,github"])
+        .exits(5)
+        .says("nothing was written, because .github/workflows/spokewright.yml exists");
+    assert!(!scratch.exists("fleet/flux"));
 }
 
 #[test]

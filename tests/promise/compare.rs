@@ -99,7 +99,12 @@ pub(crate) fn judge(input: &Input) -> Verdict {
             in_the_paths_of(&promise, &meant),
         );
         if let Some(Breach { sort, text }) = difference(["meant", "said"], &meant, &said, |(kind, path)| {
-            names.is_elsewhere(path) || names.is_inhabited(kind, path) || is_partly_synced(spoke, kind)
+            // What a cluster's own Gateways lead to is not of the hub.
+            let is_local = |gateway: &String| spoke.local.iter().any(|local| locator(local) == *gateway);
+            path.first().is_some_and(is_local)
+                || names.is_elsewhere(path)
+                || names.is_inhabited(kind, path)
+                || is_partly_synced(spoke, kind)
         }) {
             let text = format!("on {}:\n{text}", spoke.cluster);
             return Verdict::Broken(Breach::new(&format!("{sort}, from what was meant"), text));

@@ -20,9 +20,10 @@ pub(crate) fn judge(input: &Input, choice: usize) -> Option<Breach> {
         .or_else(|| goes_nowhere_unsaid(&said, &checked))
         .or_else(|| is_hidden(input, &said))
         .or_else(|| {
-            let mistaken = with_mistake(input, choice)?;
+            let (mistake, mistaken) = with_mistake(input, choice)?;
             let said = Said::of(&mistaken);
-            goes_nowhere_unsaid(&said, &self::checked(&said.loaded))
+            let breach = goes_nowhere_unsaid(&said, &self::checked(&said.loaded))?;
+            Some(Breach::new(&breach.sort, format!("{mistake}\n{}", breach.text)))
         })
 }
 
@@ -222,8 +223,8 @@ fn is_meant(loaded: &Loaded, object: &Object) -> bool {
     })
 }
 
-/// The input with one of its single mistakes: a reference with a letter more, or without its namespace.
-fn with_mistake(input: &Input, choice: usize) -> Option<Input> {
+/// The input with one of its single mistakes, and where it is: a reference with a letter more, or without its namespace.
+fn with_mistake(input: &Input, choice: usize) -> Option<(String, Input)> {
     let mut mistakes = Vec::new();
     for path in input.texts.keys().filter(|path| path.starts_with("hub/")) {
         let documents: Vec<Value> = input.texts[path]
@@ -262,10 +263,11 @@ fn with_mistake(input: &Input, choice: usize) -> Option<Input> {
         Some(text) => reference.insert(field.to_owned(), json!(text)),
         None => reference.remove(field),
     };
+    let mistake = format!("{path}, document {position}, {at}");
     let mut mistaken = input.clone();
     let documents: Vec<String> = documents.iter().map(kube_yaml::write_document).collect();
     mistaken.texts.insert(path, documents.join("---\n"));
-    Some(mistaken)
+    Some((mistake, mistaken))
 }
 
 /// Where an object refers to its parents, or to its targets.

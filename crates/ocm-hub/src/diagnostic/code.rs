@@ -47,6 +47,7 @@ macro_rules! codes {
 }
 
 codes! {
+    CONFIG_ELSEWHERE "config/elsewhere" Error "The configuration is in a directory below: another one was meant"
     CONFIG_INVALID "config/invalid" Error "The configuration file breaks its schema"
     CONFIG_UNKNOWN_FIELD "config/unknown-field" Error "The configuration file has a field that does not exist"
     DIFF_CHANGED "diff/changed" Warning "A hub object is rendered differently than in the base"

@@ -219,7 +219,8 @@ fn drop_consequences(found: &mut Vec<Arc<Finding>>) {
     let mut keeps = Vec::with_capacity(found.len());
     for finding in all(found) {
         let explained = finding.causes().find_map(|cause| explains(finding, cause));
-        if let Some((Severity::Warning, position)) = explained {
+        let goes_nowhere = ["policy", "route", "listener-set"].contains(&finding.code.group());
+        if let Some((Severity::Warning, position)) = explained.filter(|_| goes_nowhere) {
             following.entry(position).or_default().insert(&finding.message);
         }
         let is_part = Code::UNPLACED.contains(&finding.code) && empty_at == Some(&finding.place);

@@ -104,9 +104,13 @@ fn routes_at<'a>(topology: &Topology<'a>, node: Node) -> Vec<&'a Object> {
             topology.backends.get(backend).routes.iter().map(object).collect()
         }
         Node::Namespace(namespace) => {
+            let name = topology.namespaces.get(namespace).name;
             let routes = topology.routes.rows().iter();
             let there = routes.filter(|route| route.namespace == namespace);
-            there.map(|route| route.object).collect()
+            let backends = topology.backends.rows().iter();
+            let backends = backends.filter(|backend| backend.name.namespace.as_deref() == Some(name));
+            let behind = backends.flat_map(|backend| backend.routes.iter().map(object));
+            there.map(|route| route.object).chain(behind).collect()
         }
         Node::Mesh(_) | Node::Class(_) | Node::Gateway(_) | Node::Listener(..) | Node::ListenerSet(_) => {
             Vec::new()

@@ -57,6 +57,13 @@ pub(super) fn missing_parents<'a>(
         let identity = Identity::new(group, kind, Some(namespace), parent.name);
         // Why one that is there cannot be read, or is attached to no Gateway, is reported there.
         if parent_node.is_none() && sources.get(&identity).is_some() {
+            let detached = topology.detached_at(&identity).filter(|_| is_synced);
+            findings.extend(detached.map(|set| {
+                let message = format!("{} is not attached: {identity} is not", object.identity());
+                Finding::new(Code::ROUTE_NOT_ATTACHED, object.place(&parent.pointer()), message)
+                    .help("attach the ListenerSet, or name the Gateway as the parent")
+                    .follows_from(set)
+            }));
             continue;
         }
         let (field, message) = match (parent_node, parent.section_name) {
