@@ -16,7 +16,7 @@ use super::origins;
 use super::request::{CONFIG_NAME, DEFAULT_OUTPUT, Request};
 use super::suppress::Suppressions;
 use crate::api::config::{self, RenderConfig};
-use crate::diagnostic::{Code, DocumentId, Findings, Locate as _};
+use crate::diagnostic::{DocumentId, Findings, Locate as _};
 use crate::hub;
 use crate::output::{INVENTORY, misplaced};
 use crate::render::Selection;
@@ -162,12 +162,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     };
     let mut hub = hub::build(documents, &options, &mut findings);
     hub::soften(&hub, &config.controller_name, &sources, &mut findings);
-    if let Some(below) = config_below(&sources, before, &wanted.hub).filter(|_| document.is_none()) {
-        // Each directory of clusters was read as a part of the hub.
-        let follows = [Code::OBJECT_DUPLICATE, Code::OUTPUT_ELSEWHERE];
-        findings.retain(|finding| !follows.contains(&finding.code));
-        findings.push(below);
-    }
+    findings.extend(config_below(&sources, before, &wanted.hub).filter(|_| document.is_none()));
     let unread = hub::soften_unreadable(&hub, &config.controller_name, &sources, &mut findings);
     hub.passed_over.extend(unread);
     hub.passed_over.sort_by_cached_key(|passed| {

@@ -13,6 +13,11 @@ use super::{Code, DocumentId, Finding, Place, Severity, counted};
 
 /// Leaves out what others explain.
 pub(super) fn leave_out_explained(found: &mut Vec<Arc<Finding>>) {
+    // Where another directory was meant, every file was read as something that it is not.
+    let is_elsewhere = |finding: &Finding| finding.code == Code::CONFIG_ELSEWHERE;
+    if all(found).any(is_elsewhere) {
+        found.retain(|finding| is_elsewhere(finding));
+    }
     drop_settled(found);
     explain_rules(found);
     drop_around_misspelled(found);
