@@ -118,35 +118,41 @@ pub(crate) fn main() -> ExitCode {
         .complete();
     if program().as_deref() == Some(completions::KUBECTL) {
         let words = std::env::args_os().skip(1).collect();
-        let status = guarded(|| ended(completions::for_kubectl(Cli::command(), words)));
+        let status = guarded(
+            || ended(completions::for_kubectl(Cli::command(), words)),
+            show::line,
+        );
         return ExitCode::from(status.code());
     }
-    let status = guarded(|| match parse() {
-        Ok(cli) => {
-            work_along(&cli.command);
-            run(cli)
-        }
-        Err(error) => {
-            // Help and version are data, and succeed; everything else is a usage error.
-            let status = if error.use_stderr() {
-                Status::Usage
-            } else {
-                Status::Done
-            };
-            // clap quotes arguments as they are, and a hook passes names of files: one that would be shown otherwise
-            // costs the message its line ends and colors.
-            let is_as_shown = |argument: std::ffi::OsString| {
-                let argument = argument.to_string_lossy();
-                whole_line(&argument) == argument
-            };
-            if std::env::args_os().all(is_as_shown) {
-                let _ = error.print();
-            } else {
-                show::line(&error.render().to_string());
+    let status = guarded(
+        || match parse() {
+            Ok(cli) => {
+                work_along(&cli.command);
+                run(cli)
             }
-            status
-        }
-    });
+            Err(error) => {
+                // Help and version are data, and succeed; everything else is a usage error.
+                let status = if error.use_stderr() {
+                    Status::Usage
+                } else {
+                    Status::Done
+                };
+                // clap quotes arguments as they are, and a hook passes names of files: one that would be shown otherwise
+                // costs the message its line ends and colors.
+                let is_as_shown = |argument: std::ffi::OsString| {
+                    let argument = argument.to_string_lossy();
+                    whole_line(&argument) == argument
+                };
+                if std::env::args_os().all(is_as_shown) {
+                    let _ = error.print();
+                } else {
+                    show::line(&error.render().to_string());
+                }
+                status
+            }
+        },
+        show::line,
+    );
     ExitCode::from(status.code())
 }
 
@@ -164,9 +170,9 @@ fn work_along(command: &Command) {
 
 /// The status of a run, also of one that a broken promise ended. The panic's own message, on stderr before, names the
 /// place in the code.
-fn guarded(run: impl FnOnce() -> Status + UnwindSafe) -> Status {
+fn guarded(run: impl FnOnce() -> Status + UnwindSafe, report: impl FnOnce(&str)) -> Status {
     std::panic::catch_unwind(run).unwrap_or_else(|_| {
-        show::line("error: this is a bug in spokewright; please report it with the input that caused it");
+        report("error: this is a bug in spokewright; please report it with the input that caused it");
         Status::Bug
     })
 }
@@ -228,7 +234,13 @@ mod tests {
 
     #[test]
     fn a_panic_becomes_the_exit_status_of_a_bug() {
-        assert_eq!(guarded(|| panic!("a stage broke its promise")).code(), 70);
-        assert_eq!(guarded(|| Status::Usage).code(), 2);
+        let mut said = String::new();
+        let status = guarded(
+            || panic!("a stage broke its promise"),
+            |line| said = line.to_owned(),
+        );
+        assert_eq!(status.code(), 70);
+        assert!(said.contains("please report it"), "{said}");
+        assert_eq!(guarded(|| Status::Usage, |_| ()).code(), 2);
     }
 }

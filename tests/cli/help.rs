@@ -56,7 +56,10 @@ fn no_line_of_help_is_wider_than_80_columns() {
     for command in all_commands() {
         for option in ["-h", "--help"] {
             for line in help_at_80_columns(&command, option).lines() {
-                assert!(line.chars().count() <= 80, "{command:?} {option}: {line}");
+                assert!(
+                    line.chars().count() <= 80,
+                    "{command:?} {option}: shorten the first line of its doc comment: {line}"
+                );
             }
         }
     }
@@ -66,7 +69,10 @@ fn no_line_of_help_is_wider_than_80_columns() {
 fn short_help_fits_a_screen_of_24_lines() {
     for command in all_commands() {
         let help = help_at_80_columns(&command, "-h");
-        assert!(help.lines().count() <= 24, "{command:?}:\n{help}");
+        assert!(
+            help.lines().count() <= 24,
+            "{command:?}: `hide_short_help = true` leaves an option to --help:\n{help}"
+        );
     }
 }
 

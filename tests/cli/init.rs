@@ -258,6 +258,7 @@ fn an_export_without_objects_leads_to_the_commands_that_export_one() {
         .says("help: `spokewright init --from-live` prints the commands that export one");
     let run = scratch.run(&["init", "--from-live"]);
     run.exits(0);
+    assert!(run.stdout.contains("export_cluster() {"), "{}", run.stdout);
     assert!(
         run.stdout
             .starts_with("kinds=$(kubectl api-resources --verbs=list -o name | grep -E"),

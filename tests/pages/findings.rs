@@ -11,7 +11,7 @@ use std::path::Path;
 use rayon::prelude::*;
 use spokewright::diagnostic::{CODES, Code, Severity, wrapped};
 
-use super::{copy, is_update, root, section, shell_with, text, write};
+use super::{UPDATE, copy, is_update, root, section, shell_with, text, write};
 
 /// Columns of a terminal of 80 less those by which `spokewright finding` indents a transcript.
 const COLUMNS: &str = "76";
@@ -141,7 +141,7 @@ fn every_example_provokes_its_code_and_prints_what_its_page_shows() {
                         updated.push_str(&transcript);
                         kept = block.at + block.text.len();
                     } else {
-                        assert_eq!(transcript, block.text, "{}", file(code));
+                        assert_eq!(transcript, block.text, "{}: {UPDATE}", file(code));
                     }
                 }
                 "" | "json" | "text" => {}

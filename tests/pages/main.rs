@@ -126,7 +126,7 @@ fn the_tables_of_configuration_and_parameters_are_those_of_their_schemas() {
                 &page.replacen(&format!("{HEAD}{found}"), &format!("{HEAD}{expected}"), 1),
             );
         } else {
-            assert_eq!(found, expected, "{file}: UPDATE_PAGES=1 writes the table");
+            assert_eq!(found, expected, "{file}: {UPDATE}");
         }
     }
 }
@@ -273,7 +273,11 @@ fn every_transcript_is_what_a_run_prints() {
             }
             let transcript = format!("{}\n", transcript.trim_end());
             if !is_update() {
-                assert_eq!(without_times(&transcript), without_times(block), "{file}");
+                assert_eq!(
+                    without_times(&transcript),
+                    without_times(block),
+                    "{file}: {UPDATE}"
+                );
             } else if without_times(&transcript) != without_times(block) {
                 updated = updated.replacen(block, &transcript, 1);
             }
@@ -440,6 +444,9 @@ fn pages() -> Vec<String> {
     pages.sort();
     pages
 }
+
+/// How a page is written anew.
+const UPDATE: &str = "`UPDATE_PAGES=1 cargo test --test pages -- --test-threads 1` writes it anew";
 
 /// Whether pages are to be written anew where they are wrong.
 fn is_update() -> bool {

@@ -351,6 +351,14 @@ impl Map {
         Self(EcoVec::new())
     }
 
+    /// The members in any order; `None` where two have one name.
+    #[must_use]
+    pub fn from_distinct(mut members: Vec<(Text, Value)>) -> Option<Self> {
+        members.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        let is_distinct = members.is_sorted_by(|(one, _), (other, _)| one < other);
+        is_distinct.then(|| Self(members.into_iter().collect()))
+    }
+
     /// The number of members.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -374,24 +382,34 @@ impl Map {
         self.0.binary_search_by(|(other, _)| other.as_str().cmp(name))
     }
 
+    /// Where a name is. Objects have few members, whose names mostly differ in their lengths: to look at each is less than
+    /// to compare a few of them (20,000 routes: a fifth of the processor's time).
+    fn find(&self, name: &str) -> Option<usize> {
+        const FEW: usize = 16;
+        if self.len() > FEW {
+            return self.position(name).ok();
+        }
+        let mut names = self.0.iter().map(|(other, _)| other.as_str());
+        names.position(|other| other.len() == name.len() && other == name)
+    }
+
     /// The value of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
-        let position = self.position(name).ok()?;
-        self.0.get(position).map(|(_, value)| value)
+        self.0.get(self.find(name)?).map(|(_, value)| value)
     }
 
     /// The value of this name, to change it.
     #[must_use]
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
-        let position = self.position(name).ok()?;
+        let position = self.find(name)?;
         self.0.make_mut().get_mut(position).map(|(_, value)| value)
     }
 
     /// Whether there is a member of this name.
     #[must_use]
     pub fn contains_key(&self, name: &str) -> bool {
-        self.position(name).is_ok()
+        self.find(name).is_some()
     }
 
     /// Sets the value of a name; the value that it had.

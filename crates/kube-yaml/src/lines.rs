@@ -10,11 +10,10 @@
 //! errors have one source. A scalar that is not on one line is the scanner's.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use kube_json::{Text, Value};
+use kube_json::{Map, Value};
 
 use super::character::{ByteSet, byte_set, find_in, text_end, word_end};
 use super::limits::Limits;
@@ -85,13 +84,13 @@ impl<'t, R: Record> Lines<'t, '_, R> {
     /// The mapping of this first member.
     fn mapping(&mut self, depth: usize, start: usize, column: usize, first: Key<'t>) -> Found<R> {
         let inner = depth.checked_sub(1)?;
-        let mut members = BTreeMap::new();
+        let mut members = Vec::new();
         let mut fields = R::Fields::default();
         let mut key = first;
         loop {
             let (value, node) = self.content(column, inner)?;
             R::insert(&mut fields, &key.text, &key.range, node);
-            add(&mut members, &key.text, value)?;
+            members.push((key.text.as_ref().into(), value));
             if self.is_left_of(column) {
                 break;
             }
@@ -101,7 +100,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
             key = self.key()?;
         }
         let node = R::mapping(fields, &(start..self.last_end));
-        Some((Value::Object(members.into()), node))
+        Some((Value::Object(Map::from_distinct(members)?), node))
     }
 
     /// The list whose first `- ` is the next text; without indentation, it is at the column of the mapping around it.
@@ -372,7 +371,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
 
     fn flow_mapping(&mut self, depth: usize) -> Found<R> {
         let start = self.scanner.pos;
-        let mut members = BTreeMap::new();
+        let mut members = Vec::new();
         let mut fields = R::Fields::default();
         let mut goes_on = self.opens(b'}');
         while goes_on {
@@ -392,11 +391,11 @@ impl<'t, R: Record> Lines<'t, '_, R> {
             self.scanner.skip_spaces();
             let (value, node) = self.flow(depth)?;
             R::insert(&mut fields, &key, &key_range, node);
-            add(&mut members, &key, value)?;
+            members.push((key.as_ref().into(), value));
             goes_on = self.goes_on(b'}')?;
         }
         let node = R::mapping(fields, &(start..self.last_end));
-        Some((Value::Object(members.into()), node))
+        Some((Value::Object(Map::from_distinct(members)?), node))
     }
 
     /// Passes the opening bracket; whether an entry follows.
@@ -481,11 +480,6 @@ impl<'t, R: Record> Lines<'t, '_, R> {
     fn is_entry(&self) -> bool {
         self.byte() == b'-' && matches!(self.scanner.at(self.scanner.pos + 1), b' ' | b'\n')
     }
-}
-
-/// Adds a member, unless one has its name.
-fn add(members: &mut BTreeMap<Text, Value>, name: &str, value: Value) -> Option<()> {
-    members.insert(name.into(), value).is_none().then_some(())
 }
 
 fn text_of(token: Token<'_>) -> Option<(Cow<'_, str>, Range<usize>)> {
