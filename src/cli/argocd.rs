@@ -4,13 +4,16 @@
 //! not accept. Flows in: arguments, the environment that Argo CD sets. Flows out: manifests, announcements or
 //! `plugin.yaml` on stdout. Must not know: what a parameter means.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use spokewright::diagnostic::{Brief, Findings, Warnings};
 use spokewright::output;
-use spokewright::pipeline::argocd::{Discovery, Parameters, announcements, boundary, plugin_yaml};
+use spokewright::pipeline::argocd::{
+    Discovery, Parameters, announcements, boundary, plugin_yaml, report_variables,
+};
 use spokewright::pipeline::{self, Analysis, RenderConfig, Request};
 use spokewright::source::{Checkout, Files, Sources};
 
@@ -96,6 +99,10 @@ impl Argocd {
 fn generate() -> anyhow::Result<Status> {
     let mut findings = Findings::new();
     let parameters = Parameters::read(&environment("ARGOCD_APP_PARAMETERS"), &mut findings);
+    let variables: BTreeSet<String> = std::env::vars_os()
+        .map(|(name, _)| name.to_string_lossy().into_owned())
+        .collect();
+    report_variables(variables.iter().map(String::as_str), &mut findings);
     let checkout = checkout()?;
     // What is wrong with it is said when the input is read.
     let config = configuration(checkout.as_ref(), &mut Sources::default(), &mut Findings::new());

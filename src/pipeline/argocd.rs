@@ -56,6 +56,25 @@ pub struct Parameters {
     pub work_kind: WorkKind,
 }
 
+/// Reports variables of an Application that are called like parameters: Argo CD passes them on, and nothing reads them.
+pub fn report_variables<'v>(names: impl Iterator<Item = &'v str>, findings: &mut Findings) {
+    let plain = |name: &str| name.replace(['-', '.', '_'], "").to_lowercase();
+    for name in names {
+        let Some(word) = name.strip_prefix("ARGOCD_ENV_").map(plain) else {
+            continue;
+        };
+        let Some((parameter, _)) = PARAMETERS.iter().find(|(known, _)| plain(known) == word) else {
+            continue;
+        };
+        let message = format!("the variable `{name}` is not read: `{parameter}` is a parameter");
+        findings.push(
+            Finding::new(Code::CONFIG_UNKNOWN_FIELD, Place::Run, message).help(format!(
+                "move it from `spec.source.plugin.env` to `spec.source.plugin.parameters`: `name: {parameter}`"
+            )),
+        );
+    }
+}
+
 impl Parameters {
     /// Reads `ARGOCD_APP_PARAMETERS`: a JSON array of `{"name": .., "string" | "array" | "map": ..}`. An empty text
     /// and `null` are an Application without parameters.
@@ -98,11 +117,12 @@ impl Parameters {
             }
             seen.push(known);
             match Given::of(name, *shape, fields) {
-                Ok(given) => {
+                Ok(Some(given)) => {
                     if let Err(finding) = parameters.set(&given) {
                         findings.push(*finding);
                     }
                 }
+                Ok(None) => {}
                 Err(finding) => findings.push(*finding),
             }
         }
@@ -168,7 +188,8 @@ struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
-    fn of(name: &'a str, shape: Shape, fields: &'a Map) -> Result<Self, Box<Finding>> {
+    /// `None` where there is no value: the user interface hands back what was announced without one.
+    fn of(name: &'a str, shape: Shape, fields: &'a Map) -> Result<Option<Self>, Box<Finding>> {
         let kinds: Vec<&str> = ["string", "array", "map"]
             .into_iter()
             .filter(|kind| fields.get(kind).is_some_and(|value| !value.is_null()))
@@ -179,7 +200,7 @@ impl<'a> Given<'a> {
         };
         let wrong = |what: String| Box::new(invalid(name, &what).help(help.clone()));
         match kinds.as_slice() {
-            [] => return Err(wrong("has no value".to_owned())),
+            [] => return Ok(None),
             [kind] if *kind == shape.key() => {}
             kinds => {
                 return Err(wrong(format!(
@@ -200,13 +221,16 @@ impl<'a> Given<'a> {
                 .and_then(|items| items.iter().map(Value::as_str).collect()),
         };
         let values = values.ok_or_else(|| wrong("contains something that is not a string".to_owned()))?;
-        if values.is_empty() || values.iter().any(|value| value.is_empty()) {
-            // An ApplicationSet whose template came out empty must not mean "all clusters".
+        // An ApplicationSet whose template came out empty must not mean "all clusters".
+        if name != "clusters" && values.iter().all(|value| value.is_empty()) {
+            return Ok(None);
+        }
+        if values.iter().any(|value| value.is_empty()) {
             return Err(Box::new(
                 invalid(name, "is empty").help("remove the parameter to get its default"),
             ));
         }
-        Ok(Self { name, values })
+        Ok(Some(Self { name, values }))
     }
 
     fn text(&self) -> Result<&'a str, Box<Finding>> {

@@ -107,8 +107,6 @@ fn a_wrong_type_says_what_to_write() {
         r#"[{"name":"clusters","string":"a","array":[]}]"#,
         "has the type string and array",
     );
-    refuses(r#"[{"name":"clusters"}]"#, "has no value");
-    refuses(r#"[{"name":"clusters","string":null}]"#, "has no value");
     refuses(
         r#"[{"name":"clusters","string":7}]"#,
         "contains something that is not a string",
@@ -159,11 +157,42 @@ fn a_wrong_value_says_what_is_right() {
 fn an_empty_value_never_means_everything() {
     for text in [
         r#"[{"name":"clusters","string":""}]"#,
-        r#"[{"name":"hub","array":[]}]"#,
         r#"[{"name":"hub","array":["a",""]}]"#,
     ] {
         refuses(text, "is empty; remove the parameter to get its default");
     }
+}
+
+#[test]
+fn what_the_user_interface_hands_back_without_a_value_is_not_set() {
+    let (parameters, said) = read(
+        r#"[{"name":"clusters"},{"name":"secrets","string":null},{"name":"now","string":""},{"name":"hub","array":[]}]"#,
+    );
+    assert!(said.is_empty(), "{said:?}");
+    assert_eq!(parameters, Parameters::default());
+}
+
+#[test]
+fn a_variable_that_is_called_like_a_parameter_is_answered() {
+    let names = [
+        "ARGOCD_ENV_CLUSTERS",
+        "ARGOCD_ENV_PLACEMENT_SOURCE",
+        "ARGOCD_ENV_TEAM",
+        "CLUSTERS",
+    ];
+    let mut findings = Findings::new();
+    report_variables(names.into_iter(), &mut findings);
+    let said: Vec<String> = findings
+        .iter()
+        .map(|finding| finding.message.to_string())
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "the variable `ARGOCD_ENV_CLUSTERS` is not read: `clusters` is a parameter",
+            "the variable `ARGOCD_ENV_PLACEMENT_SOURCE` is not read: `placement.source` is a parameter"
+        ]
+    );
 }
 
 #[test]

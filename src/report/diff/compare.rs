@@ -69,6 +69,8 @@ pub struct ObjectChange {
     pub object: ObjectKey,
     /// The work that contains it.
     pub work: String,
+    /// The work that contained it before, if it is another one.
+    pub moved_from: Option<String>,
     /// What happened to it in that work.
     pub change: Change,
     /// Its effect on the clusters.
@@ -183,6 +185,7 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
         new: Parsed::new(Which::New, &new.bodies),
         outcomes: HashMap::new(),
         known: HashMap::new(),
+        moves: HashMap::new(),
         found: Vec::new(),
         effects: HashMap::new(),
         changes: Vec::new(),
@@ -303,6 +306,8 @@ struct Comparing<'a> {
     new: Parsed<'a>,
     outcomes: HashMap<(Option<usize>, Option<usize>), Rc<WorkOutcome>>,
     known: HashMap<ChangeKey, usize>,
+    /// The position in `found` of what leaves one work and comes to another, by the positions of both.
+    moves: HashMap<[usize; 2], usize>,
     found: Vec<Found>,
     /// The position in `changes` of what was found, by what it comes to.
     effects: HashMap<(usize, Effect), usize>,
@@ -375,6 +380,7 @@ impl Comparing<'_> {
                 let change = ObjectChange {
                     object: change_key.object.clone(),
                     work: change_key.work.clone(),
+                    moved_from: None,
                     change,
                     effect: Effect::Real,
                     clusters: Vec::new(),
@@ -413,6 +419,7 @@ impl Comparing<'_> {
             }
         }
         let mut effects: HashMap<usize, Effect> = HashMap::new();
+        let mut moving: Vec<[usize; 2]> = Vec::new();
         for (object, positions) in by_object {
             let of = |change: Change| {
                 let found = &self.found;
@@ -442,6 +449,11 @@ impl Comparing<'_> {
                     effects.insert(first, Effect::Orphaned);
                 }
             }
+            let is_elsewhere = |position: &usize| effects.get(position) == Some(&Effect::OtherWork);
+            let moves = [Change::Removed, Change::Added].map(|change| of(change).find(is_elsewhere));
+            if let ([Some(gone), Some(come)], false) = (moves, object.is_work) {
+                moving.push([gone, come]);
+            }
             let mut said: Vec<&ObjectChange> = Vec::new();
             for position in of(Change::Changed) {
                 let Some(Found { change, .. }) = self.found.get(position) else {
@@ -454,10 +466,18 @@ impl Comparing<'_> {
                 said.push(change);
             }
         }
-        let changes = found.iter().map(|position| {
-            let effect = effects.get(position).copied().unwrap_or(Effect::Real);
-            *self.effects.entry((*position, effect)).or_insert_with(|| {
-                if let Some(found) = self.found.get(*position) {
+        let mut found: BTreeSet<usize> = found.iter().copied().collect();
+        for pair in moving {
+            if let Some((position, effect)) = self.moved(pair) {
+                found.retain(|position| !pair.contains(position));
+                found.insert(position);
+                effects.insert(position, effect);
+            }
+        }
+        let changes = found.into_iter().map(|position| {
+            let effect = effects.get(&position).copied().unwrap_or(Effect::Real);
+            *self.effects.entry((position, effect)).or_insert_with(|| {
+                if let Some(found) = self.found.get(position) {
                     self.changes.push(ObjectChange {
                         effect,
                         ..found.change.clone()
@@ -467,6 +487,31 @@ impl Comparing<'_> {
             })
         });
         Ok(changes.collect())
+    }
+
+    /// What leaves one work and comes to another, as one change, and whether anything but the work changes.
+    fn moved(&mut self, pair: [usize; 2]) -> Option<(usize, Effect)> {
+        let [gone, come] = pair.map(|position| self.found.get(position));
+        let (gone, come) = (&gone?.change, &come?.change);
+        let effect = if gone.old == come.new {
+            Effect::OtherWork
+        } else {
+            Effect::Real
+        };
+        let change = ObjectChange {
+            change: Change::Changed,
+            moved_from: Some(gone.work.clone()),
+            old: gone.old.clone(),
+            ..come.clone()
+        };
+        let position = *self.moves.entry(pair).or_insert_with(|| {
+            self.found.push(Found {
+                change,
+                is_orphaned: false,
+            });
+            self.found.len().saturating_sub(1)
+        });
+        Some((position, effect))
     }
 
     /// Notes the cluster at each of its changes, and counts them.

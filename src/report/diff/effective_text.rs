@@ -162,7 +162,7 @@ fn title(change: &EffectiveChange) -> String {
         let what = if change.presence == Presence::Joins {
             "applies to new paths"
         } else {
-            "is new"
+            "now applies"
         };
         format!("{kind} {new} {what}")
     } else {

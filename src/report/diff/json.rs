@@ -124,6 +124,9 @@ struct Entry<'a> {
     #[serde(flatten)]
     object: &'a ObjectKey,
     work: &'a str,
+    /// The work that contained the object before, if it is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_from: Option<&'a str>,
     clusters: Vec<&'a str>,
     origins: Vec<Origin>,
     /// What differs inside a changed object.
@@ -308,6 +311,7 @@ fn entry<'a>(comparison: &'a Comparison, change: &'a ObjectChange, locate: &Both
         effect: change.effect,
         object: &change.object,
         work: &change.work,
+        moved_from: change.moved_from.as_deref(),
         clusters: names(comparison, &change.clusters),
         origins,
         fields,

@@ -86,6 +86,9 @@ pub(super) const fn word(change: &ObjectChange) -> &'static str {
 
 /// The effect of a change of a work, if it differs from the change itself.
 pub(super) fn what_happens(change: &ObjectChange) -> String {
+    if let Some(before) = &change.moved_from {
+        return format!(": it moves from the work {before} to {}", change.work);
+    }
     match (change.effect, change.change) {
         (Effect::Real, _) => String::new(),
         (Effect::Orphaned, _) => format!(": it leaves the work {} and stays there", change.work),

@@ -1,5 +1,6 @@
 //! Whole comparisons: properties of any two sides.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kube_json::{Value, json};
@@ -363,6 +364,45 @@ fn an_object_that_two_works_have_comes_once_and_goes_with_the_last() {
 }
 
 #[test]
+fn what_moves_from_one_work_to_another_is_one_change_with_its_fields() {
+    let policy = |target: &str| object("AuthPolicy", "p", &json!({"targetRef": {"name": target}}));
+    let gateways = |of_web: &[Value], of_edge: &[Value]| {
+        let with = |name: &str, rest: &[Value]| [&[object("Gateway", name, &json!({}))], rest].concat();
+        [
+            work("a", "edge", &with("edge", of_edge)),
+            work("a", "web", &with("web", of_web)),
+        ]
+    };
+    let changed = report(
+        &gateways(&[policy("web")], &[]),
+        &gateways(&[], &[policy("edge")]),
+    );
+    assert_eq!(
+        effects(&changed),
+        [("AuthPolicy ns/p".to_owned(), Change::Changed, Effect::Real, 1)]
+    );
+    let moved = changed.comparison.changes.first().unwrap();
+    assert_eq!(
+        (moved.moved_from.as_deref(), moved.work.as_str()),
+        (Some("web"), "edge")
+    );
+    assert_eq!(moved.old.as_ref().unwrap()["spec"]["targetRef"]["name"], "web");
+    assert_eq!(moved.new.as_ref().unwrap()["spec"]["targetRef"]["name"], "edge");
+    assert_eq!(changed.comparison.objects.changed, 1);
+    // Where only the work is another one, nothing changes on the cluster.
+    let same = report(&gateways(&[policy("web")], &[]), &gateways(&[], &[policy("web")]));
+    assert_eq!(
+        effects(&same),
+        [(
+            "AuthPolicy ns/p".to_owned(),
+            Change::Changed,
+            Effect::OtherWork,
+            1
+        )]
+    );
+}
+
+#[test]
 fn what_a_work_orphans_stays_and_is_not_removed() {
     let with = |name: &str| {
         orphaning(
@@ -574,10 +614,15 @@ proptest! {
             Change::Changed => Change::Changed,
             Change::Removed => Change::Added,
         };
+        // What moves there moves back.
+        let works = |change: &ObjectChange| {
+            let before = change.moved_from.as_ref().unwrap_or(&change.work);
+            BTreeSet::from([before.clone(), change.work.clone()])
+        };
         let mut forth: Vec<_> = there.changes.iter()
-            .map(|change| (&change.object, &change.work, change.change, &change.clusters)).collect();
+            .map(|change| (&change.object, works(change), change.change, &change.clusters)).collect();
         let mut reversed: Vec<_> = back.changes.iter()
-            .map(|change| (&change.object, &change.work, reverse(change.change), &change.clusters)).collect();
+            .map(|change| (&change.object, works(change), reverse(change.change), &change.clusters)).collect();
         forth.sort();
         reversed.sort();
         prop_assert_eq!(forth, reversed);

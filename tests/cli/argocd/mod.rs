@@ -285,9 +285,16 @@ fn only_argocd_app_parameters_counts_and_values_are_never_evaluated() {
             .command(&["argocd", "generate"])
             .env("PARAM_CLUSTERS", "eu-1")
             .env("PARAM_PLACEMENT_SOURCE", "nonsense")
-            .env("ARGOCD_ENV_CLUSTERS", "$(touch pwned)`touch pwned`;touch pwned"),
+            .env("ARGOCD_ENV_TEAM", "$(touch pwned)`touch pwned`;touch pwned"),
     );
     assert_eq!(run.exits(0).stdout, expected);
+    let run = Run::of(
+        checkout
+            .command(&["argocd", "generate"])
+            .env("ARGOCD_ENV_CLUSTERS", "$(touch pwned)"),
+    );
+    run.exits(3)
+        .says("the variable `ARGOCD_ENV_CLUSTERS` is not read: `clusters` is a parameter");
     let run = checkout.generate(r#"[{"name":"clusters","string":"$(touch pwned)"}]"#);
     run.exits(4);
     assert!(!checkout.root().join("apps/fleet/pwned").exists());

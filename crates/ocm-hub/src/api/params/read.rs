@@ -125,7 +125,7 @@ pub fn read_class<'o>(
                 None => refuse(
                     &reference.get("name").pointer(),
                     failure,
-                    "add the ConfigMap to the input, correct the reference, or remove `parametersRef` to use all defaults",
+                    "add the ConfigMap to the input, or correct the reference; without `parametersRef`, no policy or route is synced",
                 ),
             }
         }
@@ -169,7 +169,7 @@ pub(super) fn read_config_map(
         let help = if config_map.root().get("binaryData").get(PARAMS_KEY).is_present() {
             "binaryData is not read: write the parameters as text under data.params"
         } else {
-            "add data.params with the parameters as JSON or YAML text, such as `params: '{}'` for all defaults"
+            "add data.params with the parameters as JSON or YAML text, such as `params: '{}'` for the defaults, which sync no policy or route"
         };
         let finding =
             Finding::new(Code::PARAMS_INVALID, config_map.place(&data.pointer()), message).help(help);
@@ -226,7 +226,7 @@ impl Check<'_> {
             self.invalid(
                 "",
                 "the text is empty",
-                Some("write {} for the defaults".to_owned()),
+                Some("write {} for the defaults, which sync no policy or route".to_owned()),
             );
             return None;
         }
