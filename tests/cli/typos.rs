@@ -609,3 +609,58 @@ fn what_cannot_be_read_hides_only_what_may_depend_on_it() {
     scratch.write("hub/broken.yaml", "metadata: {name: else\n");
     assert_eq!(codes(&scratch), ["yaml/syntax"]);
 }
+
+/// The most frequent mistake of all: a reference stays in its own namespace.
+#[test]
+fn a_namespace_that_was_forgotten_is_answered_with_the_object_elsewhere() {
+    let scratch = Scratch::new();
+    scratch.run(&["init", ".", "-q"]).exits(0);
+    let route = scratch.read("hub/route.yaml");
+    scratch.write(
+        "hub/orders.yaml",
+        &route
+            .replace("namespace: shop", "namespace: orders")
+            .replace("name: shop\n", "name: orders\n"),
+    );
+    scratch
+        .run(&["render"])
+        .exits(3)
+        .says("error[route/parent-not-found]: Gateway orders/web is not in the input")
+        .says("did you mean Gateway shop/web? A reference without `namespace` stays in its own");
+    scratch.remove("hub/orders.yaml");
+    let policies = scratch.read("hub/policies.yaml");
+    let (_, on_route) = policies.split_once("---\n").expect("two policies");
+    scratch.write(
+        "hub/orders.yaml",
+        &on_route
+            .replace("namespace: shop", "namespace: orders")
+            .replace("per-route", "orders"),
+    );
+    scratch
+        .run(&["render"])
+        .exits(3)
+        .says("error[policy/target-not-found]: HTTPRoute orders/shop is not in the input")
+        .says("did you mean HTTPRoute shop/shop?");
+}
+
+/// The route is delivered by another tool, and the policies on it and on its Service are not.
+#[test]
+fn a_letter_in_a_parent_is_an_error_where_it_takes_a_policy_away() {
+    let scratch = Scratch::new();
+    scratch.run(&["init", ".", "-q"]).exits(0);
+    let routes = r#""resourcesToSync": [
+        {"group": "gateway.networking.k8s.io", "version": "v1", "resource": "httproutes"}
+      ]"#;
+    scratch.edit("hub/class.yaml", routes, r#""resourcesToSync": []"#);
+    scratch.run(&["render"]).exits(0);
+    scratch.edit("hub/route.yaml", "- name: web", "- name: webb");
+    scratch
+        .run(&["render"])
+        .exits(3)
+        .says("error[route/parent-not-found]: Gateway shop/webb is not in the input");
+    scratch.remove("hub/policies.yaml");
+    scratch
+        .run(&["render"])
+        .exits(0)
+        .says("warning[route/parent-not-found]");
+}

@@ -197,8 +197,13 @@ fn goes_nowhere_unsaid(said: &Said, checked: &Findings) -> Option<Breach> {
 fn is_meant(loaded: &Loaded, object: &Object) -> bool {
     let listed = (object.api_version.group.clone(), plural(&object.kind));
     let Some(parents) = object.value["spec"].get("parentRefs").and_then(Value::as_array) else {
-        let all = loaded.hub.objects.iter();
-        return is_policy(&object.value) && synced_kinds(all).contains(&listed);
+        // A class without Gateways syncs nothing; its parameters are called as it is.
+        let all = || loaded.hub.objects.iter();
+        let classes: BTreeSet<&str> = all()
+            .filter_map(|object| object.value["spec"].get("gatewayClassName")?.as_str())
+            .collect();
+        let params = all().filter(|object| classes.contains(object.name.as_str()));
+        return is_policy(&object.value) && synced_kinds(params).contains(&listed);
     };
     let find = |kind: &str, reference: &Value| {
         let text = |field: &str| reference[field].as_str();

@@ -210,3 +210,42 @@ fn a_work_for_each_object_is_one_for_each_route() {
     render(&scratch).exits(0);
     assert!(scratch.exists("rendered/eu-1/b-of-a.yaml"));
 }
+
+/// The copy for a cluster that has both Gateways has one parent.
+#[test]
+fn a_parent_that_is_left_behind_is_said_and_a_route_of_another_tool_is_not() {
+    let scratch = Scratch::new();
+    scratch.run(&["init", ".", "-q"]).exits(0);
+    let class = scratch.read("hub/class.yaml");
+    let second = class
+        .replace("name: multicluster", "name: second")
+        .replace("name: gateway-params", "name: second-params")
+        .replace(
+            r#"{"group": "gateway.networking.k8s.io", "version": "v1", "resource": "httproutes"}"#,
+            "",
+        );
+    scratch.write("hub/second.yaml", &second);
+    let gateway = scratch.read("hub/gateway.yaml");
+    let other = gateway
+        .replace("name: web", "name: other")
+        .replace("gatewayClassName: multicluster", "gatewayClassName: second")
+        .replace("hostname: shop.example.com", "hostname: \"*.example.com\"");
+    scratch.write("hub/other.yaml", &other);
+    scratch.edit(
+        "hub/route.yaml",
+        "  - name: web\n",
+        "  - name: web\n  - name: other\n",
+    );
+    scratch
+        .run(&["render"])
+        .exits(0)
+        .says("warning[route/not-attached]: HTTPRoute shop/shop is not shipped with Gateway shop/other, whose class does not sync its kind")
+        .says("hub/route.yaml:9:5")
+        .says("its class");
+    // Nobody ships a route of `other` alone, so that another tool may.
+    scratch.edit("hub/route.yaml", "  - name: web\n", "");
+    scratch
+        .run(&["render"])
+        .exits(0)
+        .does_not_say("route/not-attached");
+}

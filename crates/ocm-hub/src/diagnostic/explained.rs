@@ -220,13 +220,21 @@ fn drop_consequences(found: &mut Vec<Arc<Finding>>) {
         let worst = roots.least_of(cause);
         worst.filter(|(severity, _)| *severity <= finding.severity)
     };
-    let mut following: BTreeMap<usize, BTreeSet<&Text>> = BTreeMap::new();
+    let mut following: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
     let mut keeps = Vec::with_capacity(found.len());
     for finding in all(found) {
         let explained = finding.causes().find_map(|cause| explains(finding, cause));
         let goes_nowhere = ["policy", "route", "listener-set"].contains(&finding.code.group());
         if let Some((Severity::Warning, position)) = explained.filter(|_| goes_nowhere) {
-            following.entry(position).or_default().insert(&finding.message);
+            let of_root = following.entry(position).or_default();
+            let is_same = found
+                .get(position)
+                .is_some_and(|root| root.message == finding.message);
+            of_root.insert(if is_same {
+                format!("it is {}", finding.label)
+            } else {
+                format!("therefore {}", finding.message)
+            });
         }
         let is_part = Code::UNPLACED.contains(&finding.code) && empty_at == Some(&finding.place);
         keeps.push(!is_part && explained.is_none());
@@ -244,11 +252,11 @@ fn drop_consequences(found: &mut Vec<Arc<Finding>>) {
 }
 
 /// What follows from a warning, as its notes.
-fn listed(following: &BTreeSet<&Text>) -> Vec<Text> {
+fn listed(following: &BTreeSet<String>) -> Vec<Text> {
     let first = following
         .iter()
         .take(MOST_LISTED)
-        .map(|text| format!("therefore {text}").into());
+        .map(|text| text.as_str().into());
     let more = following.len().saturating_sub(MOST_LISTED);
     let more = (more > 0).then(|| format!("the same holds for {}", counted(more, "more object")).into());
     first.chain(more).collect()
