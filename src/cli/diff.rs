@@ -15,7 +15,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;
 use spokewright::diagnostic::{
-    self, Code, Finding, Findings, Locate, Place, Severity, counted, shell_path, shell_word,
+    Code, Finding, Findings, Locate, Place, Severity, counted, shell_path, shell_word,
 };
 use spokewright::output::{self, Earlier};
 use spokewright::pipeline::{self, Before, Budget, EmptyResult, Loaded, Request};
@@ -119,10 +119,6 @@ enum Form {
     Markdown,
     /// One JSON document, kind DiffReport
     Json,
-    /// SARIF 2.1.0: one result for each hub object
-    Sarif,
-    /// GitHub annotations: one for each hub object
-    Github,
 }
 
 impl Diff {
@@ -185,10 +181,7 @@ impl Diff {
             self.titles(input.title()),
             (&old, &Side::of_plan(&new.rendered.plan)),
             (changes, &lost),
-            &BothSides::new(
-                (new_texts, new_sources.files().len()),
-                (old_texts, old_sources.files().len()),
-            ),
+            &BothSides::new((new_texts, new_sources.files().len()), old_texts),
             // Whoever raises the budget in a change does not raise it for that change.
             self.budget
                 .of(new.loaded.config.budget.and(base.loaded.config.budget)),
@@ -223,7 +216,7 @@ impl Diff {
             self.titles(path.display().to_string()),
             (&old, &side),
             (Vec::new(), &lost),
-            &BothSides::new((texts, sources.files().len()), (&nothing, 0)),
+            &BothSides::new((texts, sources.files().len()), &nothing),
             self.budget
                 .of_tree(new.loaded.config.budget, self.options.speech)?,
         )?;
@@ -296,11 +289,8 @@ impl Diff {
         );
         let loaded = &without.loaded;
         let relative = loaded.sources.root_relative();
-        let texts = (
-            self.locate(&loaded.sources, &relative),
-            loaded.sources.files().len(),
-        );
-        let locate = BothSides::new(texts, texts);
+        let texts = self.locate(&loaded.sources, &relative);
+        let locate = BothSides::new((texts, loaded.sources.files().len()), texts);
         // Nobody is about to merge it.
         let (status, _) = self.report(
             loaded,
@@ -383,11 +373,8 @@ impl Diff {
         report.withdrawn = withdrawn.map(|finding| finding.message.to_string()).collect();
         report.exceeded = diff::exceeded(budget, &report, &self.budget.allowed());
         let over = diff::over_budget(&report.exceeded);
-        self.print(loaded, &report, locate).map_err(Stop::Failed)?;
-        // The annotations have said it.
-        if !matches!(self.format, Form::Sarif | Form::Github) {
-            show::findings(&over, &loaded.sources, self.options.speech);
-        }
+        self.print(&report, locate).map_err(Stop::Failed)?;
+        show::findings(&over, &loaded.sources, self.options.speech);
         let status = match Status::of(&over) {
             Status::Done if report.is_empty() => Status::Done,
             Status::Done => Status::Differs,
@@ -396,7 +383,7 @@ impl Diff {
         Ok((status, over))
     }
 
-    fn print(&self, loaded: &Loaded, report: &DiffReport, locate: &BothSides<'_>) -> anyhow::Result<()> {
+    fn print(&self, report: &DiffReport, locate: &BothSides<'_>) -> anyhow::Result<()> {
         let is_terminal = std::io::stdout().is_terminal();
         let look = Look {
             colour: show::colour(self.options.speech.color, is_terminal),
@@ -408,18 +395,6 @@ impl Diff {
             Form::Semantic => diff::semantic(report, locate, look),
             Form::Markdown => diff::markdown(report, locate, self.max_bytes),
             Form::Json => diff::json(report, locate),
-            Form::Sarif | Form::Github => {
-                let (format, most) = if self.format == Form::Sarif {
-                    (diagnostic::Format::Sarif, usize::MAX)
-                } else {
-                    (diagnostic::Format::Github, diff::MOST_ON_GITHUB)
-                };
-                let mut findings = diff::annotations(report, locate, most);
-                loaded.configure(&mut findings);
-                return format
-                    .write(&findings, locate, &mut stdout)
-                    .context("cannot write to stdout");
-            }
         };
         stdout
             .write_all(text.as_bytes())

@@ -8,7 +8,7 @@ use crate::scratch::{Scratch, copy};
 #[test]
 fn an_untouched_work_tree_is_no_difference_in_any_form() {
     let Some(scratch) = repository() else { return };
-    for format in ["human", "semantic", "markdown", "json", "sarif", "github"] {
+    for format in ["human", "semantic", "markdown", "json"] {
         scratch.run(&["diff", "hub", "--format", format]).exits(0);
     }
     let run = scratch.run(&["diff", "hub", "-q"]);
@@ -72,60 +72,12 @@ fn the_other_forms_say_the_same() {
         "{}",
         markdown.stdout
     );
-    let github = scratch.run(&["diff", "hub", "-q", "--format", "github"]);
-    github.exits(1);
-    assert!(
-        github
-            .stdout
-            .starts_with("::warning file=hub/limits.yaml,line=8,"),
-        "{}",
-        github.stdout
-    );
-    assert_eq!(github.stdout.lines().count(), 1);
     let json: Value =
         serde_json::from_str(&scratch.run(&["diff", "hub", "--format", "json"]).stdout).expect("JSON");
     assert_eq!(json["kind"], "DiffReport");
     assert_eq!(json["apiVersion"], "spokewright.dev/v1alpha1");
     assert_eq!(json["changes"][0]["clusters"], kube_json::json!(["eu-1", "us-1"]));
     assert_eq!(json["changes"][0]["fields"][0]["old"], 100);
-    let sarif: Value =
-        serde_json::from_str(&scratch.run(&["diff", "hub", "--format", "sarif"]).stdout).expect("JSON");
-    assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "diff/changed");
-}
-
-#[test]
-fn an_annotation_of_a_removed_object_names_no_line_of_a_file_that_has_other_text_now() {
-    let Some(scratch) = repository() else { return };
-    let policy = scratch.read("hub/limits.yaml");
-    scratch.write("hub/limits.yaml", "# none for now\n");
-    let place = |arguments: &[&str]| {
-        let run = scratch.run(&[&["diff", "hub", "-q", "--format", "github"], arguments].concat());
-        run.exits(1);
-        let mut lines = run.stdout.lines();
-        let removed =
-            lines.find(|line| line.contains("::RateLimitPolicy kuadrant-gateways/global: removed on"));
-        removed
-            .and_then(|line| line.split(",title=").next())
-            .map(str::to_owned)
-    };
-    assert_eq!(place(&[]).as_deref(), Some("::warning file=hub/limits.yaml"));
-    // Without the file, and where both sides are one text, the lines are what they were.
-    scratch.remove("hub/limits.yaml");
-    let whole = place(&[]);
-    assert!(
-        whole
-            .as_deref()
-            .is_some_and(|place| place.starts_with("::warning file=hub/limits.yaml,line=1,")),
-        "{whole:?}"
-    );
-    scratch.write("hub/limits.yaml", &policy);
-    let without = place(&["--without", "ratelimitpolicy/gateways/global"]);
-    assert!(
-        without
-            .as_deref()
-            .is_some_and(|place| place.starts_with("::warning file=hub/limits.yaml,line=1,")),
-        "{without:?}"
-    );
 }
 
 #[test]
@@ -465,7 +417,7 @@ fn forms_of_a_secret(old: &str, new: &str) -> Vec<(String, String)> {
     scratch.write("hub/secret.yaml", &secret(new));
     let mut all = Vec::new();
     for [option, base] in [["--base-dir", "other"], ["--base-tree", "tree"]] {
-        for format in ["human", "semantic", "markdown", "json", "sarif", "github"] {
+        for format in ["human", "semantic", "markdown", "json"] {
             let run = scratch.run(&["diff", "hub", option, base, "--format", format]);
             run.exits(1);
             assert!(run.stdout.contains("Secret"), "{format}:\n{}", run.stdout);

@@ -34,7 +34,7 @@ fn is_raw(character: char) -> bool {
 /// Whether the runner of GitHub Actions would obey this line, and we did not write it.
 pub(crate) fn is_forged(line: &str) -> bool {
     let start = line.trim_start();
-    // What `--message-format github` and `diff --format github` write: one line, with our code as its title.
+    // What `--message-format github` writes: one line, with our code as its title.
     let ours = ["::error ", "::warning ", "::notice "];
     let is_ours = ours.iter().any(|command| {
         line.strip_prefix(command).is_some_and(|rest| {
@@ -95,7 +95,7 @@ fn everything(scratch: &Scratch, name: &str) {
             }
         }
     }
-    for form in ["human", "semantic", "markdown", "json", "sarif", "github"] {
+    for form in ["human", "semantic", "markdown", "json"] {
         lines.push((
             vec!["diff", "hub", "--base-tree", "base", "--format", form],
             false,

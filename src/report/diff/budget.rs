@@ -10,6 +10,26 @@ use super::limit::{Exceeded, Limit};
 use super::report::DiffReport;
 use super::side::is_cluster;
 use crate::api::config::Budget;
+use crate::diagnostic::{Code, Finding, Findings, Place, and_more};
+
+/// How much of what is beyond a limit is listed at most.
+const MOST_LISTED: usize = 10;
+
+/// The limits that are exceeded and were not allowed.
+#[must_use]
+pub fn over_budget(exceeded: &[Exceeded]) -> Findings {
+    let mut findings = Findings::new();
+    for exceeded in exceeded.iter().filter(|exceeded| !exceeded.allowed) {
+        let finding = Finding::new(Code::DIFF_OVER_BUDGET, Place::Run, exceeded.sentence()).help(format!(
+            "if this is meant, pass `--allow {}`, or raise the limit",
+            exceeded.limit.as_str()
+        ));
+        let listed = exceeded.offenders.iter().take(MOST_LISTED).cloned();
+        let more = and_more(exceeded.offenders.len().saturating_sub(MOST_LISTED), "line");
+        findings.push(listed.chain(more).fold(finding, Finding::note));
+    }
+    findings
+}
 
 /// The limits that a report exceeds.
 #[must_use]

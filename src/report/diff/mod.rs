@@ -1,8 +1,7 @@
 //! What a change of the input does to every cluster: two rendered sides, compared.
 //!
 //! Owns: pairing the works and objects of two [`Side`]s, comparing them as values, merging changes that are the same on
-//! many clusters, and the formats for people and machines ([`human()`], [`semantic()`], [`markdown()`], [`json()`],
-//! [`annotations()`]).
+//! many clusters, and the formats for people and machines ([`human()`], [`semantic()`], [`markdown()`], [`json()`]).
 //! Flows in: two plans, or rendered files that were read. Flows out: a [`DiffReport`] and its texts.
 //! Must not know: files, Git, terminals, or where a side came from.
 //!
@@ -54,7 +53,6 @@ mod limit;
 mod sections;
 
 // The forms.
-mod annotations;
 mod human;
 mod json;
 mod markdown;
@@ -63,8 +61,7 @@ mod semantic;
 #[cfg(test)]
 mod tests;
 
-pub use annotations::{MOST_ON_GITHUB, annotations, over_budget};
-pub use budget::exceeded;
+pub use budget::{exceeded, over_budget};
 pub use change::{Change, Counts};
 pub use compare::{
     Arrival, ClusterRow, Comparison, Effect, ObjectChange, Presence, SidedOrigin, Unreadable, Which, compare,

@@ -3,10 +3,7 @@
 //! Owns: where a work is cut so that clusters share its text. Flows in: a plan, or files of a tree. Flows out: a
 //! [`Side`]. Must not know: what differs.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::OnceLock;
-
-use similar::{Algorithm, ChangeTag, TextDiff};
+use std::collections::{BTreeMap, HashMap};
 
 use crate::diagnostic::{DocumentId, Locate, Place, SourceId, Span};
 use crate::hub::RowId as _;
@@ -220,127 +217,14 @@ pub struct BothSides<'a> {
     old: &'a dyn Locate,
     /// How many files the new side has: the old side's numbers start here.
     offset: u32,
-    old_files: u32,
-    /// Paths and texts of the new side, computed when needed.
-    new_texts: OnceLock<BTreeMap<&'a str, &'a str>>,
-    /// The lines of the new side that the old one does not have, by path, from 1; likewise.
-    touched: OnceLock<BTreeMap<&'a str, BTreeSet<usize>>>,
-}
-
-/// Whether a change touched what is at a place.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Touched {
-    /// Unknown: one side has no texts, or all of them are the same.
-    Unknown,
-    /// No.
-    No,
-    /// The line that it touched there.
-    At(Place),
 }
 
 impl<'a> BothSides<'a> {
-    /// The texts of both sides, and how many files each has.
+    /// The texts of both sides, and how many files the new one has.
     #[must_use]
-    pub fn new((new, new_files): (&'a dyn Locate, usize), (old, old_files): (&'a dyn Locate, usize)) -> Self {
-        let count = |files: usize| u32::try_from(files).unwrap_or(u32::MAX);
-        Self {
-            new,
-            old,
-            offset: count(new_files),
-            old_files: count(old_files),
-            new_texts: OnceLock::new(),
-            touched: OnceLock::new(),
-        }
-    }
-
-    /// Whether the change touched what is at a place of the new side, as a whole or, if `line` is given, best on that
-    /// line.
-    pub(super) fn touched(&self, place: &Place, line: Option<&Place>) -> Touched {
-        let (
-            Place::Field {
-                document, pointer, ..
-            },
-            Some(span),
-        ) = (place, self.new.locate(place))
-        else {
-            return Touched::Unknown;
-        };
-        if self.old_files == 0 || self.touched_lines().is_empty() {
-            return Touched::Unknown;
-        }
-        let Some(lines) = self.touched_lines().get(span.path) else {
-            return Touched::No;
-        };
-        if let Some(line) = line
-            && let Some(exact) = self.new.locate(line)
-            && lines.contains(&exact.line)
-        {
-            return Touched::At(line.clone());
-        }
-        let last = self.last_line(*document, pointer, &span);
-        match lines.range(span.line..=last).next() {
-            Some(line) => Touched::At(line_of(span.text, document.source, *line)),
-            None => Touched::No,
-        }
-    }
-
-    /// The last line of an object; of a whole document only the first line is a place.
-    fn last_line(&self, document: DocumentId, pointer: &str, span: &Span<'_>) -> usize {
-        if !pointer.is_empty() {
-            let block = span.text.get(span.start..span.end).unwrap_or_default().trim_end();
-            return span.line.saturating_add(block.matches('\n').count());
-        }
-        let next = DocumentId {
-            index: document.index.saturating_add(1),
-            ..document
-        };
-        let next = self.new.locate(&Place::value(next, ""));
-        next.map_or(usize::MAX, |next| next.line.saturating_sub(1))
-    }
-
-    /// Where the change is, if it touched the lines of one file only.
-    pub(super) fn only_touched(&self) -> Option<Place> {
-        let [(path, lines)] = self.touched_lines().iter().collect::<Vec<_>>()[..] else {
-            return None;
-        };
-        let line = lines.first()?;
-        (0..self.offset).find_map(|source| {
-            let span = self.new.locate(&Place::value(first_of(source), ""))?;
-            (span.path == *path).then(|| line_of(span.text, SourceId(source), *line))
-        })
-    }
-
-    fn touched_lines(&self) -> &BTreeMap<&'a str, BTreeSet<usize>> {
-        self.touched.get_or_init(|| {
-            let old = texts(self.old, self.old_files);
-            let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-            for path in old.keys() {
-                by_name.entry(name(path)).or_default().push(path);
-            }
-            let mut touched = BTreeMap::new();
-            for (path, text) in self.texts_of_new() {
-                // The root of another input has another name.
-                let shared = |old: &&&str| {
-                    old.rsplit('/')
-                        .zip(path.rsplit('/'))
-                        .take_while(|(a, b)| a == b)
-                        .count()
-                };
-                let same = by_name.get(name(path)).into_iter().flatten().max_by_key(shared);
-                let before = same.and_then(|same| old.get(same)).copied().unwrap_or_default();
-                if before != *text {
-                    let lines = inserted(before, text);
-                    if !lines.is_empty() {
-                        touched.insert(*path, lines);
-                    }
-                }
-            }
-            touched
-        })
-    }
-
-    fn texts_of_new(&self) -> &BTreeMap<&'a str, &'a str> {
-        self.new_texts.get_or_init(|| texts(self.new, self.offset))
+    pub fn new((new, new_files): (&'a dyn Locate, usize), old: &'a dyn Locate) -> Self {
+        let offset = u32::try_from(new_files).unwrap_or(u32::MAX);
+        Self { new, old, offset }
     }
 
     /// A place of the old side in the common numbering.
@@ -360,69 +244,6 @@ impl<'a> BothSides<'a> {
             },
             other => other,
         }
-    }
-
-    /// Where a reader of the new side finds `place`. A line of the old side is meaningless in a file that both sides
-    /// have with different texts, so such a place becomes the file as a whole.
-    pub(super) fn for_readers_of_new(&self, place: Place) -> Place {
-        match (&place, self.locate(&place)) {
-            (Place::Field { document, .. }, Some(span))
-                if document.source.0 >= self.offset
-                    && self.text_in_new(span.path).is_some_and(|text| text != span.text) =>
-            {
-                Place::Path(span.path.to_owned())
-            }
-            _ => place,
-        }
-    }
-
-    /// The text of the new side's file with this path.
-    fn text_in_new(&self, path: &str) -> Option<&str> {
-        self.texts_of_new().get(path).copied()
-    }
-}
-
-/// The paths and texts of a side with so many files.
-fn texts(side: &dyn Locate, files: u32) -> BTreeMap<&str, &str> {
-    let spans = (0..files).filter_map(|source| side.locate(&Place::value(first_of(source), "")));
-    spans.map(|span| (span.path, span.text)).collect()
-}
-
-fn first_of(source: u32) -> DocumentId {
-    DocumentId {
-        source: SourceId(source),
-        index: 0,
-    }
-}
-
-/// The last component of a path.
-fn name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
-/// The lines of a text, from 1, that another does not have where they are.
-fn inserted(before: &str, after: &str) -> BTreeSet<usize> {
-    let difference = TextDiff::configure()
-        .algorithm(Algorithm::Myers)
-        .diff_lines(before, after);
-    let changes = difference.iter_all_changes();
-    changes
-        .filter(|change| change.tag() == ChangeTag::Insert && !change.value().trim().is_empty())
-        .filter_map(|change| change.new_index()?.checked_add(1))
-        .collect()
-}
-
-/// A line of a text as a place, without its indent.
-fn line_of(text: &str, source: SourceId, line: usize) -> Place {
-    let before = text.split_inclusive('\n').take(line.saturating_sub(1));
-    let start = before.map(str::len).fold(0, usize::saturating_add);
-    let rest = text.get(start..).unwrap_or_default();
-    let line = rest.lines().next().unwrap_or_default();
-    let indent = line.len().saturating_sub(line.trim_start().len());
-    Place::Text {
-        source,
-        start: start.saturating_add(indent),
-        end: start.saturating_add(line.trim_end().len()),
     }
 }
 

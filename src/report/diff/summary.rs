@@ -123,16 +123,6 @@ pub(super) fn summary(report: &DiffReport) -> Summary {
     }
 }
 
-/// Changes that no object shows: policies that no longer apply, and clusters that join or leave.
-pub(super) fn without_objects(report: &DiffReport) -> Vec<Point> {
-    let told = told_at_once(&report.comparison);
-    let summarizing = Summarizing { report, told };
-    let mut points = summarizing.lost_settings();
-    points.extend(summarizing.leaving());
-    points.extend(summarizing.arriving());
-    points
-}
-
 struct Summarizing<'r> {
     report: &'r DiffReport,
     told: BTreeSet<u32>,

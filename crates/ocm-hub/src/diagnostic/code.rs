@@ -50,7 +50,6 @@ codes! {
     CONFIG_ELSEWHERE "config/elsewhere" Error "The configuration is in a directory below: another one was meant"
     CONFIG_INVALID "config/invalid" Error "The configuration file breaks its schema"
     CONFIG_UNKNOWN_FIELD "config/unknown-field" Error "The configuration file has a field that does not exist"
-    DIFF_CHANGED "diff/changed" Warning "A hub object is rendered differently than in the base"
     DIFF_OVER_BUDGET "diff/over-budget" Error "A change does more than its budget allows"
     EMPTY_NOTHING_RENDERED "empty/nothing-rendered" Error "Nothing would be rendered: Argo CD would delete everything"
     GATEWAY_CLASS_NOT_FOUND "gateway/class-not-found" Warning "A Gateway names a GatewayClass that is not in the input"
