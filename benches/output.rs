@@ -3,6 +3,8 @@
 //! `cargo bench --bench output [-- FILES]`. Works in a temporary directory; everything is in the page cache, so
 //! the figures compare work, not disks.
 
+#![allow(clippy::restriction)]
+
 use std::borrow::Cow;
 use std::error::Error;
 use std::fs::{self, File};

@@ -3,6 +3,8 @@
 //! `cargo bench --bench page [-- GATEWAYS CLUSTERS ROUTES] [--write DIR]`; with `--write` the hubs and the pages stay, to be
 //! opened in a browser: `tests/page/run DIR/PAGE.html`.
 
+#![allow(clippy::restriction)]
+
 use std::error::Error;
 use std::fmt::Write as _;
 use std::fs;

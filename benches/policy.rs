@@ -2,6 +2,8 @@
 //!
 //! Prints the time of each stage and the memory that the process needed. `cargo bench --bench policy [-- GATEWAYS]`.
 
+#![allow(clippy::restriction)]
+
 use std::error::Error;
 use std::fs;
 use std::time::{Duration, Instant};

@@ -4,6 +4,8 @@
 //! `cargo bench --bench render [-- CLUSTERS GATEWAYS POLICIES]`, by default 100 x 20 x 5. Everything is in the page
 //! cache, so the figures compare work, not disks. `cp -r` of the rendered tree stands beside them.
 
+#![allow(clippy::restriction)]
+
 use std::error::Error;
 use std::fmt::Write as _;
 use std::fs;

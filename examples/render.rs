@@ -2,6 +2,8 @@
 //!
 //! `cargo run --example render -- examples/fleet /tmp/rendered`
 
+#![allow(clippy::restriction)]
+
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,5 +1,7 @@
 //! The tool that compares with golden files, on golden files of our own.
 
+#![allow(clippy::restriction)]
+
 use std::path::Path;
 
 #[path = "../examples/agreement/main.rs"]

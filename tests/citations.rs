@@ -3,6 +3,8 @@
 //!
 //! Comments of Rust files are read, and Markdown and text files as a whole.
 
+#![allow(clippy::restriction)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};

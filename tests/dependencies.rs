@@ -2,6 +2,8 @@
 //! Rust than Cargo.toml promises, a license that deny.toml does not allow, or another source than crates.io. Advisories
 //! are `cargo deny`'s (`.ci/run`).
 
+#![allow(clippy::restriction)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;

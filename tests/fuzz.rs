@@ -2,6 +2,8 @@
 //!
 //! `fuzz/run` lets the fuzzer look for more. What it finds becomes a seed or a test of the part that was wrong.
 
+#![allow(clippy::restriction)]
+
 #[path = "../fuzz/src/lib.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod targets;

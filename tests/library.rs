@@ -1,5 +1,7 @@
 //! The library as somebody else uses it: the example does what the command does.
 
+#![allow(clippy::restriction)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

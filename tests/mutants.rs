@@ -1,5 +1,7 @@
 //! The tool that weaves all mutants into one build: what it makes of a file.
 
+#![allow(clippy::restriction)]
+
 use kube_json::json;
 
 #[path = "../examples/mutants/main.rs"]

@@ -1,5 +1,7 @@
 //! What an observer hears of a whole run: stages in their order, never two at once, counts that come to their totals.
 
+#![allow(clippy::restriction)]
+
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 

@@ -1,5 +1,7 @@
 //! Every promise of the threat model names tests that hold it, and they are there.
 
+#![allow(clippy::restriction)]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;

@@ -9,6 +9,8 @@
 //! Prints how often both say the same, by kind of statement, then every difference, those with one cause together.
 //! docs/agreement.md has the figures.
 
+#![allow(clippy::restriction)]
+
 mod answers;
 mod envoy_gateway;
 mod gateway_api;

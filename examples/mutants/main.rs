@@ -17,6 +17,8 @@
 //! Prints the mutants that survive, and a line of counts for each directory. The copy is changed: throw it away, or
 //! restore it (`git -C ../mutated restore .`) and go on with the same list and state.
 
+#![allow(clippy::restriction)]
+
 mod build;
 pub(crate) mod mutant;
 mod run;

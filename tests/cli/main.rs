@@ -1,5 +1,7 @@
 //! The built binary, driven as a person would.
 
+#![allow(clippy::restriction)]
+
 #[cfg(unix)]
 mod argocd;
 #[cfg(unix)]

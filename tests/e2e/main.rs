@@ -4,6 +4,7 @@
 //! `controllers` starts OCM's, `steps` says what must hold, `report` prints it. `runner.rs` is a test of its own, with
 //! stand-ins for the programs.
 
+#![allow(clippy::restriction)]
 #![cfg(unix)]
 
 mod clusters;

@@ -1,6 +1,7 @@
 //! The end-to-end test's own parts, with stand-ins for the programs that it needs: that it says what is missing, who
 //! failed and how, and leaves nothing running.
 
+#![allow(clippy::restriction)]
 #![cfg(unix)]
 
 mod clusters;

@@ -4,6 +4,8 @@
 //! `UPDATE_PAGES=1 cargo test --test pages -- --test-threads 1` writes the table of codes and the transcripts anew; read
 //! the difference before you commit it.
 
+#![allow(clippy::restriction)]
+
 mod findings;
 
 use std::collections::BTreeSet;

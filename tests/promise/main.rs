@@ -9,6 +9,8 @@
 //! `SPOKEWRIGHT_HUBS=10000 cargo test --release --test promise -- --nocapture` tries more hubs; `SPOKEWRIGHT_SEED`
 //! begins elsewhere, and `SPOKEWRIGHT_FAILURES=DIR` writes the shrunk hub of each failure into a directory.
 
+#![allow(clippy::restriction)]
+
 mod compare;
 mod findings;
 mod hubs;

@@ -1,5 +1,7 @@
 //! How fast Kubernetes' small languages are read: `cargo bench -p apimachinery`.
 
+#![allow(clippy::restriction)]
+
 use std::hint::black_box;
 
 use apimachinery::names::NameRule;

@@ -1,5 +1,7 @@
 //! Evaluates a label selector: `cargo run -p apimachinery --example selector`.
 
+#![allow(clippy::restriction)]
+
 use apimachinery::{Field, LabelSelector};
 use kube_json::json;
 

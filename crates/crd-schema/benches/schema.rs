@@ -1,5 +1,7 @@
 //! Compiling a schema, and checking an object against it.
 
+#![allow(clippy::restriction)]
+
 use crd_schema::Schema;
 use divan::{Bencher, black_box};
 use kube_json::{Value, json};

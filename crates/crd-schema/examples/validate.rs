@@ -1,5 +1,7 @@
 //! Validates one object against a definition, both from files: `validate CRD OBJECT`.
 
+#![allow(clippy::restriction)]
+
 use std::process::ExitCode;
 
 use crd_schema::Crd;

@@ -1,6 +1,8 @@
 //! Definitions of public projects: each is read and compiles. Run with
 //! `SPOKEWRIGHT_CRDS=DIRECTORY cargo test -p crd-schema --features real-crds`.
 
+#![allow(clippy::restriction)]
+
 use std::fs;
 use std::path::PathBuf;
 

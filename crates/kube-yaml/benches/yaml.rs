@@ -2,6 +2,8 @@
 //!
 //! The data are Kubernetes documents of the usual kinds, some 20 MB of them, made here.
 
+#![allow(clippy::restriction)]
+
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::sync::LazyLock;

@@ -1,6 +1,8 @@
 //! Reads a manifest from standard input and prints where each top-level key stands:
 //! `cargo run -p kube-yaml --example positions < deployment.yaml`.
 
+#![allow(clippy::restriction)]
+
 use std::io::{Read as _, stdin};
 
 use kube_yaml::{Limits, read_located, split};

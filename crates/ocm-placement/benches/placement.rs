@@ -3,6 +3,8 @@
 //!
 //! `cargo bench -p ocm-placement`; the fleet is made here, from a fixed seed.
 
+#![allow(clippy::restriction)]
+
 use std::time::Instant;
 
 use kube_json::{Value, json};

@@ -1,6 +1,8 @@
 //! Which clusters does each Placement of some files select, and why: `cargo run -p ocm-placement --example select --
 //! hub.yaml eu-1`.
 
+#![allow(clippy::restriction)]
+
 use std::error::Error;
 use std::{env, fs};
 

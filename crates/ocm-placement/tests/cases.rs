@@ -3,6 +3,8 @@
 //! How to compare is said in `fixtures/README.md`: strictly, except that null and an empty list are
 //! equal, prioritizers may come in any order, a score of 0 may be absent, and texts of CEL's compiler are free.
 
+#![allow(clippy::restriction)]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

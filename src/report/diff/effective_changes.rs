@@ -465,9 +465,12 @@ fn lost(settings: &[SettingChange], remains: Option<&BTreeMap<Arc<str>, Setting>
 fn on_equal_terms(results: [Option<&Settings>; 2]) -> [Option<&BTreeMap<Arc<str>, Setting>>; 2] {
     let by_policy = results.iter().flatten().any(|settings| settings.is_by_policy);
     results.map(|settings| {
-        settings.map(|settings| match by_policy && !settings.is_by_policy {
-            true => &settings.by_policy,
-            false => &settings.values,
+        settings.map(|settings| {
+            if by_policy && !settings.is_by_policy {
+                &settings.by_policy
+            } else {
+                &settings.values
+            }
         })
     })
 }
