@@ -53,8 +53,10 @@ impl Record {
 
     /// Whether a file with these bytes is ours.
     pub(super) fn is_ours(&self, path: &str, hash: &Hash) -> bool {
-        // Two branches rendered it, each its own way: what is there now is what Git made of both.
-        let is_merged = |list: &Inventory| list.hashes(path).nth(1).is_some();
+        // Two branches rendered the list of a directory, each its own way: what is there now is what Git made of both. It
+        // lists files and nothing else, so that nothing is lost with it; any other file must have the bytes of one side.
+        let is_list = path.rsplit('/').next() == Some("kustomization.yaml");
+        let is_merged = |list: &Inventory| is_list && list.hashes(path).nth(1).is_some();
         self.lists()
             .any(|list| list.hashes(path).any(|listed| listed == hash))
             || self.inventory.as_ref().is_some_and(is_merged)

@@ -200,7 +200,14 @@ impl<'a> Given<'a> {
         };
         let wrong = |what: String| Box::new(invalid(name, &what).help(help.clone()));
         match kinds.as_slice() {
-            [] => return Ok(None),
+            // Whoever misspells the type has set something.
+            [] if fields
+                .keys()
+                .all(|key| ["name", "string", "array", "map"].contains(&key.as_str())) =>
+            {
+                return Ok(None);
+            }
+            [] => return Err(wrong("has no value".to_owned())),
             [kind] if *kind == shape.key() => {}
             kinds => {
                 return Err(wrong(format!(

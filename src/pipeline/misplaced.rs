@@ -60,7 +60,11 @@ pub(super) fn config_below(sources: &Sources, first: usize, inputs: &[PathBuf]) 
         let inside = |path: &Path| config.parent().is_some_and(|parent| path.starts_with(parent));
         below().any(|path| path != config && inside(path))
     };
-    let is_config = |path: &Path| path.file_name().is_some_and(|name| name == CONFIG_NAME);
+    // Of several inputs, no configuration counts.
+    let is_input = |directory: &Path| inputs.iter().any(|input| input == directory);
+    let is_config = |path: &Path| {
+        path.file_name().is_some_and(|name| name == CONFIG_NAME) && !path.parent().is_some_and(is_input)
+    };
     let found = below().find(|path| is_config(path) && has_input(path))?;
     let input = inputs
         .iter()

@@ -2,6 +2,7 @@
 
 use kube_json::{Value, json};
 
+use crate::repository::{at_hand, commit, git};
 use crate::scratch::{Scratch, copy, fixtures};
 
 /// The example fleet as `fleet`, and once more as `before`.
@@ -446,4 +447,75 @@ fn what_stays_in_the_input_and_leaves_all_clusters_comes_first_with_the_reason()
     // It is said once: the next output does not have it.
     let run = scratch.run(&["render", "new", "-o", "rendered"]);
     run.exits(0).does_not_say("object/withdrawn");
+}
+
+/// A Gateway with a second listener, which alone has an AuthPolicy, and a route on it.
+fn hub_with_a_protected_listener() -> Option<Scratch> {
+    at_hand()?;
+    let scratch = Scratch::new();
+    scratch.run(&["init", ".", "-q"]).exits(0);
+    let gateway = scratch.read("hub/gateway.yaml");
+    let listener = &gateway[gateway.find("  - name: http").expect("a listener")..];
+    let second = listener
+        .replace("name: http", "name: inner")
+        .replace("port: 80", "port: 8080");
+    scratch.write("hub/gateway.yaml", &format!("{gateway}{second}"));
+    scratch.edit(
+        "hub/policies.yaml",
+        "    name: web\n",
+        "    name: web\n    sectionName: inner\n",
+    );
+    scratch.edit(
+        "hub/route.yaml",
+        "  - name: web\n",
+        "  - name: web\n    sectionName: inner\n",
+    );
+    let root = scratch.path("");
+    git(&root, &["init", "-q"]);
+    commit(&root);
+    Some(scratch)
+}
+
+#[test]
+fn a_route_that_leaves_a_protected_listener_or_comes_to_another_one_too_loses_the_protection() {
+    for parent in ["  - name: web\n    sectionName: http\n", "  - name: web\n"] {
+        let Some(scratch) = hub_with_a_protected_listener() else {
+            return;
+        };
+        scratch.edit(
+            "hub/route.yaml",
+            "  - name: web\n    sectionName: inner\n",
+            parent,
+        );
+        let run = scratch.run(&["diff", "--max-lost-policies", "0"]);
+        run.exits(4);
+        let lost = run.stdout.split("\n\n").find(|part| part.starts_with("lost\n"));
+        let lost = lost.unwrap_or_else(|| panic!("{}", run.stdout));
+        assert!(
+            lost.contains("AuthPolicy loses authentication#token of shop/signed-in on")
+                && lost.contains("listener http"),
+            "{lost}"
+        );
+    }
+}
+
+#[test]
+fn a_route_that_comes_to_a_listener_with_more_loses_nothing() {
+    let Some(scratch) = hub_with_a_protected_listener() else {
+        return;
+    };
+    scratch.edit(
+        "hub/route.yaml",
+        "    sectionName: inner\n",
+        "    sectionName: http\n",
+    );
+    commit(&scratch.path(""));
+    scratch.edit(
+        "hub/route.yaml",
+        "    sectionName: http\n",
+        "    sectionName: inner\n",
+    );
+    let run = scratch.run(&["diff", "--max-lost-policies", "0"]);
+    run.exits(1);
+    assert!(!run.stdout.contains("loses"), "{}", run.stdout);
 }

@@ -103,7 +103,7 @@ fn parameters_that_are_missing_are_added_or_left_out() {
     scratch
         .run(&["render"])
         .exits(3)
-        .says("add the ConfigMap to the input, correct the reference, or remove `parametersRef`");
+        .says("add the ConfigMap to the input, or correct the reference; without `parametersRef`, no policy or route is synced");
 }
 
 #[test]

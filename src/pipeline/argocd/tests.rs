@@ -107,6 +107,8 @@ fn a_wrong_type_says_what_to_write() {
         r#"[{"name":"clusters","string":"a","array":[]}]"#,
         "has the type string and array",
     );
+    refuses(r#"[{"name":"clusters","value":"eu-1"}]"#, "has no value");
+    refuses(r#"[{"name":"clusters","String":"eu-1"}]"#, "has no value");
     refuses(
         r#"[{"name":"clusters","string":7}]"#,
         "contains something that is not a string",

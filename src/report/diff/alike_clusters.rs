@@ -68,6 +68,11 @@ impl<'s> Alike<'s> {
         groups.flatten().copied().collect()
     }
 
+    /// The positions of all groups.
+    pub(super) fn all(&self) -> std::ops::Range<usize> {
+        0..self.groups.len()
+    }
+
     /// The classes of a side that a group is in.
     pub(super) fn classes(&self, side: usize, group: usize) -> &[Class] {
         let classes = self.groups.get(group).and_then(|group| group.classes.get(side));

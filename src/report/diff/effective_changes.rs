@@ -3,7 +3,7 @@
 //!
 //! Every path of either side is compared with the same one of the other side. Where the other side does not have it, it is
 //! compared with what would apply there to anything that comes: a new rule with any rule of its route, a new route with any
-//! route of its listener. Only afterwards are equal changes of neighboring paths put together ([`super::collapse`]).
+//! route of its listener. A route that comes to another listener or Gateway is compared with itself where it was. Only afterwards are equal changes of neighboring paths put together ([`super::collapse`]).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -33,7 +33,9 @@ impl EffectiveSettings {
             equal: equal_results(old, new),
             alike: Alike::new([&old.classes, &new.classes]),
             collapsing: [old, new].map(Collapsing::new),
+            moved: BTreeMap::new(),
         };
+        sides.moved = sides.moved();
         let mut changes = Vec::new();
         let kinds: BTreeSet<&KindName> = old.by_kind.keys().chain(new.by_kind.keys()).collect();
         let mut comparing = Comparing::default();
@@ -50,6 +52,9 @@ impl EffectiveSettings {
                     comparing.add(found);
                 }
             }
+            for found in sides.compare_moved(kind) {
+                comparing.add(found);
+            }
             changes.extend(comparing.finish(kind, &mut sides));
         }
         changes
@@ -65,7 +70,12 @@ struct Sides<'s> {
     equal: HashSet<[usize; 2]>,
     alike: Alike<'s>,
     collapsing: [Collapsing<'s>; 2],
+    moved: Moved<'s>,
 }
+
+/// By path of the new side and group of clusters, the paths of the old side on which the same route, and what is behind it,
+/// was: a route that was attached elsewhere.
+type Moved<'s> = BTreeMap<(&'s PathNames, usize), Arc<[&'s PathNames]>>;
 
 /// What applies on a path of one side.
 #[derive(Debug, Clone, Copy, Default)]
@@ -152,6 +162,10 @@ impl<'s> Sides<'s> {
             if new.is_for_any && new.length == path.len() {
                 continue;
             }
+            let new_path = paths.get(NEW).copied().unwrap_or_default();
+            if side == NEW && self.moved.contains_key(&(&PathNames::from(new_path), group)) {
+                continue;
+            }
             // Traffic for a port that is not named any more still comes to the backend.
             let is_whole = |found: Found<'_>| {
                 found.length == path.len()
@@ -183,6 +197,90 @@ impl<'s> Sides<'s> {
             compared.groups.push(group);
         }
         found.into_values().collect()
+    }
+
+    /// The paths of routes that were attached elsewhere before.
+    fn moved(&self) -> Moved<'s> {
+        let mut moved = Moved::new();
+        let mut known: HashMap<[Vec<usize>; 2], Vec<(&'s PathNames, Arc<[&'s PathNames]>)>> = HashMap::new();
+        let all = |side: usize, group: usize| -> Vec<&'s HashSet<PathNames>> {
+            let of_side = self.sides.get(side);
+            let classes = self.alike.classes(side, group).iter();
+            classes
+                .filter_map(|class| Some(of_side?.all.get(*class)?.as_ref()))
+                .collect()
+        };
+        for group in self.alike.all() {
+            let sides = [OLD, NEW].map(|side| all(side, group));
+            let key = sides
+                .clone()
+                .map(|all| all.iter().map(|all| std::ptr::from_ref(*all).addr()).collect());
+            let of_pair = known.entry(key).or_insert_with(|| self.moved_between(sides));
+            moved.extend(
+                of_pair
+                    .iter()
+                    .map(|(path, before)| ((*path, group), Arc::clone(before))),
+            );
+        }
+        moved
+    }
+
+    fn moved_between(
+        &self,
+        [old, new]: [Vec<&'s HashSet<PathNames>>; 2],
+    ) -> Vec<(&'s PathNames, Arc<[&'s PathNames]>)> {
+        let new: BTreeSet<&'s PathNames> = new.into_iter().flatten().collect();
+        let joining = new.into_iter().filter_map(|path| {
+            let elsewhere = self.elsewhere(NEW, path);
+            let is_there = elsewhere.len() == path.len() && old.iter().any(|all| all.contains(&elsewhere));
+            let of_route = self.from_route(NEW, path).filter(|_| !is_there)?;
+            let of_route =
+                Some(self.elsewhere(NEW, of_route)).filter(|there| there.len() == of_route.len())?;
+            Some((path, of_route))
+        });
+        let joining: Vec<(&'s PathNames, PathNames)> = joining.collect();
+        if joining.is_empty() {
+            return Vec::new();
+        }
+        let mut before: BTreeMap<&[NameId], BTreeSet<&'s PathNames>> = BTreeMap::new();
+        let old: BTreeSet<&'s PathNames> = old.iter().copied().flatten().collect();
+        for path in old {
+            if let Some(of_route) = self.from_route(OLD, path) {
+                before.entry(of_route).or_default().insert(path);
+            }
+        }
+        let moved = joining.into_iter().filter_map(|(path, of_route)| {
+            let before = before.get(&*of_route)?.iter().copied();
+            Some((path, before.collect()))
+        });
+        moved.collect()
+    }
+
+    /// The part of a path from its route on.
+    fn from_route<'p>(&self, side: usize, path: &'p [NameId]) -> Option<&'p [NameId]> {
+        let names = self.names(side);
+        let at = path.iter().position(|id| names.level(*id) == Level::Route)?;
+        path.get(at..)
+    }
+
+    /// What a kind comes to on the paths of routes that were attached elsewhere: compared with where least of it applied.
+    fn compare_moved(&self, kind: &KindName) -> Vec<Compared<'s>> {
+        let compare = |((path, group), before): (&(&'s PathNames, usize), &Arc<[&'s PathNames]>)| {
+            let end = self.names(NEW).level(*path.last()?);
+            let before = before
+                .iter()
+                .map(|before| self.find(kind, OLD, before, end, *group).settings);
+            let old = before.min_by_key(|settings| settings.map_or(0, |settings| settings.values.len()))?;
+            let new = self.find(kind, NEW, path, end, *group);
+            let is_held = old.is_some() || new.settings.is_some();
+            is_held.then(|| Compared {
+                path: (*path).clone(),
+                presence: Presence::Joins,
+                settings: [old, new.settings],
+                groups: vec![*group],
+            })
+        };
+        self.moved.iter().filter_map(compare).collect()
     }
 
     fn is_unchanged(&self, before: &Held, there: &[Held]) -> bool {

@@ -230,7 +230,8 @@ impl Check<'_> {
             );
             return None;
         }
-        if controller != CONTROLLER_NAME && value.is_object() && value.get("downstreamClass").is_none() {
+        let class = value.get("downstreamClass").filter(|class| !class.is_null());
+        if controller != CONTROLLER_NAME && value.is_object() && class.is_none() {
             self.invalid("", without_class(controller), Some(usual_class(controller)));
         }
         let schema = schema::params();
