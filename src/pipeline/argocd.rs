@@ -63,7 +63,12 @@ pub fn report_variables<'v>(names: impl Iterator<Item = &'v str>, findings: &mut
         let Some(word) = name.strip_prefix("ARGOCD_ENV_").map(plain) else {
             continue;
         };
-        let Some((parameter, _)) = PARAMETERS.iter().find(|(known, _)| plain(known) == word) else {
+        let known: Vec<(String, &str)> = PARAMETERS
+            .iter()
+            .map(|(known, _)| (plain(known), *known))
+            .collect();
+        let near = nearest(&word, known.iter().map(|(plain, _)| plain.as_str()));
+        let Some((_, parameter)) = known.iter().find(|(plain, _)| Some(plain.as_str()) == near) else {
             continue;
         };
         let message = format!("the variable `{name}` is not read: `{parameter}` is a parameter");

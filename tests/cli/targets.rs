@@ -352,3 +352,26 @@ fn the_copy_of_a_policy_in_a_namespace_selects_there_alone_and_only_by_what_sele
         assert!(labels.iter().all(|label| copy.contains(label)), "{copy}");
     }
 }
+
+#[test]
+fn a_name_of_an_entry_that_no_object_has_is_said_and_a_near_one_is_an_error() {
+    let scratch = Scratch::new();
+    scratch.run(&["init", ".", "-q"]).exits(0);
+    scratch.edit(
+        "hub/class.yaml",
+        "\"resourcesToSync\": [\n",
+        "\"resourcesToSync\": [\n        {\"group\": \"\", \"version\": \"v1\", \"resource\": \"configmaps\", \"names\": [\"shop/texts\"]},\n",
+    );
+    scratch.run(&["render"]).exits(0).says(
+        "warning[object/not-shipped]: ConfigMap shop/texts is chosen by its name, and is not in the input",
+    );
+    let text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: texts, namespace: shop}\n";
+    scratch.write("hub/texts.yaml", text);
+    scratch.run(&["render", "--deny", "warnings"]).exits(0);
+    scratch.write("hub/texts.yaml", &text.replace("name: texts", "name: text"));
+    scratch
+        .run(&["render"])
+        .exits(3)
+        .says("error[object/not-shipped]: ConfigMap shop/texts is chosen by its name")
+        .says("did you mean `shop/text`?");
+}

@@ -29,4 +29,4 @@ pub use file::json_schema;
 pub use read::{ParamsPlace, read_class, written};
 pub(crate) use resources::{ResourceCatalog, ResourceLookup};
 pub use status::{CONTROLLER_NAME, InvalidParameters};
-pub use values::{Params, Role, SyncedResource, UpdateStrategy, WorkPer};
+pub use values::{Chosen, Params, Role, SyncedResource, UpdateStrategy, WorkPer};

@@ -258,7 +258,7 @@ fn listed(following: &BTreeSet<String>) -> Vec<Text> {
         .take(MOST_LISTED)
         .map(|text| text.as_str().into());
     let more = following.len().saturating_sub(MOST_LISTED);
-    let more = (more > 0).then(|| format!("the same holds for {}", counted(more, "more object")).into());
+    let more = (more > 0).then(|| format!("and {} with it", counted(more, "more object")).into());
     first.chain(more).collect()
 }
 

@@ -60,7 +60,7 @@ pub(crate) const SMALL: &str = r#"
 apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
 metadata: {name: gc}
-spec: {controllerName: example.com/gateway-controller}
+spec: {controllerName: kuadrant.io/mgc-gw-controller}
 ---
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
@@ -96,8 +96,8 @@ spec: {ports: [{name: http, port: 80}]}
 /// [`SMALL`], with parameters that ask for RateLimitPolicies.
 pub(crate) fn small_with_params() -> String {
     SMALL.replace(
-        "spec: {controllerName: example.com/gateway-controller}",
-        "spec: {controllerName: example.com/gateway-controller, parametersRef: {group: \"\", kind: ConfigMap, name: p, namespace: infra}}",
+        "spec: {controllerName: kuadrant.io/mgc-gw-controller}",
+        "spec: {controllerName: kuadrant.io/mgc-gw-controller, parametersRef: {group: \"\", kind: ConfigMap, name: p, namespace: infra}}",
     ) + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: p, namespace: infra}\ndata:\n  params: |\n    \
          {policiesToSync: [{group: kuadrant.io, version: v1, resource: ratelimitpolicies}]}\n"
 }

@@ -14,8 +14,8 @@ use super::routes::SyncedRoutes;
 use super::synced_kinds::SyncedKinds;
 use super::synced_object::{SyncedObject, SyncedTarget, asked_for};
 use crate::api::gateway::GROUP;
-use crate::api::params::Role;
-use crate::diagnostic::{Code, Finding, Findings};
+use crate::api::params::{Chosen, Role, SyncedResource};
+use crate::diagnostic::{Code, Finding, Findings, Severity, nearest};
 use crate::hub::{Grants, Hub, Objects, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::policy::{Attachments, Target};
@@ -162,8 +162,39 @@ fn referred_to(
     found
 }
 
+/// A name of an entry that no object has; an error where a near one would be shipped.
+fn not_in_the_input(
+    hub: &Hub,
+    resource: &SyncedResource,
+    chosen: &Chosen,
+    (namespace, name): &(String, String),
+) -> Finding {
+    let keys: Vec<String> = hub
+        .objects
+        .of_kind(&resource.group, &resource.kind)
+        .iter()
+        .map(Object::key)
+        .collect();
+    let key = format!("{namespace}/{name}");
+    let finding = Finding::new(
+        Code::OBJECT_NOT_SHIPPED,
+        chosen.place.clone(),
+        format!(
+            "{} {key} is chosen by its name, and is not in the input",
+            resource.kind
+        ),
+    )
+    .label("chosen here");
+    match nearest(&key, keys.iter().map(String::as_str)) {
+        Some(near) => finding
+            .severity(Severity::Error)
+            .help(format!("did you mean `{near}`?")),
+        None => finding.help(format!("add the object, or remove `{key}` from `names`")),
+    }
+}
+
 /// Reports each object that an entry of `resourcesToSync` chooses and that goes nowhere, although Gateways of the class go
-/// somewhere.
+/// somewhere, and each name that no object has.
 pub fn report_chosen_nowhere(
     hub: &Hub,
     ours: &Ours<'_>,
@@ -182,6 +213,11 @@ pub fn report_chosen_nowhere(
         }
         for resource in &params.objects_to_sync {
             let Some(chosen) = &resource.chosen else { continue };
+            let missing = chosen.names.iter().filter(|(namespace, name)| {
+                let (group, kind) = (&resource.group, &resource.kind);
+                hub.objects.find(group, kind, Some(namespace), name).is_none()
+            });
+            findings.extend(missing.map(|named| not_in_the_input(hub, resource, chosen, named)));
             for object in hub.objects.of_kind(&resource.group, &resource.kind) {
                 let goes = routes.chosen().get(object).is_some_and(|chosen| {
                     let mut gateways = chosen.with_gateways.iter().chain(&chosen.in_place);

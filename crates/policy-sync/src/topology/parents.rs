@@ -78,6 +78,11 @@ pub(super) fn missing_parents<'a>(
         };
         let finding = Finding::new(Code::ROUTE_PARENT_NOT_FOUND, place(field), message)
             .label(format!("a parent of {}", object.identity()));
+        // A reference without a `kind` means a Gateway.
+        let as_set = || {
+            let set = Identity::new(GROUP, "ListenerSet", Some(namespace), parent.name);
+            sources.get(&set).filter(|_| is_gateway).map(Near::Kind)
+        };
         let finding = match (parent_node, parent.section_name) {
             (Some(node), Some(section)) => {
                 let near = sources
@@ -94,7 +99,10 @@ pub(super) fn missing_parents<'a>(
                 }
                 .severity(Severity::Error)
             }
-            _ => match near_of(parent.namespace, &identity).filter(|near| near.is(leads_to_gateways)) {
+            _ => match near_of(parent.namespace, &identity)
+                .filter(|near| near.is(leads_to_gateways))
+                .or_else(as_set)
+            {
                 Some(near) => near.explain(finding, &identity.to_string(), place),
                 None if is_gateway || is_listener_set(group, kind) => {
                     finding.help(format!("correct the name or the namespace, or add the {kind}"))

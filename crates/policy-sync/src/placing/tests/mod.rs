@@ -341,7 +341,7 @@ fn a_cluster_set_with_nearly_the_name_of_one_that_exists_is_misspelled() {
 fn placed(more: &str, label: &str, source: PlacementSource) -> (Vec<String>, Vec<[String; 3]>) {
     let gateway = format!(
         "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {{name: gc}}\n\
-         spec: {{controllerName: example.com/gateway-controller}}\n\
+         spec: {{controllerName: kuadrant.io/mgc-gw-controller}}\n\
          ---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\n\
          metadata: {{name: gw, namespace: 'n', labels: {{cluster.open-cluster-management.io/placement: {label}}}}}\n\
          spec: {{gatewayClassName: gc, listeners: [{{name: http, port: 80, protocol: HTTP}}]}}\n---\n"
@@ -351,7 +351,7 @@ fn placed(more: &str, label: &str, source: PlacementSource) -> (Vec<String>, Vec
         &[],
     );
     let mut findings = Findings::new();
-    let ours = crate::hub::Ours::new(&hub, "example.com/gateway-controller", &mut findings);
+    let ours = crate::hub::Ours::new(&hub, "kuadrant.io/mgc-gw-controller", &mut findings);
     let inventory = inventory(&hub, &mut findings);
     let input = Input {
         inventory: &inventory,

@@ -340,7 +340,7 @@ fn kuadrants_targets_list_every_accepted_policy_of_their_ancestors() {
     assert_eq!(r1["kind"], "EffectivePolicy");
     assert_eq!(
         r1["policies"][0]["controllerName"],
-        "example.com/gateway-controller"
+        "kuadrant.io/mgc-gw-controller"
     );
     assert_eq!(r1["policies"][0]["objects"][0]["name"], "r");
     assert!(r1["policies"][0]["resultantPolicy"]["rateLimitPolicy"]["limits"]["l"].is_object());
@@ -404,7 +404,7 @@ fn the_stanza_of_a_target_lists_the_policies_of_all_kinds() {
         );
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
-    let statuses = seen.statuses(&hub, "example.com/gateway-controller");
+    let statuses = seen.statuses(&hub, "kuadrant.io/mgc-gw-controller");
     let of = |locator: &str| statuses.iter().find(|status| status.object == locator).unwrap();
     let stanza = &of("httproute.gateway.networking.k8s.io:infra/r1").effective_policy;
     assert_eq!(

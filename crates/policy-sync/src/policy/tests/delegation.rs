@@ -13,7 +13,7 @@ const PARENT: &str = "parent";
 
 /// [`SMALL`] with a Gateway that this controller serves.
 fn served_by(controller: &str) -> String {
-    SMALL.replace("example.com/gateway-controller", controller)
+    SMALL.replace("kuadrant.io/mgc-gw-controller", controller)
 }
 
 /// [`SMALL`] with a Gateway that kgateway serves.

@@ -271,7 +271,7 @@ fn the_way_out_for_a_policy_on_no_path_goes_by_its_target() {
             .unwrap_or_default()
     };
     let class = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: idle}\n\
-                 spec: {controllerName: example.com/gateway-controller}\n";
+                 spec: {controllerName: kuadrant.io/mgc-gw-controller}\n";
     let service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: alone, namespace: infra}\nspec: {ports: [{port: 80}]}\n";
     let group = "group: gateway.networking.k8s.io";
     for (target, more, way_out) in [

@@ -11,7 +11,7 @@ use crate::hub::Ours;
 fn two_gateways() -> String {
     let mut text = String::from(
         "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: gc}\n\
-         spec: {controllerName: example.com/gateway-controller}\n",
+         spec: {controllerName: kuadrant.io/mgc-gw-controller}\n",
     );
     for gateway in ["g1", "g2"] {
         text += &format!(
@@ -158,7 +158,7 @@ fn nonconforming(crd: &str) -> Vec<String> {
     );
     let hub = hub(&(text + crd), &[]);
     let mut findings = Findings::new();
-    let ours = Ours::new(&hub, "example.com/gateway-controller", &mut findings);
+    let ours = Ours::new(&hub, "kuadrant.io/mgc-gw-controller", &mut findings);
     assert!(findings.is_empty(), "{findings:?}");
     report_nonconforming_kinds(&hub, &ours, &Profiles::built_in(), &mut findings);
     let said = findings.iter().map(|finding| finding.message.to_string());

@@ -370,7 +370,7 @@ proptest! {
         let seen = Seen::hub(&hub);
         report(&seen);
         seen.view(|view| view.effective_policy_documents().count());
-        seen.statuses(&hub, "example.com/gateway-controller");
+        seen.statuses(&hub, "kuadrant.io/mgc-gw-controller");
         for policy in seen.attachments.policies.rows() {
             let options = Options { without: Some(&policy.object.identity()), ..Options::default() };
             report(&Seen::of(&hub, &options));

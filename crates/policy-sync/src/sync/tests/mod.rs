@@ -45,7 +45,7 @@ fn locals<'a>(
     options: &Options<'_>,
     findings: &mut Findings,
 ) -> BTreeMap<&'a str, LocalPolicies<'a>> {
-    let ours = Ours::new(hub, "example.com/gateway-controller", &mut Findings::new());
+    let ours = Ours::new(hub, "kuadrant.io/mgc-gw-controller", &mut Findings::new());
     let kinds = SyncedKinds::new(attachments, &ours);
     let placed = ours.gateways.map(|(_, ours)| PlacedGateway {
         gateway: &ours.gateway,
@@ -60,7 +60,7 @@ fn locals<'a>(
 fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Received<'_>) -> T) -> T {
     let Seen { attachments, .. } = Seen::hub(hub);
     let grants = Grants::new(hub, &mut Findings::new());
-    let ours = Ours::new(hub, "example.com/gateway-controller", &mut Findings::new());
+    let ours = Ours::new(hub, "kuadrant.io/mgc-gw-controller", &mut Findings::new());
     let kinds = SyncedKinds::new(&attachments, &ours);
     let routes = SyncedRoutes::new(&attachments, &kinds, &ours, (&hub.objects, &grants));
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();

@@ -291,8 +291,7 @@ fn what_targets_a_route_goes_where_the_references_go_that_are_shipped() {
             "parentRefs: [{name: one, namespace: infra}, {name: two, namespace: infra}]",
         ),
     ]
-    .concat()
-    .replace(OURS, "example.com/gateway-controller");
+    .concat();
     let places: &[(&str, &[&str])] = &[("infra/one", &["c1"]), ("infra/two", &["c2"])];
     received(&hub(&text, &[]), places, |received| {
         let (attachments, routes) = (received.attachments, received.routes);
@@ -337,6 +336,7 @@ fn a_route_that_a_synced_one_delegates_to_is_synced_with_it() {
         ]
         .concat()
         .replace(OURS, "kgateway.dev/kgateway")
+        .replace("{resourcesToSync", "{downstreamClass: kgateway, resourcesToSync")
     };
     let going = |class: &str| {
         decided_of(

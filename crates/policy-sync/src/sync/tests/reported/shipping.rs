@@ -283,7 +283,7 @@ fn a_policy_on_gateways_of_other_classes_alone_is_not_shipped() {
         ]
     );
     let broken = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: theirs}\n\
-                  spec: {controllerName: example.com/gateway-controller, \
+                  spec: {controllerName: kuadrant.io/mgc-gw-controller, \
                   parametersRef: {group: '', kind: ConfigMap, name: nothing, namespace: infra}}\n";
     assert!(
         said(&(base.clone() + broken + &on("kind: Gateway, name: foreign"))).is_empty(),
