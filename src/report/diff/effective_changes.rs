@@ -75,6 +75,7 @@ struct Sides<'s> {
 
 /// By path of the new side and group of clusters, the paths of the old side on which the same route, and what is behind it,
 /// was: a route that was attached elsewhere.
+type MovedPath<'s> = (&'s PathNames, Arc<[&'s PathNames]>);
 type Moved<'s> = BTreeMap<(&'s PathNames, usize), Arc<[&'s PathNames]>>;
 
 /// What applies on a path of one side.
@@ -202,7 +203,7 @@ impl<'s> Sides<'s> {
     /// The paths of routes that were attached elsewhere before.
     fn moved(&self) -> Moved<'s> {
         let mut moved = Moved::new();
-        let mut known: HashMap<[Vec<usize>; 2], Vec<(&'s PathNames, Arc<[&'s PathNames]>)>> = HashMap::new();
+        let mut known: HashMap<[Vec<usize>; 2], Vec<MovedPath<'s>>> = HashMap::new();
         let all = |side: usize, group: usize| -> Vec<&'s HashSet<PathNames>> {
             let of_side = self.sides.get(side);
             let classes = self.alike.classes(side, group).iter();
@@ -225,15 +226,12 @@ impl<'s> Sides<'s> {
         moved
     }
 
-    fn moved_between(
-        &self,
-        [old, new]: [Vec<&'s HashSet<PathNames>>; 2],
-    ) -> Vec<(&'s PathNames, Arc<[&'s PathNames]>)> {
+    fn moved_between(&self, [old, new]: [Vec<&'s HashSet<PathNames>>; 2]) -> Vec<MovedPath<'s>> {
         let new: BTreeSet<&'s PathNames> = new.into_iter().flatten().collect();
         let joining = new.into_iter().filter_map(|path| {
             let elsewhere = self.elsewhere(NEW, path);
             let is_there = elsewhere.len() == path.len() && old.iter().any(|all| all.contains(&elsewhere));
-            let of_route = self.from_route(NEW, path).filter(|_| !is_there)?;
+            let of_route = self.behind_route(NEW, path).filter(|_| !is_there)?;
             let of_route =
                 Some(self.elsewhere(NEW, of_route)).filter(|there| there.len() == of_route.len())?;
             Some((path, of_route))
@@ -245,7 +243,7 @@ impl<'s> Sides<'s> {
         let mut before: BTreeMap<&[NameId], BTreeSet<&'s PathNames>> = BTreeMap::new();
         let old: BTreeSet<&'s PathNames> = old.iter().copied().flatten().collect();
         for path in old {
-            if let Some(of_route) = self.from_route(OLD, path) {
+            if let Some(of_route) = self.behind_route(OLD, path) {
                 before.entry(of_route).or_default().insert(path);
             }
         }
@@ -257,7 +255,7 @@ impl<'s> Sides<'s> {
     }
 
     /// The part of a path from its route on.
-    fn from_route<'p>(&self, side: usize, path: &'p [NameId]) -> Option<&'p [NameId]> {
+    fn behind_route<'p>(&self, side: usize, path: &'p [NameId]) -> Option<&'p [NameId]> {
         let names = self.names(side);
         let at = path.iter().position(|id| names.level(*id) == Level::Route)?;
         path.get(at..)
