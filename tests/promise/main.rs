@@ -36,14 +36,14 @@ use letters::Fate;
 use spokes::{Input, Texts};
 
 /// How many hubs a run of all tests tries.
-const HUBS: usize = 300;
+const HUBS: usize = 200;
 /// How many pairs of hubs.
-const PAIRS: usize = 300;
+const PAIRS: usize = 200;
 /// How many hubs get one letter more in each of their names, and at most so many.
 const MISSPELLED: usize = 12;
 const MOST_MISSPELLED: usize = 200;
 /// How many hubs lose each of their policies.
-const REMOVALS: usize = 60;
+const REMOVALS: usize = 40;
 const SEED: u64 = 1;
 /// Failures of one sort that are shrunk and shown; the others are counted.
 const SHOWN: usize = 2;
