@@ -4,6 +4,13 @@
 //! the figures compare work, not disks.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 use std::borrow::Cow;
 use std::error::Error;

@@ -4,6 +4,13 @@
 //! opened in a browser: `tests/page/run DIR/PAGE.html`.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 use std::error::Error;
 use std::fmt::Write as _;

@@ -3,6 +3,13 @@
 //! Prints the time of each stage and the memory that the process needed. `cargo bench --bench policy [-- GATEWAYS]`.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 use std::error::Error;
 use std::fs;

@@ -5,6 +5,13 @@
 //! cache, so the figures compare work, not disks. `cp -r` of the rendered tree stands beside them.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 use std::error::Error;
 use std::fmt::Write as _;

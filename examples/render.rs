@@ -3,6 +3,13 @@
 //! `cargo run --example render -- examples/fleet /tmp/rendered`
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 use std::error::Error;
 use std::path::PathBuf;

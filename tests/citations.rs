@@ -4,6 +4,13 @@
 //! Comments of Rust files are read, and Markdown and text files as a whole.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -3,6 +3,13 @@
 //! are `cargo deny`'s (`.ci/run`).
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -3,6 +3,13 @@
 //! `fuzz/run` lets the fuzzer look for more. What it finds becomes a seed or a test of the part that was wrong.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 #[path = "../fuzz/src/lib.rs"]
 #[allow(dead_code, unreachable_pub)]

@@ -1,6 +1,13 @@
 //! The library as somebody else uses it: the example does what the command does.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,13 @@
 //! What an observer hears of a whole run: stages in their order, never two at once, counts that come to their totals.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

@@ -1,6 +1,13 @@
 //! Every promise of the threat model names tests that hold it, and they are there.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 use std::collections::BTreeSet;
 use std::fs;

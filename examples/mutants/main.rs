@@ -18,6 +18,13 @@
 //! restore it (`git -C ../mutated restore .`) and go on with the same list and state.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 mod build;
 pub(crate) mod mutant;

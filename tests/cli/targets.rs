@@ -375,3 +375,26 @@ fn a_name_of_an_entry_that_no_object_has_is_said_and_a_near_one_is_an_error() {
         .says("error[object/not-shipped]: ConfigMap shop/texts is chosen by its name")
         .says("did you mean `shop/text`?");
 }
+
+#[test]
+fn a_name_is_not_taken_for_that_of_an_object_that_is_chosen_itself() {
+    let scratch = Scratch::new();
+    scratch.run(&["init", ".", "-q"]).exits(0);
+    scratch.edit(
+        "hub/class.yaml",
+        "\"resourcesToSync\": [\n",
+        "\"resourcesToSync\": [\n        {\"group\": \"\", \"version\": \"v1\", \"resource\": \"configmaps\", \
+         \"names\": [\"shop/ca-1\", \"shop/ca-2\"]},\n",
+    );
+    scratch.write(
+        "hub/ca.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ca-2, namespace: shop}\n",
+    );
+    scratch
+        .run(&["render"])
+        .exits(0)
+        .says(
+            "warning[object/not-shipped]: ConfigMap shop/ca-1 is chosen by its name, and is not in the input",
+        )
+        .does_not_say("did you mean");
+}

@@ -5,6 +5,13 @@
 //! stand-ins for the programs.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 #![cfg(unix)]
 
 mod clusters;

@@ -2,6 +2,13 @@
 //! failed and how, and leaves nothing running.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 #![cfg(unix)]
 
 mod clusters;

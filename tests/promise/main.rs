@@ -10,6 +10,13 @@
 //! begins elsewhere, and `SPOKEWRIGHT_FAILURES=DIR` writes the shrunk hub of each failure into a directory.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 mod compare;
 mod findings;

@@ -1,6 +1,13 @@
 //! How fast Kubernetes' small languages are read: `cargo bench -p apimachinery`.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 use std::hint::black_box;
 

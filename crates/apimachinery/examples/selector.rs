@@ -1,6 +1,13 @@
 //! Evaluates a label selector: `cargo run -p apimachinery --example selector`.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 use apimachinery::{Field, LabelSelector};
 use kube_json::json;

@@ -1,6 +1,13 @@
 //! Compiling a schema, and checking an object against it.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 use crd_schema::Schema;
 use divan::{Bencher, black_box};

@@ -1,6 +1,13 @@
 //! Validates one object against a definition, both from files: `validate CRD OBJECT`.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 use std::process::ExitCode;
 

@@ -2,6 +2,13 @@
 //! `SPOKEWRIGHT_CRDS=DIRECTORY cargo test -p crd-schema --features real-crds`.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 use std::fs;
 use std::path::PathBuf;

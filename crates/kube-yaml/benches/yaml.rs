@@ -3,6 +3,13 @@
 //! The data are Kubernetes documents of the usual kinds, some 20 MB of them, made here.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 use std::fmt::Write as _;
 use std::hint::black_box;

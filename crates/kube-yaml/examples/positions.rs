@@ -2,6 +2,13 @@
 //! `cargo run -p kube-yaml --example positions < deployment.yaml`.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 use std::io::{Read as _, stdin};
 

@@ -4,6 +4,13 @@
 //! `cargo bench -p ocm-placement`; the fleet is made here, from a fixed seed.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 use std::time::Instant;
 

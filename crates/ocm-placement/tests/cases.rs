@@ -4,6 +4,13 @@
 //! equal, prioritizers may come in any order, a score of 0 may be absent, and texts of CEL's compiler are free.
 
 #![allow(clippy::restriction)]
+#![warn(
+    clippy::dbg_macro,
+    clippy::exit,
+    clippy::iter_over_hash_type,
+    clippy::mem_forget
+)]
+#![warn(clippy::todo, clippy::unimplemented, clippy::unused_trait_names)]
 
 use std::collections::BTreeSet;
 use std::fs;

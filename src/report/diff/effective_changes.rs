@@ -73,9 +73,10 @@ struct Sides<'s> {
     moved: Moved<'s>,
 }
 
-/// By path of the new side and group of clusters, the paths of the old side on which the same route, and what is behind it,
-/// was: a route that was attached elsewhere.
+/// A path of the new side, and those of the old side on which the same route, or what is behind it, was attached.
 type MovedPath<'s> = (&'s PathNames, Arc<[&'s PathNames]>);
+
+/// The same by path and group of clusters.
 type Moved<'s> = BTreeMap<(&'s PathNames, usize), Arc<[&'s PathNames]>>;
 
 /// What applies on a path of one side.

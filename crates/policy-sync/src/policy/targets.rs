@@ -646,10 +646,7 @@ impl<'a> Resolver<'_, 'a> {
     /// What a target that is not there was probably meant to be.
     fn near(&mut self, declared: &Declared, namespace: &str) -> Option<Near<'a>> {
         let missing = Identity::new(&declared.group, &declared.kind, Some(namespace), &declared.name);
-        match declared.namespace {
-            Some(_) => self.near.find(&missing),
-            None => self.near.find_unqualified(&missing),
-        }
+        self.near.find_for(declared.namespace.as_deref(), &missing)
     }
 
     fn sections(&mut self, whole: &Declared, namespace: &str) -> Vec<String> {

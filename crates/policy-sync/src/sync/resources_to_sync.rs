@@ -15,7 +15,7 @@ use super::synced_kinds::SyncedKinds;
 use super::synced_object::{SyncedObject, SyncedTarget, asked_for};
 use crate::api::gateway::GROUP;
 use crate::api::params::{Chosen, Role, SyncedResource};
-use crate::diagnostic::{Code, Finding, Findings, Severity, nearest};
+use crate::diagnostic::{Code, Finding, Findings, KnownNames, Severity};
 use crate::hub::{Grants, Hub, Objects, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::policy::{Attachments, Target};
@@ -164,17 +164,11 @@ fn referred_to(
 
 /// A name of an entry that no object has; an error where a near one would be shipped.
 fn not_in_the_input(
-    hub: &Hub,
+    known: &KnownNames<'_>,
     resource: &SyncedResource,
     chosen: &Chosen,
     (namespace, name): &(String, String),
 ) -> Finding {
-    let keys: Vec<String> = hub
-        .objects
-        .of_kind(&resource.group, &resource.kind)
-        .iter()
-        .map(Object::key)
-        .collect();
     let key = format!("{namespace}/{name}");
     let finding = Finding::new(
         Code::OBJECT_NOT_SHIPPED,
@@ -185,7 +179,7 @@ fn not_in_the_input(
         ),
     )
     .label("chosen here");
-    match nearest(&key, keys.iter().map(String::as_str)) {
+    match known.nearest(&key) {
         Some(near) => finding
             .severity(Severity::Error)
             .help(format!("did you mean `{near}`?")),
@@ -217,7 +211,16 @@ pub fn report_chosen_nowhere(
                 let (group, kind) = (&resource.group, &resource.kind);
                 hub.objects.find(group, kind, Some(namespace), name).is_none()
             });
-            findings.extend(missing.map(|named| not_in_the_input(hub, resource, chosen, named)));
+            let missing: Vec<_> = missing.collect();
+            if !missing.is_empty() {
+                // What is chosen itself is not meant.
+                let others = hub.objects.of_kind(&resource.group, &resource.kind).iter();
+                let others = others.filter(|object| !resource.chooses(object));
+                let others: Vec<String> = others.map(Object::key).collect();
+                let known = KnownNames::of(others.iter().map(String::as_str));
+                let missing = missing.into_iter();
+                findings.extend(missing.map(|named| not_in_the_input(&known, resource, chosen, named)));
+            }
             for object in hub.objects.of_kind(&resource.group, &resource.kind) {
                 let goes = routes.chosen().get(object).is_some_and(|chosen| {
                     let mut gateways = chosen.with_gateways.iter().chain(&chosen.in_place);

@@ -324,10 +324,7 @@ impl<'a> Topology<'a> {
                     ),
                 };
                 let is_gateway = |group: &str, kind: &str| (group, kind) == (GROUP, "Gateway");
-                let near = match set.gateway_namespace {
-                    Some(_) => near.find(&named),
-                    None => near.find_unqualified(&named),
-                };
+                let near = near.find_for(set.gateway_namespace, &named);
                 match near.filter(|near| near.is(is_gateway)) {
                     Some(near) => near.explain(finding, &named.to_string(), |field| match field {
                         "namespace" if set.gateway_namespace.is_none() => object.place("/metadata/namespace"),

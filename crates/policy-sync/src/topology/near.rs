@@ -115,10 +115,10 @@ impl<'a> NearObjects<'a> {
         }
     }
 
-    /// The same for a reference without a namespace, which may have been forgotten.
-    pub(crate) fn find_unqualified(&mut self, missing: &Identity) -> Option<Near<'a>> {
+    /// The nearest object for a reference; where it has no namespace, one may have been forgotten.
+    pub(crate) fn find_for(&mut self, namespace: Option<&str>, missing: &Identity) -> Option<Near<'a>> {
         let near = self.find(missing);
-        if near.is_some() || self.sources.lives_on_a_cluster(missing) {
+        if namespace.is_some() || near.is_some() || self.sources.lives_on_a_cluster(missing) {
             return near;
         }
         let GroupKind { group, kind } = &missing.group_kind;

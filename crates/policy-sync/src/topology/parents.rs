@@ -29,10 +29,6 @@ pub(super) fn missing_parents<'a>(
     let leads_to_gateways = |group: &str, kind: &str| {
         (group, kind) == (GROUP, "Gateway") || is_listener_set(group, kind) || topology.is_route(group, kind)
     };
-    let mut near_of = |namespace: Option<&str>, missing: &Identity| match namespace {
-        Some(_) => near.find(missing),
-        None => near.find_unqualified(missing),
-    };
     for parent in &route.parents {
         let (group, kind) = (parent.group, parent.kind);
         let namespace = parent.namespace.unwrap_or(object.namespace_or_empty());
@@ -99,7 +95,8 @@ pub(super) fn missing_parents<'a>(
                 }
                 .severity(Severity::Error)
             }
-            _ => match near_of(parent.namespace, &identity)
+            _ => match near
+                .find_for(parent.namespace, &identity)
                 .filter(|near| near.is(leads_to_gateways))
                 .or_else(as_set)
             {
