@@ -34,11 +34,11 @@ mod policies;
 
 mod analysis;
 
-mod consequences;
 mod nothing;
 mod one_name;
 mod results;
 mod stages;
+mod unreadable;
 
 mod deleted;
 mod page;

@@ -26,8 +26,14 @@ pub(crate) fn named<'a>(loaded: &Loaded, objects: &[&'a Object], text: &str) -> 
             // Whoever leaves out the kind means one of a few.
             let name = parts.last().copied().unwrap_or_default();
             let called = objects.iter().find(|object| object.name == name);
+            let is_method = !text.is_empty() && text.chars().all(|letter| letter.is_ascii_uppercase());
             let help = called.map_or_else(
-                || "write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web".to_owned(),
+                || {
+                    if is_method {
+                        return format!("a request is one argument: write it in quotes, as in '{text} https://shop.example.com/'");
+                    }
+                    "write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web".to_owned()
+                },
                 |object| format!("did you mean `{}`?", spelled(object)),
             );
             return refuse(&format!("`{text}` is not the name of an object"), &help);

@@ -10,7 +10,7 @@ use kube_json::Value;
 use super::loaded::Loaded;
 use super::misplaced::{
     check_overlap, cluster_names, config_below, empty_files, misspelled_spokes, no_such_spokes, not_staged,
-    output_outside,
+    output_outside, unread_configs,
 };
 use super::origins;
 use super::request::{CONFIG_NAME, DEFAULT_OUTPUT, Request};
@@ -19,6 +19,7 @@ use crate::api::config::{self, RenderConfig};
 use crate::diagnostic::{DocumentId, Findings, Locate as _};
 use crate::hub;
 use crate::output::{INVENTORY, misplaced};
+use crate::placing::known_clusters;
 use crate::render::Selection;
 use crate::source::{self, Checkout, FileTree, Files, Sources, Watched};
 use apimachinery::GroupKind;
@@ -146,6 +147,10 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         values.for_each(super::start::drop_status);
     }
     findings.extend(empty_files(&sources, before, &documents, &findings));
+    // Beside a configuration that the command line names, others may be for other runs.
+    if request.config.is_none() {
+        findings.extend(unread_configs(&documents, &sources));
+    }
     // Of a tree that is not on disk, the files beside it may be of another version.
     let roots = if matches!(files, Files::Disk) {
         roots.as_slice()
@@ -161,8 +166,10 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         progress: request.progress.clone(),
     };
     let mut hub = hub::build(documents, &options, &mut findings);
+    let every = known_clusters(&hub).into_iter().map(str::to_owned).collect();
+    hub.share_among(every);
     hub::soften(&hub, &config.controller_name, &sources, &mut findings);
-    findings.extend(config_below(&sources, before, &wanted.hub).filter(|_| document.is_none()));
+    findings.extend(config_below(&sources, before, &wanted.hub, document.is_some()));
     let unread = hub::soften_unreadable(&hub, &config.controller_name, &sources, &mut findings);
     hub.passed_over.extend(unread);
     hub.passed_over.sort_by_cached_key(|passed| {

@@ -14,7 +14,7 @@ use crate::api::config::{PlacementMode, RenderConfig};
 use crate::diagnostic::{Code, Finding, Findings, Severity, SeverityOverride, Warnings};
 use crate::hub::{self, Hub, Objects};
 use crate::object::Object;
-use crate::placing::decided_clusters;
+use crate::placing;
 use crate::progress::Progress;
 use crate::render::{Selection, WorkKind};
 use crate::source::{self, Sources};
@@ -68,7 +68,7 @@ impl Loaded {
             findings.suppress(self.suppressions.of(&about));
         }
         findings.finish(&self.overrides, self.warnings);
-        super::consequences::leave_out(&self.hub, &self.sources, findings);
+        super::unreadable::leave_out(&self.hub, &self.sources, findings);
         super::one_name::gather(&self.hub, &self.sources, findings);
         let with_variables = super::variables::documents(&self.sources, findings);
         // Of the findings about one variable, the first stands for the others, which may bring any other into view.
@@ -167,14 +167,7 @@ impl Loaded {
     /// Every cluster that is registered, decided for, or has a folder of its own.
     #[must_use]
     pub fn known_clusters(&self) -> BTreeSet<&str> {
-        let objects = &self.hub.objects;
-        let managed = objects.of_kind(ocm_placement::GROUP, "ManagedCluster");
-        let managed = managed.iter().map(|object| object.name.as_str());
-        let inhabited = self.hub.spokes.keys().map(String::as_str);
-        managed
-            .chain(decided_clusters(objects))
-            .chain(inhabited)
-            .collect()
+        placing::known_clusters(&self.hub)
     }
 
     /// Whether `--clusters` and `--shard` admit this cluster.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::request::{CONFIG_NAME, DEFAULT_OUTPUT};
 use crate::api::config::RenderConfig;
+use crate::api::own_kinds;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, SourceId, nearest, shell_path};
 use crate::output::{RootFault, same_or_inside};
 use crate::render::ClusterNames;
@@ -49,8 +50,34 @@ pub(super) fn empty_files(
     empty.map(finding).collect()
 }
 
-/// A configuration below an input that has none: one directory too high was named.
-pub(super) fn config_below(sources: &Sources, first: usize, inputs: &[PathBuf]) -> Option<Finding> {
+/// Configurations in files that nobody reads as such.
+pub(super) fn unread_configs(documents: &[source::Document], sources: &Sources) -> Vec<Finding> {
+    let unread = documents.iter().filter(|document| {
+        let file = sources.file(document.id.source);
+        let name = file.and_then(|file| Path::new(&file.shown).file_name());
+        own_kinds::is_config(&document.value) && name.is_some_and(|name| name != CONFIG_NAME)
+    });
+    let finding = |document: &source::Document| {
+        let message = format!("a RenderConfig is read from `{CONFIG_NAME}`: this one configures nothing");
+        Finding::new(
+            Code::CONFIG_ELSEWHERE,
+            Place::value(document.id, "/kind"),
+            message,
+        )
+        .help(format!(
+            "rename the file to `{CONFIG_NAME}`, name it with `--config`, or remove it"
+        ))
+    };
+    unread.map(finding).collect()
+}
+
+/// A configuration below the input: one directory too high was named.
+pub(super) fn config_below(
+    sources: &Sources,
+    first: usize,
+    inputs: &[PathBuf],
+    is_configured: bool,
+) -> Option<Finding> {
     let below = || {
         let files = sources.files().iter().skip(first);
         files.map(|file| Path::new(&file.shown))
@@ -61,7 +88,11 @@ pub(super) fn config_below(sources: &Sources, first: usize, inputs: &[PathBuf]) 
         below().any(|path| path != config && inside(path))
     };
     // Of several inputs, no configuration counts.
-    let is_input = |directory: &Path| inputs.iter().any(|input| input == directory);
+    let is_input = |directory: &Path| {
+        let is_here = |path: &Path| path.as_os_str().is_empty() || path.as_os_str() == ".";
+        let mut inputs = inputs.iter();
+        inputs.any(|input| input == directory || (is_here(input) && is_here(directory)))
+    };
     let is_config = |path: &Path| {
         path.file_name().is_some_and(|name| name == CONFIG_NAME) && !path.parent().is_some_and(is_input)
     };
@@ -71,13 +102,24 @@ pub(super) fn config_below(sources: &Sources, first: usize, inputs: &[PathBuf]) 
         .find(|input| found.starts_with(input) || input.as_os_str() == ".")?;
     let directory = found.parent().unwrap_or(input).display().to_string();
     let shown = found.display().to_string();
+    let (own, otherwise) = if is_configured {
+        (
+            "has its own",
+            format!("leave it out: `exclude` in the {CONFIG_NAME} above"),
+        )
+    } else {
+        (
+            "has no configuration",
+            format!("if this is one hub, write a {CONFIG_NAME} here"),
+        )
+    };
     let message = format!(
-        "`{shown}` configures a directory below `{}`, which has no configuration",
+        "`{shown}` configures a directory below `{}`, which {own}",
         input.display()
     );
     Some(
         Finding::new(Code::CONFIG_ELSEWHERE, Place::Path(shown), message).help(format!(
-            "name its directory: `spokewright check {}`; or, if this is one hub, write a {CONFIG_NAME} here",
+            "name its directory: `spokewright check {}`; or, {otherwise}",
             shell_path(&directory)
         )),
     )

@@ -13,15 +13,15 @@ use super::placed::Placed;
 use crate::api::config::OriginTimestamp;
 use crate::api::params::{Params, SyncedResource};
 use crate::api::rules;
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Severity, SourceId};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::{Ages, Object};
 use crate::outcome::SpokeView;
 use crate::parallel;
 use crate::placing::Clusters;
 use crate::policy::{
-    Attachments, ClusterSet, EffectivePolicies, Fates, KeptAway, Options, PathBudget, PolicyId, Profiles,
-    learn_targets, outcomes, report_nonconforming_kinds,
+    Attachments, ClusterSet, EffectivePolicies, Fates, KeptAway, KindId, Options, PathBudget, Policy,
+    PolicyId, Profiles, learn_targets, outcomes, report_nonconforming_kinds,
 };
 use crate::progress::Stage;
 use crate::report::PolicyView;
@@ -402,11 +402,96 @@ pub(super) fn report_outcomes(view: &PolicyView<'_>, loaded: &Loaded, findings: 
     let is_wrong = |finding: &Finding| {
         finding.severity == Severity::Error && finding.code != Code::POLICY_TARGET_NOT_FOUND
     };
-    // What holds where says nothing while something that leads there is wrong. What a policy or a route without a target
-    // hides is left out of the findings (`consequences`).
-    if !so_far.any(is_wrong) {
-        outcomes(view.hub, &view.fates, findings);
+    // What holds where says nothing while something that leads there is wrong.
+    if so_far.any(is_wrong) {
+        return;
     }
+    let mut found = Findings::new();
+    outcomes(view.hub, &view.fates, &mut found);
+    let causes = Causes::new(findings.iter().chain(loaded.findings.iter()), view.hub);
+    found.revise(|finding| {
+        if let Some(cause) = causes.cause_of(finding) {
+            Arc::make_mut(finding).causes.push(cause.clone());
+        }
+        true
+    });
+    findings.extend(found);
+}
+
+/// An object, by its document and its position where the document is a list.
+type ObjectAt<'p> = (DocumentId, Option<&'p str>);
+
+/// References that lead nowhere: with them, another policy may be in effect, or another path be there.
+struct Causes<'v> {
+    policies: HashMap<ObjectAt<'v>, &'v Policy<'v>>,
+    attachments: &'v Attachments<'v>,
+    /// Where a route has a typo in a parent, by the route, and by the object that it means.
+    parents: HashMap<ObjectAt<'v>, &'v Place>,
+    /// Where a policy of a kind has no target.
+    targets: HashMap<KindId, &'v Place>,
+}
+
+impl<'v> Causes<'v> {
+    fn new(findings: impl Iterator<Item = &'v Finding>, attachments: &'v Attachments<'v>) -> Self {
+        let mut causes = Self {
+            policies: HashMap::new(),
+            attachments,
+            parents: HashMap::new(),
+            targets: HashMap::new(),
+        };
+        let codes = [Code::ROUTE_PARENT_NOT_FOUND, Code::POLICY_TARGET_NOT_FOUND];
+        let mut references = findings
+            .filter(|finding| codes.contains(&finding.code))
+            .peekable();
+        if references.peek().is_none() {
+            return causes;
+        }
+        let policies = attachments.policies.iter();
+        causes.policies = policies
+            .map(|(_, policy)| (object_at(policy.object), policy))
+            .collect();
+        for finding in references {
+            let place = &finding.place;
+            let near = finding.lacking().and_then(|lacks| lacks.near.object());
+            if finding.code == Code::ROUTE_PARENT_NOT_FOUND {
+                let objects = near
+                    .map(|near| [Some(near), place.object()])
+                    .into_iter()
+                    .flatten();
+                causes
+                    .parents
+                    .extend(objects.flatten().map(|object| (object, place)));
+            } else if let Some(policy) = place.object().and_then(|at| causes.policies.get(&at)) {
+                causes.targets.insert(policy.kind, place);
+            }
+        }
+        causes
+    }
+
+    /// That a policy is overridden may follow from another policy of its kind that is attached nowhere; and, as that no
+    /// path leads to it, from a route that is meant to be below its target.
+    fn cause_of(&self, finding: &Finding) -> Option<&'v Place> {
+        if ![Code::POLICY_OVERRIDDEN, Code::POLICY_UNREACHABLE].contains(&finding.code) {
+            return None;
+        }
+        let policy = self.policies.get(&finding.place.object()?)?;
+        let topology = &self.attachments.topology;
+        let nodes = policy.nodes();
+        let gateways = nodes.iter().flat_map(|node| topology.gateways_of(*node));
+        let gateways = gateways.map(|gateway| topology.gateways.get(gateway).object);
+        let mut passed = gateways.chain(nodes.iter().filter_map(|node| topology.object(*node)));
+        let is_overridden = finding.code == Code::POLICY_OVERRIDDEN;
+        let of_kind = || self.targets.get(&policy.kind).filter(|_| is_overridden);
+        passed
+            .find_map(|object| self.parents.get(&object_at(object)))
+            .or_else(of_kind)
+            .copied()
+    }
+}
+
+fn object_at(object: &Object) -> ObjectAt<'_> {
+    let pointer = &object.origin.pointer;
+    (object.origin.document, pointer.strip_prefix("/items/"))
 }
 
 /// Where each policy is kept from, before anything is shipped.

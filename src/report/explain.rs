@@ -23,7 +23,7 @@ use crate::object::Object;
 use crate::outcome::PolicyEntry;
 use crate::outcome::SourceLine;
 use crate::outcome::{ClusterLists, PolicyView, Seen};
-use crate::policy::{Effective, KindId, Leaf, Loss, Outcome, PathEffective, PolicyId, Reach};
+use crate::policy::{self, Effective, KindId, Leaf, Loss, Outcome, PathEffective, PolicyId, Reach};
 use crate::topology::Node;
 use apimachinery::Identity;
 
@@ -276,13 +276,16 @@ impl<'e, 'a> Explainer<'e, 'a> {
             return Vec::new();
         };
         let by = tally.by.iter();
-        by.map(|(locator, winner)| Winner {
-            policy: locator.to_string(),
+        by.map(|(locator, winner)| self.winner(locator, winner)).collect()
+    }
+
+    fn winner(&self, locator: &str, winner: &policy::Winner<'_>) -> Winner {
+        Winner {
+            policy: locator.to_owned(),
             title: winner.object.identity().to_string(),
             local: winner.local,
             place: self.place(winner.object, ""),
-        })
-        .collect()
+        }
     }
 
     /// The policies that it overrides anywhere.

@@ -134,6 +134,19 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
         for paths in &answer.effective {
             effective_part(&mut text, paths, width);
         }
+        for withheld in &answer.withheld {
+            text.blank();
+            text.push(format_args!("{} is withheld", withheld.title));
+            on_clusters(&mut text, &withheld.clusters, width);
+            for winner in &withheld.winners {
+                let at = winner
+                    .place
+                    .as_ref()
+                    .map(|place| format!("  {}", line_of(place)))
+                    .unwrap_or_default();
+                text.push(format_args!("    {} lives there{at}", winner.title));
+            }
+        }
     }
     text.into_text()
 }

@@ -298,6 +298,49 @@ fn every_file_of_src_belongs_to_a_crate_or_to_its_tests() {
     none(&unknown);
 }
 
+/// rustc does not say so: what clap derives for a field counts as reading it.
+#[test]
+fn every_option_is_read() {
+    let sources = files(&root().join("src/cli"));
+    let texts: Vec<String> = sources
+        .iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    let mut options: BTreeSet<String> = BTreeSet::new();
+    for text in &texts {
+        for item in syn::parse_file(text).unwrap().items {
+            let syn::Item::Struct(item) = item else { continue };
+            let derives = item.attrs.iter().map(|attribute| match &attribute.meta {
+                syn::Meta::List(list) => list.tokens.to_string(),
+                _ => String::new(),
+            });
+            if derives
+                .into_iter()
+                .any(|derived| derived.contains("Args") || derived.contains("Parser"))
+            {
+                options.extend(
+                    item.fields
+                        .iter()
+                        .filter_map(|field| Some(field.ident.as_ref()?.to_string())),
+                );
+            }
+        }
+    }
+    let is_read = |option: &String| {
+        let access = format!(".{option}");
+        texts.iter().any(|text| {
+            text.match_indices(&access).any(|(start, _)| {
+                let next = text[start + access.len()..].chars().next();
+                !next.is_some_and(|next| next.is_alphanumeric() || next == '_')
+            })
+        })
+    };
+    assert!(options.len() > 40, "{options:?}");
+    let unread: Vec<&String> = options.iter().filter(|option| !is_read(option)).collect();
+    assert!(unread.is_empty(), "no code reads these options: {unread:?}");
+}
+
 #[test]
 fn no_path_of_a_developer_s_machine_stands_in_the_project() {
     let mut wrong = Vec::new();

@@ -392,3 +392,36 @@ fn a_local_policy_whose_target_is_near_is_a_warning() {
     let run = scratch(&hub, &[("c1", &local)]).run(&["check"]);
     assert!(!run.stdout.contains("policy/target-not-found"), "{}", run.stdout);
 }
+
+#[test]
+fn what_lives_on_every_cluster_is_written_once() {
+    let hub = class(TRAFFIC, &["c1", "c2"]) + &traffic("name: hub, namespace: gw", WEB, 1);
+    let local = traffic("name: local, namespace: kuadrant-gw", WEB, 99);
+    let once = scratch(&hub, &[("_all", &local)]);
+    let each = scratch(&hub, &[("c1", &local), ("c2", &local)]);
+    for command in [["render", "-o", "-"], ["policies", "-o", "json"]] {
+        let (once, each) = (once.run(&command), each.run(&command));
+        assert_eq!(
+            once.exits(0).stdout.replace("_all", "c1"),
+            each.exits(0).stdout.replace("c2/all.yaml", "c1/all.yaml")
+        );
+    }
+    // A cluster that has the object itself, with other contents.
+    once.write(
+        "spokes/c2/own.yaml",
+        &traffic(
+            "name: local, namespace: kuadrant-gw",
+            &WEB.replace("name: web", "name: other"),
+            5,
+        ),
+    );
+    once.run(&["render"])
+        .exits(0)
+        .says("1 policy is overridden by a local one: gw/hub by kuadrant-gw/local on c1\n");
+    // What lies beside the directories of the clusters lives nowhere.
+    once.write("spokes/own.yaml", &local);
+    once.run(&["check"])
+        .exits(0)
+        .prints("warning[spoke/unknown-cluster]: `spokes/own.yaml` is in no cluster's directory")
+        .prints("`spokes/_all/`");
+}

@@ -519,3 +519,36 @@ fn a_route_that_comes_to_a_listener_with_more_loses_nothing() {
     run.exits(1);
     assert!(!run.stdout.contains("loses"), "{}", run.stdout);
 }
+
+#[test]
+fn a_gateway_that_is_renamed_is_a_new_gateway_with_another_address() {
+    let scratch = fleet();
+    for entry in std::fs::read_dir(scratch.path("fleet/hub/shop")).unwrap() {
+        let file = entry.unwrap().path();
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, text.replace("name: storefront\n", "name: shopfront\n")).unwrap();
+    }
+    let access_log = "fleet/hub/platform/access-log.yaml";
+    scratch.write(
+        access_log,
+        &scratch
+            .read(access_log)
+            .replace("name: storefront", "name: shopfront"),
+    );
+    let lost = |run: &crate::scratch::Run| {
+        let text = run.stdout.clone();
+        let line = text.lines().find(|line| line.contains("storefront leaves"));
+        line.unwrap_or_default().to_owned()
+    };
+    let arguments = ["diff", "fleet", "--base-dir", "before", "--format", "semantic"];
+    let renamed = "  Gateway kuadrant-shop/storefront leaves all 3 clusters; Gateway kuadrant-shop/shopfront comes with the \
+                   same listeners: a new Gateway, at a new address";
+    assert_eq!(lost(&scratch.run(&arguments)), renamed);
+    // Another one is no rename.
+    scratch.edit(
+        "fleet/hub/shop/gateway.yaml",
+        "hostname: shop.acme.example",
+        "hostname: acme.example",
+    );
+    assert!(!lost(&scratch.run(&arguments)).contains("same listeners"));
+}

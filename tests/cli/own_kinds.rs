@@ -8,7 +8,7 @@ use crate::scratch::{Run, Scratch};
 const CONFIG: &str = "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhub: [hub]\n";
 
 /// Documents that no version so far knows, each with the finding's place in it and a part of the help.
-const UNKNOWN: [(&str, &str, &str); 7] = [
+const UNKNOWN: [(&str, &str, &str); 10] = [
     (
         "apiVersion: spokewright.dev/v1alpha1\nkind: ClusterOverlay\nmetadata: {name: eu}\n",
         "2:7",
@@ -38,6 +38,21 @@ const UNKNOWN: [(&str, &str, &str); 7] = [
         "apiVersion: spokewright.dev/v1alpha1\nkid: RenderConfig\n",
         "2:1",
         "did you mean `kind`?",
+    ),
+    (
+        "apiVersion: spokewright.dev\nkind: ClusterOverlay\n",
+        "2:7",
+        "update spokewright",
+    ),
+    (
+        "apiVersion: fleets.spokewright.dev/v1\nkind: RenderConfig\n",
+        "1:13",
+        "write `spokewright.dev/v1alpha1`",
+    ),
+    (
+        "kind: RenderConfig\nhub: [hub]\n",
+        "1:1",
+        "add `apiVersion: spokewright.dev/v1alpha1`",
     ),
     // kustomize leaves it out, which changes nothing.
     (
@@ -128,4 +143,33 @@ fn reports_may_be_kept_in_the_tree() {
         .run(&["render", "hub"])
         .exits(0)
         .says("2 documents are not Kubernetes objects");
+}
+
+#[test]
+fn a_configuration_in_a_file_that_nobody_reads_as_one_is_an_error() {
+    let scratch = Scratch::with_worked_example();
+    scratch.write("spokewright.yml", CONFIG);
+    let read_from = "a RenderConfig is read from `spokewright.yaml`: this one configures nothing";
+    scratch
+        .run(&["render"])
+        .exits(3)
+        .says("error[config/elsewhere]")
+        .says("spokewright.yml:2:7")
+        .says(read_from);
+    scratch.run(&["check", "--config", "spokewright.yml"]).exits(0);
+    // Nor does one beside the hub that has input of its own.
+    scratch.write("spokewright.yaml", CONFIG);
+    scratch.remove("spokewright.yml");
+    scratch.write("hub/inner/spokewright.yaml", CONFIG);
+    scratch.write(
+        "hub/inner/hub/a.yaml",
+        "apiVersion: v1\nkind: Namespace\nmetadata: {name: inner}\n",
+    );
+    scratch
+        .run(&["render"])
+        .exits(3)
+        .says("error[config/elsewhere]: `hub/inner/spokewright.yaml` configures a directory below `hub`")
+        .says("`exclude`");
+    scratch.write("spokewright.yaml", &format!("{CONFIG}exclude: [inner]\n"));
+    scratch.run(&["render"]).exits(0);
 }

@@ -148,6 +148,14 @@ fn what_holds_is_what_the_policies_on_its_way_come_to_where_clusters_differ_too(
         .prints("    on eu-2, us-1\n    reads  ")
         .prints("      from shop/api-burst  hub/shop/limits.yaml:");
     assert!(!api.stdout.contains("rule-1"), "{}", api.stdout);
+    // A kind stands together, and the policy that is not sent to a cluster is named with the one that is there.
+    let at = |text: &str| api.stdout.rfind(text).expect(text);
+    assert!(at("\nRateLimitPolicy (") < at("\nTLSPolicy ("), "{}", api.stdout);
+    api.prints(
+        "\nRateLimitPolicy shop/api-burst is withheld\n    on eu-1\n    RateLimitPolicy kuadrant-shop/maintenance lives there  \
+         spokes/eu-1/limits.yaml:4\n",
+    );
+    assert!(!web.stdout.contains("withheld"), "{}", web.stdout);
     let one = scratch.run(&[
         "explain",
         "https://api.shop.acme.example/orders/7",
@@ -209,6 +217,8 @@ fn clusters_that_differ_have_answers_of_their_own() {
 
 #[test]
 fn what_is_no_request_and_what_takes_no_header_say_what_to_write() {
+    let in_words = hub().run(&["explain", "GET", "https://shop.example.com/"]);
+    in_words.says("a request is one argument: write it in quotes, as in 'GET https://shop.example.com/'");
     let scratch = hub();
     scratch
         .run(&["explain", "ftp://x", "hub"])

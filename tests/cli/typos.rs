@@ -605,9 +605,11 @@ fn what_cannot_be_read_hides_only_what_may_depend_on_it() {
     // This one may be what is missing.
     scratch.write("hub/broken.yaml", "kind: Gateway\nmetadata: {name: nowhere\n");
     assert_eq!(codes(&scratch), ["yaml/syntax"]);
-    // Of this one, nothing is known.
-    scratch.write("hub/broken.yaml", "metadata: {name: else\n");
+    // Of this one, no kind is known, but what it does not name it does not hold.
+    scratch.write("hub/broken.yaml", "metadata: {name: nowhere\n");
     assert_eq!(codes(&scratch), ["yaml/syntax"]);
+    scratch.write("hub/broken.yaml", "metadata: {name: else\n");
+    assert_eq!(codes(&scratch), ["policy/target-not-found", "yaml/syntax"]);
 }
 
 /// The most frequent mistake of all: a reference stays in its own namespace.

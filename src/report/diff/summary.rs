@@ -6,6 +6,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use kube_json::Value;
+
 use super::change::Change;
 use super::clusters::{describe, describe_names};
 use super::compare::{ClusterRow, Comparison, Effect, ObjectChange, Presence};
@@ -195,8 +197,22 @@ impl<'r> Summarizing<'r> {
                 self.on(clusters),
                 with(&removed, gateway)
             ));
-            match self.comes_to(change) {
+            let point = match self.comes_to(change) {
                 Some(there) => point.plain(format!("; it is added on {there}")),
+                None => point,
+            };
+            match self.renamed_to(change, clusters) {
+                Some(renamed) => {
+                    let asks = renamed
+                        .new
+                        .as_ref()
+                        .and_then(|new| new.pointer("/spec/addresses"));
+                    let address = if asks.is_some() { "" } else { ", at a new address" };
+                    point
+                        .plain("; ")
+                        .name(renamed.object.to_string())
+                        .plain(format!(" comes with the same listeners: a new Gateway{address}"))
+                }
                 None => point,
             }
         }));
@@ -229,6 +245,28 @@ impl<'r> Summarizing<'r> {
         let there: BTreeSet<u32> = added.flat_map(|other| other.clusters.iter().copied()).collect();
         let there: Vec<u32> = there.into_iter().collect();
         (!there.is_empty()).then(|| self.on(&there))
+    }
+
+    /// The Gateway with the same listeners that takes the place of one that leaves: controllers give it an address of its
+    /// own, and none of them moves the old one's.
+    fn renamed_to(&self, old: &ObjectChange, clusters: &[u32]) -> Option<&'r ObjectChange> {
+        let listeners = |object: &Option<Value>| -> Option<BTreeSet<String>> {
+            let listeners = object.as_ref()?.pointer("/spec/listeners")?.as_array()?;
+            let field = |listener: &Value, key| listener.get(key).map(Value::to_string);
+            let keys = ["port", "protocol", "hostname"];
+            let each = listeners
+                .iter()
+                .map(|listener| format!("{:?}", keys.map(|key| field(listener, key))));
+            Some(each.collect())
+        };
+        let before = listeners(&old.old)?;
+        let mut changes = self.comparison().changes.iter();
+        changes.find(|new| {
+            weight(new) == Weight::Gateway
+                && new.change == Change::Added
+                && new.clusters.iter().any(|cluster| clusters.contains(cluster))
+                && listeners(&new.new).is_some_and(|after| after == before)
+        })
     }
 
     fn leaves(&self, row: &ClusterRow) -> Point {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{ExplainedPaths, Explainer, Found};
+use super::{ExplainedPaths, Explainer, Found, Winner};
 use crate::diagnostic::{API_VERSION, Locate};
 use crate::outcome::SourceLine;
 use crate::outcome::{PolicyView, Seen};
@@ -66,6 +66,26 @@ pub struct Answer {
     pub unknown: Vec<UnknownRule>,
     /// The effective policies on its path, by kind.
     pub effective: Vec<ExplainedPaths>,
+    /// Policies on its path that some clusters do not get, because one that lives there has the same target.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<WithheldThere>,
+}
+
+/// A policy that some clusters do not get.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct WithheldThere {
+    /// Its locator.
+    pub policy: String,
+    /// What it is called.
+    #[serde(skip)]
+    pub title: String,
+    /// The clusters, sorted.
+    pub clusters: Vec<String>,
+    /// The local policies that win there.
+    pub winners: Vec<Winner>,
 }
 
 /// A rule of a route.
@@ -146,9 +166,12 @@ pub fn explain_request(view: &PolicyView<'_>, request: &Request, locate: &dyn Lo
     }
     let answers = answers.into_iter().map(|given| {
         let clusters = explainer.joined(&given.classes);
+        let mut effective = explainer.grouped(&given.found);
+        effective.sort_by(|a, b| (&a.kind, &a.group).cmp(&(&b.kind, &b.group)));
         Answer {
             everywhere: clusters.len() >= given.all || view.cluster.is_some(),
-            effective: explainer.grouped(&given.found),
+            effective,
+            withheld: explainer.withheld(&given.answer, &clusters),
             clusters,
             ..given.answer
         }
@@ -200,7 +223,45 @@ impl Explainer<'_, '_> {
             because: first.zip(next).map(|(first, next)| first.because(next)),
             unknown: unknown.collect(),
             effective: Vec::new(),
+            withheld: Vec::new(),
         }
+    }
+
+    /// The policies on the way of an answer that local ones keep from its clusters.
+    fn withheld(&self, answer: &Answer, clusters: &[String]) -> Vec<WithheldThere> {
+        let whole = |locator: &str| locator.split('#').next().unwrap_or_default().to_owned();
+        let rule = answer.rule.iter().map(|rule| rule.rule.as_str());
+        let sections = rule.chain([answer.listener.as_str()]);
+        let on_way: BTreeSet<String> = sections.flat_map(|part| [part.to_owned(), whole(part)]).collect();
+        let hub = self.view.hub;
+        let mut withheld = Vec::new();
+        for (_, policy) in hub.policies.iter() {
+            let mut nodes = policy.nodes().into_iter();
+            if !nodes.any(|node| on_way.contains(&hub.topology.locator(node))) {
+                continue;
+            }
+            let locator = policy.locator();
+            let fates = self.view.fates.of(&locator).into_iter();
+            for fate in fates.flat_map(|everywhere| &everywhere.fates) {
+                let there = clusters
+                    .iter()
+                    .filter(|name| fate.clusters.contains(name.as_str()));
+                let there: Vec<String> = there.cloned().collect();
+                let local = fate.withheld_for().filter(|(_, winner)| winner.local);
+                let winners: Vec<Winner> = local
+                    .map(|(locator, winner)| self.winner(locator, winner))
+                    .collect();
+                if !there.is_empty() && !winners.is_empty() {
+                    withheld.push(WithheldThere {
+                        policy: locator.to_string(),
+                        title: policy.object.identity().to_string(),
+                        clusters: there,
+                        winners,
+                    });
+                }
+            }
+        }
+        withheld
     }
 }
 

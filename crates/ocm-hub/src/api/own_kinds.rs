@@ -5,7 +5,6 @@
 
 use crate::diagnostic::{Code, Finding, Part, nearest};
 use crate::object::Origin;
-use apimachinery::ApiVersion;
 use kube_json::Value;
 
 const GROUP: &str = "spokewright.dev";
@@ -28,17 +27,35 @@ pub const REPORTS: [&str; 10] = [
     "StatusReport",
 ];
 
-/// Whether a group is ours, or differs from ours by a letter or by its end.
-pub(crate) fn is_own(group: &str) -> bool {
+/// Whether a group is ours or within ours, or differs from ours by a letter or by its end.
+fn is_own(group: &str) -> bool {
     let group = group.to_lowercase();
-    group.starts_with("spokewright.") || strsim::damerau_levenshtein(&group, GROUP) <= 1
+    let is_within = group.strip_suffix(GROUP).is_some_and(|rest| rest.ends_with('.'));
+    is_within || group.starts_with("spokewright.") || strsim::damerau_levenshtein(&group, GROUP) <= 1
+}
+
+/// Whether a document is meant for spokewright. Without a slash, its `apiVersion` may be a group that lacks the version;
+/// without `apiVersion`, only a kind that nobody else has tells.
+pub(crate) fn is_own_document(api_version: &str, kind: &str) -> bool {
+    if api_version.is_empty() {
+        kind == READ
+    } else {
+        is_own(api_version.split('/').next().unwrap_or_default())
+    }
+}
+
+/// Whether a document is a configuration.
+#[must_use]
+pub fn is_config(value: &Value) -> bool {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
+    text("kind") == READ && !text("apiVersion").is_empty() && is_own_document(text("apiVersion"), READ)
 }
 
 /// The error about a document of our group whose kind or version is not on the list.
 pub(crate) fn unknown(origin: &Origin, value: &Value) -> Option<Finding> {
     let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
     let (api_version, kind) = (text("apiVersion"), text("kind"));
-    if !is_own(&ApiVersion::parse(api_version).group) {
+    if !is_own_document(api_version, kind) {
         return None;
     }
     let known = REPORTS.into_iter().chain([READ]);
@@ -61,6 +78,11 @@ pub(crate) fn unknown(origin: &Origin, value: &Value) -> Option<Finding> {
         return finding(place, &format!("the kind {kind} of {api_version}"), help);
     }
     let own = format!("{GROUP}/{VERSION}");
+    if api_version.is_empty() {
+        let (place, meant) = origin.missing(value, "", "apiVersion");
+        let help = meant.unwrap_or_else(|| format!("add `apiVersion: {own}`"));
+        return finding(place, "a RenderConfig without `apiVersion`", help);
+    }
     let place = origin.place("/apiVersion", Part::Value);
     let help = format!("write `{own}`, or {update}");
     if api_version == own {

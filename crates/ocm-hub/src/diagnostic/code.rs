@@ -47,7 +47,7 @@ macro_rules! codes {
 }
 
 codes! {
-    CONFIG_ELSEWHERE "config/elsewhere" Error "The configuration is in a directory below: another one was meant"
+    CONFIG_ELSEWHERE "config/elsewhere" Error "A configuration is in another directory or file than the one that is read"
     CONFIG_INVALID "config/invalid" Error "The configuration file breaks its schema"
     CONFIG_UNKNOWN_FIELD "config/unknown-field" Error "The configuration file has a field that does not exist"
     DIFF_OVER_BUDGET "diff/over-budget" Error "A change does more than its budget allows"

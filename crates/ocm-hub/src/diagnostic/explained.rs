@@ -14,7 +14,8 @@ use super::{Code, DocumentId, Finding, Place, Severity, counted};
 /// Leaves out what others explain.
 pub(super) fn leave_out_explained(found: &mut Vec<Arc<Finding>>) {
     // Where another directory was meant, every file was read as something that it is not.
-    let is_elsewhere = |finding: &Finding| finding.code == Code::CONFIG_ELSEWHERE;
+    let is_elsewhere =
+        |finding: &Finding| finding.code == Code::CONFIG_ELSEWHERE && matches!(finding.place, Place::Path(_));
     if all(found).any(is_elsewhere) {
         found.retain(|finding| is_elsewhere(finding));
     }
@@ -224,7 +225,7 @@ fn drop_consequences(found: &mut Vec<Arc<Finding>>) {
     let mut keeps = Vec::with_capacity(found.len());
     for finding in all(found) {
         let explained = finding.causes().find_map(|cause| explains(finding, cause));
-        let goes_nowhere = ["policy", "route", "listener-set"].contains(&finding.code.group());
+        let goes_nowhere = ["placement", "policy", "route", "listener-set"].contains(&finding.code.group());
         if let Some((Severity::Warning, position)) = explained.filter(|_| goes_nowhere) {
             let of_root = following.entry(position).or_default();
             let is_same = found

@@ -18,7 +18,7 @@ use super::passed_over::{PassedOver, is_for_a_tool, is_local_config, may_be_used
 use super::plain_secrets::plain_secret;
 use super::versions::unknown_version_of_read;
 use crate::api::crd::{self, Crd};
-use crate::api::own_kinds::{self, is_own};
+use crate::api::own_kinds::{self, is_own_document};
 use crate::api::{catalog, gateway};
 use crate::diagnostic::{Code, Finding, Findings, Part};
 use crate::object::{Object, Origin};
@@ -255,7 +255,7 @@ impl Drafts {
             is_for_a_tool,
         };
         let version = ApiVersion::parse(&api_version);
-        if is_own(&version.group) {
+        if is_own_document(&api_version, &kind) {
             self.others.push((room.clone(), other(value, true)));
             return;
         }

@@ -15,6 +15,9 @@ use crate::object::Object;
 use apimachinery::{GroupKind, Identity};
 use crd_schema::Schema;
 
+/// The directory below `spokes/` of what lives on every cluster; no cluster is called that.
+const EVERY_CLUSTER: &str = "_all";
+
 /// Everything that was read: the hub's objects, and what lives on each spoke.
 #[derive(Debug, Default)]
 pub struct Hub {
@@ -45,6 +48,21 @@ impl Hub {
         Self {
             objects,
             ..Self::default()
+        }
+    }
+
+    /// Adds what lives on every cluster (`spokes/_all/`) to each of these; where a cluster has an object of its own of
+    /// that identity, its own counts.
+    pub fn share_among(&mut self, clusters: Vec<String>) {
+        let Some(shared) = self.spokes.remove(EVERY_CLUSTER) else {
+            return;
+        };
+        for cluster in clusters.into_iter().filter(|cluster| cluster != EVERY_CLUSTER) {
+            let own = self.spokes.remove(&cluster).unwrap_or_default().sorted;
+            // The first of one identity stays.
+            let all = own.into_iter().chain(shared.iter().cloned());
+            let (all, _) = Objects::with(all.map(|object| (object, ())).collect());
+            self.spokes.insert(cluster, all);
         }
     }
 

@@ -7,7 +7,7 @@ use kube_json::Value;
 
 use super::kinds::KindTable;
 use crate::api::gateway::GROUP;
-use crate::api::own_kinds::is_own;
+use crate::api::own_kinds::is_own_document;
 use crate::diagnostic::Place;
 use apimachinery::ApiVersion;
 use ocm_placement::GROUP as CLUSTER_GROUP;
@@ -51,7 +51,7 @@ pub(super) fn may_be_used(api_version: &ApiVersion, kind: &str, value: &Value, k
         && ["ConfigMap", "Namespace", "Secret"].contains(&kind)
         && value.pointer("/metadata/generateName").is_none();
     may_be_named
-        || is_own(&api_version.group)
+        || is_own_document(&api_version.to_string(), kind)
         || is_used(&api_version.group)
         || kinds.of_name(kind).any(|info| {
             let is_of_group = api_version.group.is_empty() || info.group == api_version.group;

@@ -241,6 +241,8 @@ impl Walk<'_> {
             if let Some(room) = spoke_of(&found.file.path, spokes) {
                 found.file.room = room;
                 self.walked.files.push(found);
+            } else {
+                self.findings.push(of_no_cluster(&found.file.path));
             }
         }
     }
@@ -540,6 +542,14 @@ fn spoke_of(path: &Path, spokes: &Path) -> Option<Room> {
         return None;
     };
     Some(Room::Spoke(cluster.as_os_str().to_string_lossy().into_owned()))
+}
+
+/// A manifest directly in the directory of the spokes.
+fn of_no_cluster(path: &Path) -> Finding {
+    let shown = show(&without_dots(path));
+    let message = format!("`{shown}` is in no cluster's directory, so nothing reads it");
+    Finding::new(Code::SPOKE_UNKNOWN_CLUSTER, Place::Path(shown), message)
+        .help("move it to `spokes/CLUSTER/`, or, if every cluster has these objects, to `spokes/_all/`")
 }
 
 /// A file as it is called in findings and reports.

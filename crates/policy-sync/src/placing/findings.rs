@@ -68,7 +68,9 @@ pub(super) fn finding(hub: &Hub, problem: &Problem) -> Finding {
         ProblemKind::SelectsNothing { lost } => {
             let (reason, help) = reason(&problem.namespace, lost);
             let message = format!("Placement {key} selects no cluster: {reason}");
-            Finding::new(Code::PLACEMENT_NO_CLUSTERS, at, message).help(help)
+            Finding::new(Code::PLACEMENT_NO_CLUSTERS, at, message)
+                .help(help)
+                .follows_from(object_of(hub, &problem.placement).place(""))
         }
         ProblemKind::OrderDependent { contested } => {
             let message =
@@ -212,9 +214,17 @@ pub(super) fn differs(
     });
     let refused = hub.refused.iter();
     let refused = refused.filter(|object| object.api_version.group == ocm_placement::GROUP);
+    // A typo in the set of a cluster, or in those of the Placement.
+    let clusters = hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster").iter();
+    let clusters = clusters.filter(|cluster| {
+        let mut only = difference.only_given.iter();
+        only.any(|name| *name == cluster.name)
+    });
     let finding = given
         .chain(left_out)
         .chain(refused)
+        .chain(clusters)
+        .chain([object_of(hub, &difference.placement)])
         .fold(finding, |finding, object| finding.follows_from(object.place("")));
     parts.into_iter().flatten().fold(finding, Finding::note)
 }

@@ -102,8 +102,20 @@ impl<'a> Decided<'a> {
     }
 }
 
+/// Every cluster that is registered, decided for, or has a directory of its own below `spokes/`.
+#[must_use]
+pub fn known_clusters(hub: &Hub) -> BTreeSet<&str> {
+    let managed = hub.objects.of_kind(GROUP, "ManagedCluster").iter();
+    let managed = managed.map(|object| object.name.as_str());
+    let inhabited = hub.spokes.keys().map(String::as_str);
+    managed
+        .chain(decided_clusters(&hub.objects))
+        .chain(inhabited)
+        .collect()
+}
+
 /// The names in the PlacementDecisions of a hub, as they are written.
-pub fn decided_clusters(objects: &Objects) -> impl Iterator<Item = &str> {
+fn decided_clusters(objects: &Objects) -> impl Iterator<Item = &str> {
     let decisions = objects.of_kind(GROUP, "PlacementDecision").iter();
     let decisions = decisions.flat_map(|object| object.root().get("status").get("decisions").items());
     decisions.filter_map(|decision| decision.text("clusterName"))

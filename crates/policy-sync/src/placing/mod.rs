@@ -19,7 +19,7 @@ mod sets;
 mod tests;
 
 pub use findings::{problems, unwritable};
-pub use given::{Decided, decided_clusters};
+pub use given::{Decided, known_clusters};
 pub use inventory::inventory;
 pub use location::place_of;
 pub use place::{Clusters, place};

@@ -115,6 +115,11 @@ impl<'a> Fate<'a> {
         text
     }
 
+    /// The policies for which it is not sent there at all.
+    pub fn withheld_for(&self) -> impl Iterator<Item = (&Arc<str>, &Winner<'a>)> {
+        self.kept_away.by.iter()
+    }
+
     /// Over all Gateways.
     #[must_use]
     pub fn total(&self) -> Tally<'a> {
