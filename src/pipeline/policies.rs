@@ -16,7 +16,7 @@ use crate::api::rules;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::{Ages, Object};
-use crate::outcome::SpokeView;
+use crate::outcome::{SpokeView, report_across_kinds};
 use crate::parallel;
 use crate::placing::Clusters;
 use crate::policy::{
@@ -408,6 +408,7 @@ pub(super) fn report_outcomes(view: &PolicyView<'_>, loaded: &Loaded, findings: 
     }
     let mut found = Findings::new();
     outcomes(view.hub, &view.fates, &mut found);
+    report_across_kinds(view, &loaded.hub, &mut found);
     let causes = Causes::new(findings.iter().chain(loaded.findings.iter()), view.hub);
     found.revise(|finding| {
         if let Some(cause) = causes.cause_of(finding) {

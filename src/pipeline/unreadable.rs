@@ -18,10 +18,11 @@ pub(super) fn leave_out(hub: &Hub, sources: &Sources, findings: &mut Findings) {
     if !findings.iter().any(Finding::is_about_absence) {
         return;
     }
-    // The configuration may name another directory than is meant.
-    let is_misconfigured =
-        |finding: &Finding| finding.severity == Severity::Error && finding.code == Code::CONFIG_INVALID;
-    let is_misconfigured = findings.iter().any(is_misconfigured);
+    // The configuration may name another directory than is meant, and what is in a file without a text nobody knows.
+    let is_incomplete = findings.iter().any(|finding| {
+        let is_unnamed = matches!(finding.place, Place::Path(_)) && finding.code == Code::INPUT_UNREADABLE;
+        finding.severity == Severity::Error && (is_unnamed || finding.code == Code::CONFIG_INVALID)
+    });
     let objects = Wrong::all(hub, sources, findings);
     let files = UnreadFile::all(sources, findings);
     let mut any_of_a_file = false;
@@ -33,13 +34,13 @@ pub(super) fn leave_out(hub: &Hub, sources: &Sources, findings: &mut Findings) {
             let missing = Missing::of(finding, sources);
             Box::new(move |object| object.is_unreadable && missing.may_be(object))
         } else {
-            Box::new(|object| object.kind.is_none_or(|kind| depends_on(finding.code, kind)))
+            Box::new(|object| object.explains(finding.code))
         };
         let own = key_of(finding).map(|(document, object)| (document, object.to_owned()));
         let is_other = |object: &Wrong<'_>| own.as_ref() != Some(&object.key);
         let is_in_file = files.iter().any(|file| file.explains(finding, sources));
         any_of_a_file |= is_in_file;
-        !(is_misconfigured || is_in_file || objects.iter().any(|object| is_other(object) && explains(object)))
+        !(is_incomplete || is_in_file || objects.iter().any(|object| is_other(object) && explains(object)))
     });
     if any_of_a_file {
         findings.note_first(
@@ -176,18 +177,23 @@ struct Wrong<'s> {
     name: Option<&'s str>,
     /// Whether the error is in its identity or its sections.
     is_unreadable: bool,
+    /// Whether the rest of it counts.
+    is_read: bool,
 }
 
 impl<'s> Wrong<'s> {
     fn all(hub: &Hub, sources: &'s Sources, findings: &Findings) -> Vec<Self> {
         let refused: HashSet<Key<'_>> = hub.refused.iter().map(key).collect();
+        let spokes = hub.spokes.values().flat_map(|objects| objects.iter());
+        let read: HashSet<Key<'_>> = hub.objects.iter().chain(spokes).map(key).collect();
         // Whether each is unreadable, and whether so is its name.
         let mut places: BTreeMap<Key<'_>, (bool, bool)> = BTreeMap::new();
         for finding in findings.iter().filter(|finding| is_own_error(finding)) {
             if let Some(object) = key_of(finding) {
                 let (is_unreadable, is_nameless) = places.entry(object).or_default();
-                *is_unreadable |= has_sections_at(finding) || refused.contains(&object);
-                *is_nameless |= [Code::OBJECT_NO_NAME, Code::OBJECT_INVALID_NAME].contains(&finding.code);
+                let has_no_name = [Code::OBJECT_NO_NAME, Code::OBJECT_INVALID_NAME].contains(&finding.code);
+                *is_nameless |= has_no_name;
+                *is_unreadable |= has_no_name || has_sections_at(finding) || refused.contains(&object);
             }
         }
         let wrong = places
@@ -205,11 +211,32 @@ impl<'s> Wrong<'s> {
                     namespace: text("/metadata/namespace"),
                     name: text("/metadata/name").filter(|_| !is_nameless),
                     is_unreadable,
+                    is_read: read.contains(&(document, object)),
                 }
             });
         wrong.collect()
     }
+
+    /// Whether a conclusion may have been drawn without it: one that is read counts, but for what is concluded from
+    /// every field of it.
+    fn explains(&self, code: Code) -> bool {
+        let is_concluded = CONCLUDED.contains(&code) || !self.is_read;
+        is_concluded && self.kind.is_none_or(|kind| depends_on(code, kind))
+    }
 }
+
+/// Conclusions that are drawn from all fields of all objects of a kind.
+const CONCLUDED: [Code; 9] = [
+    Code::PARAMS_RESOURCE,
+    Code::PLACEMENT_DIFFERS,
+    Code::PLACEMENT_NO_CLUSTERS,
+    Code::POLICY_OVERRIDDEN,
+    Code::POLICY_REF_NOT_PERMITTED,
+    Code::POLICY_UNREACHABLE,
+    Code::REFERENCE_NOT_PERMITTED,
+    Code::ROUTE_NOT_ATTACHED,
+    Code::SECRET_REF_NOT_PERMITTED,
+];
 
 /// Whether a conclusion is drawn from objects of this kind.
 fn depends_on(code: Code, kind: &str) -> bool {

@@ -104,6 +104,7 @@ codes! {
     POLICY_IGNORED_FIELD "policy/ignored-field" Warning "A policy has a field that its strategy ignores"
     POLICY_INVALID "policy/invalid" Error "A policy breaks a rule of its kind"
     POLICY_KIND_NONCONFORMING "policy/kind-nonconforming" Warning "The CRD of a synced policy kind lacks fields that GEP-713 requires"
+    POLICY_NO_EFFECT "policy/no-effect" Warning "A controller does not do what an accepted policy asks"
     POLICY_NOT_EVALUATED "policy/not-evaluated" Warning "A policy takes effect in a way that is not evaluated"
     POLICY_NOT_SYNCED "policy/not-synced" Warning "A policy is not shipped: no class syncs its kind, or its target stays on the hub"
     POLICY_OTHER_CLASS "policy/other-class" Warning "A policy of a synced kind affects only Gateways of other classes"

@@ -4,6 +4,7 @@
 //! write. Flows in: attachments, evaluated spokes, fates. Flows out: a [`PolicyView`], serializable entries.
 //! Must not know: works, or what a report looks like.
 
+mod across_kinds;
 pub mod effective_policy;
 pub mod inventory;
 mod policies;
@@ -13,6 +14,7 @@ mod route_conditions;
 mod source_line;
 mod status;
 
+pub use across_kinds::report_across_kinds;
 pub use policies::{EffectiveEntry, EffectiveResult, OnCluster, PolicyEntry, PolicyReport, exception};
 pub use policy_view::{ClusterLists, PolicyView, Seen, SpokeView};
 pub use predicted::{Prediction, placements_not_found};

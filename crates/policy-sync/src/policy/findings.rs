@@ -16,6 +16,7 @@ use super::declared_target::{Declared, Target};
 use super::envoy_gateway_status::misfit;
 use super::fates::{Everywhere, Fates, Tally};
 use super::ids::PolicyId;
+use super::no_effect::{of_shared_sockets, without_effect};
 use super::one_policy::Policy;
 use super::precedence::Rule;
 use super::profile::StatusShape;
@@ -32,6 +33,7 @@ const MOST_NAMED: usize = 3;
 pub fn outcomes(attachments: &Attachments<'_>, fates: &Fates<'_>, findings: &mut Findings) {
     let routes = attachments.topology.routes.rows();
     findings.of_each(routes, |route, found| by_filter(route.object, found));
+    of_shared_sockets(attachments, findings);
     for (id, policy) in attachments.policies.iter() {
         let object = policy.object;
         refused(attachments, id, findings);
@@ -62,6 +64,7 @@ pub fn outcomes(attachments: &Attachments<'_>, fates: &Fates<'_>, findings: &mut
         if !accepted(attachments, id, None).is_true() {
             continue;
         }
+        without_effect(attachments, id, findings);
         let fates = fates.of(&policy.locator());
         let outcome = |everywhere: &Everywhere<'_>| {
             let outcomes: BTreeSet<Outcome> = everywhere

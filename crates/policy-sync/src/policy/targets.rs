@@ -6,6 +6,7 @@
 //! Must not know: settings, precedence.
 
 use super::declared_target::{Declared, Selects, Target};
+use super::no_effect::unlisted_target;
 use super::one_policy::Policy;
 use super::options::Options;
 use super::profile::Profile;
@@ -311,6 +312,10 @@ impl<'a> Resolver<'_, 'a> {
         match profile.targeting.judge(&declared.group, &declared.kind) {
             Verdict::Taken { sections, is_listed } => {
                 let target = self.taken(policy, profile, declared, (sections, is_listed));
+                if let (Target::Attached(_), false) = (&target, is_listed) {
+                    let note = profile.targeting.note(&declared.group, &declared.kind);
+                    self.findings.push(unlisted_target(policy.object, declared, note));
+                }
                 if let (Target::Attached(Node::Backend(backend)), true) = (&target, profile.of_workloads) {
                     self.at_waypoint(policy, declared, *backend);
                 }

@@ -18,6 +18,7 @@ use crate::diagnostic::Findings;
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::parallel;
+use crate::policy::no_certificate;
 use apimachinery::Identity;
 
 /// Clusters, sorted.
@@ -259,8 +260,11 @@ fn certificates_of<'g, 'a: 'g>(policy: &Object, gateways: impl Fn() -> &'g ByNam
             continue;
         };
         let listeners = placed.gateway.listeners.iter();
-        let listeners =
-            listeners.filter(|listener| target.section_name.is_none_or(|name| name == listener.name));
+        let gateway = placed.gateway.object;
+        let listeners = listeners.filter(|listener| {
+            target.section_name.is_none_or(|name| name == listener.name)
+                && no_certificate(gateway, &listener.pointer).is_none()
+        });
         for secret in listeners.flat_map(|listener| &listener.certificate_refs) {
             let secret_in = secret.namespace.unwrap_or(namespace);
             made.push(Identity::new("", "Secret", Some(secret_in), secret.name));

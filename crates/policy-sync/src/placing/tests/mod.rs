@@ -238,7 +238,11 @@ fn decisions_that_differ_follow_from_the_objects_that_were_left_out() {
         .iter()
         .find(|finding| finding.code.name() == "placement/differs");
     let causes: Vec<_> = differs.expect("a finding").causes().collect();
-    assert_eq!(causes.len(), 2, "its decisions, and the cluster: {causes:?}");
+    assert_eq!(
+        causes.len(),
+        3,
+        "its decisions, the cluster, and the Placement: {causes:?}"
+    );
 }
 
 #[test]

@@ -1,0 +1,238 @@
+//! What Kuadrant needs of other policies, and of other clusters, to do what a policy asks.
+//!
+//! One policy alone, on one cluster, shows none of it: limits that read what authentication finds out, and records of DNS
+//! that several clusters publish.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kube_json::Value;
+
+use super::PolicyView;
+use crate::api::ocm;
+use crate::diagnostic::{Code, Finding, Findings, first_names, fitting_names};
+use crate::hub::Hub;
+use crate::object::Object;
+use crate::policy::{Attachments, KindId, PolicyId};
+use crate::topology::{GatewayId, Node, Path};
+
+/// Columns for the names of clusters in a message.
+const CLUSTERS_WIDTH: usize = 40;
+/// So many hostnames are named.
+const MOST_NAMED: usize = 3;
+const GROUP: &str = "kuadrant.io";
+/// The label of a ManagedCluster that becomes the geo code of its records:
+/// Kuadrant/kuadrant-operator api/v1/dnspolicy_types.go@v1.5.2.
+const GEO_LABEL: &str = "kuadrant.io/lb-attribute-geo-code";
+
+/// Reports what no policy says alone.
+pub fn report_across_kinds(view: &PolicyView<'_>, hub: &Hub, findings: &mut Findings) {
+    limits_without_identity(view, findings);
+    records(view, hub, findings);
+}
+
+fn kind_of(attachments: &Attachments<'_>, kind: &str) -> Option<KindId> {
+    let mut kinds = attachments.kinds.iter();
+    kinds
+        .find(|(_, known)| known.profile.group == GROUP && known.profile.kind == kind)
+        .map(|(id, _)| id)
+}
+
+/// A limit that reads `auth` where no AuthPolicy is in effect never matches, and its counters are empty: authentication
+/// is what fills it (Kuadrant/kuadrant-operator doc/reference/ratelimitpolicy.md@v1.5.2).
+fn limits_without_identity(view: &PolicyView<'_>, findings: &mut Findings) {
+    let mut found: BTreeMap<(String, String), (&Object, BTreeSet<&str>)> = BTreeMap::new();
+    for seen in view.seen().filter(|seen| !seen.clusters.is_empty()) {
+        let auth = kind_of(seen.attachments, "AuthPolicy");
+        for limits in ["RateLimitPolicy", "TokenRateLimitPolicy"] {
+            let Some(kind) = kind_of(seen.attachments, limits) else {
+                continue;
+            };
+            let mut known: BTreeMap<GatewayId, BTreeSet<&Path>> = BTreeMap::new();
+            for path in seen.effective.of_kind(kind) {
+                let Some(gateway) = path.path.gateway() else {
+                    continue;
+                };
+                let reading = path
+                    .effective
+                    .content
+                    .iter()
+                    .filter(|(_, leaf)| reads_auth(&leaf.value));
+                let mut reading = reading.peekable();
+                if reading.peek().is_none() {
+                    continue;
+                }
+                let protected = known.entry(gateway).or_insert_with(|| {
+                    let paths = auth.map_or(&[][..], |auth| seen.effective.on(auth, gateway));
+                    let paths = paths.iter().filter(|path| !path.effective.content.is_empty());
+                    paths.map(|path| &path.path).collect()
+                });
+                if protected.contains(&path.path) {
+                    continue;
+                }
+                for (name, leaf) in reading {
+                    let (authored, pointer) = seen.attachments.written_at(name, leaf);
+                    let key = (authored.locator.to_string(), pointer);
+                    let (_, clusters) = found
+                        .entry(key)
+                        .or_insert_with(|| (authored.object, BTreeSet::new()));
+                    clusters.extend(seen.clusters.iter().map(String::as_str));
+                }
+            }
+        }
+    }
+    for ((_, pointer), (policy, clusters)) in found {
+        let clusters: Vec<&str> = clusters.into_iter().collect();
+        let message = format!(
+            "{} reads `auth` where no AuthPolicy is in effect, on {}",
+            policy.identity(),
+            fitting_names(&clusters, CLUSTERS_WIDTH)
+        );
+        findings.push(
+            Finding::new(Code::POLICY_NO_EFFECT, policy.key_place(&pointer), message)
+                .label("never matches, and counts for nobody")
+                .help("add an AuthPolicy for the same routes, or limit by something else"),
+        );
+    }
+}
+
+/// Whether an expression in a value reads `auth`.
+fn reads_auth(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.match_indices("auth.").any(|(at, _)| {
+            let before = text.get(..at).and_then(|before| before.chars().next_back());
+            !before.is_some_and(|before| before.is_alphanumeric() || "._-\"'/".contains(before))
+        }),
+        Value::Array(items) => items.iter().any(reads_auth),
+        Value::Object(fields) => fields.values().any(reads_auth),
+        _ => false,
+    }
+}
+
+/// A DNSPolicy at a listener, and the clusters that publish its hostname.
+struct Published<'v> {
+    policy: &'v Object,
+    gateway: &'v Object,
+    clusters: &'v [String],
+}
+
+impl Published<'_> {
+    fn balancing(&self) -> Option<&Value> {
+        self.policy.value.pointer("/spec/loadBalancing")
+    }
+}
+
+/// Records of one hostname that several Gateways or clusters publish, which have to agree
+/// (Kuadrant/dns-operator docs/reference/dnsrecord.md@v0.15.0).
+fn records(view: &PolicyView<'_>, hub: &Hub, findings: &mut Findings) {
+    let attachments = view.hub;
+    let Some(kind) = kind_of(attachments, "DNSPolicy") else {
+        return;
+    };
+    let topology = &attachments.topology;
+    let mut by_host: BTreeMap<String, Vec<Published<'_>>> = BTreeMap::new();
+    for (gateway, node) in topology.gateways.iter() {
+        let clusters = view.clusters_of(&node.object.key());
+        for listener in node.listeners.iter().filter(|_| !clusters.is_empty()) {
+            let nodes = [Node::Listener(gateway, *listener), Node::Gateway(gateway)];
+            let first = |node: &Node| attachments.on(kind, *node).first().map(|entry| entry.policy);
+            let policy: Option<PolicyId> = nodes.iter().find_map(first);
+            let hostname = topology.listeners.get(*listener).hostname();
+            if let Some((policy, hostname)) = policy.zip(hostname) {
+                by_host
+                    .entry(hostname.to_lowercase())
+                    .or_default()
+                    .push(Published {
+                        policy: attachments.policy(policy).object,
+                        gateway: node.object,
+                        clusters,
+                    });
+            }
+        }
+    }
+    let mut alone: BTreeMap<String, (&Object, BTreeSet<&str>, Vec<&str>)> = BTreeMap::new();
+    for (hostname, published) in &by_host {
+        let balanced = published.iter().find(|one| one.balancing().is_some());
+        for one in published.iter().filter(|one| one.balancing().is_none()) {
+            if let Some(other) = balanced {
+                let message = format!(
+                    "{} publishes `{hostname}` without `loadBalancing`, and {} with it",
+                    one.policy.identity(),
+                    other.policy.identity()
+                );
+                findings.push(
+                    Finding::new(Code::POLICY_NO_EFFECT, one.policy.place("/spec"), message)
+                        .label("a record has one form: Kuadrant refuses the other")
+                        .related(other.policy.place("/spec/loadBalancing"), "it is balanced here")
+                        .related(one.gateway.place("/metadata/name"), "the Gateway that is not")
+                        .help("give both policies `loadBalancing`, or the Gateways different hostnames"),
+                );
+                continue;
+            }
+            let clusters: BTreeSet<&str> = published
+                .iter()
+                .flat_map(|one| one.clusters)
+                .map(String::as_str)
+                .collect();
+            if clusters.len() > 1 {
+                let known = alone.entry(one.policy.identity().locator());
+                let (_, all, hostnames) = known.or_insert_with(|| (one.policy, BTreeSet::new(), Vec::new()));
+                all.extend(clusters);
+                if !hostnames.contains(&hostname.as_str()) {
+                    hostnames.push(hostname);
+                }
+            }
+        }
+    }
+    for (policy, clusters, hostnames) in alone.into_values() {
+        let clusters: Vec<&str> = clusters.into_iter().collect();
+        let message = format!(
+            "{} has no `loadBalancing`, and {} publish {}",
+            policy.identity(),
+            fitting_names(&clusters, CLUSTERS_WIDTH),
+            first_names(&hostnames, MOST_NAMED)
+        );
+        findings.push(
+            Finding::new(Code::POLICY_NO_EFFECT, policy.place("/spec"), message)
+                .label("such a record is that of one cluster")
+                .help("add `loadBalancing`, or give each cluster a hostname of its own"),
+        );
+    }
+    one_geo(by_host.values().flatten(), hub, findings);
+}
+
+/// One geo code in a policy for clusters whose labels say that they are elsewhere: all of them answer for it.
+fn one_geo<'v>(published: impl Iterator<Item = &'v Published<'v>>, hub: &Hub, findings: &mut Findings) {
+    let managed = hub.objects.of_kind(ocm::GROUP, "ManagedCluster");
+    let mut said = BTreeSet::new();
+    for one in published {
+        let geo = one
+            .balancing()
+            .and_then(|balancing| balancing.get("geo")?.as_str());
+        let Some(geo) = geo.filter(|_| said.insert(one.policy.identity())) else {
+            continue;
+        };
+        let elsewhere = managed.iter().filter_map(|cluster| {
+            let label = cluster.label(GEO_LABEL).filter(|label| *label != geo)?;
+            let is_there = one.clusters.iter().any(|name| *name == cluster.name);
+            is_there.then(|| format!("{} ({label})", cluster.name))
+        });
+        let elsewhere: Vec<String> = elsewhere.collect();
+        if elsewhere.is_empty() {
+            continue;
+        }
+        let message = format!(
+            "{} says geo {geo} for clusters whose label says otherwise: {}",
+            one.policy.identity(),
+            first_names(&elsewhere, MOST_NAMED)
+        );
+        findings.push(
+            Finding::new(
+                Code::POLICY_NO_EFFECT,
+                one.policy.place("/spec/loadBalancing/geo"),
+                message,
+            )
+            .label("on every cluster, whatever its label says")
+            .help("write a policy for the Gateway of each region, with a Placement of its own"),
+        );
+    }
+}

@@ -1,0 +1,362 @@
+//! What controllers do not do with a policy that they accept.
+//!
+//! No status says any of this: the policy is Accepted, and the traffic passes without it. Each rule names its source.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kube_json::Value;
+
+use super::attachment::Attachments;
+use super::declared_target::{Declared, Target};
+use super::ids::{KindId, PolicyId};
+use super::profile::{Profile, StatusShape};
+use crate::diagnostic::{Code, Finding, Findings, first_names, with_article};
+use crate::object::Object;
+use crate::topology::{GatewayId, ListenerId, Node, Topology};
+
+/// So many routes or listeners are named at once.
+const MOST_NAMED: usize = 5;
+
+/// Settings of a ClientTrafficPolicy that are those of a socket, which the listeners of a port share:
+/// envoyproxy/gateway internal/xds/translator/listener.go@v1.9.0.
+const OF_A_SOCKET: [&str; 5] = [
+    "/connection/bufferLimit",
+    "/enableProxyProtocol",
+    "/proxyProtocol",
+    "/tcpKeepalive",
+    "/timeout/tcp/connectionInspectionTimeout",
+];
+
+/// Fields that Envoy Gateway acts on only if its own configuration allows it, by the kind of the policy:
+/// envoyproxy/gateway api/v1alpha1/envoygateway_types.go@v1.9.0, ExtensionAPISettings.
+const OFF_BY_DEFAULT: [(&str, &str, &str); 2] = [
+    ("EnvoyExtensionPolicy", "/spec/lua", "enableLua"),
+    ("EnvoyPatchPolicy", "/spec", "enableEnvoyPatchPolicy"),
+];
+
+/// Whether the controller of a kind acts at a listener. Kuadrant follows no ListenerSet, neither in
+/// Kuadrant/policy-machinery@v0.7.1 nor in Kuadrant/kuadrant-operator@v1.5.2.
+pub(super) fn acts_at(profile: &Profile, topology: &Topology<'_>, listener: (GatewayId, ListenerId)) -> bool {
+    let node = topology.listeners.get(listener.1);
+    if profile.status != StatusShape::Kuadrant {
+        return true;
+    }
+    let gateway = topology.gateways.get(listener.0).object;
+    node.set.is_none() && (profile.kind != "TLSPolicy" || no_certificate(gateway, &node.pointer).is_none())
+}
+
+/// Why a TLSPolicy makes no Certificate for a listener of a Gateway:
+/// Kuadrant/kuadrant-operator internal/controller/effective_tls_policies_reconciler.go@v1.5.2.
+pub(crate) fn no_certificate(gateway: &Object, listener: &str) -> Option<String> {
+    let all = gateway
+        .value
+        .pointer("/spec/listeners")
+        .and_then(Value::as_array)?;
+    let own = gateway.value.pointer(listener)?;
+    let tls = |listener: &Value| listener.get("tls").cloned();
+    let text = |value: &Value, key: &str| {
+        value
+            .get(key)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let Some(own_tls) = tls(own) else {
+        return Some("it has no `tls`".to_owned());
+    };
+    if !["", "Terminate"].contains(&text(&own_tls, "mode").as_str()) {
+        return Some("TLS does not end there".to_owned());
+    }
+    if text(own, "hostname").is_empty() {
+        return Some("it has no hostname".to_owned());
+    }
+    let secrets = |tls: &Value| -> BTreeSet<(String, String)> {
+        let refs = tls.get("certificateRefs").and_then(Value::as_array);
+        let refs = refs.into_iter().flatten();
+        refs.map(|secret| {
+            let namespace = text(secret, "namespace");
+            let own = gateway.namespace_or_empty();
+            (
+                if namespace.is_empty() {
+                    own.to_owned()
+                } else {
+                    namespace
+                },
+                text(secret, "name"),
+            )
+        })
+        .collect()
+    };
+    let named = secrets(&own_tls);
+    if named.is_empty() {
+        return Some("it names no Secret".to_owned());
+    }
+    if named
+        .iter()
+        .any(|(namespace, _)| namespace != gateway.namespace_or_empty())
+    {
+        return Some("its Secret is in another namespace".to_owned());
+    }
+    let others = all.iter().filter(|other| !std::ptr::eq(*other, own));
+    let mut shared = others.filter(|other| tls(other).is_some_and(|tls| !secrets(&tls).is_disjoint(&named)));
+    shared
+        .next()
+        .map(|other| format!("listener `{}` names its Secret, too", text(other, "name")))
+}
+
+/// Reports where a controller does nothing with a policy that is attached.
+pub(super) fn without_effect(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
+    let policy = attachments.policy(id);
+    let profile = attachments.profile(id);
+    for declared in &policy.targets {
+        let Target::Attached(node) = declared.target else {
+            continue;
+        };
+        if profile.status == StatusShape::Kuadrant {
+            let place = policy.object.place(&declared.pointer);
+            let name = policy.object.identity();
+            if let Some(routes) = behind_listener_sets(attachments, profile, node) {
+                findings.push(
+                    Finding::new(
+                        Code::POLICY_NO_EFFECT,
+                        place.clone(),
+                        format!("{name} does not protect what is attached through a ListenerSet: {routes}"),
+                    )
+                    .label("Kuadrant follows no ListenerSets")
+                    .help("attach the routes to listeners of the Gateway, or accept that they are open"),
+                );
+            }
+            if let Some(listeners) = without_certificates(&attachments.topology, profile, node) {
+                findings.push(
+                    Finding::new(
+                        Code::POLICY_NO_EFFECT,
+                        place,
+                        format!("{name} makes no Certificate for {listeners}"),
+                    )
+                    .label("nothing makes its Secret")
+                    .help("give the listener a hostname and a Secret of its own in the Gateway's namespace, or create the Secret"),
+                );
+            }
+        }
+        if policy.object.is("gateway.envoyproxy.io", "SecurityPolicy") {
+            not_on_tcp(attachments, policy.object, node, findings);
+        }
+    }
+    let off = OFF_BY_DEFAULT.iter().filter(|(kind, field, _)| {
+        policy.object.is("gateway.envoyproxy.io", kind) && policy.object.value.pointer(field).is_some()
+    });
+    for (_, field, setting) in off {
+        let message = format!(
+            "Envoy Gateway ignores this of {} unless its own configuration says `extensionApis.{setting}: true`",
+            policy.object.identity()
+        );
+        findings.push(
+            Finding::new(Code::POLICY_NO_EFFECT, policy.object.key_place(field), message)
+                .label("off by default since release 1.9")
+                .help("set it on the clusters, and accept this finding: `suppress` in spokewright.yaml"),
+        );
+    }
+}
+
+/// The routes below a node that are attached to listeners of ListenerSets alone.
+fn behind_listener_sets(attachments: &Attachments<'_>, profile: &Profile, node: Node) -> Option<String> {
+    let topology = &attachments.topology;
+    let (Node::Gateway(gateway) | Node::Listener(gateway, _)) = node else {
+        return None;
+    };
+    let of_set = |listener: ListenerId| topology.listeners.get(listener).set.is_some();
+    let meant =
+        |listener: ListenerId| node == Node::Gateway(gateway) || node == Node::Listener(gateway, listener);
+    let attached = &topology.gateways.get(gateway).attached;
+    let concerned = attached.iter().filter(|(listener, route)| {
+        meant(*listener)
+            && profile
+                .targeting
+                .concerns_route(&topology.routes.get(*route).object.kind)
+    });
+    let (through_sets, own): (Vec<_>, Vec<_>) = concerned.partition(|(listener, _)| of_set(*listener));
+    let own: BTreeSet<_> = own.into_iter().map(|(_, route)| route).collect();
+    let open: BTreeSet<String> = through_sets
+        .into_iter()
+        .filter(|(_, route)| !own.contains(route))
+        .map(|(_, route)| topology.routes.get(route).object.identity().to_string())
+        .collect();
+    let open: Vec<String> = open.into_iter().collect();
+    (!open.is_empty()).then(|| first_names(&open, MOST_NAMED))
+}
+
+/// The listeners below a node for which a TLSPolicy is meant, and makes nothing.
+fn without_certificates(topology: &Topology<'_>, profile: &Profile, node: Node) -> Option<String> {
+    let (Node::Gateway(gateway) | Node::Listener(gateway, _)) = node else {
+        return None;
+    };
+    if profile.kind != "TLSPolicy" {
+        return None;
+    }
+    let node_of = topology.gateways.get(gateway);
+    let listeners = node_of
+        .listeners
+        .iter()
+        .map(|listener| (*listener, topology.listeners.get(*listener)));
+    let faults = listeners.filter_map(|(id, listener)| {
+        let is_named = node == Node::Listener(gateway, id);
+        // Beside others, one without TLS, or that passes it through, is no mistake.
+        let is_meant = node == Node::Gateway(gateway)
+            && ["HTTPS", "TLS"].contains(&listener.protocol())
+            && !listener.passes_through();
+        if listener.set.is_some() || !(is_named || is_meant) {
+            return None;
+        }
+        let why = no_certificate(node_of.object, &listener.pointer)?;
+        Some(format!("listener `{}` ({why})", listener.name))
+    });
+    let faults: Vec<String> = faults.collect();
+    (!faults.is_empty()).then(|| first_names(&faults, MOST_NAMED))
+}
+
+/// What Envoy Gateway does not read of `authorization` where there is no HTTP: client addresses are all that TCP has
+/// (envoyproxy/gateway internal/xds/translator/authorization_tcp.go@v1.9.0).
+fn not_on_tcp(attachments: &Attachments<'_>, policy: &Object, node: Node, findings: &mut Findings) {
+    let topology = &attachments.topology;
+    let (Node::Gateway(gateway) | Node::Listener(gateway, _)) = node else {
+        return;
+    };
+    let listeners = topology.gateways.get(gateway).listeners.iter();
+    let tcp = listeners.filter(|listener| {
+        let is_meant = node == Node::Gateway(gateway) || node == Node::Listener(gateway, **listener);
+        is_meant && topology.listeners.get(**listener).protocol() == "TCP"
+    });
+    let tcp: Vec<String> = tcp
+        .map(|listener| format!("`{}`", topology.listeners.get(*listener).name))
+        .collect();
+    if tcp.is_empty() {
+        return;
+    }
+    let rules = policy
+        .value
+        .pointer("/spec/authorization/rules")
+        .and_then(Value::as_array);
+    for (at, rule) in rules.into_iter().flatten().enumerate() {
+        let rule_at = format!("/spec/authorization/rules/{at}");
+        let operation = rule.get("operation").map(|_| "operation".to_owned());
+        let principal = rule.get("principal").and_then(Value::as_object);
+        let principals = principal.into_iter().flat_map(|principal| principal.keys());
+        let principals = principals
+            .filter(|key| *key != "clientCIDRs")
+            .map(|key| format!("principal/{key}"));
+        for field in operation.into_iter().chain(principals) {
+            let message = format!(
+                "{} does not limit connections to the TCP listener {} by this",
+                policy.identity(),
+                first_names(&tcp, MOST_NAMED)
+            );
+            findings.push(
+                Finding::new(Code::POLICY_NO_EFFECT, policy.key_place(&format!("{rule_at}/{field}")), message)
+                    .label("Envoy Gateway reads `clientCIDRs` alone there")
+                    .help("target the listeners of HTTP, and limit those of TCP by a policy with `clientCIDRs` only"),
+            );
+        }
+    }
+}
+
+/// Reports settings of a socket that the first policy of a port decides for the others.
+pub(super) fn of_shared_sockets(attachments: &Attachments<'_>, findings: &mut Findings) {
+    let kind = attachments.kinds.iter().find(|(_, kind)| {
+        kind.profile.group == "gateway.envoyproxy.io" && kind.profile.kind == "ClientTrafficPolicy"
+    });
+    let Some((kind, _)) = kind else { return };
+    let topology = &attachments.topology;
+    let mut said = BTreeSet::new();
+    for (gateway, node) in topology.gateways.iter() {
+        let mut first_of: BTreeMap<Option<i64>, PolicyId> = BTreeMap::new();
+        for listener in &node.listeners {
+            let Some(policy) = policy_at(attachments, kind, gateway, *listener) else {
+                continue;
+            };
+            let first = *first_of
+                .entry(topology.listeners.get(*listener).port())
+                .or_insert(policy);
+            if first == policy || !said.insert((first, policy)) {
+                continue;
+            }
+            let (winner, loser) = (
+                attachments.policy(first).object,
+                attachments.policy(policy).object,
+            );
+            let value =
+                |object: &Object, field: &str| object.value.pointer(&format!("/spec{field}")).cloned();
+            let different = OF_A_SOCKET
+                .iter()
+                .filter(|field| value(winner, field) != value(loser, field));
+            for field in different {
+                let pointer = format!("/spec{field}");
+                let is_set = loser.value.pointer(&pointer).is_some();
+                let place = if is_set {
+                    loser.key_place(&pointer)
+                } else {
+                    loser.place("/spec")
+                };
+                let message = format!(
+                    "`{}` of {} has no effect: {} decides for all listeners of its port",
+                    field.trim_start_matches('/').replace('/', "."),
+                    loser.identity(),
+                    winner.identity()
+                );
+                findings.push(
+                    Finding::new(Code::POLICY_NO_EFFECT, place, message)
+                        .label(if is_set {
+                            "a setting of the socket"
+                        } else {
+                            "the other policy sets it"
+                        })
+                        .related(
+                            winner.place("/spec"),
+                            "the policy of the first listener of the port",
+                        )
+                        .help("set it to the same in both policies, or give the listener a port of its own"),
+                );
+            }
+        }
+    }
+}
+
+/// The policy that Envoy Gateway takes for a listener.
+fn policy_at(
+    attachments: &Attachments<'_>,
+    kind: KindId,
+    gateway: GatewayId,
+    listener: ListenerId,
+) -> Option<PolicyId> {
+    let set = attachments
+        .topology
+        .listeners
+        .get(listener)
+        .set
+        .map(Node::ListenerSet);
+    let nodes = [
+        Some(Node::Listener(gateway, listener)),
+        set,
+        Some(Node::Gateway(gateway)),
+    ];
+    let mut nodes = nodes.into_iter().flatten();
+    nodes.find_map(|node| Some(attachments.on(kind, node).first()?.policy))
+}
+
+/// A target that a kind's documentation does not list: known controllers do nothing with it.
+pub(super) fn unlisted_target(policy: &Object, declared: &Declared, note: Option<String>) -> Finding {
+    let finding = Finding::new(
+        Code::POLICY_NO_EFFECT,
+        policy.place(&format!("{}/kind", declared.pointer)),
+        format!(
+            "{} targets {}, on which no known controller acts",
+            policy.identity(),
+            with_article(&declared.kind)
+        ),
+    )
+    .label("not among the documented targets")
+    .help("target one of the documented kinds");
+    match note {
+        Some(note) => finding.note(note),
+        None => finding,
+    }
+}
