@@ -408,7 +408,11 @@ pub(super) fn report_outcomes(view: &PolicyView<'_>, loaded: &Loaded, findings: 
     }
     let mut found = Findings::new();
     outcomes(view.hub, &view.fates, &mut found);
-    report_across_kinds(view, &loaded.hub, &mut found);
+    let mut so_far = findings.iter().chain(loaded.findings.iter());
+    // Nor does it say whether something else is there that a policy needs, while the target of one is missing.
+    if !so_far.any(|finding| finding.severity == Severity::Error) {
+        report_across_kinds(view, &loaded.hub, &mut found);
+    }
     let causes = Causes::new(findings.iter().chain(loaded.findings.iter()), view.hub);
     found.revise(|finding| {
         if let Some(cause) = causes.cause_of(finding) {

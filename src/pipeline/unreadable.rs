@@ -37,7 +37,10 @@ pub(super) fn leave_out(hub: &Hub, sources: &Sources, findings: &mut Findings) {
             Box::new(|object| object.explains(finding.code))
         };
         let own = key_of(finding).map(|(document, object)| (document, object.to_owned()));
-        let is_other = |object: &Wrong<'_>| own.as_ref() != Some(&object.key);
+        // Whether something makes the Secret of a listener depends on what is wrong in the listener.
+        let is_other = |object: &Wrong<'_>| {
+            finding.code == Code::SECRET_NOT_RENDERED || own.as_ref() != Some(&object.key)
+        };
         let is_in_file = files.iter().any(|file| file.explains(finding, sources));
         any_of_a_file |= is_in_file;
         !(is_incomplete || is_in_file || objects.iter().any(|object| is_other(object) && explains(object)))
@@ -220,19 +223,21 @@ impl<'s> Wrong<'s> {
     /// Whether a conclusion may have been drawn without it: one that is read counts, but for what is concluded from
     /// every field of it.
     fn explains(&self, code: Code) -> bool {
-        let is_concluded = CONCLUDED.contains(&code) || !self.is_read;
+        let is_of_listeners = code == Code::SECRET_NOT_RENDERED && self.kind == Some("Gateway");
+        let is_concluded = CONCLUDED.contains(&code) || is_of_listeners || !self.is_read;
         is_concluded && self.kind.is_none_or(|kind| depends_on(code, kind))
     }
 }
 
 /// Conclusions that are drawn from all fields of all objects of a kind.
-const CONCLUDED: [Code; 9] = [
+const CONCLUDED: [Code; 10] = [
     Code::PARAMS_RESOURCE,
     Code::PLACEMENT_DIFFERS,
     Code::PLACEMENT_NO_CLUSTERS,
     Code::POLICY_OVERRIDDEN,
     Code::POLICY_REF_NOT_PERMITTED,
     Code::POLICY_UNREACHABLE,
+    Code::POLICY_UNUSED,
     Code::REFERENCE_NOT_PERMITTED,
     Code::ROUTE_NOT_ATTACHED,
     Code::SECRET_REF_NOT_PERMITTED,
@@ -242,9 +247,10 @@ const CONCLUDED: [Code; 9] = [
 fn depends_on(code: Code, kind: &str) -> bool {
     let is_any_of = |kinds: &[&str]| nearest(kind, kinds.iter().copied()).is_some();
     match code {
-        Code::PLACEMENT_DIFFERS | Code::PLACEMENT_NO_CLUSTERS | Code::SPOKE_UNKNOWN_CLUSTER => {
-            is_any_of(&ocm::KINDS)
-        }
+        Code::PLACEMENT_DIFFERS
+        | Code::PLACEMENT_NO_CLUSTERS
+        | Code::POLICY_UNUSED
+        | Code::SPOKE_UNKNOWN_CLUSTER => is_any_of(&ocm::KINDS),
         Code::POLICY_REF_NOT_PERMITTED | Code::REFERENCE_NOT_PERMITTED | Code::SECRET_REF_NOT_PERMITTED => {
             is_any_of(&["ReferenceGrant"])
         }

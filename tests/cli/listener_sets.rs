@@ -661,16 +661,45 @@ fn a_shipped_listener_that_gives_way_to_what_lives_on_a_cluster_says_so() {
     );
 }
 
+/// What applies on the listeners of a set, where this policy is on the whole Gateway.
+fn on_set(listener: &str, policy: &str) -> String {
+    let scratch = hub("from: All", SYNC_SETS, &set("extra", listener));
+    scratch.edit("hub/limits.yaml", ", sectionName: api", "");
+    scratch.write("hub/policy.yaml", policy);
+    let kind =
+        r#"{"group": "gateway.envoyproxy.io", "version": "v1alpha1", "resource": "clienttrafficpolicies"}"#;
+    let synced = "\"policiesToSync\": [";
+    scratch.edit("hub/class.yaml", synced, &format!("{synced}{kind}, "));
+    scratch.run(&["policies", "hub", "-q"]).stdout
+}
+
+const BUFFERED: &str = "apiVersion: gateway.envoyproxy.io/v1alpha1\nkind: ClientTrafficPolicy\n\
+    metadata: {name: buffered, namespace: shop}\nspec:\n  \
+    targetRefs: [{group: gateway.networking.k8s.io, kind: ListenerSet, name: extra}]\n  connection: {bufferLimit: 1Ki}\n";
+
 #[test]
 fn no_policy_holds_on_a_listener_that_gives_way() {
     let clash = "{name: clash, port: 443, protocol: HTTP}";
-    let policies = |objects: &str| {
-        let scratch = hub("from: All", SYNC_SETS, objects);
-        scratch.edit("hub/limits.yaml", ", sectionName: api", "");
-        scratch.run(&["policies", "hub", "-q"]).stdout
-    };
-    assert!(policies(&set("extra", PLAIN)).contains("shop/extra#plain"));
-    assert!(!policies(&set("extra", clash)).contains("shop/extra#clash"));
+    assert!(on_set(PLAIN, BUFFERED).contains("shop/extra#plain"));
+    assert!(!on_set(clash, BUFFERED).contains("shop/extra#clash"));
+}
+
+/// Kuadrant does not know the listeners of a set, so what is attached there alone is open.
+#[test]
+fn no_policy_of_kuadrant_holds_on_a_listener_of_a_set_and_the_routes_behind_it_are_named() {
+    assert!(!on_set(PLAIN, "").contains("shop/extra#plain"));
+    let both = format!("{SYNC_ROUTES}, {SYNC_SETS}");
+    let scratch = hub("from: All", &both, &(set("extra", PLAIN) + &route("extra")));
+    scratch.edit("hub/limits.yaml", ", sectionName: api", "");
+    let run = check(&scratch);
+    has(
+        &finding(&run, "policy/no-effect"),
+        &[
+            "RateLimitPolicy gateways/",
+            "does not protect what is attached through a ListenerSet: HTTPRoute shop/cart",
+            "--> hub/limits.yaml:",
+        ],
+    );
 }
 
 #[test]

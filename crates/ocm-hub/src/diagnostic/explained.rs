@@ -209,9 +209,9 @@ fn drop_consequences(found: &mut Vec<Arc<Finding>>) {
             of_objects.add(&finding.place, root);
         }
     }
-    // The warning that explains why nothing is rendered is a part of that error, which is at its place.
+    // The warnings that explain why nothing is rendered are a part of that error, which is in their object.
     let empty_at = all(found).find(|finding| is_empty(finding));
-    let empty_at = empty_at.map(|finding| &finding.place);
+    let empty_at = empty_at.and_then(|finding| finding.place.object());
     let explains = |finding: &Finding, cause: (DocumentId, &str)| {
         let roots = if is_whole_object(cause.1) {
             &of_objects
@@ -237,7 +237,9 @@ fn drop_consequences(found: &mut Vec<Arc<Finding>>) {
                 format!("therefore {}", finding.message)
             });
         }
-        let is_part = Code::UNPLACED.contains(&finding.code) && empty_at == Some(&finding.place);
+        let is_part = Code::UNPLACED.contains(&finding.code)
+            && empty_at.is_some()
+            && empty_at == finding.place.object();
         keeps.push(!is_part && explained.is_none());
     }
     let notes: Vec<(usize, Vec<Text>)> = following

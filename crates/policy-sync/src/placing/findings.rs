@@ -68,9 +68,7 @@ pub(super) fn finding(hub: &Hub, problem: &Problem) -> Finding {
         ProblemKind::SelectsNothing { lost } => {
             let (reason, help) = reason(&problem.namespace, lost);
             let message = format!("Placement {key} selects no cluster: {reason}");
-            Finding::new(Code::PLACEMENT_NO_CLUSTERS, at, message)
-                .help(help)
-                .follows_from(object_of(hub, &problem.placement).place(""))
+            Finding::new(Code::PLACEMENT_NO_CLUSTERS, at, message).help(help)
         }
         ProblemKind::OrderDependent { contested } => {
             let message =
@@ -218,7 +216,7 @@ pub(super) fn differs(
     let clusters = hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster").iter();
     let clusters = clusters.filter(|cluster| {
         let mut only = difference.only_given.iter();
-        only.any(|name| *name == cluster.name)
+        only.any(|name| *name == cluster.name) && !inventory.rejected().contains(&cluster.identity())
     });
     let finding = given
         .chain(left_out)

@@ -42,7 +42,9 @@ pub(super) fn acts_at(profile: &Profile, topology: &Topology<'_>, listener: (Gat
         return true;
     }
     let gateway = topology.gateways.get(listener.0).object;
-    node.set.is_none() && (profile.kind != "TLSPolicy" || no_certificate(gateway, &node.pointer).is_none())
+    // Where there is no TLS, its place is that of any policy.
+    let is_of_tls = profile.kind == "TLSPolicy" && ["HTTPS", "TLS"].contains(&node.protocol());
+    node.set.is_none() && !(is_of_tls && no_certificate(gateway, &node.pointer).is_some())
 }
 
 /// Why a TLSPolicy makes no Certificate for a listener of a Gateway:

@@ -312,7 +312,9 @@ impl<'a> Resolver<'_, 'a> {
         match profile.targeting.judge(&declared.group, &declared.kind) {
             Verdict::Taken { sections, is_listed } => {
                 let target = self.taken(policy, profile, declared, (sections, is_listed));
-                if let (Target::Attached(_), false) = (&target, is_listed) {
+                // What others define, some controller may know.
+                let is_foreign = declared.group != GROUP;
+                if let (Target::Attached(_), false, false) = (&target, is_listed, is_foreign) {
                     let note = profile.targeting.note(&declared.group, &declared.kind);
                     self.findings.push(unlisted_target(policy.object, declared, note));
                 }

@@ -373,6 +373,16 @@ fn the_paths_through_a_node_are_those_that_a_policy_on_it_is_on() {
     let away = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: away, namespace: shop}\n\
                 spec: {parentRefs: [{group: gateway.networking.k8s.io, kind: ListenerSet, name: ls, namespace: infra}], \
                 rules: [{backendRefs: [{name: s, port: 80}]}]}\n";
+    let of_envoy_gateway = |name: &str| {
+        let target = if name == "g" {
+            GW
+        } else {
+            "kind: ListenerSet, name: ls"
+        };
+        limit(name, target, "useClientProtocol: true")
+            .replace("kuadrant.io/v1", "gateway.envoyproxy.io/v1alpha1")
+            .replace("RateLimitPolicy", "BackendTrafficPolicy")
+    };
     let text = SMALL.replace(
         "  gatewayClassName: gc\n",
         "  gatewayClassName: gc\n  allowedListeners: {namespaces: {from: Same}}\n",
@@ -380,7 +390,8 @@ fn the_paths_through_a_node_are_those_that_a_policy_on_it_is_on() {
         "protocol: HTTP}",
         "protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}",
     ) + away
-        + &limit("g", GW, "limits: {l: {rates: [{limit: 1, window: 1s}]}}");
+        // Kuadrant follows no ListenerSet.
+        + &["g", "s"].map(of_envoy_gateway).concat();
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
     let topology = &seen.attachments.topology;

@@ -167,7 +167,12 @@ fn what_only_documentation_lists_is_never_refused_and_told_where_the_target_is_m
             &format!("{{targetRefs: [{target}], {validation}}}"),
         )
     };
-    assert!(tls(&target("HTTPRoute", "r1")).is_empty());
+    // It is there, and nobody acts on it.
+    let said = tls(&target("HTTPRoute", "r1"));
+    let [said] = said.as_slice() else {
+        panic!("{said:?}")
+    };
+    assert!(said.starts_with("policy/no-effect: BackendTLSPolicy "), "{said}");
     assert!(tls("{group: net.gke.io, kind: ServiceImport, name: far}").is_empty());
     assert_eq!(
         tls("{group: \"\", kind: Servce, name: s}"),

@@ -479,7 +479,13 @@ fn patches_take_one_target_and_apply_by_priority_then_name() {
     ]);
     let hub = hub(&text, &[]);
     let seen = Seen::hub(&hub);
-    assert!(seen.said().is_empty(), "{:?}", seen.said());
+    assert!(
+        seen.said()
+            .iter()
+            .all(|said| said.contains("enableEnvoyPatchPolicy")),
+        "{:?}",
+        seen.said()
+    );
     let report = seen.report();
     let order: Vec<&str> = report.effective[0]
         .result

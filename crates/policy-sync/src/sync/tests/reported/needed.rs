@@ -339,7 +339,9 @@ fn a_cluster_has_what_is_shipped_what_lives_there_and_what_is_made_of_these() {
     let listeners = |reference: &str| {
         small_with_params().replace(
             "{name: https, port: 443, protocol: HTTPS}",
-            &format!("{{name: https, port: 443, protocol: HTTPS, tls: {{certificateRefs: [{reference}]}}}}"),
+            &format!(
+                "{{name: https, port: 443, protocol: HTTPS, hostname: a.example, tls: {{certificateRefs: [{reference}]}}}}"
+            ),
         )
     };
     let secret = |namespace: &str| {
