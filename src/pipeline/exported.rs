@@ -87,7 +87,7 @@ fn load_exported<T: AsRef<Object> + Send>(
         is_list: hub::is_list,
         make: &of_part,
     };
-    let read = source::read_in_pieces(&wanted, stdin, &mut sources, findings, &make);
+    let read = source::read_exported(&wanted, stdin, &mut sources, findings, &make);
     loaded.sources = sources;
     let mut passed_over = 0_usize;
     let mut all = Vec::with_capacity(read.len());

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::Room;
 use super::contents::{DocumentRange, FileReadBefore};
 use super::lookups::{Found, Lookups};
-use super::pieces::{Piece, What};
+use super::pieces::{Piece, Stop};
 use crate::diagnostic::{DocumentId, Inside, Locate, Part, Place, SourceId, Span};
 
 /// One input file and the documents found in it.
@@ -46,10 +46,7 @@ impl PartOfText {
     pub(super) const fn of(piece: &Piece) -> Self {
         Self {
             document: piece.document,
-            item: match piece.what {
-                What::Item(number) => Some(number),
-                What::Document | What::Frame { .. } => None,
-            },
+            item: piece.item,
             offset: piece.offset,
             line: piece.line,
             syntax: piece.syntax,
@@ -58,28 +55,15 @@ impl PartOfText {
     }
 
     /// The text that nobody has read, at the end of the others.
-    pub(super) const fn nothing(offset: usize, line: usize) -> Self {
+    pub(super) const fn after(stop: &Stop) -> Self {
         Self {
             document: u32::MAX,
             item: None,
-            offset,
-            line,
+            offset: stop.offset,
+            line: stop.line,
             syntax: kube_yaml::Syntax::Yaml,
             text: None,
         }
-    }
-
-    /// The pointer of a field in the text of the part.
-    fn inner(&self, pointer: &str) -> String {
-        let Some(item) = self.item else {
-            return pointer.to_owned();
-        };
-        let inside = pointer.strip_prefix(&format!("/items/{item}"));
-        let list = match self.syntax {
-            kube_yaml::Syntax::Yaml => "/0",
-            kube_yaml::Syntax::Json => "",
-        };
-        format!("{list}{}", inside.unwrap_or_default())
     }
 }
 
@@ -121,6 +105,26 @@ impl Sources {
     /// Notes that the content of a part of a file is unknown.
     pub(super) fn note_unread(&mut self, source: SourceId) {
         self.unread.insert(source);
+    }
+
+    /// Keeps only the lines of the documents of a file.
+    pub(super) fn drop_text(&mut self, source: SourceId) {
+        let file = usize::try_from(source.0)
+            .ok()
+            .and_then(|at| self.files.get_mut(at));
+        let Some(file) = file else { return };
+        file.text = Arc::default();
+        let parts = (0_u32..)
+            .zip(&file.documents)
+            .map(|(document, range)| PartOfText {
+                document,
+                item: None,
+                offset: range.start,
+                line: range.line,
+                syntax: range.syntax,
+                text: None,
+            });
+        self.parts.insert(source, parts.collect());
     }
 
     /// Keeps only these parts of a file that is added without its text.
@@ -282,7 +286,8 @@ impl Sources {
         let missing = nearest.pointer != pointer;
         let found = match nearest.key {
             Some(key) if missing || part == Part::Key => key,
-            _ if missing && nearest.pointer.is_empty() => return None,
+            // An item has a place in its list.
+            _ if missing && nearest.pointer.is_empty() && item.is_none() => return None,
             _ => nearest.value,
         };
         Some((found.start, found.end))
@@ -418,9 +423,15 @@ impl Sources {
                 };
                 // An item has a name of its own among the texts that were looked up.
                 let item = part.item.map(|item| format!("/items/{item}"));
-                let inner = part.inner(pointer);
-                self.locate_field((document, item.as_deref()), text, range, &inner, *half)
-                    .unwrap_or_else(|| first_line(text))
+                let inner = item.as_deref().and_then(|item| pointer.strip_prefix(item));
+                self.locate_field(
+                    (document, item.as_deref()),
+                    text,
+                    range,
+                    inner.unwrap_or(pointer),
+                    *half,
+                )
+                .unwrap_or_else(|| first_line(text))
             }
             _ => first_line(text),
         };
