@@ -497,16 +497,8 @@ fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits) -> File
                     ChunkRead::Value(value) => read.take(document, chunk, value, &secrecy),
                     ChunkRead::NeedsAliases => read.with_aliases.push(document),
                     ChunkRead::TooLarge => {
-                        let place = if secrecy.covers_document(chunk.text) {
-                            Place::Path(read.file.shown.clone())
-                        } else {
-                            Place::Text {
-                                source: id,
-                                start: chunk.offset,
-                                end: chunk.offset,
-                            }
-                        };
-                        read.findings.push(too_large(place, chunk.text.len()));
+                        let finding = too_large(&read.file, id, chunk, &secrecy);
+                        read.findings.push(finding);
                     }
                 }
             }
@@ -551,7 +543,22 @@ pub(super) fn may_be_a_list(text: &str) -> bool {
     }
 }
 
-pub(super) fn too_large(place: Place, bytes: usize) -> Finding {
+fn too_large(
+    file: &SourceFile,
+    source: SourceId,
+    chunk: &kube_yaml::Chunk<'_>,
+    secrecy: &Secrecy,
+) -> Finding {
+    let place = if secrecy.covers_document(chunk.text) {
+        Place::Path(file.shown.clone())
+    } else {
+        Place::Text {
+            source,
+            start: chunk.offset,
+            end: chunk.offset,
+        }
+    };
+    let bytes = chunk.text.len();
     Finding::new(
         Code::YAML_LIMIT,
         place,
@@ -629,9 +636,9 @@ impl FileRead {
     }
 }
 
-/// The same of a part of a text, which begins at the byte `offset`.
-pub(super) fn wrong(source: SourceId, error: kube_yaml::Error, offset: usize, part: &str) -> Finding {
-    let may_be_secret = Secrecy::new(part).covers_document(part);
+/// The same of a text that begins at the byte `offset` of its file.
+pub(super) fn wrong(source: SourceId, error: kube_yaml::Error, offset: usize, text: &str) -> Finding {
+    let may_be_secret = Secrecy::new(text).covers_document(text);
     syntax(source, error.shifted(offset), may_be_secret)
 }
 

@@ -23,7 +23,6 @@ mod lookups;
 #[cfg(feature = "git")]
 mod objects;
 mod paths;
-mod pieces;
 #[cfg(feature = "git")]
 mod read_before;
 mod texts;
@@ -39,7 +38,7 @@ pub use checkout::Checkout;
 pub use contents::FileReadBefore;
 pub use documents::Document;
 pub use documents::STDIN;
-pub use exported::{Make, Part, read_exported};
+pub use exported::{Make, read_exported};
 pub use files::Files;
 pub use files::{in_repository, repository_around, repository_or};
 #[cfg(feature = "git")]

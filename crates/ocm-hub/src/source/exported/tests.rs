@@ -5,11 +5,11 @@ use std::io::{Read, repeat};
 use kube_json::{Value, json};
 use proptest::prelude::*;
 
-use super::{MOST_KEPT, Make, Part, Reading};
+use super::{MOST_KEPT, Reading};
 use crate::diagnostic::{Code, DocumentId, Findings, Locate as _, Place, SourceId};
 use crate::source::documents::MOST_BYTES_OF_AN_OBJECT;
 use crate::source::walk::Discovered;
-use crate::source::{Room, Sources};
+use crate::source::{Document, Room, Sources};
 
 fn is_list(value: &Value) -> bool {
     value["kind"] == "List" && value["items"].is_array()
@@ -51,17 +51,17 @@ impl Export {
 
     /// Reads a file. Somebody may ask for the values that have a field `asks`.
     fn and(mut self, name: &str, mut text: impl Read) -> Self {
-        let make = |part: Part| {
-            let asks = part.value.to_string().contains("asks");
-            (listed(part.value), asks)
+        let make = |document: Document| {
+            let asks = document.value.to_string().contains("asks");
+            (listed(document.value), asks)
         };
-        let make = Make { is_list, make: &make };
         let file = Discovered {
             room: Room::Hub,
             relative: name.to_owned(),
             path: name.into(),
         };
         let mut reading = Reading {
+            is_list,
             make: &make,
             sources: &mut self.sources,
             findings: &mut self.findings,
@@ -248,23 +248,27 @@ fn an_item_may_be_nested_as_deep_as_in_its_list() {
     }
 }
 
-const LIST: &str = "{\n  \"items\": [\n    {\"asks\": 0},\n    {\n      \"of\": \"é\", \"asks\": 1\n    }\n  ],\n  \"kind\": \"List\"\n}\n{\"asks\": 2}\n";
+const LIST: &str = "{\n  \"items\": [\n    {\"asks\": 0},\n    {\"b\": 0},\n    {\n      \"of\": \"é\", \"asks\": 1\n    }\n  ],\n  \"kind\": \"List\"\n}\n{\"asks\": 2}\n";
 
 #[test]
 fn a_place_in_a_file_that_is_cut_is_the_same() {
     for text in [LIST.to_owned(), LIST.replace('\n', "\r\n")] {
         let (cut, whole) = (cut("a.json", &text), whole("a.json", &text));
-        assert_eq!(cut.values.len(), 3);
-        assert_eq!(cut.sources.file(SourceId(0)).map(|file| file.text.len()), Some(0));
-        for (index, pointer) in [
-            (0, "/items/1/asks"),
-            (0, "/items/1/of"),
-            (0, "/items/0/missing"),
-            (1, "/asks"),
+        assert_eq!(cut.values.len(), 4);
+        // The pieces are the items, the list without them, and the other document.
+        for (piece, inside, document, pointer) in [
+            (0, "/asks", 0, "/items/0/asks"),
+            (2, "/of", 0, "/items/2/of"),
+            (4, "/asks", 1, "/asks"),
         ] {
-            let places = [&cut, &whole].map(|export| export.span(0, index, pointer));
-            assert_eq!(places[0], places[1], "{pointer}");
+            assert_eq!(
+                cut.span(0, piece, inside),
+                whole.span(0, document, pointer),
+                "{pointer}"
+            );
         }
+        assert_eq!(cut.span(0, 0, "/missing").1, 3);
+        assert_eq!(cut.span(0, 1, "/b"), (String::new(), 4, 1));
     }
 }
 
