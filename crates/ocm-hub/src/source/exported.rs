@@ -132,7 +132,7 @@ impl<'r, T: Send> Reading<'r, T> {
         let mut found = Findings::new();
         let documents = read_inputs(inputs.collect(), &Request::default(), self.sources, &mut found);
         let mut asked_for = BTreeSet::new();
-        for finding in found.iter() {
+        for finding in &found {
             if let Place::Text { source, .. } = finding.place {
                 asked_for.insert(source);
             }
@@ -202,7 +202,7 @@ struct Large<'l, 'r, T> {
     reading: &'l mut Reading<'r, T>,
     source: SourceId,
     shown: String,
-    /// Of the pieces that are kept, each between two line breaks, and where each piece is in it.
+    /// Of the pieces that are kept, and where each piece is in it.
     text: String,
     documents: Vec<DocumentRange>,
     /// How much was made before the items of the current list.
@@ -284,11 +284,16 @@ impl<T: Send> Large<'_, '_, T> {
             let text = String::from_utf8_lossy(&piece.text);
             let room = MOST_KEPT.saturating_sub(self.reading.kept);
             let fits = text.len() <= room.saturating_sub(self.text.len()) && piece.what != What::Frame;
-            let place = self.keep(
-                if is_asked_for && fits { &text } else { "" },
-                piece.line,
-                piece.syntax,
-            );
+            let blanks = piece
+                .text
+                .len()
+                .saturating_sub(piece.text.trim_ascii_start().len());
+            let blank_lines = newlines(piece.text.get(..blanks).unwrap_or_default());
+            let place = if is_asked_for && fits {
+                self.keep(&text, piece.line, piece.syntax)
+            } else {
+                self.keep("", piece.line.saturating_add(blank_lines), piece.syntax)
+            };
             match read {
                 Ok(None) => {}
                 Ok(Some((made, _))) => {
@@ -313,11 +318,9 @@ impl<T: Send> Large<'_, '_, T> {
 
     /// Keeps the text of a piece, or only its line, which becomes its place.
     fn keep(&mut self, text: &str, line: usize, syntax: Syntax) -> Place {
-        // Without a text, the place is an empty line.
-        let mut start = self.text.len();
+        let start = self.text.len();
         if !text.is_empty() {
-            start = start.saturating_add(1);
-            self.text.extend(["\n", text, "\n"]);
+            self.text.extend([text, "\n"]);
         }
         let index = u32::try_from(self.documents.len()).unwrap_or(u32::MAX);
         self.documents.push(DocumentRange {
@@ -436,13 +439,12 @@ impl<T: Send> Large<'_, '_, T> {
                     return Err(self.stop(at, finding));
                 }
             };
-            let ends = chunks
-                .iter()
-                .map(|chunk| (chunk.offset, chunk.offset.saturating_add(chunk.text.len())));
-            let ends: Vec<(usize, usize)> = ends.collect();
+            let range =
+                |chunk: &kube_yaml::Chunk<'_>| (chunk.offset, chunk.offset.saturating_add(chunk.text.len()));
+            let ranges: Vec<(usize, usize)> = chunks.iter().map(range).collect();
             let first = self.start;
             let mut behind = length;
-            for (from, to) in ends {
+            for (from, to) in ranges {
                 // No separator follows it yet.
                 if !self.is_at_end && to == length {
                     behind = from;
@@ -545,9 +547,10 @@ impl<T: Send> Large<'_, '_, T> {
             let ahead = self.ahead();
             let mut values = serde_json::Deserializer::from_slice(ahead).into_iter::<IgnoredAny>();
             let value = values.next();
-            let (length, known) = (values.byte_offset(), ahead.len());
+            let length = values.byte_offset();
+            let known = self.bytes.len().saturating_sub(self.start);
             // A number, or a wrong one, may go on.
-            let is_open = !matches!(value, Some(Ok(_))) || length == known;
+            let is_open = !matches!(value, Some(Ok(_))) || length == ahead.len();
             if is_open && known <= MOST_BYTES_OF_AN_OBJECT && self.more(MOST_BYTES_OF_AN_OBJECT)? {
                 continue;
             }

@@ -274,6 +274,19 @@ impl Sources {
         {
             return authored.resolve(&place.clone().in_document(*there), path);
         }
+        // Of a part of an export, there may be no text.
+        if let Some((file, range)) = place.document().and_then(|document| self.document(document))
+            && range.start == range.end
+        {
+            return Some(Span {
+                path: path(file),
+                text: "",
+                start: 0,
+                end: 0,
+                line: range.line,
+                column: 1,
+            });
+        }
         let (source, file, start, end, known) = self.range(place)?;
         let text: &str = &file.text;
         let start = floor_char_boundary(text, start);
