@@ -66,16 +66,16 @@ fn load_exported<T: AsRef<Object> + Send>(
     };
     let kinds = KindTable::built_in();
     let mut sources = std::mem::take(&mut loaded.sources);
-    let of_part = |part: source::Part| {
+    let of_document = |document: source::Document| {
         let origin = Origin {
-            document: part.id,
-            pointer: part.pointer,
+            document: document.id,
+            pointer: String::new(),
         };
         let hub::Exported {
             objects,
             passed_over,
             wrong,
-        } = hub::exported(part.value, origin, &kinds);
+        } = hub::exported(document.value, origin, &kinds);
         let mut found = Findings::new();
         found.extend(wrong);
         let made = objects.into_iter().map(|object| make(loaded, object, &mut found));
@@ -83,11 +83,7 @@ fn load_exported<T: AsRef<Object> + Send>(
         let asks = asks.contains(&true) || !found.is_empty();
         ((made, passed_over, found), asks)
     };
-    let make = source::Make {
-        is_list: hub::is_list,
-        make: &of_part,
-    };
-    let read = source::read_in_pieces(&wanted, stdin, &mut sources, findings, &make);
+    let read = source::read_exported(&wanted, stdin, &mut sources, findings, hub::is_list, &of_document);
     loaded.sources = sources;
     let mut passed_over = 0_usize;
     let mut all = Vec::with_capacity(read.len());

@@ -64,7 +64,7 @@ pub use error::{Error, ErrorKind, Related};
 pub use limits::Limits;
 pub use position::{Nearest, Positions};
 pub use read::{read, read_all, read_counting, read_document, read_document_located, read_located};
-pub use split::{Chunk, Syntax, split, split_json};
+pub use split::{Chunk, Syntax, split, split_json, split_yaml};
 pub use style::scalar;
 pub use write::{
     KeyOrder, append_deeper, append_entry, append_fields, append_item, append_key, append_text, append_value,

@@ -45,6 +45,14 @@ pub fn split(text: &str) -> Result<Vec<Chunk<'_>>, Error> {
     stream_chunks(text).map_err(|error| error.settled(text))
 }
 
+/// The documents of a part of a YAML file that begins with one, whatever it starts with.
+///
+/// # Errors
+/// [`ErrorKind::Stream`] for a separator with anything but a comment behind it.
+pub fn split_yaml(text: &str) -> Result<Vec<Chunk<'_>>, Error> {
+    yaml_chunks(text, 0).map_err(|error| error.settled(text))
+}
+
 /// The objects of a JSON file: any number of them, one after the other.
 ///
 /// # Errors

@@ -104,16 +104,6 @@ fn content<'a>(tree: &'a dyn FileTree, found: &Found) -> Result<Content<'a>, Tre
     })
 }
 
-/// The same for one file whose text is known, or that is still to be opened.
-pub(super) fn load_file(
-    file: &Discovered,
-    content: Content<'_>,
-    sources: &mut Sources,
-    findings: &mut Findings,
-) -> Vec<Document> {
-    read_inputs(vec![input(file, content)], &Request::default(), sources, findings)
-}
-
 /// Where the bytes of an input are.
 pub(super) enum Content<'a> {
     /// In memory.
@@ -125,9 +115,9 @@ pub(super) enum Content<'a> {
 }
 
 /// Room, path in reports, path to show, and the content.
-type Input<'a> = (Room, &'a str, &'a Path, Content<'a>);
+pub(super) type Input<'a> = (Room, &'a str, &'a Path, Content<'a>);
 
-fn input<'a>(file: &'a Discovered, content: Content<'a>) -> Input<'a> {
+pub(super) fn input<'a>(file: &'a Discovered, content: Content<'a>) -> Input<'a> {
     (file.room.clone(), &file.relative, &file.path, content)
 }
 
@@ -135,7 +125,7 @@ fn stdin_input(bytes: &[u8]) -> Input<'_> {
     (Room::Hub, STDIN, Path::new(STDIN), Content::Known(bytes.into()))
 }
 
-fn read_inputs(
+pub(super) fn read_inputs(
     inputs: Vec<Input<'_>>,
     request: &Request,
     sources: &mut Sources,
@@ -402,21 +392,17 @@ fn read_file(
     shown: &str,
     limits: &kube_yaml::Limits,
 ) -> Result<Arc<String>, Box<Unread>> {
-    let unreadable = |error: &std::io::Error| {
-        Unread::of(
-            Finding::new(
-                Code::INPUT_UNREADABLE,
-                Place::Path(shown.to_owned()),
-                format!("cannot read `{shown}`: {}", reason(error)),
-            )
-            .help(help_for(error)),
-        )
-    };
-    let file = disk.open(at).map_err(|error| unreadable(&error))?;
-    let length = file.metadata().map_err(|error| unreadable(&error))?.len();
+    let unreadable = |error| Unread::of(unreadable(shown, &error));
+    let file = disk.open(at).map_err(unreadable)?;
+    let length = file.metadata().map_err(unreadable)?.len();
     check_length(length, shown, limits)?;
-    let bytes = read_at_most(file, limits.document_bytes).map_err(|error| unreadable(&error))?;
+    let bytes = read_at_most(file, limits.document_bytes).map_err(unreadable)?;
     decode_at_most(bytes, shown, limits)
+}
+
+pub(super) fn unreadable(shown: &str, error: &std::io::Error) -> Finding {
+    let message = format!("cannot read `{shown}`: {}", reason(error));
+    Finding::new(Code::INPUT_UNREADABLE, Place::Path(shown.to_owned()), message).help(help_for(error))
 }
 
 fn check_length(length: u64, shown: &str, limits: &kube_yaml::Limits) -> Result<(), Box<Unread>> {
@@ -476,7 +462,7 @@ fn decode(bytes: Vec<u8>, shown: &str) -> Result<Arc<String>, Box<Unread>> {
 }
 
 /// The bytes of a text, which are not copied.
-pub(super) fn shared_text(bytes: Vec<u8>) -> Arc<String> {
+fn shared_text(bytes: Vec<u8>) -> Arc<String> {
     let text = String::from_utf8(bytes);
     Arc::new(text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
@@ -650,8 +636,14 @@ impl FileRead {
     }
 }
 
+/// The same of a text that begins at the byte `offset` of its file.
+pub(super) fn wrong(source: SourceId, error: kube_yaml::Error, offset: usize, text: &str) -> Finding {
+    let may_be_secret = Secrecy::new(text).covers_document(text);
+    syntax(source, error.shifted(offset), may_be_secret)
+}
+
 /// A reader's complaint as a finding; one about what may be a Secret quotes nothing.
-pub(super) fn syntax(source: SourceId, error: kube_yaml::Error, may_be_secret: bool) -> Finding {
+fn syntax(source: SourceId, error: kube_yaml::Error, may_be_secret: bool) -> Finding {
     let error = if may_be_secret { error.unquoted() } else { error };
     let at = |range: &std::ops::Range<usize>| Place::Text {
         source,

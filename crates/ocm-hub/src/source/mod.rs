@@ -11,19 +11,18 @@ mod checkout;
 mod contents;
 mod disk;
 mod documents;
+mod exported;
 mod files;
 #[cfg(feature = "git")]
 mod git;
 #[cfg(feature = "git")]
 mod git_index;
 mod ignored;
-mod in_pieces;
 mod lfs;
 mod lookups;
 #[cfg(feature = "git")]
 mod objects;
 mod paths;
-mod pieces;
 #[cfg(feature = "git")]
 mod read_before;
 mod texts;
@@ -39,13 +38,13 @@ pub use checkout::Checkout;
 pub use contents::FileReadBefore;
 pub use documents::Document;
 pub use documents::STDIN;
+pub use exported::{Make, read_exported};
 pub use files::Files;
 pub use files::{in_repository, repository_around, repository_or};
 #[cfg(feature = "git")]
 pub use git::{GitError, GitTree};
 #[cfg(feature = "git")]
 pub use git_index::{Held, IndexError, IndexTree, Staged};
-pub use in_pieces::{Make, Part, read_in_pieces};
 #[cfg(feature = "git")]
 pub use read_before::ReadBefore;
 pub use texts::{RootRelative, SourceFile, Sources};

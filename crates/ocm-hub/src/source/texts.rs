@@ -10,7 +10,6 @@ use std::sync::Arc;
 use super::Room;
 use super::contents::{DocumentRange, FileReadBefore};
 use super::lookups::{Found, Lookups};
-use super::pieces::{Piece, What};
 use crate::diagnostic::{DocumentId, Inside, Locate, Part, Place, SourceId, Span};
 
 /// One input file and the documents found in it.
@@ -28,61 +27,6 @@ pub struct SourceFile {
     pub documents: Vec<DocumentRange>,
 }
 
-/// A part of a file whose text is not kept as a whole: a document, or an item of its list.
-#[derive(Debug, Clone)]
-pub(super) struct PartOfText {
-    document: u32,
-    /// Of a list, `None` is all but the items; it sorts before them.
-    item: Option<u32>,
-    offset: usize,
-    line: usize,
-    syntax: kube_yaml::Syntax,
-    /// Where somebody may ask for it.
-    pub(super) text: Option<Arc<String>>,
-}
-
-impl PartOfText {
-    /// The place of a piece.
-    pub(super) const fn of(piece: &Piece) -> Self {
-        Self {
-            document: piece.document,
-            item: match piece.what {
-                What::Item(number) => Some(number),
-                What::Document | What::Frame { .. } => None,
-            },
-            offset: piece.offset,
-            line: piece.line,
-            syntax: piece.syntax,
-            text: None,
-        }
-    }
-
-    /// The text that nobody has read, at the end of the others.
-    pub(super) const fn nothing(offset: usize, line: usize) -> Self {
-        Self {
-            document: u32::MAX,
-            item: None,
-            offset,
-            line,
-            syntax: kube_yaml::Syntax::Yaml,
-            text: None,
-        }
-    }
-
-    /// The pointer of a field in the text of the part.
-    fn inner(&self, pointer: &str) -> String {
-        let Some(item) = self.item else {
-            return pointer.to_owned();
-        };
-        let inside = pointer.strip_prefix(&format!("/items/{item}"));
-        let list = match self.syntax {
-            kube_yaml::Syntax::Yaml => "/0",
-            kube_yaml::Syntax::Json => "",
-        };
-        format!("{list}{}", inside.unwrap_or_default())
-    }
-}
-
 /// All texts of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
@@ -90,8 +34,6 @@ pub struct Sources {
     charts: Vec<String>,
     /// Files of which a part was not read.
     unread: BTreeSet<SourceId>,
-    /// The parts of files whose text is not kept.
-    parts: BTreeMap<SourceId, Vec<PartOfText>>,
     lookups: Lookups,
     /// The files that another tree may take over.
     kept: Vec<Arc<FileReadBefore>>,
@@ -123,11 +65,14 @@ impl Sources {
         self.unread.insert(source);
     }
 
-    /// Keeps only these parts of a file that is added without its text.
-    pub(super) fn keep_parts(&mut self, source: SourceId, mut parts: Vec<PartOfText>) {
-        parts.sort_by_key(|part| (part.document, part.item));
-        parts.shrink_to_fit();
-        self.parts.insert(source, parts);
+    /// Keeps only the lines of the documents of a file.
+    pub(super) fn drop_text(&mut self, source: SourceId) {
+        if let Some(file) = usize::try_from(source.0)
+            .ok()
+            .and_then(|at| self.files.get_mut(at))
+        {
+            file.text = Arc::default();
+        }
     }
 
     /// Keeps a file for another tree.
@@ -158,7 +103,6 @@ impl Sources {
             files: self.files.iter().map(rename).collect(),
             charts: self.charts.clone(),
             unread: self.unread.clone(),
-            parts: self.parts.clone(),
             lookups: Lookups::default(),
             kept: Vec::new(),
             authored: self.authored.clone(),
@@ -219,7 +163,8 @@ impl Sources {
 
     fn text(&self, document: DocumentId) -> Option<(&SourceFile, DocumentRange, &str)> {
         let (file, range) = self.document(document)?;
-        Some((file, range, file.text.get(range.start..range.end)?))
+        let text = file.text.get(range.start..range.end);
+        Some((file, range, text.unwrap_or_default()))
     }
 
     /// The file with its number, the byte range, and a byte at or before it whose line is known.
@@ -258,8 +203,11 @@ impl Sources {
                 Some(of_document(document.source, file, range, (start, end)))
             }
             Place::Text { source, start, end } => {
-                let known = Known { byte: 0, line: 1 };
-                Some((*source, self.file(*source)?, *start, *end, known))
+                let file = self.file(*source)?;
+                let after = file.documents.partition_point(|range| range.start <= *start);
+                let range = after.checked_sub(1).and_then(|at| file.documents.get(at));
+                let (byte, line) = range.map_or((0, 1), |range| (range.start, range.line));
+                Some((*source, file, *start, *end, Known { byte, line }))
             }
             Place::Path(_) | Place::Run => None,
         }
@@ -326,13 +274,18 @@ impl Sources {
         {
             return authored.resolve(&place.clone().in_document(*there), path);
         }
-        let source = match place {
-            Place::Field { document, .. } | Place::Embedded { document, .. } => document.source,
-            Place::Text { source, .. } => *source,
-            Place::Path(_) | Place::Run => return None,
-        };
-        if let Some(parts) = self.parts.get(&source) {
-            return self.resolve_in_parts(parts, place, path(self.file(source)?));
+        // Of a part of an export, there may be no text.
+        if let Some((file, range)) = place.document().and_then(|document| self.document(document))
+            && range.start == range.end
+        {
+            return Some(Span {
+                path: path(file),
+                text: "",
+                start: 0,
+                end: 0,
+                line: range.line,
+                column: 1,
+            });
         }
         let (source, file, start, end, known) = self.range(place)?;
         let text: &str = &file.text;
@@ -365,9 +318,7 @@ impl Sources {
         else {
             return None;
         };
-        let is_elsewhere =
-            self.parts.contains_key(&document.source) || self.redirected.contains_key(document);
-        if is_elsewhere || !pointer.is_empty() {
+        if self.redirected.contains_key(document) || !pointer.is_empty() {
             return None;
         }
         let (file, range) = self.document(*document)?;
@@ -379,63 +330,6 @@ impl Sources {
         let start = range.start.saturating_add(start);
         let (line, column) = self.line_and_column((document.source, &file.text), start, &known);
         Some((&file.shown, line, column))
-    }
-}
-
-impl Sources {
-    /// A place in a file whose text is not kept: in the text of its part, or, without one, the line where that begins.
-    fn resolve_in_parts<'a>(
-        &self,
-        parts: &'a [PartOfText],
-        place: &Place,
-        path: &'a str,
-    ) -> Option<Span<'a>> {
-        let (part, pointer) = match place {
-            Place::Text { start, .. } => (parts.iter().rev().find(|part| part.offset <= *start)?, None),
-            _ => {
-                let (document, pointer) = place.field()?;
-                let item = pointer.strip_prefix("/items/");
-                let item = item.and_then(|rest| rest.split('/').next()?.parse().ok());
-                let find = |item: Option<u32>| {
-                    let at = parts
-                        .binary_search_by_key(&(document.index, item), |part| (part.document, part.item));
-                    parts.get(at.ok()?)
-                };
-                (find(item).or_else(|| find(None))?, Some((document, pointer)))
-            }
-        };
-        let text = part.text.as_deref().map_or("", String::as_str);
-        let (start, end) = match (place, pointer) {
-            (Place::Text { start, end, .. }, _) => {
-                (start.saturating_sub(part.offset), end.saturating_sub(part.offset))
-            }
-            (Place::Field { part: half, .. }, Some((document, pointer))) => {
-                let range = DocumentRange {
-                    start: 0,
-                    end: text.len(),
-                    line: part.line,
-                    syntax: part.syntax,
-                };
-                // An item has a name of its own among the texts that were looked up.
-                let item = part.item.map(|item| format!("/items/{item}"));
-                let inner = part.inner(pointer);
-                self.locate_field((document, item.as_deref()), text, range, &inner, *half)
-                    .unwrap_or_else(|| first_line(text))
-            }
-            _ => first_line(text),
-        };
-        let start = floor_char_boundary(text, start);
-        let before = text.get(..start).unwrap_or_default();
-        let line = before.rfind('\n').map_or(0, |newline| newline.saturating_add(1));
-        let lines = before.bytes().filter(|byte| *byte == b'\n').count();
-        Some(Span {
-            path,
-            text,
-            start,
-            end: floor_char_boundary(text, end).max(start),
-            line: part.line.saturating_add(lines),
-            column: before.get(line..)?.chars().count().saturating_add(1),
-        })
     }
 }
 
