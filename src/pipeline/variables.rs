@@ -1,85 +1,168 @@
-//! Mistakes that are variables: the input still has variables that Flux should have replaced.
+//! Mistakes that are variables or placeholders: a tool should have replaced them. Texts that YAML reads otherwise.
 //!
-//! Owns: the wording, and the rule that one variable gives one finding, wherever it is used. Flows in: findings in the
-//! order of reading, and texts. Flows out: the same findings, fewer and clearer. Must not know: which stage found them.
+//! Owns: the wording, and the rule that one variable gives one finding wherever it is used, and one file gives no more
+//! than one. Flows in: findings in the order of reading, and texts. Flows out: the same findings, fewer and clearer. Must
+//! not know: which stage found them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Locate as _, Part, Place, Severity, counted};
-use crate::object::{SUBSTITUTE_FIRST, first_variable};
+use crate::diagnostic::{
+    Code, DocumentId, Finding, Findings, Label, Locate as _, Part, Place, Severity, SourceId, counted,
+    holds_secret,
+};
+use crate::object::{SUBSTITUTE_FIRST, first_placeholder, first_variable};
 use crate::source::Sources;
 
 /// So many further places of one variable are shown.
 const MOST: usize = 3;
 
-/// The documents with findings that can hold a variable: they are few, and to locate a value, its document is read again.
+/// Help that the text as written completes.
+const QUOTES: [&str; 2] = ["quote it", "put it in quotes"];
+
+/// The documents with findings that can hold a placeholder: they are few, and to locate a value, its document is read
+/// again.
 pub(super) fn documents(sources: &Sources, findings: &Findings) -> BTreeSet<DocumentId> {
     let mut last = None;
     let of_findings = findings.iter().filter_map(|finding| finding.place.field());
     let others = of_findings.filter(|(document, _)| last.replace(*document) != Some(*document));
-    let may_have = |document: &DocumentId| sources.has(*document, "${");
+    let may_have = |document: &DocumentId| sources.text_of(*document).and_then(first_placeholder).is_some();
     others.map(|(document, _)| document).filter(may_have).collect()
 }
 
-/// Reports each variable without a value once, and nothing that follows from it. `documents` are those that can hold one.
+/// The findings about one variable or in one file.
+struct Group {
+    /// The position of the one that stands for them.
+    first: usize,
+    /// How many others there are.
+    further: usize,
+}
+
+/// Reports each variable without a value once, and each file with placeholders once. `documents` are those that can hold
+/// one.
 pub(super) fn explain(documents: &BTreeSet<DocumentId>, sources: &Sources, findings: &mut Findings) {
     if documents.is_empty() {
         return;
     }
-    let mut kept: Vec<Arc<Finding>> = Vec::new();
-    let mut first: BTreeMap<(Severity, String), (usize, usize)> = BTreeMap::new();
+    let mut kept: Vec<Option<Arc<Finding>>> = Vec::new();
+    let mut groups: Vec<Group> = Vec::new();
+    let mut by_variable: BTreeMap<String, usize> = BTreeMap::new();
+    let mut by_file: BTreeMap<SourceId, usize> = BTreeMap::new();
+    let mut errors: BTreeSet<String> = BTreeSet::new();
     for finding in std::mem::take(findings) {
-        let document = finding.place.document();
-        let may_have = document.is_some_and(|document| documents.contains(&document));
-        let value = may_have.then(|| value_at(&finding.place, sources)).flatten();
-        let variable = value.and_then(first_variable);
-        let Some(variable) = variable.filter(|_| finding.code != Code::WORK_SUBSTITUTION) else {
-            kept.push(finding);
+        let document = finding
+            .place
+            .document()
+            .filter(|document| documents.contains(document));
+        let meant =
+            document.filter(|_| finding.code != Code::WORK_SUBSTITUTION && finding.suppressed().is_none());
+        let placeholder = meant.and_then(|_| first_placeholder(value_at(&finding.place, sources)?));
+        // Policies may have templates of their own.
+        let is_text = |text: &&str| !(finding.code == Code::POLICY_INVALID && text.starts_with("{{"));
+        let (Some(document), Some(text)) = (document, placeholder.filter(is_text)) else {
+            kept.push(Some(finding));
             continue;
         };
-        let key = (finding.severity, variable.to_owned());
-        if let Some((index, further)) = first.get_mut(&key) {
-            *further = further.saturating_add(1);
-            if let Some(before) = kept.get_mut(*index)
-                && *further <= MOST
-            {
-                Arc::make_mut(before).related.push(crate::diagnostic::Label {
-                    place: finding.place.clone(),
-                    text: "and here".into(),
-                });
-            }
-            continue;
+        let is_variable = first_variable(text).is_some();
+        if finding.severity == Severity::Error && is_variable {
+            errors.insert(format!("`{text}`"));
         }
-        first.insert(key, (kept.len(), 0));
-        kept.push(explained(Arc::unwrap_or_clone(finding), variable).into());
+        let of_variable = by_variable.get(text).filter(|_| is_variable);
+        let known = of_variable.or_else(|| by_file.get(&document.source)).copied();
+        let number = known.unwrap_or(groups.len());
+        if is_variable {
+            by_variable.insert(text.to_owned(), number);
+        }
+        by_file.entry(document.source).or_insert(number);
+        let Some(group) = groups.get_mut(number) else {
+            let first = kept.len();
+            groups.push(Group { first, further: 0 });
+            kept.push(Some(explained(Arc::unwrap_or_clone(finding), text).into()));
+            continue;
+        };
+        group.further = group.further.saturating_add(1);
+        let before = kept.get_mut(group.first).and_then(Option::take);
+        let Some(before) = before else { continue };
+        // An error stands for warnings.
+        let (mut first, other, at) = if finding.severity < before.severity {
+            let new: Arc<Finding> = explained(Arc::unwrap_or_clone(finding), text).into();
+            (new, before, None)
+        } else {
+            (before, finding, Some(group.first))
+        };
+        if group.further <= MOST {
+            let (place, text) = (other.place.clone(), "and here".into());
+            Arc::make_mut(&mut first).related.push(Label { place, text });
+        }
+        match at.and_then(|at| kept.get_mut(at)) {
+            Some(own) => *own = Some(first),
+            None => {
+                group.first = kept.len();
+                kept.push(Some(first));
+            }
+        }
     }
-    let errors: Vec<String> = first
-        .keys()
-        .filter(|(severity, _)| *severity == Severity::Error)
-        .map(|(_, variable)| format!("`{variable}`"))
-        .collect();
-    for (index, further) in first.into_values() {
+    for Group { first, further } in groups {
         let more = further.saturating_sub(MOST);
-        if let Some(finding) = kept.get_mut(index)
+        if let Some(Some(finding)) = kept.get_mut(first)
             && more > 0
         {
-            Arc::make_mut(finding)
-                .notes
-                .push(format!("it is in {}", counted(more, "more place")).into());
+            let note = format!("it is in {}", counted(more, "more place"));
+            Arc::make_mut(finding).notes.push(note.into());
         }
     }
     // That the work contains it follows.
-    kept.retain(|finding| {
-        finding.code != Code::WORK_SUBSTITUTION
-            || !errors.iter().any(|variable| finding.message.contains(variable))
-    });
-    findings.extend(kept);
+    let is_known = |finding: &Arc<Finding>| {
+        finding.code == Code::WORK_SUBSTITUTION
+            && errors.iter().any(|variable| finding.message.contains(variable))
+    };
+    findings.extend(kept.into_iter().flatten().filter(|finding| !is_known(finding)));
 }
 
-fn explained(finding: Finding, variable: &str) -> Finding {
+/// Adds the text as written to help that says to quote it: the value that YAML reads is another one. None of a Secret.
+pub(super) fn quote(sources: &Sources, findings: &mut Findings) {
+    let mut last = None;
+    findings.revise(|finding| {
+        let help = finding.help.as_deref().filter(|help| QUOTES.contains(help));
+        let (Some(help), Some(document)) = (help, finding.place.document()) else {
+            return true;
+        };
+        let is_secret = match last {
+            Some((known, is_secret)) if known == document => is_secret,
+            _ => sources.text_of(document).is_none_or(holds_secret),
+        };
+        last = Some((document, is_secret));
+        let text = value_at(&finding.place, sources).filter(|_| !is_secret);
+        // A value that is merged in is written elsewhere.
+        let is_written = |text: &&str| {
+            let read = kube_yaml::read_document(text, &kube_yaml::Limits::default());
+            read.is_ok_and(|value| value.is_null() || value.is_boolean() || value.is_number())
+        };
+        let new = match text.filter(is_written) {
+            Some("") => "write a text here".into(),
+            Some(text) => format!("{help}: \"{text}\"").into(),
+            None => return true,
+        };
+        Arc::make_mut(finding).help = Some(new);
+        true
+    });
+}
+
+fn explained(finding: Finding, placeholder: &str) -> Finding {
+    if first_variable(placeholder).is_none() {
+        let message = format!("`{placeholder}` is a placeholder of a template, not a value");
+        return Finding::new(finding.code, finding.place, message)
+            .severity(finding.severity)
+            .help(
+                "read what the template makes of it, or list the file under `exclude` in spokewright.yaml",
+            );
+    }
     let mut finding = finding;
-    finding.message = format!("the variable `{variable}` has no value yet: {}", finding.message).into();
+    finding.message = format!(
+        "the variable `{placeholder}` has no value yet: {}",
+        finding.message
+    )
+    .into();
     finding
         .note(
             "Flux substitutes such values before it applies (`postBuild`); the input is the text before that",

@@ -22,9 +22,9 @@ use super::ours::Ours;
 use super::passed_over::{PassedOver, refers};
 use crate::api::crd;
 use crate::api::gateway::GROUP;
-use crate::api::ocm_work;
 use crate::api::params::Params;
 use crate::api::route::is_route;
+use crate::api::{ocm, ocm_work};
 use crate::diagnostic::{
     Code, DocumentId, Finding, Findings, KnownNames, Locate as _, Place, Severity, SourceId,
 };
@@ -414,7 +414,8 @@ impl<'h> Chain<'h> {
                 _ => Relation::Ours,
             },
             (GROUP, "Gateway") => self.of_class(spec("gatewayClassName").and_then(Value::as_str), depth),
-            (GROUP, "ReferenceGrant") | (CLUSTER_GROUP | ocm_work::GROUP, _) => Relation::Ours,
+            (GROUP, "ReferenceGrant") | (ocm_work::GROUP, _) => Relation::Ours,
+            (CLUSTER_GROUP, kind) if ocm::KINDS.contains(&kind) => Relation::Ours,
             (crd::GROUP, crd::KIND) => self.of_definition(object),
             (group, kind) if is_route(group, kind) || refers(&object.value) => {
                 self.of_references(object, depth)
@@ -465,7 +466,8 @@ impl<'h> Chain<'h> {
             };
         };
         let kind = GroupKind::new(group, kind);
-        let is_ours = [GROUP, CLUSTER_GROUP].contains(&group)
+        let is_ours = group == GROUP
+            || (group == CLUSTER_GROUP && ocm::KINDS.contains(&kind.kind.as_str()))
             || self.synced.contains(&kind)
             || self.leading.contains(&kind);
         if is_ours {

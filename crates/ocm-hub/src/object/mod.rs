@@ -10,7 +10,8 @@ mod variable;
 pub mod well_known;
 
 pub use rank::{Ages, Rank, rank_of};
-pub use variable::{SUBSTITUTE_FIRST, first_variable};
+pub(crate) use variable::is_placeholder;
+pub use variable::{SUBSTITUTE_FIRST, first_placeholder, first_variable};
 
 use apimachinery::{ApiVersion, Field, GroupKind, Identity};
 

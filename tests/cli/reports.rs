@@ -1,0 +1,217 @@
+//! What reports of users needed to be told: help that is true, placeholders of templates, and repositories that are not
+//! hubs alone.
+
+use crate::scratch::{Run, Scratch};
+
+/// What `check` says of the worked example with these files beside it.
+fn check(files: &[(&str, &str)]) -> Run {
+    let scratch = Scratch::with_worked_example();
+    for (file, text) in files {
+        scratch.write(file, text);
+    }
+    scratch.run(&["check", "hub"])
+}
+
+/// The severity and the code of each finding, in their order, without what is said of the worked example itself.
+fn codes(run: &Run) -> Vec<&str> {
+    let is_head = |head: &&str| head.starts_with("error[") || head.starts_with("warning[");
+    let heads = run.stdout.lines().filter_map(|line| line.split_once(": "));
+    let heads = heads.map(|(head, _)| head).filter(is_head);
+    heads
+        .filter(|head| !head.contains("secret/not-rendered"))
+        .collect()
+}
+
+fn route(filter: &str) -> String {
+    format!(
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: shop, namespace: gateways}}\n\
+         spec:\n  parentRefs: [{{name: prod-web}}]\n  hostnames: [shop.example.com]\n  rules:\n  - filters:\n    - type: \
+         RequestHeaderModifier\n      requestHeaderModifier:\n        set:\n        - {filter}\n"
+    )
+}
+
+#[test]
+fn help_quotes_the_text_as_it_is_written() {
+    for written in [
+        "on", "NO", "~", "null", "0644", "0x1F", "1_000", "1.10", "1e3", "+1", ".5", "0b11",
+    ] {
+        for filter in [
+            format!("{{name: x-header, value: {written}}}"),
+            format!("name: x-header\n          value: {written} # a comment"),
+        ] {
+            let run = check(&[("hub/route.yaml", &route(&filter))]);
+            let help = format!("= help: quote it: \"{written}\"\n");
+            assert!(run.stdout.contains(&help), "{written}:\n{}", run.stdout);
+        }
+    }
+    for (filter, help) in [
+        ("name: x-header\n          value:", "write a text here"),
+        ("{name: [a], value: x}", "`kubectl explain"),
+    ] {
+        let run = check(&[("hub/route.yaml", &route(filter))]);
+        assert!(run.stdout.contains(help), "{filter}:\n{}", run.stdout);
+    }
+    // A date is a text.
+    let run = check(&[("hub/route.yaml", &route("{name: x-header, value: 2026-01-01}"))]);
+    assert!(!run.stdout.contains("object/schema"), "{}", run.stdout);
+    let json = "{\"apiVersion\": \"kuadrant.io/v1\", \"kind\": \"RateLimitPolicy\", \"metadata\": {\"name\": \"a\", \
+        \"namespace\": \"gateways\"}, \"spec\": {\"targetRef\": {\"group\": \"gateway.networking.k8s.io\", \"kind\": \
+        \"Gateway\", \"name\": 1.10}}}";
+    let run = check(&[("hub/limits.json", json)]);
+    assert!(run.stdout.contains("quote it: \"1.10\""), "{}", run.stdout);
+    // The same for metadata of any kind.
+    for (metadata, help) in [
+        ("{name: y, namespace: gateways}", "put it in quotes: \"y\""),
+        ("{name: a, namespace: 0777}", "put it in quotes: \"0777\""),
+        (
+            "{name: a, namespace: gateways, labels: {a: off}}",
+            "put it in quotes: \"off\"",
+        ),
+    ] {
+        let text = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {metadata}\n");
+        let run = check(&[("hub/map.yaml", &text)]);
+        assert!(run.stdout.contains(help), "{metadata}:\n{}", run.stdout);
+    }
+    // Of a Secret, nothing is shown.
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: b, annotations: {pin: 0123}}\ndata: {a: Yg==}\n";
+    let run = check(&[("hub/secret.yaml", secret)]);
+    assert!(!run.stdout.contains("0123"), "{}", run.stdout);
+}
+
+const POLICY: &str = "apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {name: NAME, namespace: gateways}\n\
+    spec:\n  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: TARGET}\n  \
+    limits: {all: {rates: [{limit: 1, window: 1s}]}}\n";
+
+fn policy(name: &str, target: &str) -> String {
+    POLICY.replace("NAME", name).replace("TARGET", target)
+}
+
+#[test]
+fn placeholders_of_a_template_are_one_finding_for_a_file() {
+    for placeholder in [
+        "${{values.x}}",
+        "{{ .Values.x }}",
+        "<name>",
+        "<your name>",
+        "$(NAME)",
+        "@@NAME@@",
+        "%%NAME%%",
+        "REPLACE_ME",
+        "REPLACE-DOMAIN",
+        "CHANGEME",
+        "CMP_PLACEHOLDER_NAME",
+    ] {
+        let quoted = format!("\"{placeholder}\"");
+        let named = format!("\"{placeholder}-auth\"");
+        // In the target alone, in names alone, and in both, of two objects.
+        for text in [
+            policy("auth", &quoted),
+            policy(&named, "prod-web"),
+            format!("{}---\n{}", policy(&named, &quoted), policy("auth", &quoted)),
+        ] {
+            let run = check(&[("hub/auth.yaml", &text)]);
+            run.exits(3);
+            assert_eq!(codes(&run).len(), 1, "{text}\n{}", run.stdout);
+            assert!(codes(&run)[0].starts_with("error["), "{text}\n{}", run.stdout);
+            let message = format!("]: `{placeholder}");
+            assert!(run.stdout.contains(&message), "{text}\n{}", run.stdout);
+            assert!(
+                run.stdout.contains("is a placeholder of a template, not a value"),
+                "{text}\n{}",
+                run.stdout
+            );
+            assert!(!run.stdout.contains("write `"), "{text}\n{}", run.stdout);
+        }
+    }
+    // Each file by itself.
+    let two = [
+        ("hub/a.yaml", &*policy("<a>", "prod-web")),
+        ("hub/b.yaml", &policy("<b>", "prod-web")),
+    ];
+    assert_eq!(codes(&check(&two)).len(), 2);
+    // Variables, too: one for a file, and one for each of them.
+    let run = check(&[("hub/a.yaml", &policy("\"${A}\"", "\"${B}\""))]);
+    assert_eq!(codes(&run).len(), 1, "{}", run.stdout);
+}
+
+#[test]
+fn a_value_that_only_looks_odd_is_an_ordinary_finding() {
+    for (name, code) in [
+        ("Auth_policy", "error[object/invalid-name]"),
+        ("\"a<b\"", "error[object/invalid-name]"),
+        ("\"$NAME\"", "error[object/invalid-name]"),
+        ("Replace", "error[object/invalid-name]"),
+    ] {
+        let run = check(&[("hub/auth.yaml", &policy(name, "prod-web"))]);
+        assert_eq!(codes(&run), [code], "{name}\n{}", run.stdout);
+        assert!(!run.stdout.contains("placeholder"), "{name}\n{}", run.stdout);
+    }
+    // An error of another line stays, beside a warning that is a placeholder.
+    let text = format!("{}---\n{}", policy("<a>", "prod-web"), policy("auth", "prod-wep"));
+    let run = check(&[("hub/auth.yaml", &text)]);
+    assert_eq!(
+        codes(&run),
+        ["error[object/invalid-name]", "error[policy/target-not-found]"],
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn a_secret_of_placeholders_is_no_plain_secret() {
+    let said = |values: &str| {
+        let text =
+            format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: aws, namespace: gateways}}\n{values}\n");
+        codes(&check(&[("hub/aws.yaml", &text)])).contains(&"warning[secret/plain]")
+    };
+    for values in [
+        "stringData: {a: \"${AWS_KEY}\", b: <region>, c: CHANGEME}",
+        // ${KEY} and <region>
+        "data: {a: JHtLRVl9, b: PHJlZ2lvbj4=}",
+        "data: {a: \"{{ .Values.key | b64enc }}\"}",
+    ] {
+        assert!(!said(values), "{values}");
+    }
+    for values in [
+        "stringData: {a: \"${AWS_KEY}\", b: hunter2}",
+        "stringData: {a: \"${AWS_KEY:-hunter2}\"}",
+        "stringData: {a: \"user:${PASSWORD}\"}",
+        "stringData: {a: 5}",
+        "data: {a: aHVudGVyMg==}",
+        "data: {a: \"\"}",
+    ] {
+        assert!(said(values), "{values}");
+    }
+}
+
+#[test]
+fn kinds_of_ocm_that_nothing_reads_are_no_errors() {
+    let object = |kind: &str, metadata: &str| {
+        format!(
+            "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: {kind}\nmetadata: {metadata}\n"
+        )
+    };
+    for kind in ["BackupSchedule", "Restore", "ClusterClaim", "AppliedThing"] {
+        for metadata in [
+            "{name: Daily_Backup}",
+            "{generateName: daily-}",
+            "{name: a, labels: {a: b c}}",
+        ] {
+            let run = check(&[("hub/a.yaml", &object(kind, metadata))]);
+            assert_eq!(
+                run.exits(0).stdout.matches("error[").count(),
+                0,
+                "{kind} {metadata}"
+            );
+        }
+    }
+    for (kind, metadata) in [
+        ("Placement", "{name: Daily_Backup, namespace: gateways}"),
+        ("Placment", "{name: daily, namespace: gateways}"),
+        ("Placment", "{namespace: gateways}"),
+        ("PlacementDecision", "{generateName: daily-}"),
+    ] {
+        let run = check(&[("hub/a.yaml", &object(kind, metadata))]);
+        assert!(run.exits(3).stdout.contains("error["), "{kind} {metadata}");
+    }
+}
