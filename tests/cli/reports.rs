@@ -215,3 +215,145 @@ fn kinds_of_ocm_that_nothing_reads_are_no_errors() {
         assert!(run.exits(3).stdout.contains("error["), "{kind} {metadata}");
     }
 }
+
+const GATEWAY: &str = "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: local, namespace: gateways}\n\
+    spec: {gatewayClassName: CLASS, listeners: [{name: web, port: 80, protocol: HTTP}]}\n";
+
+#[test]
+fn a_class_that_another_controller_makes_is_never_taken_for_one_of_ours() {
+    let gateway = |class: &str| GATEWAY.replace("CLASS", class);
+    let classes = [
+        "istio",
+        "istio-waypoint",
+        "istio-remote",
+        "istio-east-west",
+        "cilium",
+        "eg",
+        "envoy-gateway",
+        "nginx",
+        "kgateway",
+        "kgateway-waypoint",
+        "gke-l7-rilb",
+        "gke-l7-global-external-managed",
+        "amazon-vpc-lattice",
+        "traefik",
+        "kong",
+        "contour",
+        "azure-alb-external",
+    ];
+    for class in classes {
+        let run = check(&[("hub/local.yaml", &gateway(class))]);
+        assert_eq!(
+            codes(&run),
+            ["warning[gateway/class-not-found]"],
+            "{class}\n{}",
+            run.stdout
+        );
+        let help = run
+            .stdout
+            .lines()
+            .find(|line| line.contains("help: leave it"))
+            .unwrap_or_default();
+        assert!(
+            help.contains("not rendered") && !help.contains("multicluster"),
+            "{class}\n{}",
+            run.stdout
+        );
+        // With the label of a Gateway to place, it stays an error.
+        let placed = "local, labels: {cluster.open-cluster-management.io/placement: edge}";
+        let run = check(&[("hub/local.yaml", &gateway(class).replace("local", placed))]);
+        assert_eq!(
+            codes(&run),
+            ["error[gateway/class-not-found]"],
+            "{class}\n{}",
+            run.stdout
+        );
+        assert!(
+            run.stdout.contains("help: `") && !run.stdout.contains("did you mean"),
+            "{class}\n{}",
+            run.stdout
+        );
+    }
+    // One letter is a typo, and so is a class of nobody else.
+    for (ours, class) in [
+        ("istia", "istio"),
+        ("fleet", "flet"),
+        ("multicluster", "multiclustr"),
+    ] {
+        let scratch = Scratch::with_worked_example();
+        scratch.edit("hub/class.yaml", "name: multicluster", &format!("name: {ours}"));
+        scratch.edit("hub/gateway.yaml", "Name: multicluster", &format!("Name: {ours}"));
+        let run = scratch
+            .write("hub/local.yaml", &gateway(class))
+            .run(&["check", "hub"]);
+        assert_eq!(
+            codes(&run),
+            ["error[gateway/class-not-found]"],
+            "{class}\n{}",
+            run.stdout
+        );
+        assert!(
+            run.stdout.contains(&format!("did you mean `{ours}`?")),
+            "{class}\n{}",
+            run.stdout
+        );
+    }
+    let scratch = Scratch::with_worked_example();
+    scratch.edit("hub/class.yaml", "name: multicluster", "name: vision");
+    scratch.edit("hub/gateway.yaml", "Name: multicluster", "Name: vision");
+    let run = scratch
+        .write("hub/local.yaml", &gateway("istio"))
+        .run(&["check", "hub"]);
+    assert_eq!(
+        codes(&run),
+        ["warning[gateway/class-not-found]"],
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn nobody_is_told_to_change_the_class_of_another_controller() {
+    for (controller, said, not_said) in [
+        (
+            "istio.io/gateway-controller",
+            "add one of its own for spokewright",
+            "istio.io",
+        ),
+        (
+            "gateway.envoyproxy.io/custom",
+            "add one of its own for spokewright",
+            "envoyproxy",
+        ),
+        (
+            "networking.gke.io/gateway",
+            "add one of its own for spokewright",
+            "gke.io",
+        ),
+        (
+            "acme.example/fleet",
+            "in spokewright.yaml: `controllerName: acme.example/fleet`",
+            "change one",
+        ),
+        (
+            "kuadrant.io/mgc-gw-controler",
+            "correct the controllerName `kuadrant.io/mgc-gw-controler`",
+            "add one",
+        ),
+    ] {
+        let scratch = Scratch::with_worked_example();
+        scratch.edit("hub/class.yaml", "kuadrant.io/mgc-gw-controller", controller);
+        scratch.edit(
+            "hub/gateway.yaml",
+            "    cluster.open-cluster-management.io/placement: edge\n",
+            "    a: b\n",
+        );
+        let run = scratch.run(&["check", "hub"]);
+        run.exits(4);
+        assert!(
+            run.stdout.contains(said) && !run.stdout.contains(not_said),
+            "{controller}\n{}",
+            run.stdout
+        );
+    }
+}

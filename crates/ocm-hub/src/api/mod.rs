@@ -8,6 +8,7 @@
 
 pub mod catalog;
 pub mod config;
+pub mod controllers;
 pub mod crd;
 pub mod downstream;
 pub mod feedback_path;
