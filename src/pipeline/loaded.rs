@@ -76,6 +76,7 @@ impl Loaded {
         findings.order_by_position(&self.sources, shown);
         super::variables::explain(&with_variables, &self.sources, findings);
         super::variables::quote(&self.sources, findings);
+        super::variables::gather_templates(&self.sources, findings);
         origins::explain(&self.unfound, findings);
     }
 

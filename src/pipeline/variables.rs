@@ -1,4 +1,5 @@
-//! Mistakes that are variables or placeholders: a tool should have replaced them. Texts that YAML reads otherwise.
+//! Mistakes that are variables, placeholders, or templates: a tool should have replaced them. Texts that YAML reads
+//! otherwise.
 //!
 //! Owns: the wording, and the rule that one variable gives one finding wherever it is used, and one file gives no more
 //! than one. Flows in: findings in the order of reading, and texts. Flows out: the same findings, fewer and clearer. Must
@@ -117,6 +118,51 @@ pub(super) fn explain(documents: &BTreeSet<DocumentId>, sources: &Sources, findi
             && errors.iter().any(|variable| finding.message.contains(variable))
     };
     findings.extend(kept.into_iter().flatten().filter(|finding| !is_known(finding)));
+}
+
+/// Reports the templates of one directory that YAML cannot read once: the directory that is named so, or that of the file.
+pub(super) fn gather_templates(sources: &Sources, findings: &mut Findings) {
+    let directory = |finding: &Finding| {
+        let Place::Text { source, start, .. } = finding.place else {
+            return None;
+        };
+        let file = sources.file(source)?;
+        let line = file.text.get(..start)?.rfind('\n').unwrap_or_default();
+        let line = file.text.get(line..)?.trim_start_matches('\n').lines().next()?;
+        if finding.code.group() != "yaml" || !line.contains("{{") {
+            return None;
+        }
+        let (own, _) = file.shown.rsplit_once('/').unwrap_or((".", ""));
+        let named = own
+            .match_indices("templates")
+            .map(|(start, name)| start.saturating_add(name.len()));
+        let named = named.filter_map(|end| own.split_at_checked(end));
+        let is_whole = |(_, rest): &(&str, &str)| rest.is_empty() || rest.starts_with('/');
+        let named = named
+            .into_iter()
+            .find(is_whole)
+            .map(|(named, _)| named.to_owned());
+        Some((finding.severity, named.unwrap_or_else(|| own.to_owned())))
+    };
+    let mut of_directories: BTreeMap<_, usize> = BTreeMap::new();
+    for key in findings.iter().filter_map(directory) {
+        let count = of_directories.entry(key).or_default();
+        *count = count.saturating_add(1);
+    }
+    findings.revise(|finding| {
+        let Some(key) = directory(finding) else {
+            return true;
+        };
+        let count = of_directories.remove(&key);
+        if let Some(count) = count.filter(|count| *count > 1) {
+            let message = format!(
+                "`{}` has {count} templates, which are not YAML: {}",
+                key.1, finding.message
+            );
+            Arc::make_mut(finding).message = message.into();
+        }
+        count.is_some()
+    });
 }
 
 /// Adds the text as written to help that says to quote it: the value that YAML reads is another one. None of a Secret.

@@ -357,3 +357,135 @@ fn nobody_is_told_to_change_the_class_of_another_controller() {
         );
     }
 }
+
+const PATCH: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+    metadata: {name: ratelimitpolicies.kuadrant.io, annotations: {cert-manager.io/inject-ca-from: a/b}}\n";
+
+#[test]
+fn patches_of_kubebuilder_are_no_definitions() {
+    let conversion = format!("{PATCH}spec: {{conversion: {{strategy: Webhook}}}}\n");
+    let files = |directory: &'static str| {
+        [
+            (format!("{directory}/patches/a.yaml"), PATCH.to_owned()),
+            (format!("{directory}/patches/b.yaml"), conversion.clone()),
+            (
+                format!("{directory}/kustomization.yaml"),
+                "resources: []\n#patches: [a, b]\n".to_owned(),
+            ),
+        ]
+    };
+    for directory in ["hub", "hub/config/crd"] {
+        let files = files(directory);
+        let files = files
+            .each_ref()
+            .map(|(file, text)| (file.as_str(), text.as_str()));
+        let run = check(&files);
+        assert_eq!(codes(&run), [""; 0], "{}", run.stdout);
+        run.exits(0).says("documents are not Kubernetes objects");
+        // Without a kustomization above, or in no directory of patches, it is an object without its fields.
+        check(&files[..2]).exits(3);
+        check(&[("hub/patched/a.yaml", PATCH), files[2]]).exits(3);
+        // A whole object is never taken for a patch.
+        let file = files[0].0.replace("a.yaml", "limits.yaml");
+        check(&[files[2], (&file, &policy("auth", "prod-wep"))]).exits(3);
+    }
+}
+
+#[test]
+fn templates_of_a_directory_are_one_finding() {
+    let template = |kind: &str| format!("kind: {kind}\nmetadata:\n  {{{{ if .a }}}}\n  name: {{{{ .b }}}}\n");
+    let (limits, gateway) = (template("RateLimitPolicy"), template("Gateway"));
+    for (files, count) in [
+        (["hub/x/a.yaml", "hub/x/b.yaml", "hub/x/c.yaml"], 1),
+        (
+            [
+                "hub/x/templates/a.yaml",
+                "hub/x/templates/y/b.yaml",
+                "hub/x/templates/y/z/c.yaml",
+            ],
+            1,
+        ),
+        (["hub/x/a.yaml", "hub/y/b.yaml", "hub/y/c.yaml"], 2),
+    ] {
+        let texts = [&*limits, &gateway, &limits];
+        let run = check(&std::array::from_fn::<_, 3, _>(|index| {
+            (files[index], texts[index])
+        }));
+        run.exits(3);
+        assert_eq!(codes(&run), vec!["error[yaml/syntax]"; count], "{}", run.stdout);
+        assert!(
+            run.stdout.contains("templates, which are not YAML"),
+            "{}",
+            run.stdout
+        );
+    }
+    // Another mistake is told beside them.
+    let run = check(&[
+        ("hub/x/a.yaml", &limits),
+        ("hub/x/b.yaml", "kind: Gateway\n\ta: b\n"),
+        ("hub/x/c.yaml", &limits),
+    ]);
+    assert_eq!(codes(&run), ["error[yaml/syntax]"; 2], "{}", run.stdout);
+}
+
+#[test]
+fn variants_are_one_finding_for_two_directories_and_never_shipped() {
+    let kustomization = "resources: [a.yaml, b.yaml, c.yaml]\n";
+    let (one, two) = (policy("one", "prod-web"), policy("two", "prod-web"));
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: unused, namespace: b}\n";
+    let variant = |directory: &str| {
+        [
+            ("a.yaml", &*one),
+            ("b.yaml", &two),
+            ("c.yaml", map),
+            ("kustomization.yaml", kustomization),
+        ]
+        .map(|(file, text)| (format!("hub/{directory}/{file}"), text.to_owned()))
+    };
+    let both = |one: &str, two: &str| {
+        let scratch = Scratch::with_worked_example();
+        for (file, text) in variant(one).into_iter().chain(variant(two)) {
+            scratch.write(&file, &text);
+        }
+        scratch
+    };
+    for (one, two) in [("base", "overlays/prod"), ("examples/a", "examples/b")] {
+        let scratch = both(one, two);
+        let run = scratch.run(&["check", "hub"]);
+        run.exits(3);
+        let twice: Vec<&str> = codes(&run)
+            .into_iter()
+            .filter(|code| code.contains("duplicate"))
+            .collect();
+        assert_eq!(twice, ["error[object/duplicate]"], "{}", run.stdout);
+        assert!(
+            run.stdout
+                .contains("and so are 2 more objects of these directories"),
+            "{}",
+            run.stdout
+        );
+        let help = format!("if `{two}` and `{one}` are variants, read one of them");
+        assert!(run.stdout.contains(&help), "{}", run.stdout);
+        scratch.run(&["render", "hub", "-o", "rendered"]).exits(3);
+        assert!(!scratch.exists("rendered"));
+        // One of them, as the help says.
+        let config = format!("apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nexclude: [{two}/]\n");
+        scratch
+            .write("hub/spokewright.yaml", &config)
+            .run(&["check", "hub"])
+            .exits(0);
+    }
+    // In one directory, every object that is rendered is told.
+    let scratch = both("base", "overlays/prod");
+    for file in ["a", "b"] {
+        scratch.write(
+            &format!("hub/base/{file}-again.yaml"),
+            &scratch.read(&format!("hub/base/{file}.yaml")),
+        );
+    }
+    let run = scratch.run(&["check", "hub"]);
+    let twice = codes(&run)
+        .into_iter()
+        .filter(|code| *code == "error[object/duplicate]");
+    assert_eq!(twice.count(), 3, "{}", run.stdout);
+}

@@ -52,6 +52,14 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         let patches = kustomized::patches(&found, sources);
         (found, patches)
     });
+    let is_of_definition = |document: &Document| {
+        let file = options
+            .sources
+            .and_then(|sources| sources.file(document.id.source));
+        file.is_some_and(|file| {
+            kustomized::is_patch_of_definition(&document.value, &file.relative, &kustomizations)
+        })
+    };
     for document in documents {
         let origin = Origin {
             document: document.id,
@@ -60,7 +68,7 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         if document.room == Room::Definitions {
             // Whatever else is there is nobody's business.
             taught.flatten(document.value, origin, &document.room);
-        } else if patches.contains(&document.id.source) {
+        } else if patches.contains(&document.id.source) || is_of_definition(&document) {
             findings.extend(own_kinds::unknown(&origin, &document.value));
             drafts.patches.push(PassedOver {
                 place: origin.place("", Part::Value),
