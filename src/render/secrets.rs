@@ -157,7 +157,13 @@ fn copy(
         )
         .label(format!("needed by {}", object.identity()))
         .help("add the Secret to the input, or make sure that the spokes already have it");
-        findings.push(near_secret(finding, hub, (namespace, name), holder.downstream));
+        findings.push(near_secret(
+            finding,
+            hub,
+            (namespace, name),
+            holder.downstream,
+            is_namespaced(references),
+        ));
         return None;
     };
     if secret.value.get("sops").is_some() {
@@ -235,12 +241,18 @@ fn explained(finding: Finding, holder: Holder<'_>, hub: &Hub) -> Finding {
     causes.fold(finding, |finding, cause| finding.follows_from(cause.place("")))
 }
 
+/// Whether any of them names a namespace.
+fn is_namespaced(references: &[&CertificateRef<'_>]) -> bool {
+    references.iter().any(|reference| reference.namespace.is_some())
+}
+
 /// With the Secret of a near name, on the hub or on a cluster, where it is in the namespace `there`.
 fn near_secret<'h>(
     finding: Finding,
     hub: &'h Hub,
     (namespace, name): (&'h str, &'h str),
     there: &'h str,
+    is_namespaced: bool,
 ) -> Finding {
     let secrets = |objects: &'h Objects, wanted: &'h str| {
         let all = objects.of_kind("", "Secret").iter();
@@ -254,7 +266,14 @@ fn near_secret<'h>(
             format!("Secret {namespace}/{name}"),
             secret.place("/metadata/name"),
         ),
-        None => finding,
+        None if is_namespaced || hub.objects.find("", "Secret", Some(namespace), name).is_some() => finding,
+        None => {
+            let mut all = hub.objects.of_kind("", "Secret").iter();
+            match all.find(|secret| secret.name == name) {
+                Some(secret) => finding.note(secret.is_elsewhere()),
+                None => finding,
+            }
+        }
     }
 }
 
@@ -296,7 +315,13 @@ fn not_rendered(
     )
     .label(format!("needed by {}", object.identity()))
     .help("create it on the spokes, or set `secrets: Copy` to ship the Secret of the input");
-    finding = near_secret(finding, hub, (namespace, name), expected);
+    finding = near_secret(
+        finding,
+        hub,
+        (namespace, name),
+        expected,
+        is_namespaced(references),
+    );
     for place in places {
         finding = finding.related(place, "also needed here");
     }

@@ -489,3 +489,86 @@ fn variants_are_one_finding_for_two_directories_and_never_shipped() {
         .filter(|code| *code == "error[object/duplicate]");
     assert_eq!(twice.count(), 3, "{}", run.stdout);
 }
+
+#[test]
+fn an_object_of_the_name_in_another_namespace_is_named() {
+    let secret =
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: wildcard, namespace: certs}\ndata: {a: \"\"}\n";
+    let service = "apiVersion: v1\nkind: Service\nmetadata: {name: shop, namespace: apps}\nspec: {ports: [{port: 80}]}\n";
+    let route = |backend: &str| {
+        route("{name: a, value: b}") + &format!("    backendRefs: [{{name: shop, port: 80{backend}}}]\n")
+    };
+    let stays = "has that name, but a reference without `namespace` stays in its own";
+    let said = |edits: &[(&str, &str, &str)], files: &[(&str, &str)], status: i32, text: &str| {
+        let scratch = Scratch::with_worked_example();
+        let routes = "\"resourcesToSync\": [{\"group\": \"gateway.networking.k8s.io\", \"version\": \"v1\", \
+            \"resource\": \"httproutes\"}],\n     \"policiesToSync\"";
+        scratch.edit("hub/class.yaml", "\"policiesToSync\"", routes);
+        scratch.edit(
+            "hub/gateway.yaml",
+            "    port: 443",
+            "    allowedRoutes: {namespaces: {from: All}}\n    port: 443",
+        );
+        for (file, from, to) in edits {
+            scratch.edit(file, from, to);
+        }
+        for (file, text) in files {
+            scratch.write(file, text);
+        }
+        let run = scratch.run(&["check", "hub"]);
+        assert!(run.exits(status).stdout.contains(text), "{text}:\n{}", run.stdout);
+        run
+    };
+    said(
+        &[(
+            "hub/class.yaml",
+            "{name: params, namespace: gateways}",
+            "{name: params, namespace: platform}",
+        )],
+        &[],
+        3,
+        "help: did you mean `platform`?",
+    );
+    said(
+        &[("hub/decisions.yaml", "namespace: gateways", "namespace: platform")],
+        &[],
+        4,
+        "note: namespace `platform` has a placement of that name, but a Gateway can use only those of its own namespace",
+    );
+    for secrets in ["Omit", "Copy"] {
+        let config =
+            format!("apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nsecrets: {secrets}\n");
+        said(
+            &[],
+            &[("hub/spokewright.yaml", &config), ("hub/secret.yaml", secret)],
+            0,
+            &format!("note: Secret certs/wildcard {stays}"),
+        );
+    }
+    let text = route("");
+    said(
+        &[],
+        &[("hub/route.yaml", &text), ("hub/service.yaml", service)],
+        0,
+        &format!("note: Service apps/shop {stays}"),
+    );
+    // A reference that names its namespace needs a grant there; at the other end, a grant permits nothing.
+    let text = route(", namespace: apps");
+    let files = [("hub/route.yaml", &*text), ("hub/service.yaml", service)];
+    let run = said(
+        &[],
+        &files,
+        0,
+        "help: add a ReferenceGrant to namespace `apps`, from gateway.networking.k8s.io `HTTPRoute`",
+    );
+    assert!(!run.stdout.contains("stays in its own"), "{}", run.stdout);
+    let grant = "apiVersion: gateway.networking.k8s.io/v1beta1\nkind: ReferenceGrant\nmetadata: {name: a, namespace: gateways}\n\
+        spec:\n  from: [{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: gateways}]\n  to: [{group: \"\", kind: Service}]\n";
+    let [one, two] = files;
+    said(
+        &[],
+        &[one, two, ("hub/grant.yaml", grant)],
+        3,
+        "help: write `namespace: apps` in the metadata of the ReferenceGrant",
+    );
+}

@@ -94,6 +94,15 @@ impl AsRef<Self> for Object {
 }
 
 impl Object {
+    /// What is said where a reference without a namespace leads to none, and this object has that name.
+    #[must_use]
+    pub fn is_elsewhere(&self) -> String {
+        format!(
+            "{} has that name, but a reference without `namespace` stays in its own",
+            self.identity()
+        )
+    }
+
     /// The object in a value, regardless of its kind's scope: `hub` checks the names and resolves the namespaces of the
     /// input. Missing parts are empty.
     #[must_use]
