@@ -572,3 +572,49 @@ fn an_object_of_the_name_in_another_namespace_is_named() {
         "help: write `namespace: apps` in the metadata of the ReferenceGrant",
     );
 }
+
+#[test]
+fn explain_says_once_that_names_decide_where_creation_times_are_equal() {
+    let says = "On a new cluster, synced objects are created in the same second. Their creation times are equal there, so \
+        the order of their names decides.\n";
+    let explained = |name: &str, object: &str| {
+        let scratch = Scratch::with_worked_example();
+        let limits = policy(name, "prod-web, sectionName: api").replace("all:", "per-client:");
+        scratch.write("hub/more.yaml", &limits);
+        scratch
+            .run(&["explain", object, "hub"])
+            .exits(0)
+            .stdout
+            .matches(says)
+            .count()
+    };
+    for object in [
+        "gateway/prod-web",
+        "ratelimitpolicy/global",
+        "GET https://a.example.com/",
+    ] {
+        assert_eq!(explained("another", object), 1, "{object}");
+    }
+    // One policy alone, or one of a more specific level, needs no names.
+    let scratch = Scratch::with_worked_example();
+    assert_eq!(
+        scratch
+            .run(&["explain", "gateway/prod-web", "hub"])
+            .stdout
+            .matches(says)
+            .count(),
+        0
+    );
+    scratch.write(
+        "hub/more.yaml",
+        &policy("another", "prod-web").replace("all:", "per-client:"),
+    );
+    assert_eq!(
+        scratch
+            .run(&["explain", "gateway/prod-web", "hub"])
+            .stdout
+            .matches(says)
+            .count(),
+        0
+    );
+}
