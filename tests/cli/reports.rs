@@ -618,3 +618,36 @@ fn explain_says_once_that_names_decide_where_creation_times_are_equal() {
         0
     );
 }
+
+/// What is wrong with the objects of another controller's class is a warning where no class is ours.
+#[test]
+fn a_hub_of_another_controller_is_checked() {
+    let class = "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: eg}\n\
+        spec: {controllerName: CONTROLLER}\n---\n";
+    let objects = GATEWAY
+        .replace("CLASS", "eg")
+        .replace("port: 80,", "port: 88888,")
+        + "---\n"
+        + &route("{name: a, value: b}")
+            .replace("shop.example.com", "\".;[]\"")
+            .replace("prod-web", "local");
+    let said = |controller: &str| {
+        let scratch = Scratch::new();
+        scratch.write(
+            "hub/a.yaml",
+            &(class.replace("CONTROLLER", controller) + &objects),
+        );
+        codes(&scratch.run(&["check", "hub"])).join(" ")
+    };
+    assert_eq!(
+        said("gateway.envoyproxy.io/gatewayclass-controller"),
+        "warning[object/schema] warning[object/schema] error[empty/nothing-rendered]"
+    );
+    // Beside a class of ours, they are left to their controller.
+    let scratch = Scratch::with_worked_example();
+    scratch.write(
+        "hub/a.yaml",
+        &(class.replace("CONTROLLER", "example.com/other") + &objects),
+    );
+    assert_eq!(codes(&scratch.run(&["check", "hub"])), [""; 0]);
+}

@@ -101,7 +101,7 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
             .map(|(group, kind)| GroupKind::new(group, kind))
             .filter(|kind| !known(kind))
             .collect();
-        check_by_catalog(&uses, &catalog, findings);
+        check_by_catalog(&uses, ours.has_no_class(), &catalog, findings);
     }
     let definitions = drafts.objects.iter().chain(&taught.objects);
     let definitions = definitions.filter(|(_, object)| crd::is_one(object));
@@ -454,9 +454,14 @@ fn hangs_on_gateways(kind: &GroupKind, kinds: &KindTable) -> bool {
     kind.group == gateway::GROUP || info.is_some_and(|info| info.parent_refs || info.targets.any())
 }
 
-/// Reports the violations, by the built-in catalog, of the objects of the hub that rendering uses. Objects that live on a
-/// cluster were accepted there.
-fn check_by_catalog(of_hub: &[(&Object, Use)], catalog: &HashMap<GroupKind, Crd>, findings: &mut Findings) {
+/// Reports the violations, by the built-in catalog, of the objects of the hub that rendering uses, or of `all`. Objects that
+/// live on a cluster were accepted there.
+fn check_by_catalog(
+    of_hub: &[(&Object, Use)],
+    all: bool,
+    catalog: &HashMap<GroupKind, Crd>,
+    findings: &mut Findings,
+) {
     let by_name: HashMap<(&str, &str), &Crd> = catalog
         .iter()
         .map(|(kind, definition)| ((kind.group.as_str(), kind.kind.as_str()), definition))
@@ -468,6 +473,7 @@ fn check_by_catalog(of_hub: &[(&Object, Use)], catalog: &HashMap<GroupKind, Crd>
         let check = |only| crd::check_by_catalog(definition, object, only);
         match usage {
             Use::Used => check(None),
+            _ if all => check(None),
             Use::NamesNothing => check(Some(&REFERENCES)),
             Use::Unused => Vec::new(),
         }
