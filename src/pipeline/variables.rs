@@ -9,8 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::diagnostic::{
-    Code, DocumentId, Finding, Findings, Label, Locate as _, Part, Place, Severity, SourceId, counted,
-    holds_secret,
+    Code, DocumentId, Finding, Findings, Locate as _, Part, Place, Severity, SourceId, counted, holds_secret,
 };
 use crate::object::{SUBSTITUTE_FIRST, first_placeholder, first_variable};
 use crate::source::Sources;
@@ -31,93 +30,90 @@ pub(super) fn documents(sources: &Sources, findings: &Findings) -> BTreeSet<Docu
     others.map(|(document, _)| document).filter(may_have).collect()
 }
 
-/// The findings about one variable or in one file.
-struct Group {
-    /// The position of the one that stands for them.
-    first: usize,
-    /// How many others there are.
-    further: usize,
-}
-
 /// Reports each variable without a value once, and each file with placeholders once. `documents` are those that can hold
 /// one.
 pub(super) fn explain(documents: &BTreeSet<DocumentId>, sources: &Sources, findings: &mut Findings) {
     if documents.is_empty() {
         return;
     }
-    let mut kept: Vec<Option<Arc<Finding>>> = Vec::new();
-    let mut groups: Vec<Group> = Vec::new();
-    let mut by_variable: BTreeMap<String, usize> = BTreeMap::new();
+    let found: Vec<Arc<Finding>> = std::mem::take(findings).into_iter().collect();
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut by_variable: BTreeMap<&str, usize> = BTreeMap::new();
     let mut by_file: BTreeMap<SourceId, usize> = BTreeMap::new();
     let mut errors: BTreeSet<String> = BTreeSet::new();
-    for finding in std::mem::take(findings) {
-        let document = finding
-            .place
-            .document()
-            .filter(|document| documents.contains(document));
-        let meant =
-            document.filter(|_| finding.code != Code::WORK_SUBSTITUTION && finding.suppressed().is_none());
-        let placeholder = meant.and_then(|_| first_placeholder(value_at(&finding.place, sources)?));
-        // Policies may have templates of their own.
-        let is_text = |text: &&str| !(finding.code == Code::POLICY_INVALID && text.starts_with("{{"));
-        let (Some(document), Some(text)) = (document, placeholder.filter(is_text)) else {
-            kept.push(Some(finding));
+    let mut grouped: BTreeSet<usize> = BTreeSet::new();
+    for (index, finding) in found.iter().enumerate() {
+        let Some((source, text)) = placeholder(finding, documents, sources) else {
             continue;
         };
         let is_variable = first_variable(text).is_some();
-        if finding.severity == Severity::Error && is_variable {
-            errors.insert(format!("`{text}`"));
-        }
         let of_variable = by_variable.get(text).filter(|_| is_variable);
-        let known = of_variable.or_else(|| by_file.get(&document.source)).copied();
-        let number = known.unwrap_or(groups.len());
+        let number = of_variable.or_else(|| by_file.get(&source)).copied();
+        let number = number.unwrap_or(groups.len());
+        by_file.entry(source).or_insert(number);
         if is_variable {
-            by_variable.insert(text.to_owned(), number);
+            by_variable.insert(text, number);
+            errors.extend((finding.severity == Severity::Error).then(|| format!("`{text}`")));
         }
-        by_file.entry(document.source).or_insert(number);
-        let Some(group) = groups.get_mut(number) else {
-            let first = kept.len();
-            groups.push(Group { first, further: 0 });
-            kept.push(Some(explained(Arc::unwrap_or_clone(finding), text).into()));
+        match groups.get_mut(number) {
+            Some(group) => group.push(index),
+            None => groups.push(vec![index]),
+        }
+        grouped.insert(index);
+    }
+    let mut firsts: BTreeMap<usize, Finding> = BTreeMap::new();
+    for group in groups {
+        // An error stands for warnings.
+        let severity = |index: &&usize| found.get(**index).map(|finding| finding.severity);
+        let Some(first) = group.iter().min_by_key(severity).copied() else {
             continue;
         };
-        group.further = group.further.saturating_add(1);
-        let before = kept.get_mut(group.first).and_then(Option::take);
-        let Some(before) = before else { continue };
-        // An error stands for warnings.
-        let (mut first, other, at) = if finding.severity < before.severity {
-            let new: Arc<Finding> = explained(Arc::unwrap_or_clone(finding), text).into();
-            (new, before, None)
-        } else {
-            (before, finding, Some(group.first))
-        };
-        if group.further <= MOST {
-            let (place, text) = (other.place.clone(), "and here".into());
-            Arc::make_mut(&mut first).related.push(Label { place, text });
+        let of = |index: usize| found.get(index);
+        let Some(finding) = of(first) else { continue };
+        let text = placeholder(finding, documents, sources).map_or("", |(_, text)| text);
+        let mut finding = explained(Finding::clone(finding), text);
+        let others = group.iter().filter(|index| **index != first);
+        for other in others.take(MOST).filter_map(|index| of(*index)) {
+            finding = finding.related(other.place.clone(), "and here");
         }
-        match at.and_then(|at| kept.get_mut(at)) {
-            Some(own) => *own = Some(first),
-            None => {
-                group.first = kept.len();
-                kept.push(Some(first));
-            }
+        let more = group.len().saturating_sub(MOST).saturating_sub(1);
+        if more > 0 {
+            finding = finding.note(format!("it is in {}", counted(more, "more place")));
         }
-    }
-    for Group { first, further } in groups {
-        let more = further.saturating_sub(MOST);
-        if let Some(Some(finding)) = kept.get_mut(first)
-            && more > 0
-        {
-            let note = format!("it is in {}", counted(more, "more place"));
-            Arc::make_mut(finding).notes.push(note.into());
-        }
+        firsts.insert(first, finding);
     }
     // That the work contains it follows.
-    let is_known = |finding: &Arc<Finding>| {
+    let is_known = |finding: &Finding| {
         finding.code == Code::WORK_SUBSTITUTION
             && errors.iter().any(|variable| finding.message.contains(variable))
     };
-    findings.extend(kept.into_iter().flatten().filter(|finding| !is_known(finding)));
+    let kept = found
+        .iter()
+        .enumerate()
+        .filter_map(|(index, finding)| match firsts.remove(&index) {
+            Some(first) => Some(first.into()),
+            None => (!grouped.contains(&index) && !is_known(finding)).then(|| Arc::clone(finding)),
+        });
+    findings.extend(kept);
+}
+
+/// The placeholder in the value that a finding is about, and its file.
+fn placeholder<'s>(
+    finding: &Finding,
+    documents: &BTreeSet<DocumentId>,
+    sources: &'s Sources,
+) -> Option<(SourceId, &'s str)> {
+    let document = finding
+        .place
+        .document()
+        .filter(|document| documents.contains(document))?;
+    if finding.code == Code::WORK_SUBSTITUTION || finding.suppressed().is_some() {
+        return None;
+    }
+    let text = first_placeholder(value_at(&finding.place, sources)?)?;
+    // Policies may have templates of their own.
+    let is_of_policy = finding.code == Code::POLICY_INVALID && text.starts_with("{{");
+    (!is_of_policy).then_some((document.source, text))
 }
 
 /// Reports the templates of one directory that YAML cannot read once: the directory that is named so, or that of the file.
@@ -132,17 +128,15 @@ pub(super) fn gather_templates(sources: &Sources, findings: &mut Findings) {
         if finding.code.group() != "yaml" || !line.contains("{{") {
             return None;
         }
-        let (own, _) = file.shown.rsplit_once('/').unwrap_or((".", ""));
-        let named = own
-            .match_indices("templates")
-            .map(|(start, name)| start.saturating_add(name.len()));
-        let named = named.filter_map(|end| own.split_at_checked(end));
-        let is_whole = |(_, rest): &(&str, &str)| rest.is_empty() || rest.starts_with('/');
-        let named = named
-            .into_iter()
-            .find(is_whole)
-            .map(|(named, _)| named.to_owned());
-        Some((finding.severity, named.unwrap_or_else(|| own.to_owned())))
+        let path = file.shown.as_str();
+        let end = path
+            .find("/templates/")
+            .map(|start| start.saturating_add("/templates".len()));
+        let directory = path.get(..end.or_else(|| path.rfind('/')).unwrap_or_default())?;
+        Some((
+            finding.severity,
+            if directory.is_empty() { "." } else { directory },
+        ))
     };
     let mut of_directories: BTreeMap<_, usize> = BTreeMap::new();
     for key in findings.iter().filter_map(directory) {

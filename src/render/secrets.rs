@@ -162,7 +162,7 @@ fn copy(
             hub,
             (namespace, name),
             holder.downstream,
-            is_namespaced(references),
+            references,
         ));
         return None;
     };
@@ -241,18 +241,13 @@ fn explained(finding: Finding, holder: Holder<'_>, hub: &Hub) -> Finding {
     causes.fold(finding, |finding, cause| finding.follows_from(cause.place("")))
 }
 
-/// Whether any of them names a namespace.
-fn is_namespaced(references: &[&CertificateRef<'_>]) -> bool {
-    references.iter().any(|reference| reference.namespace.is_some())
-}
-
 /// With the Secret of a near name, on the hub or on a cluster, where it is in the namespace `there`.
 fn near_secret<'h>(
     finding: Finding,
     hub: &'h Hub,
     (namespace, name): (&'h str, &'h str),
     there: &'h str,
-    is_namespaced: bool,
+    references: &[&CertificateRef<'_>],
 ) -> Finding {
     let secrets = |objects: &'h Objects, wanted: &'h str| {
         let all = objects.of_kind("", "Secret").iter();
@@ -266,13 +261,14 @@ fn near_secret<'h>(
             format!("Secret {namespace}/{name}"),
             secret.place("/metadata/name"),
         ),
-        None if is_namespaced || hub.objects.find("", "Secret", Some(namespace), name).is_some() => finding,
         None => {
+            let is_named = references.iter().any(|reference| reference.namespace.is_some());
+            let is_there = hub.objects.find("", "Secret", Some(namespace), name).is_some();
             let mut all = hub.objects.of_kind("", "Secret").iter();
-            match all.find(|secret| secret.name == name) {
-                Some(secret) => finding.note(secret.is_elsewhere()),
-                None => finding,
-            }
+            let elsewhere = all.find(|secret| secret.name == name && !is_named && !is_there);
+            elsewhere
+                .into_iter()
+                .fold(finding, |finding, secret| finding.note(secret.is_elsewhere()))
         }
     }
 }
@@ -315,13 +311,7 @@ fn not_rendered(
     )
     .label(format!("needed by {}", object.identity()))
     .help("create it on the spokes, or set `secrets: Copy` to ship the Secret of the input");
-    finding = near_secret(
-        finding,
-        hub,
-        (namespace, name),
-        expected,
-        is_namespaced(references),
-    );
+    finding = near_secret(finding, hub, (namespace, name), expected, references);
     for place in places {
         finding = finding.related(place, "also needed here");
     }

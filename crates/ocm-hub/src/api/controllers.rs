@@ -4,46 +4,19 @@
 //! classes are in the input.
 
 /// Name of the controller, product, and the classes that it usually has; the first one is the most common.
+#[rustfmt::skip] // one row a line
 const CONTROLLERS: [(&str, &str, &[&str]); 12] = [
-    (
-        "gateway.envoyproxy.io/gatewayclass-controller",
-        "Envoy Gateway",
-        &["eg", "envoy-gateway"],
-    ),
-    (
-        "gateway.nginx.org/nginx-gateway-controller",
-        "NGINX Gateway Fabric",
-        &["nginx"],
-    ),
+    ("gateway.envoyproxy.io/gatewayclass-controller", "Envoy Gateway", &["eg", "envoy-gateway"]),
+    ("gateway.nginx.org/nginx-gateway-controller", "NGINX Gateway Fabric", &["nginx"]),
     ("io.cilium/gateway-controller", "Cilium", &["cilium"]),
-    (
-        "istio.io/gateway-controller",
-        "Istio",
-        &["istio", "istio-waypoint", "istio-remote", "istio-east-west"],
-    ),
-    (
-        "kgateway.dev/kgateway",
-        "kgateway",
-        &["kgateway", "kgateway-waypoint"],
-    ),
-    (
-        "networking.gke.io/gateway",
-        "GKE",
-        &["gke-l7-global-external-managed"],
-    ),
-    (
-        "application-networking.k8s.aws/gateway-api-controller",
-        "Amazon VPC Lattice",
-        &["amazon-vpc-lattice"],
-    ),
+    ("istio.io/gateway-controller", "Istio", &["istio", "istio-waypoint", "istio-remote", "istio-east-west"]),
+    ("kgateway.dev/kgateway", "kgateway", &["kgateway", "kgateway-waypoint"]),
+    ("networking.gke.io/gateway", "GKE", &["gke-l7-global-external-managed"]),
+    ("application-networking.k8s.aws/gateway-api-controller", "Amazon VPC Lattice", &["amazon-vpc-lattice"]),
     ("traefik.io/gateway-controller", "Traefik", &["traefik"]),
     ("konghq.com/kic-gateway-controller", "Kong", &["kong"]),
     ("projectcontour.io/gateway-controller", "Contour", &["contour"]),
-    (
-        "alb.networking.azure.io/alb-controller",
-        "Azure",
-        &["azure-alb-external", "azure-alb-internal"],
-    ),
+    ("alb.networking.azure.io/alb-controller", "Azure", &["azure-alb-external", "azure-alb-internal"]),
     ("agentgateway.dev/agentgateway", "agentgateway", &["agentgateway"]),
 ];
 

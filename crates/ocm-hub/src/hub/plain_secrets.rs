@@ -15,7 +15,8 @@ pub(super) fn plain_secret(object: &Object) -> Option<Finding> {
     let decoded = |text: &str| String::from_utf8(kube_yaml::base64(text.as_bytes())?).ok();
     let is_value = |field: &Field<'_>, is_encoded: bool| {
         let text = field.string().ok().flatten().unwrap_or_default();
-        !is_placeholder(text) && !(is_encoded && decoded(text).is_some_and(|text| is_placeholder(&text)))
+        let inside = decoded(text).filter(|_| is_encoded);
+        !is_placeholder(text) && inside.is_none_or(|text| !is_placeholder(&text))
     };
     let (_, place) =
         [("data", true), ("stringData", false)]

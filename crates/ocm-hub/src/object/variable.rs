@@ -67,8 +67,9 @@ pub fn first_placeholder(text: &str) -> Option<&str> {
         let word = word.replace('-', "_");
         WORDS.iter().any(|part| word.contains(part))
     };
-    let mut words =
-        text.split(|letter: char| !(letter.is_ascii_alphanumeric() || ['_', '-'].contains(&letter)));
+    let is_capital = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit();
+    let words = text.split(|letter: char| !(is_capital(letter) || ['_', '-'].contains(&letter)));
+    let mut words = words.map(|word| word.trim_matches(['_', '-']));
     first_variable(text)
         .or_else(|| ENCLOSED.into_iter().find_map(enclosed))
         .or_else(|| words.find(is_word))
@@ -125,6 +126,7 @@ mod tests {
             ("*.acme.REPLACE_DOMAIN", Some("REPLACE_DOMAIN")),
             ("CMP_PLACEHOLDER_HOST", Some("CMP_PLACEHOLDER_HOST")),
             ("YOUR-CHANGE-ME", Some("YOUR-CHANGE-ME")),
+            ("REPLACE_ME-auth", Some("REPLACE_ME")),
             ("*.acme.Example", None),
             ("a_b", None),
             ("100%", None),
@@ -153,6 +155,7 @@ mod tests {
             "${KEY-hunter2}",
             "a${KEY}",
             "{{ .Key | default \"hunter2\" }}",
+            "CHANGEME-hunter2",
             "hunter2",
         ] {
             assert!(!is_placeholder(text), "{text}");

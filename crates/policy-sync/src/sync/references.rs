@@ -18,7 +18,7 @@ use crate::diagnostic::{Code, Finding, Findings, fitting_names};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::parallel;
-use apimachinery::Identity;
+use apimachinery::{GroupKind, Identity};
 use rayon::prelude::*;
 
 /// So many places of one finding help; more hide it.
@@ -132,22 +132,12 @@ pub fn report_references(
     missing_grants.report(findings);
     let mut all: Vec<(Needed, Missing<'_>)> = all.into_iter().collect();
     all.par_sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-    let mut elsewhere = Elsewhere::new();
-    for object in hub
+    let namespaced = hub
         .objects
         .iter()
-        .filter(|object| !all.is_empty() && object.namespace.is_some())
-    {
-        let key = (
-            object.api_version.group.as_str(),
-            object.kind.as_str(),
-            object.name.as_str(),
-        );
-        let first = elsewhere.entry(key).or_insert(object);
-        if object.namespace < first.namespace {
-            *first = object;
-        }
-    }
+        .filter(|object| !all.is_empty() && object.namespace.is_some());
+    let key = |object: &'_ Object| (object.group_kind(), object.name.to_string());
+    let elsewhere: Elsewhere<'_> = namespaced.map(|object| (key(object), object)).collect();
     // Most objects are missing wherever a Gateway goes, and thousands of them wherever one does.
     let mut of_lists: HashMap<*const [String], Vec<&str>> = HashMap::new();
     for (needed, missing) in all {
@@ -304,8 +294,8 @@ fn lacking<'c>(there: &OnSpokes<'_>, needed: &Needed, clusters: &'c [String]) ->
     }
 }
 
-/// The first object of the hub with a group, a kind, and a name.
-type Elsewhere<'a> = HashMap<(&'a str, &'a str, &'a str), &'a Object>;
+/// An object of the hub with a kind and a name.
+type Elsewhere<'a> = HashMap<(GroupKind, String), &'a Object>;
 
 fn not_shipped(
     (hub, ours, elsewhere): (&Hub, &Ours<'_>, &Elsewhere<'_>),
@@ -345,7 +335,7 @@ fn not_shipped(
     }
     if let Needed::Object(Identity { group_kind, name, .. }) = needed
         && of_hub(hub, needed).is_none()
-        && let Some(object) = elsewhere.get(&(&*group_kind.group, &*group_kind.kind, &**name))
+        && let Some(object) = elsewhere.get(&(group_kind.clone(), name.clone()))
         && !is_namespaced(referrer, pointer)
     {
         finding = finding.note(object.is_elsewhere());
