@@ -28,6 +28,7 @@ pub mod targeting;
 pub mod violation;
 
 pub use fields::Reading;
+pub(crate) use reading::decoded;
 
 #[cfg(test)]
 pub(crate) mod testing;

@@ -2,6 +2,7 @@
 //!
 //! Owns: this finding; values that a tool fills in are none. Flows in: an object. Flows out: a finding. Must not know: what needs the Secret.
 
+use crate::api::decoded;
 use crate::diagnostic::{Code, Finding};
 use crate::object::{Object, is_placeholder};
 use apimachinery::Field;
@@ -12,7 +13,6 @@ pub(super) fn plain_secret(object: &Object) -> Option<Finding> {
         return None;
     }
     let root = object.root();
-    let decoded = |text: &str| String::from_utf8(kube_yaml::base64(text.as_bytes())?).ok();
     let is_value = |field: &Field<'_>, is_encoded: bool| {
         let text = field.string().ok().flatten().unwrap_or_default();
         let inside = decoded(text).filter(|_| is_encoded);
