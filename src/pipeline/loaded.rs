@@ -75,6 +75,8 @@ impl Loaded {
         let shown = self.shown.filter(|_| with_variables.is_empty());
         findings.order_by_position(&self.sources, shown);
         super::variables::explain(&with_variables, &self.sources, findings);
+        super::variables::quote(&self.sources, findings);
+        super::variables::gather_templates(&self.sources, findings);
         origins::explain(&self.unfound, findings);
     }
 

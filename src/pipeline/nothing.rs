@@ -8,8 +8,9 @@
 use std::collections::BTreeSet;
 
 use super::loaded::Loaded;
+use crate::api::controllers::product_of_controller;
 use crate::api::gateway::GROUP;
-use crate::diagnostic::{Code, Finding, Findings, Place, first_names};
+use crate::diagnostic::{Code, Finding, Findings, Place, first_names, nearest};
 use crate::hub::Ours;
 use crate::object::well_known::PLACEMENT_LABEL;
 
@@ -81,7 +82,10 @@ fn next_step(loaded: &Loaded, ours: &Ours<'_>, all_clusters: &[String]) -> Strin
         return if objects.of_kind(GROUP, "Gateway").is_empty() {
             format!("the input has no Gateway: add one with `gatewayClassName: {classes}`")
         } else {
-            format!("no Gateway of the input has a class of ours: write `gatewayClassName: {classes}`")
+            format!(
+                "no Gateway of the input has a class of ours: write `gatewayClassName: {classes}` in a Gateway that \
+                 clusters should have"
+            )
         };
     }
     if let Some(shard) = loaded.selection.shard
@@ -119,10 +123,21 @@ fn no_class(loaded: &Loaded) -> String {
     if controllers.is_empty() {
         return format!("the input has no GatewayClass: add one with `controllerName: {ours}`");
     }
+    if let Some(near) = nearest(ours, controllers.iter().copied()) {
+        return format!("correct the controllerName `{near}`: did you mean `{ours}`?");
+    }
+    let unknown = controllers
+        .into_iter()
+        .filter(|name| product_of_controller(name).is_none());
+    let own = match list(unknown) {
+        names if names.is_empty() => String::new(),
+        names => format!(
+            "; or, if a class is for spokewright, name its controller in spokewright.yaml: `controllerName: {names}`"
+        ),
+    };
     format!(
-        "no GatewayClass has the controllerName `{ours}`: change one, or name your controller in \
-         spokewright.yaml: `controllerName: {}`",
-        list(controllers.into_iter())
+        "no GatewayClass has the controllerName `{ours}`: add one of its own for spokewright, such as `spokewright init` \
+         writes, and leave those of other controllers as they are{own}"
     )
 }
 

@@ -1,85 +1,208 @@
-//! Mistakes that are variables: the input still has variables that Flux should have replaced.
+//! Mistakes that are variables, placeholders, or templates: a tool should have replaced them. Texts that YAML reads
+//! otherwise.
 //!
-//! Owns: the wording, and the rule that one variable gives one finding, wherever it is used. Flows in: findings in the
-//! order of reading, and texts. Flows out: the same findings, fewer and clearer. Must not know: which stage found them.
+//! Owns: the wording, and the rule that one variable gives one finding wherever it is used, and one file gives no more
+//! than one. Flows in: findings in the order of reading, and texts. Flows out: the same findings, fewer and clearer. Must
+//! not know: which stage found them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Locate as _, Part, Place, Severity, counted};
-use crate::object::{SUBSTITUTE_FIRST, first_variable};
+use crate::diagnostic::{
+    Code, DocumentId, Finding, Findings, Locate as _, Part, Place, Severity, SourceId, counted, holds_secret,
+};
+use crate::object::{SUBSTITUTE_FIRST, first_placeholder, first_variable};
 use crate::source::Sources;
 
 /// So many further places of one variable are shown.
 const MOST: usize = 3;
 
-/// The documents with findings that can hold a variable: they are few, and to locate a value, its document is read again.
+/// Help that the text as written completes.
+const QUOTES: [&str; 2] = ["quote it", "put it in quotes"];
+
+/// The documents with findings that can hold a placeholder: they are few, and to locate a value, its document is read
+/// again.
 pub(super) fn documents(sources: &Sources, findings: &Findings) -> BTreeSet<DocumentId> {
     let mut last = None;
     let of_findings = findings.iter().filter_map(|finding| finding.place.field());
     let others = of_findings.filter(|(document, _)| last.replace(*document) != Some(*document));
-    let may_have = |document: &DocumentId| sources.has(*document, "${");
+    let may_have = |document: &DocumentId| sources.text_of(*document).and_then(first_placeholder).is_some();
     others.map(|(document, _)| document).filter(may_have).collect()
 }
 
-/// Reports each variable without a value once, and nothing that follows from it. `documents` are those that can hold one.
+/// Reports each variable without a value once, and each file with placeholders once. `documents` are those that can hold
+/// one.
 pub(super) fn explain(documents: &BTreeSet<DocumentId>, sources: &Sources, findings: &mut Findings) {
     if documents.is_empty() {
         return;
     }
-    let mut kept: Vec<Arc<Finding>> = Vec::new();
-    let mut first: BTreeMap<(Severity, String), (usize, usize)> = BTreeMap::new();
-    for finding in std::mem::take(findings) {
-        let document = finding.place.document();
-        let may_have = document.is_some_and(|document| documents.contains(&document));
-        let value = may_have.then(|| value_at(&finding.place, sources)).flatten();
-        let variable = value.and_then(first_variable);
-        let Some(variable) = variable.filter(|_| finding.code != Code::WORK_SUBSTITUTION) else {
-            kept.push(finding);
+    let found: Vec<Arc<Finding>> = std::mem::take(findings).into_iter().collect();
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut by_variable: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut by_file: BTreeMap<SourceId, usize> = BTreeMap::new();
+    let mut errors: BTreeSet<String> = BTreeSet::new();
+    let mut grouped: BTreeSet<usize> = BTreeSet::new();
+    for (index, finding) in found.iter().enumerate() {
+        let Some((source, text)) = placeholder(finding, documents, sources) else {
             continue;
         };
-        let key = (finding.severity, variable.to_owned());
-        if let Some((index, further)) = first.get_mut(&key) {
-            *further = further.saturating_add(1);
-            if let Some(before) = kept.get_mut(*index)
-                && *further <= MOST
-            {
-                Arc::make_mut(before).related.push(crate::diagnostic::Label {
-                    place: finding.place.clone(),
-                    text: "and here".into(),
-                });
-            }
-            continue;
+        let is_variable = first_variable(text).is_some();
+        let of_variable = by_variable.get(text).filter(|_| is_variable);
+        let number = of_variable.or_else(|| by_file.get(&source)).copied();
+        let number = number.unwrap_or(groups.len());
+        by_file.entry(source).or_insert(number);
+        if is_variable {
+            by_variable.insert(text, number);
+            errors.extend((finding.severity == Severity::Error).then(|| format!("`{text}`")));
         }
-        first.insert(key, (kept.len(), 0));
-        kept.push(explained(Arc::unwrap_or_clone(finding), variable).into());
+        match groups.get_mut(number) {
+            Some(group) => group.push(index),
+            None => groups.push(vec![index]),
+        }
+        grouped.insert(index);
     }
-    let errors: Vec<String> = first
-        .keys()
-        .filter(|(severity, _)| *severity == Severity::Error)
-        .map(|(_, variable)| format!("`{variable}`"))
-        .collect();
-    for (index, further) in first.into_values() {
-        let more = further.saturating_sub(MOST);
-        if let Some(finding) = kept.get_mut(index)
-            && more > 0
-        {
-            Arc::make_mut(finding)
-                .notes
-                .push(format!("it is in {}", counted(more, "more place")).into());
+    let mut firsts: BTreeMap<usize, Finding> = BTreeMap::new();
+    for group in groups {
+        // An error stands for warnings.
+        let severity = |index: &&usize| found.get(**index).map(|finding| finding.severity);
+        let Some(first) = group.iter().min_by_key(severity).copied() else {
+            continue;
+        };
+        let of = |index: usize| found.get(index);
+        let Some(finding) = of(first) else { continue };
+        let text = placeholder(finding, documents, sources).map_or("", |(_, text)| text);
+        let mut finding = explained(Finding::clone(finding), text);
+        let others = group.iter().filter(|index| **index != first);
+        for other in others.take(MOST).filter_map(|index| of(*index)) {
+            finding = finding.related(other.place.clone(), "and here");
         }
+        let more = group.len().saturating_sub(MOST).saturating_sub(1);
+        if more > 0 {
+            finding = finding.note(format!("it is in {}", counted(more, "more place")));
+        }
+        firsts.insert(first, finding);
     }
     // That the work contains it follows.
-    kept.retain(|finding| {
-        finding.code != Code::WORK_SUBSTITUTION
-            || !errors.iter().any(|variable| finding.message.contains(variable))
-    });
+    let is_known = |finding: &Finding| {
+        finding.code == Code::WORK_SUBSTITUTION
+            && errors.iter().any(|variable| finding.message.contains(variable))
+    };
+    let kept = found
+        .iter()
+        .enumerate()
+        .filter_map(|(index, finding)| match firsts.remove(&index) {
+            Some(first) => Some(first.into()),
+            None => (!grouped.contains(&index) && !is_known(finding)).then(|| Arc::clone(finding)),
+        });
     findings.extend(kept);
 }
 
-fn explained(finding: Finding, variable: &str) -> Finding {
+/// The placeholder in the value that a finding is about, and its file.
+fn placeholder<'s>(
+    finding: &Finding,
+    documents: &BTreeSet<DocumentId>,
+    sources: &'s Sources,
+) -> Option<(SourceId, &'s str)> {
+    let document = finding
+        .place
+        .document()
+        .filter(|document| documents.contains(document))?;
+    if finding.code == Code::WORK_SUBSTITUTION || finding.suppressed().is_some() {
+        return None;
+    }
+    let text = first_placeholder(value_at(&finding.place, sources)?)?;
+    // Policies may have templates of their own.
+    let is_of_policy = finding.code == Code::POLICY_INVALID && text.starts_with("{{");
+    (!is_of_policy).then_some((document.source, text))
+}
+
+/// Reports the templates of one directory that YAML cannot read once: the directory that is named so, or that of the file.
+pub(super) fn gather_templates(sources: &Sources, findings: &mut Findings) {
+    let directory = |finding: &Finding| {
+        let Place::Text { source, start, .. } = finding.place else {
+            return None;
+        };
+        let file = sources.file(source)?;
+        let line = file.text.get(..start)?.rfind('\n').unwrap_or_default();
+        let line = file.text.get(line..)?.trim_start_matches('\n').lines().next()?;
+        if finding.code.group() != "yaml" || !line.contains("{{") {
+            return None;
+        }
+        let path = file.shown.as_str();
+        let end = path
+            .find("/templates/")
+            .map(|start| start.saturating_add("/templates".len()));
+        let directory = path.get(..end.or_else(|| path.rfind('/')).unwrap_or_default())?;
+        Some((
+            finding.severity,
+            if directory.is_empty() { "." } else { directory },
+        ))
+    };
+    let mut of_directories: BTreeMap<_, usize> = BTreeMap::new();
+    for key in findings.iter().filter_map(directory) {
+        let count = of_directories.entry(key).or_default();
+        *count = count.saturating_add(1);
+    }
+    findings.revise(|finding| {
+        let Some(key) = directory(finding) else {
+            return true;
+        };
+        let count = of_directories.remove(&key);
+        if let Some(count) = count.filter(|count| *count > 1) {
+            let message = format!(
+                "`{}` has {count} templates, which are not YAML: {}",
+                key.1, finding.message
+            );
+            Arc::make_mut(finding).message = message.into();
+        }
+        count.is_some()
+    });
+}
+
+/// Adds the text as written to help that says to quote it: the value that YAML reads is another one. None of a Secret.
+pub(super) fn quote(sources: &Sources, findings: &mut Findings) {
+    let mut last = None;
+    findings.revise(|finding| {
+        let help = finding.help.as_deref().filter(|help| QUOTES.contains(help));
+        let (Some(help), Some(document)) = (help, finding.place.document()) else {
+            return true;
+        };
+        let is_secret = match last {
+            Some((known, is_secret)) if known == document => is_secret,
+            _ => sources.text_of(document).is_none_or(holds_secret),
+        };
+        last = Some((document, is_secret));
+        let text = value_at(&finding.place, sources).filter(|_| !is_secret);
+        // A value that is merged in is written elsewhere.
+        let is_written = |text: &&str| {
+            let read = kube_yaml::read_document(text, &kube_yaml::Limits::default());
+            read.is_ok_and(|value| value.is_null() || value.is_boolean() || value.is_number())
+        };
+        let new = match text.filter(is_written) {
+            Some("") => "write a text here".into(),
+            Some(text) => format!("{help}: \"{text}\"").into(),
+            None => return true,
+        };
+        Arc::make_mut(finding).help = Some(new);
+        true
+    });
+}
+
+fn explained(finding: Finding, placeholder: &str) -> Finding {
+    if first_variable(placeholder).is_none() {
+        let message = format!("`{placeholder}` is a placeholder of a template, not a value");
+        return Finding::new(finding.code, finding.place, message)
+            .severity(finding.severity)
+            .help(
+                "read what the template makes of it, or list the file under `exclude` in spokewright.yaml",
+            );
+    }
     let mut finding = finding;
-    finding.message = format!("the variable `{variable}` has no value yet: {}", finding.message).into();
+    finding.message = format!(
+        "the variable `{placeholder}` has no value yet: {}",
+        finding.message
+    )
+    .into();
     finding
         .note(
             "Flux substitutes such values before it applies (`postBuild`); the input is the text before that",

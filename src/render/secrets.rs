@@ -157,7 +157,13 @@ fn copy(
         )
         .label(format!("needed by {}", object.identity()))
         .help("add the Secret to the input, or make sure that the spokes already have it");
-        findings.push(near_secret(finding, hub, (namespace, name), holder.downstream));
+        findings.push(near_secret(
+            finding,
+            hub,
+            (namespace, name),
+            holder.downstream,
+            references,
+        ));
         return None;
     };
     if secret.value.get("sops").is_some() {
@@ -241,6 +247,7 @@ fn near_secret<'h>(
     hub: &'h Hub,
     (namespace, name): (&'h str, &'h str),
     there: &'h str,
+    references: &[&CertificateRef<'_>],
 ) -> Finding {
     let secrets = |objects: &'h Objects, wanted: &'h str| {
         let all = objects.of_kind("", "Secret").iter();
@@ -254,7 +261,15 @@ fn near_secret<'h>(
             format!("Secret {namespace}/{name}"),
             secret.place("/metadata/name"),
         ),
-        None => finding,
+        None => {
+            let is_named = references.iter().any(|reference| reference.namespace.is_some());
+            let is_there = hub.objects.find("", "Secret", Some(namespace), name).is_some();
+            let mut all = hub.objects.of_kind("", "Secret").iter();
+            let elsewhere = all.find(|secret| secret.name == name && !is_named && !is_there);
+            elsewhere
+                .into_iter()
+                .fold(finding, |finding, secret| finding.note(secret.is_elsewhere()))
+        }
     }
 }
 
@@ -296,7 +311,7 @@ fn not_rendered(
     )
     .label(format!("needed by {}", object.identity()))
     .help("create it on the spokes, or set `secrets: Copy` to ship the Secret of the input");
-    finding = near_secret(finding, hub, (namespace, name), expected);
+    finding = near_secret(finding, hub, (namespace, name), expected, references);
     for place in places {
         finding = finding.related(place, "also needed here");
     }

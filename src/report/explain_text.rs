@@ -14,6 +14,7 @@ use super::explain::{
 use crate::diagnostic::{Lines, and_more, counted, fitting_names, one_line};
 use crate::outcome::SourceLine;
 use crate::outcome::{EffectiveEntry, PolicyReport};
+use crate::policy::Rule;
 
 /// Names of clusters take at least so many columns, however long what is reported about them.
 const MOST_NAMES: usize = 40;
@@ -86,6 +87,7 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
     for paths in &explanation.effective {
         effective_part(&mut text, paths, width);
     }
+    ties(&mut text, &explanation.effective);
     text.into_text()
 }
 
@@ -148,7 +150,24 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
             }
         }
     }
+    ties(
+        &mut text,
+        explanation.answers.iter().flat_map(|answer| &answer.effective),
+    );
     text.into_text()
+}
+
+/// Says once why names decide, if they do.
+fn ties<'e>(text: &mut Lines, paths: impl IntoIterator<Item = &'e ExplainedPaths>) {
+    let by_name = [Rule::FirstByName, Rule::LaterChallenger].map(Rule::name);
+    let mut losses = paths.into_iter().flat_map(|paths| &paths.overridden);
+    if losses.any(|loss| by_name.contains(&loss.rule)) {
+        text.blank();
+        text.push(format_args!(
+            "On a new cluster, synced objects are created in the same second. Their creation times are equal there, so the \
+             order of their names decides."
+        ));
+    }
 }
 
 fn policy_part(text: &mut Lines, policy: &PolicyPart, width: usize) {

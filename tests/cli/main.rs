@@ -62,6 +62,7 @@ mod real_crds;
 mod references;
 mod rendering;
 mod replica_sets;
+mod reports;
 mod repositories;
 mod repository;
 mod request;

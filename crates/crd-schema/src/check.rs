@@ -117,9 +117,9 @@ impl<'w> Walk<'_, 'w> {
     }
 
     #[cold]
-    fn required(&mut self, path: &Path<'_>) {
+    fn required(&mut self, path: &Path<'_>, help: Option<String>) {
         let message = "Required value".to_owned();
-        self.add(Place::dotted(path), ViolationKind::Required, true, message, None);
+        self.add(Place::dotted(path), ViolationKind::Required, true, message, help);
     }
 
     /// Apart from the checks, and so are the texts: nearly every value is right.
@@ -256,7 +256,11 @@ impl<'w> Walk<'_, 'w> {
     fn mapping(&mut self, node: &Node, fields: &Map, path: &Path<'_>, mode: Mode) {
         for name in &node.required {
             if !fields.contains_key(name) {
-                self.required(&Path::Key(path, name));
+                let property = node.properties.get(name.as_str());
+                self.required(
+                    &Path::Key(path, name),
+                    property.and_then(|node| type_help(node, &Value::Null)),
+                );
             }
         }
         let count = fields.len();
@@ -526,9 +530,7 @@ fn format_of(node: &Node) -> Option<Format> {
 /// The usual reason for a wrong type is YAML's own reading of a bare word.
 fn type_help(node: &Node, value: &Value) -> Option<String> {
     match (node.kind?, value) {
-        (Type::String, Value::Bool(_) | Value::Number(_)) => {
-            Some(format!("quote it: {:?}", value.to_string()))
-        }
+        (Type::String, Value::Null | Value::Bool(_) | Value::Number(_)) => Some("quote it".to_owned()),
         (Type::Integer | Type::Number | Type::Boolean, Value::String(text))
             if text.parse::<f64>().is_ok() || matches!(text.as_str(), "true" | "false") =>
         {

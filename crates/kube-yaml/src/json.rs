@@ -212,7 +212,7 @@ impl<'t> JsonParser<'t> {
                 ErrorKind::Value,
                 range,
                 format!("the number `{text}` is too large"),
-                "quote it",
+                format!("quote it: \"{text}\""),
             )
         })
     }

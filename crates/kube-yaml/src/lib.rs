@@ -64,6 +64,7 @@ pub use error::{Error, ErrorKind, Related};
 pub use limits::Limits;
 pub use position::{Nearest, Positions};
 pub use read::{read, read_all, read_counting, read_document, read_document_located, read_located};
+pub use resolve::base64;
 pub use split::{Chunk, Syntax, split, split_json, split_yaml};
 pub use style::scalar;
 pub use write::{

@@ -142,7 +142,9 @@ fn decode_binary(text: &str, range: &Range<usize>) -> Outcome<String> {
     Ok(decoded)
 }
 
-fn base64(text: &[u8]) -> Option<Vec<u8>> {
+/// The bytes of padded base64; line breaks are ignored.
+#[must_use]
+pub fn base64(text: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let mut group = 0u32;
     let mut digits = 0u32;

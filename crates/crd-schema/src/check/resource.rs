@@ -17,8 +17,8 @@ impl Walk<'_, '_> {
         for name in ["apiVersion", "kind"] {
             let here = Path::Key(path, name);
             match fields.get(name) {
-                None if node.embedded => self.required(&here),
-                Some(Value::String(text)) if node.embedded && text.is_empty() => self.required(&here),
+                None if node.embedded => self.required(&here, None),
+                Some(Value::String(text)) if node.embedded && text.is_empty() => self.required(&here, None),
                 Some(Value::String(text)) if node.embedded => {
                     if let Some(problem) = type_meta_problem(name, text) {
                         let message = format!("Invalid value: {text:?}: {problem}");

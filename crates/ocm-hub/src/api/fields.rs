@@ -138,8 +138,8 @@ fn mismatch_finding(object: &Object, mismatch: &Mismatch) -> Finding {
         ),
     )
     .label(format!("expected {}", mismatch.expected));
-    if mismatch.expected == "a string" {
-        finding.help("put it in quotes: YAML reads some plain words and all plain numbers as other types")
+    if mismatch.expected == "a string" && !["a list", "a mapping"].contains(&mismatch.found) {
+        finding.help("put it in quotes")
     } else {
         finding.help(format!("write {} here", mismatch.expected))
     }

@@ -8,6 +8,7 @@
 
 pub mod catalog;
 pub mod config;
+pub mod controllers;
 pub mod crd;
 pub mod downstream;
 pub mod feedback_path;
@@ -27,6 +28,7 @@ pub mod targeting;
 pub mod violation;
 
 pub use fields::Reading;
+pub(crate) use reading::decoded;
 
 #[cfg(test)]
 pub(crate) mod testing;

@@ -1,6 +1,6 @@
 //! Reads a text that is inside an object or in a file of our own: parameters, configuration.
 //!
-//! Owns: the one place where `api` calls the YAML reader. Flows in: text. Flows out: a value, or the reason why there
+//! Owns: the one place where `api` calls `kube-yaml`. Flows in: text. Flows out: a value, or the reason why there
 //! is none. Must not know: what the text means.
 
 use kube_json::Value;
@@ -44,4 +44,9 @@ pub(super) fn read(text: &str) -> Result<Value, ReadFailure> {
         message: error.message.into_owned(),
         range: error.range,
     })
+}
+
+/// The text in base64, if it is one.
+pub(crate) fn decoded(text: &str) -> Option<String> {
+    String::from_utf8(kube_yaml::base64(text.as_bytes())?).ok()
 }

@@ -46,6 +46,8 @@ pub fn help(violation: &Violation) -> Option<String> {
             ),
         }),
         ViolationKind::Rule { rule } => Some(format!("the rule is: {rule}")),
+        // It is for a null that the author meant as text.
+        ViolationKind::Required => None,
         _ => violation.help.clone(),
     }
 }
@@ -182,7 +184,12 @@ fn finding(violation: &Violation, object: &Object, subject: &Text) -> Finding {
     } else {
         (Code::OBJECT_SCHEMA, object.place(&pointer_of(violation)))
     };
-    let help = help(violation).unwrap_or_else(|| {
+    let null = object
+        .value
+        .pointer(&violation.pointer)
+        .filter(|value| value.is_null());
+    let of_null = null.and_then(|_| violation.help.clone());
+    let help = of_null.or_else(|| help(violation)).unwrap_or_else(|| {
         let path = dotted(&violation.pointer).replace(['[', ']'], " ");
         let fields: Vec<&str> = path
             .split(['.', ' '])

@@ -52,6 +52,14 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         let patches = kustomized::patches(&found, sources);
         (found, patches)
     });
+    let is_of_definition = |document: &Document| {
+        let file = options
+            .sources
+            .and_then(|sources| sources.file(document.id.source));
+        file.is_some_and(|file| {
+            kustomized::is_patch_of_definition(&document.value, &file.relative, &kustomizations)
+        })
+    };
     for document in documents {
         let origin = Origin {
             document: document.id,
@@ -60,7 +68,7 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         if document.room == Room::Definitions {
             // Whatever else is there is nobody's business.
             taught.flatten(document.value, origin, &document.room);
-        } else if patches.contains(&document.id.source) {
+        } else if patches.contains(&document.id.source) || is_of_definition(&document) {
             findings.extend(own_kinds::unknown(&origin, &document.value));
             drafts.patches.push(PassedOver {
                 place: origin.place("", Part::Value),
@@ -93,7 +101,7 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
             .map(|(group, kind)| GroupKind::new(group, kind))
             .filter(|kind| !known(kind))
             .collect();
-        check_by_catalog(&uses, &catalog, findings);
+        check_by_catalog(&uses, ours.has_no_class(), &catalog, findings);
     }
     let definitions = drafts.objects.iter().chain(&taught.objects);
     let definitions = definitions.filter(|(_, object)| crd::is_one(object));
@@ -446,9 +454,14 @@ fn hangs_on_gateways(kind: &GroupKind, kinds: &KindTable) -> bool {
     kind.group == gateway::GROUP || info.is_some_and(|info| info.parent_refs || info.targets.any())
 }
 
-/// Reports the violations, by the built-in catalog, of the objects of the hub that rendering uses. Objects that live on a
-/// cluster were accepted there.
-fn check_by_catalog(of_hub: &[(&Object, Use)], catalog: &HashMap<GroupKind, Crd>, findings: &mut Findings) {
+/// Reports the violations, by the built-in catalog, of the objects of the hub that rendering uses, or of `all`. Objects that
+/// live on a cluster were accepted there.
+fn check_by_catalog(
+    of_hub: &[(&Object, Use)],
+    all: bool,
+    catalog: &HashMap<GroupKind, Crd>,
+    findings: &mut Findings,
+) {
     let by_name: HashMap<(&str, &str), &Crd> = catalog
         .iter()
         .map(|(kind, definition)| ((kind.group.as_str(), kind.kind.as_str()), definition))
@@ -460,6 +473,7 @@ fn check_by_catalog(of_hub: &[(&Object, Use)], catalog: &HashMap<GroupKind, Crd>
         let check = |only| crd::check_by_catalog(definition, object, only);
         match usage {
             Use::Used => check(None),
+            _ if all => check(None),
             Use::NamesNothing => check(Some(&REFERENCES)),
             Use::Unused => Vec::new(),
         }

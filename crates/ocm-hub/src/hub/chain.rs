@@ -22,9 +22,9 @@ use super::ours::Ours;
 use super::passed_over::{PassedOver, refers};
 use crate::api::crd;
 use crate::api::gateway::GROUP;
-use crate::api::ocm_work;
 use crate::api::params::Params;
 use crate::api::route::is_route;
+use crate::api::{ocm, ocm_work};
 use crate::diagnostic::{
     Code, DocumentId, Finding, Findings, KnownNames, Locate as _, Place, Severity, SourceId,
 };
@@ -83,13 +83,17 @@ pub fn soften(hub: &Hub, controller_name: &str, sources: &Sources, findings: &mu
     }
     let chain = Chain::new(hub, controller_name);
     let origins = Origins::new(hub);
-    // By files, and whether rendering uses the objects.
-    let mut twice: BTreeMap<_, Vec<Arc<Finding>>> = BTreeMap::new();
+    let kustomized = kustomized::directories(&hub.kustomizations);
+    // By directories; those of one directory that rendering uses, by files.
+    let mut twice: BTreeMap<_, Vec<(bool, Arc<Finding>)>> = BTreeMap::new();
     findings.revise(|finding| {
         let is_used = !concerns(finding) || chain.holds(finding, &origins);
         if let Some(files) = files_of_duplicate(finding) {
-            let of_files = twice.entry((files, is_used)).or_default();
-            of_files.push(Arc::clone(finding));
+            let directories = files.map(|file| kustomized::directory_of(file, &kustomized, sources));
+            let [one, other] = directories;
+            let files = (is_used && one == other).then_some(files);
+            let group = twice.entry((directories, files)).or_default();
+            group.push((is_used, Arc::clone(finding)));
             return false;
         }
         if is_used {
@@ -101,29 +105,49 @@ pub fn soften(hub: &Hub, controller_name: &str, sources: &Sources, findings: &mu
         make_bystander(Arc::make_mut(finding));
         true
     });
-    for ((_, is_used), group) in twice {
-        let more = group.len().saturating_sub(1);
-        let Some(first) = group.into_iter().next() else {
-            continue;
-        };
-        let mut finding = Arc::unwrap_or_clone(first);
-        if !is_used {
-            make_bystander(&mut finding);
-        }
-        if more > 0 {
-            finding.message = format!(
-                "{}, and so {} of these files",
-                finding.message,
-                if more == 1 {
-                    "is 1 more object".to_owned()
-                } else {
-                    format!("are {more} more objects")
-                }
-            )
-            .into();
-        }
-        findings.push(finding);
+    findings.extend(
+        twice
+            .into_iter()
+            .filter_map(|((directories, _), group)| of_duplicates(directories, &group)),
+    );
+}
+
+/// One finding for all duplicates of two directories, which is about one that rendering uses, if there is any.
+fn of_duplicates([one, other]: [&str; 2], group: &[(bool, Arc<Finding>)]) -> Option<Finding> {
+    let (is_used, first) = group
+        .iter()
+        .find(|(is_used, _)| *is_used)
+        .or_else(|| group.first())?;
+    let mut finding = Finding::clone(first);
+    if !is_used {
+        make_bystander(&mut finding);
     }
+    if one != other {
+        finding.help = Some(
+            format!(
+                "if `{}` and `{}` are variants, read one of them, and list the other under `exclude` in spokewright.yaml; \
+                 otherwise, remove one of the two objects, or rename it",
+                kustomized::shown(one),
+                kustomized::shown(other)
+            )
+            .into(),
+        );
+    }
+    let files = files_of_duplicate(&finding);
+    let of = if group.iter().all(|(_, other)| files_of_duplicate(other) == files) {
+        "of these files"
+    } else if one == other {
+        "of this directory"
+    } else {
+        "of these directories"
+    };
+    finding.message = match group.len().saturating_sub(1) {
+        0 => return Some(finding),
+        1 => format!("{}, and so is 1 more object {of}", finding.message),
+        more => format!("{}, and so are {more} more objects {of}", finding.message),
+    }
+    .into();
+    Some(finding)
 }
 
 /// Softens errors in texts of the hub that cannot be read and concern nothing that rendering uses, and returns what of
@@ -176,14 +200,14 @@ fn make_bystander(finding: &mut Finding) {
 }
 
 /// The two files of a duplicate.
-fn files_of_duplicate(finding: &Finding) -> Option<(SourceId, SourceId)> {
+fn files_of_duplicate(finding: &Finding) -> Option<[SourceId; 2]> {
     let source = |place: &Place| match place {
         Place::Field { document, .. } => Some(document.source),
         _ => None,
     };
     let first = finding.related.first()?;
     (finding.code == Code::OBJECT_DUPLICATE)
-        .then(|| Some((source(&finding.place)?, source(&first.place)?)))
+        .then(|| Some([source(&finding.place)?, source(&first.place)?]))
         .flatten()
 }
 
@@ -414,7 +438,8 @@ impl<'h> Chain<'h> {
                 _ => Relation::Ours,
             },
             (GROUP, "Gateway") => self.of_class(spec("gatewayClassName").and_then(Value::as_str), depth),
-            (GROUP, "ReferenceGrant") | (CLUSTER_GROUP | ocm_work::GROUP, _) => Relation::Ours,
+            (GROUP, "ReferenceGrant") | (ocm_work::GROUP, _) => Relation::Ours,
+            (CLUSTER_GROUP, kind) if ocm::KINDS.contains(&kind) => Relation::Ours,
             (crd::GROUP, crd::KIND) => self.of_definition(object),
             (group, kind) if is_route(group, kind) || refers(&object.value) => {
                 self.of_references(object, depth)
@@ -465,7 +490,8 @@ impl<'h> Chain<'h> {
             };
         };
         let kind = GroupKind::new(group, kind);
-        let is_ours = [GROUP, CLUSTER_GROUP].contains(&group)
+        let is_ours = group == GROUP
+            || (group == CLUSTER_GROUP && ocm::KINDS.contains(&kind.kind.as_str()))
             || self.synced.contains(&kind)
             || self.leading.contains(&kind);
         if is_ours {

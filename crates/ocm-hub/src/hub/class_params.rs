@@ -21,7 +21,8 @@ pub(super) fn resolve(
         let here = all().filter(|map| map.namespace_or_empty() == namespace);
         let named = all().filter(|map| map.name == name);
         let near_name = nearest(name, here.map(|map| map.name.as_str()));
-        let near_namespace = || nearest(namespace, named.map(Object::namespace_or_empty));
+        let namespaces = || named.clone().map(Object::namespace_or_empty);
+        let near_namespace = || nearest(namespace, namespaces()).or_else(|| namespaces().min());
         near_name
             .map(|near| ("name", near))
             .or_else(|| near_namespace().map(|near| ("namespace", near)))

@@ -97,7 +97,7 @@ impl<'a> Grants<'a> {
     }
 
     /// Where a grant would permit a reference but for a typo in a namespace, its own or the one that the reference comes
-    /// from, and the help that leads out.
+    /// from, or because it is at the wrong end, and the help that leads out.
     #[must_use]
     pub fn almost_permit(
         &self,
@@ -111,8 +111,12 @@ impl<'a> Grants<'a> {
             let help = format!("write `namespace: {}` in the ReferenceGrant", from.2);
             return Some((place, help));
         }
-        let near = nearest(namespace, self.by_namespace.keys().copied())?;
-        let mut grants = self.by_namespace.get(near).into_iter().flatten();
+        let near = nearest(namespace, self.by_namespace.keys().copied());
+        // In the namespace that the reference comes from, a grant for it permits nothing.
+        let namespaces = near.into_iter().chain([from.2]);
+        let mut grants = namespaces
+            .filter_map(|near| self.by_namespace.get(near))
+            .flatten();
         let grant = grants.find(|grant| grant.permits(from, to))?;
         let help = format!("write `namespace: {namespace}` in the metadata of the ReferenceGrant");
         Some((grant.object.place("/metadata/namespace"), help))

@@ -9,8 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kube_json::Value;
 
+use crate::api::crd;
 use crate::diagnostic::{Code, DocumentId, Finding, Place, SourceId, shell_path};
 use crate::source::{Document, Room, Sources};
+use apimachinery::ApiVersion;
 
 /// Fields that change objects, or add what is in no file. Images, replicas and generated ConfigMaps are for workloads.
 const CHANGES: [&str; 14] = [
@@ -162,6 +164,45 @@ pub(super) fn patches(kustomizations: &[Kustomization], sources: &Sources) -> BT
         .collect()
 }
 
+/// Whether it is a part of a definition in a directory of patches, which kubebuilder writes for each kind, and which a
+/// kustomization names only when it is needed.
+pub(super) fn is_patch_of_definition(value: &Value, path: &str, kustomizations: &[Kustomization]) -> bool {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
+    let has = |field: &str| value.get("spec").is_some_and(|spec| spec.get(field).is_some());
+    let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+    let above = directory
+        .strip_suffix("patches")
+        .map(|above| above.trim_end_matches('/'));
+    ApiVersion::parse(text("apiVersion")).group == crd::GROUP
+        && text("kind") == crd::KIND
+        && !["group", "names", "versions"].into_iter().any(has)
+        && kustomizations
+            .iter()
+            .any(|one| above == Some(one.directory.as_str()))
+}
+
+/// The directories of kustomizations.
+pub(super) fn directories(kustomizations: &[Kustomization]) -> BTreeSet<&str> {
+    kustomizations.iter().map(|one| one.directory.as_str()).collect()
+}
+
+/// The nearest directory of a kustomization that a file may be part of, or else its own.
+pub(super) fn directory_of<'s>(
+    file: SourceId,
+    directories: &BTreeSet<&str>,
+    sources: &'s Sources,
+) -> &'s str {
+    let above = |path: &'s str| path.rsplit_once('/').map_or("", |(above, _)| above);
+    let own = sources.file(file).map_or("", |file| above(&file.relative));
+    let mut all = std::iter::successors(Some(own), |path| (!path.is_empty()).then(|| above(path)));
+    all.find(|path| directories.contains(path)).unwrap_or(own)
+}
+
+/// A directory as it is shown.
+pub(super) fn shown(directory: &str) -> &str {
+    if directory.is_empty() { "." } else { directory }
+}
+
 fn all<'k>(
     kustomizations: &'k [Kustomization],
     of: impl Fn(&'k Kustomization) -> &'k Vec<String>,
@@ -222,11 +263,6 @@ pub(super) fn changed(
         .filter(|one| !one.changes.is_empty() && reaches(one));
     let first = changing.next()?;
     let fields: Vec<String> = first.changes.iter().map(|field| format!("`{field}`")).collect();
-    let directory = if first.directory.is_empty() {
-        "."
-    } else {
-        first.directory.as_str()
-    };
     let finding = Finding::new(
         Code::OBJECT_KUSTOMIZED,
         place(first),
@@ -238,7 +274,7 @@ pub(super) fn changed(
     .label("changes what it lists")
     .help(format!(
         "render what it builds: `kustomize build {} | spokewright render -`",
-        shell_path(directory)
+        shell_path(shown(&first.directory))
     ));
     let finding = match &first.remote {
         Some(remote) => finding.note(format!(

@@ -74,7 +74,7 @@ pub(super) fn correct_kind(
 }
 
 /// The known kind that one edit, or another end of the group, makes of it; the first by group and kind.
-fn meant<'k>(written: &GroupKind, kinds: &'k KindTable) -> Option<&'k KindInfo> {
+pub(super) fn meant<'k>(written: &GroupKind, kinds: &'k KindTable) -> Option<&'k KindInfo> {
     let is_meant = |info: &&KindInfo| {
         (info.group == written.group && is_slip(&info.kind, &written.kind))
             || (info.kind == written.kind && is_slip_of_group(&info.group, &written.group))

@@ -9,8 +9,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use strsim::damerau_levenshtein;
+
 use super::Hub;
 use super::table::Table;
+use crate::api::controllers::product_of_class;
 use crate::api::gateway::{GROUP, Gateway, GatewayClass};
 use crate::api::params::{InvalidParameters, Params};
 use crate::diagnostic::{Code, Finding, Findings, Severity, first_items, nearest};
@@ -80,7 +83,13 @@ impl<'a> Ours<'a> {
                 }
                 Some(_) => {}
                 None if known.contains(&gateway.class_name) => {}
-                None => findings.push(class_not_found(hub, &gateway, &known, &ours.classes)),
+                None => findings.push(class_not_found(
+                    hub,
+                    &gateway,
+                    &known,
+                    &ours.classes,
+                    controller_name,
+                )),
             }
         }
         ours
@@ -130,6 +139,7 @@ fn class_not_found(
     gateway: &Gateway<'_>,
     known: &[&str],
     ours: &BTreeMap<&str, OurClass<'_>>,
+    controller_name: &str,
 ) -> Finding {
     let name = gateway.class_name;
     // Only a Gateway of ours has the label. Without it, the class may belong to another controller.
@@ -148,8 +158,11 @@ fn class_not_found(
     } else {
         finding
     };
-    match nearest(name, known.iter().copied()) {
-        Some(near) => {
+    let product = product_of_class(name);
+    // A class of another project is near to few names.
+    let is_near = |near: &&str| product.is_none() || damerau_levenshtein(name, near) == 1;
+    match (nearest(name, known.iter().copied()).filter(is_near), product) {
+        (Some(near), _) => {
             let finding = finding.help(format!("did you mean `{near}`?"));
             // A typo would take the Gateway off every cluster, which no warning may do.
             let finding = if ours.contains_key(near) {
@@ -162,10 +175,18 @@ fn class_not_found(
                 None => finding,
             }
         }
-        None if known.is_empty() => finding.help(format!(
+        (None, Some(product)) if is_placed => finding.help(format!(
+            "`{name}` is a class of {product}, whose Gateways live on the hub itself and are not rendered: remove the label \
+             `{PLACEMENT_LABEL}`, or write a class of `{controller_name}`"
+        )),
+        (None, Some(product)) => finding.help(format!(
+            "leave it if it lives on the hub itself: `{name}` is a class of {product}, whose Gateways are not rendered; with \
+             that GatewayClass in the input, this is not reported"
+        )),
+        (None, None) if known.is_empty() => finding.help(format!(
             "add a GatewayClass `{name}` to the input; `spokewright init --from-live` prints the commands that export the classes of a hub"
         )),
-        None => finding.help(format!(
+        (None, None) => finding.help(format!(
             "name a class of the input, {}, or add the GatewayClass `{name}`",
             first_items(known.iter().map(|class| format!("`{class}`")), MOST_CLASSES)
         )),

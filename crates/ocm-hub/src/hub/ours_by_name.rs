@@ -78,6 +78,11 @@ impl<'a> OursByName<'a> {
         chain
     }
 
+    /// Whether no class is ours: its Gateways, and all that is attached to them, may be ours or another controller's.
+    pub(super) fn has_no_class(&self) -> bool {
+        !self.ours.iter().any(|(kind, ..)| *kind == "GatewayClass")
+    }
+
     /// Whether rendering uses `object`.
     pub(super) fn use_of(&self, object: &Object, kinds: &KindTable) -> Use {
         let group = object.api_version.group.as_str();

@@ -6,10 +6,12 @@
 use kube_json::Value;
 
 use super::kinds::KindTable;
+use super::misspelled::meant;
 use crate::api::gateway::GROUP;
+use crate::api::ocm;
 use crate::api::own_kinds::is_own_document;
 use crate::diagnostic::Place;
-use apimachinery::ApiVersion;
+use apimachinery::{ApiVersion, GroupKind};
 use ocm_placement::GROUP as CLUSTER_GROUP;
 
 /// A document that was read and is not an object of the hub.
@@ -44,7 +46,12 @@ pub(super) fn is_local_config(value: &Value) -> bool {
 /// Whether a document that is not a complete object may have been meant as one that rendering uses: by its group, by
 /// its kind, or because it has targets or parents as policies and routes do. It is then never passed over.
 pub(super) fn may_be_used(api_version: &ApiVersion, kind: &str, value: &Value, kinds: &KindTable) -> bool {
-    let is_used = |group: &str| [GROUP, CLUSTER_GROUP].contains(&group);
+    let is_near = || {
+        kinds.kind(&api_version.group, kind).is_none()
+            && meant(&GroupKind::new(&api_version.group, kind), kinds).is_some()
+    };
+    let is_of_ocm = || kind.is_empty() || ocm::KINDS.contains(&kind) || is_near();
+    let is_used = |group: &str| group == GROUP || (group == CLUSTER_GROUP && is_of_ocm());
     // What a Gateway or a class may name; a hook of a tool gets its name later.
     let may_be_named = api_version.group.is_empty()
         && !api_version.version.is_empty()

@@ -1,9 +1,11 @@
 //! Secrets that are in the input in plain text.
 //!
-//! Owns: this finding. Flows in: an object. Flows out: a finding. Must not know: what needs the Secret.
+//! Owns: this finding; values that a tool fills in are none. Flows in: an object. Flows out: a finding. Must not know: what needs the Secret.
 
+use crate::api::decoded;
 use crate::diagnostic::{Code, Finding};
-use crate::object::Object;
+use crate::object::{Object, is_placeholder};
+use apimachinery::Field;
 
 /// Reports that a Secret has unencrypted values: everybody who may read the repository has them.
 pub(super) fn plain_secret(object: &Object) -> Option<Finding> {
@@ -11,8 +13,18 @@ pub(super) fn plain_secret(object: &Object) -> Option<Finding> {
         return None;
     }
     let root = object.root();
-    let mut values = ["data", "stringData"].map(|field| root.get(field)).into_iter();
-    let (_, place) = values.find_map(|field| field.entries().next())?;
+    let is_value = |field: &Field<'_>, is_encoded: bool| {
+        let text = field.string().ok().flatten().unwrap_or_default();
+        let inside = decoded(text).filter(|_| is_encoded);
+        !is_placeholder(text) && inside.is_none_or(|text| !is_placeholder(&text))
+    };
+    let (_, place) =
+        [("data", true), ("stringData", false)]
+            .into_iter()
+            .find_map(|(section, is_encoded)| {
+                let section = root.get(section);
+                section.entries().find(|(_, field)| is_value(field, is_encoded))
+            })?;
     Some(
         Finding::new(
             Code::SECRET_PLAIN,

@@ -10,7 +10,8 @@ mod variable;
 pub mod well_known;
 
 pub use rank::{Ages, Rank, rank_of};
-pub use variable::{SUBSTITUTE_FIRST, first_variable};
+pub(crate) use variable::is_placeholder;
+pub use variable::{SUBSTITUTE_FIRST, first_placeholder, first_variable};
 
 use apimachinery::{ApiVersion, Field, GroupKind, Identity};
 
@@ -93,6 +94,15 @@ impl AsRef<Self> for Object {
 }
 
 impl Object {
+    /// What is said where a reference without a namespace leads to none, and this object has that name.
+    #[must_use]
+    pub fn is_elsewhere(&self) -> String {
+        format!(
+            "{} has that name, but a reference without `namespace` stays in its own",
+            self.identity()
+        )
+    }
+
     /// The object in a value, regardless of its kind's scope: `hub` checks the names and resolves the namespaces of the
     /// input. Missing parts are empty.
     #[must_use]

@@ -1,7 +1,23 @@
-//! Variables in the manner of Flux.
+//! Variables in the manner of Flux, and placeholders of other templates.
 //!
-//! Owns: their syntax (docs/systems/gitops.md#flux-substitution). Flows in: text. Flows out: the first variable in it.
+//! Owns: their syntax (docs/systems/gitops.md#flux-substitution). Flows in: text. Flows out: the first one in it.
 //! Must not know: whether anything will replace it.
+
+/// What encloses the name of a placeholder, and which characters besides letters, digits and `_` may be in it.
+const ENCLOSED: [(&str, &str, &str); 6] = [
+    ("${{", "}}", ANY),
+    ("{{", "}}", ANY),
+    ("$(", ")", ""),
+    ("<", ">", " -."),
+    ("@@", "@@", "-."),
+    ("%%", "%%", "-."),
+];
+
+/// What expressions in double braces are made of.
+const ANY: &str = " -.,:;|/$\"'`()[]+*=!<>&?#~";
+
+/// Parts of capitalized words that nobody gives to a thing.
+const WORDS: [&str; 5] = ["REPLACE_", "REPLACEME", "PLACEHOLDER", "CHANGEME", "CHANGE_ME"];
 
 /// The first variable of a text, such as `${DOMAIN}` or `${DOMAIN:=example.com}`. A name begins with a letter or `_`;
 /// `$${DOMAIN}` is text.
@@ -28,13 +44,53 @@ pub fn first_variable(text: &str) -> Option<&str> {
     None
 }
 
+/// The first part of a text that stands for a value: a [variable](first_variable), `{{ .Values.host }}`, `<host>`,
+/// `$(HOST)`, `@@HOST@@`, `REPLACE_HOST`.
+#[must_use]
+pub fn first_placeholder(text: &str) -> Option<&str> {
+    let enclosed = |(open, close, more): (&str, &str, &str)| {
+        text.match_indices(open).find_map(|(start, _)| {
+            let name = text.get(start.saturating_add(open.len())..)?;
+            let is_end =
+                |letter: char| !(letter.is_ascii_alphanumeric() || letter == '_' || more.contains(letter));
+            let (name, rest) = name.split_at_checked(name.find(is_end)?)?;
+            // A named group of a regular expression is text.
+            let is_group = text.get(..start)?.ends_with(['?', 'P']);
+            let is_name = name.contains(|letter: char| letter.is_ascii_alphanumeric())
+                && (more == ANY
+                    || name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_'));
+            let end = text.len().saturating_sub(rest.len()).saturating_add(close.len());
+            (is_name && !is_group && rest.starts_with(close)).then(|| text.get(start..end))?
+        })
+    };
+    let is_word = |word: &&str| {
+        let word = word.replace('-', "_");
+        WORDS.iter().any(|part| word.contains(part))
+    };
+    let is_capital = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit();
+    let words = text.split(|letter: char| !(is_capital(letter) || ['_', '-'].contains(&letter)));
+    let mut words = words.map(|word| word.trim_matches(['_', '-']));
+    first_variable(text)
+        .or_else(|| ENCLOSED.into_iter().find_map(enclosed))
+        .or_else(|| words.find(is_word))
+}
+
+/// Whether a text has no value of its own: it is one placeholder, without a default.
+pub(crate) fn is_placeholder(text: &str) -> bool {
+    let text = text.trim();
+    let is_flux = first_variable(text).is_some();
+    first_placeholder(text) == Some(text)
+        && !text.contains([':', '=', '"', '\'', '`'])
+        && !(is_flux && text.contains('-'))
+}
+
 /// The command that puts values in before rendering.
 pub const SUBSTITUTE_FIRST: &str = "render what Flux would apply: `flux build kustomization NAME --path DIR \
      --kustomization-file FILE --dry-run | spokewright render -`, or `flux envsubst` with the values in the environment";
 
 #[cfg(test)]
 mod tests {
-    use super::first_variable;
+    use super::{first_placeholder, first_variable, is_placeholder};
 
     #[test]
     fn a_variable_has_a_name_and_is_not_escaped() {
@@ -52,6 +108,57 @@ mod tests {
             ("é${É}", None),
         ] {
             assert_eq!(first_variable(text), variable, "{text}");
+        }
+    }
+    #[test]
+    fn a_placeholder_is_enclosed_or_a_word_in_capitals() {
+        for (text, placeholder) in [
+            ("${DOMAIN}", Some("${DOMAIN}")),
+            ("${{values.name}}-auth", Some("${{values.name}}")),
+            (
+                "web-{{ .Values.name | quote }}",
+                Some("{{ .Values.name | quote }}"),
+            ),
+            ("activate-<UTC stamp>", Some("<UTC stamp>")),
+            ("$(NAME).example.com", Some("$(NAME)")),
+            ("a.@@DOMAIN@@", Some("@@DOMAIN@@")),
+            ("%%ZONE%%.b", Some("%%ZONE%%")),
+            ("*.acme.REPLACE_DOMAIN", Some("REPLACE_DOMAIN")),
+            ("CMP_PLACEHOLDER_HOST", Some("CMP_PLACEHOLDER_HOST")),
+            ("YOUR-CHANGE-ME", Some("YOUR-CHANGE-ME")),
+            ("REPLACE_ME-auth", Some("REPLACE_ME")),
+            ("*.acme.Example", None),
+            ("a_b", None),
+            ("100%", None),
+            ("a < b && c > d", None),
+            ("size(a) <3 && 4> b", None),
+            ("/users/(?P<name>[a-z", None),
+            ("/users/(?<name>[a-z", None),
+            ("{{ open", None),
+            ("<>", None),
+            ("user@@host", None),
+            ("replace_me", None),
+            ("ReplacePrefixMatch", None),
+            ("é<é>", None),
+        ] {
+            assert_eq!(first_placeholder(text), placeholder, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_placeholder_with_a_default_or_beside_text_has_a_value() {
+        for text in ["${KEY}", " <region>\n", "{{ .Values.key }}", "CHANGEME"] {
+            assert!(is_placeholder(text), "{text}");
+        }
+        for text in [
+            "${KEY:-hunter2}",
+            "${KEY-hunter2}",
+            "a${KEY}",
+            "{{ .Key | default \"hunter2\" }}",
+            "CHANGEME-hunter2",
+            "hunter2",
+        ] {
+            assert!(!is_placeholder(text), "{text}");
         }
     }
 }

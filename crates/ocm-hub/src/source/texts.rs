@@ -145,14 +145,11 @@ impl Sources {
         RootRelative { sources: self }
     }
 
-    /// Whether a part of the text of a document is this.
+    /// The text of a document.
     #[must_use]
-    pub fn has(&self, document: DocumentId, part: &str) -> bool {
-        let Some((file, range)) = self.document(document) else {
-            return false;
-        };
-        let text = file.text.get(range.start..range.end);
-        text.is_some_and(|text| text.contains(part))
+    pub fn text_of(&self, document: DocumentId) -> Option<&str> {
+        let (file, range) = self.document(document)?;
+        file.text.get(range.start..range.end)
     }
 
     fn document(&self, document: DocumentId) -> Option<(&SourceFile, DocumentRange)> {

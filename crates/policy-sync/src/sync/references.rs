@@ -18,7 +18,7 @@ use crate::diagnostic::{Code, Finding, Findings, fitting_names};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::Object;
 use crate::parallel;
-use apimachinery::Identity;
+use apimachinery::{GroupKind, Identity};
 use rayon::prelude::*;
 
 /// So many places of one finding help; more hide it.
@@ -132,6 +132,12 @@ pub fn report_references(
     missing_grants.report(findings);
     let mut all: Vec<(Needed, Missing<'_>)> = all.into_iter().collect();
     all.par_sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    let namespaced = hub
+        .objects
+        .iter()
+        .filter(|object| !all.is_empty() && object.namespace.is_some());
+    let key = |object: &'_ Object| (object.group_kind(), object.name.to_string());
+    let elsewhere: Elsewhere<'_> = namespaced.map(|object| (key(object), object)).collect();
     // Most objects are missing wherever a Gateway goes, and thousands of them wherever one does.
     let mut of_lists: HashMap<*const [String], Vec<&str>> = HashMap::new();
     for (needed, missing) in all {
@@ -146,7 +152,11 @@ pub fn report_references(
             }
         };
         if !clusters.is_empty() {
-            findings.extend(not_shipped((hub, ours), (&needed, clusters), &missing));
+            findings.extend(not_shipped(
+                (hub, ours, &elsewhere),
+                (&needed, clusters),
+                &missing,
+            ));
         }
     }
 }
@@ -284,8 +294,11 @@ fn lacking<'c>(there: &OnSpokes<'_>, needed: &Needed, clusters: &'c [String]) ->
     }
 }
 
+/// An object of the hub with a kind and a name.
+type Elsewhere<'a> = HashMap<(GroupKind, String), &'a Object>;
+
 fn not_shipped(
-    (hub, ours): (&Hub, &Ours<'_>),
+    (hub, ours, elsewhere): (&Hub, &Ours<'_>, &Elsewhere<'_>),
     (needed, clusters): (&Needed, &[&str]),
     missing: &Missing<'_>,
 ) -> Option<Finding> {
@@ -320,6 +333,13 @@ fn not_shipped(
     if more > 0 {
         finding = finding.note(format!("{more} more need it"));
     }
+    if let Needed::Object(Identity { group_kind, name, .. }) = needed
+        && of_hub(hub, needed).is_none()
+        && let Some(object) = elsewhere.get(&(group_kind.clone(), name.clone()))
+        && !is_namespaced(referrer, pointer)
+    {
+        finding = finding.note(object.is_elsewhere());
+    }
     let lives_there = "if it already lives on a cluster, add it to `spokes/CLUSTER/`";
     let finding = finding.help(match entry(hub, ours, needed) {
         Some(entry) => format!("to ship it, add {entry}; {lives_there}"),
@@ -334,20 +354,36 @@ fn kind_of(pointer: &str) -> String {
     format!("{mapping}/kind")
 }
 
-/// What to add to the parameters of a class to ship it, if the hub has it and some class does not choose it yet.
-fn entry(hub: &Hub, ours: &Ours<'_>, needed: &Needed) -> Option<String> {
-    let Needed::Object(identity) = needed else {
+/// Whether the reference names a namespace.
+fn is_namespaced(referrer: &Object, pointer: &str) -> bool {
+    let reference = pointer
+        .strip_suffix("/name")
+        .and_then(|reference| referrer.value.pointer(reference));
+    reference.is_some_and(|reference| reference.get("namespace").is_some())
+}
+
+/// The object of the hub that is needed on clusters: one from the namespace of a Gateway gets another one there.
+fn of_hub<'h>(hub: &'h Hub, needed: &Needed) -> Option<&'h Object> {
+    let Needed::Object(Identity {
+        group_kind: kind,
+        namespace,
+        name,
+    }) = needed
+    else {
         return None;
     };
-    let kind = &identity.group_kind;
+    let there = namespace.as_deref()?;
+    let mut namespaces = [Some(there), there.strip_prefix(NAMESPACE_PREFIX)]
+        .into_iter()
+        .flatten();
+    namespaces.find_map(|namespace| hub.objects.find(&kind.group, &kind.kind, Some(namespace), name))
+}
+
+/// What to add to the parameters of a class to ship it, if the hub has it and some class does not choose it yet.
+fn entry(hub: &Hub, ours: &Ours<'_>, needed: &Needed) -> Option<String> {
+    let object = of_hub(hub, needed)?;
+    let kind = object.group_kind();
     let info = hub.kinds.kind(&kind.group, &kind.kind)?;
-    let there = identity.namespace.as_deref()?;
-    let namespaces = [Some(there), there.strip_prefix(NAMESPACE_PREFIX)];
-    let mut namespaces = namespaces.into_iter().flatten();
-    let object = namespaces.find_map(|namespace| {
-        hub.objects
-            .find(&kind.group, &kind.kind, Some(namespace), &identity.name)
-    })?;
     let mut classes = ours
         .classes
         .iter()

@@ -10,10 +10,11 @@ use super::check::{Check, PARAMS_KEY, place};
 use super::resources::ResourceCatalog;
 use super::status::{CONTROLLER_NAME, InvalidParameters};
 use super::values::{Params, Role, parse};
+use crate::api::controllers::{product_of_controller, usual_classes};
 use crate::api::reading;
 use crate::api::schema;
 use crate::api::violation;
-use crate::diagnostic::{Code, Finding, Place};
+use crate::diagnostic::{Code, Finding, Place, first_items};
 use crate::object::Object;
 use apimachinery::GroupKind;
 use apimachinery::names::NameRule;
@@ -29,28 +30,6 @@ pub struct ClassParams {
     /// Everything that is wrong.
     pub findings: Vec<Finding>,
 }
-
-/// Controllers of clusters, and the class that their installation usually has.
-const DOWNSTREAM_CLASSES: [(&str, &str, &str); 6] = [
-    (
-        "gateway.envoyproxy.io/gatewayclass-controller",
-        "Envoy Gateway",
-        "eg",
-    ),
-    (
-        "gateway.nginx.org/nginx-gateway-controller",
-        "NGINX Gateway Fabric",
-        "nginx",
-    ),
-    ("io.cilium/gateway-controller", "Cilium", "cilium"),
-    ("istio.io/gateway-controller", "Istio", "istio"),
-    ("kgateway.dev/kgateway", "kgateway", "kgateway"),
-    (
-        "networking.gke.io/gateway",
-        "GKE",
-        "gke-l7-global-external-managed",
-    ),
-];
 
 /// Reads and checks the parameters of `class`. Without a reference, they are the defaults for a class of Kuadrant's
 /// controller; any other must say which class its Gateways have on the clusters.
@@ -198,17 +177,20 @@ fn without_class(controller: &str) -> String {
     )
 }
 
+/// At most so many classes in a row.
+const MOST_CLASSES: usize = 6;
+
 /// The help for parameters without a class for the clusters.
 fn usual_class(controller: &str) -> String {
-    match DOWNSTREAM_CLASSES.iter().find(|(known, ..)| *known == controller) {
-        Some((_, product, class)) => format!("set `downstreamClass`, usually `{class}` for {product}"),
-        None => {
-            let usual = DOWNSTREAM_CLASSES.map(|(_, product, class)| format!("`{class}` ({product})"));
-            format!(
-                "set `downstreamClass` to the class that serves Gateways on the clusters, such as {}",
-                usual.join(", ")
+    match product_of_controller(controller) {
+        Some((product, class)) => format!("set `downstreamClass`, usually `{class}` for {product}"),
+        None => format!(
+            "set `downstreamClass` to the class that serves Gateways on the clusters, such as {}",
+            first_items(
+                usual_classes().map(|(class, product)| format!("`{class}` ({product})")),
+                MOST_CLASSES
             )
-        }
+        ),
     }
 }
 
