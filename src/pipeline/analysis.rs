@@ -145,7 +145,7 @@ impl<'a> Analysis<'a> {
             &gateways,
             self.attached.routes.chosen(),
             (&mut synced.objects, &mut variants),
-            loaded.config.secrets == Secrets::Copy,
+            (self.placed.hub, loaded.config.secrets == Secrets::Copy),
         );
         Received {
             gateways,

@@ -27,8 +27,8 @@ use crate::progress::Stage;
 use crate::report::PolicyView;
 use crate::sync::{
     LocalPolicies, Spoke, SyncedKinds, SyncedRoutes, Withheld, is_synced, leave_others_alone,
-    report_broken_rules, report_local_conflicts, report_outdone_listeners, report_same_target,
-    report_shadowed, report_unknown_kinds,
+    report_broken_rules, report_local_conflicts, report_outdone_listeners, report_redirects,
+    report_same_target, report_shadowed, report_unknown_kinds,
 };
 use crate::topology::{Controllers, GatewayId, Node, Sources, Start};
 use apimachinery::{GroupKind, Identity};
@@ -199,6 +199,7 @@ pub(super) fn attach<'a>(placed: &Placed<'a>, findings: &mut Findings) -> Attach
     report_broken_rules(attachments, hub, ours, synced, &said, findings);
     if loaded.asks_for(Code::ROUTE_SHADOWED) {
         report_shadowed(attachments, ours, findings);
+        report_redirects(attachments, ours, findings);
     }
     report_same_target(attachments, synced, findings);
     attached

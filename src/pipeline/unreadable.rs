@@ -103,14 +103,15 @@ fn leave_out_of_misdefined(hub: &Hub, findings: &mut Findings) {
         .contains(&finding.code);
         let is_of_definition =
             finding.code == Code::POLICY_KIND_NONCONFORMING && definitions.contains(&object);
-        let follows = is_by_definition || finding.is_about_absence();
-        !(follows && misdefined.contains(&object)) && !is_of_definition
+        let is_follower = is_by_definition || finding.is_about_absence();
+        let follows = is_of_definition || (is_follower && misdefined.contains(&object));
+        !follows
     });
 }
 
 fn is_own_error(finding: &Finding) -> bool {
     let is_in_an_object = matches!(finding.place, Place::Field { .. });
-    finding.severity == Severity::Error && is_in_an_object && !finding.code.is_about_a_name()
+    finding.severity == Severity::Error && is_in_an_object && !finding.is_about_absence()
 }
 
 /// The object that a finding reports as missing from the input.

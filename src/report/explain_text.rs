@@ -122,6 +122,15 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
             }
             None => text.push(format_args!("  no rule of its routes is known to match")),
         }
+        for filter in &answer.filters {
+            let kind = filter.get("type").and_then(Value::as_str).unwrap_or_default();
+            let settings = filter.as_object().into_iter().flat_map(|fields| fields.iter());
+            let settings = settings.filter(|(key, _)| *key != "type").map(|(_, value)| value);
+            let settings: Vec<String> = settings
+                .map(|value| value_text(value, width.saturating_sub(10).saturating_sub(kind.len())))
+                .collect();
+            text.push(format_args!("    {kind} {}", settings.join(" ")));
+        }
         if let Some((next, because)) = answer.next.as_ref().zip(answer.because) {
             text.push(format_args!("  before {}", line(next)));
             text.push(format_args!("    because {because}"));

@@ -44,6 +44,7 @@ mod kustomize;
 mod listener_sets;
 mod mesh;
 mod mistakes;
+mod no_effect;
 mod one_set;
 mod output;
 mod own_kinds;

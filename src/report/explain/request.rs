@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use kube_json::Value;
 use serde::Serialize;
 
 use super::{ExplainedPaths, Explainer, Found, Winner};
@@ -55,6 +56,9 @@ pub struct Answer {
     /// The rule that serves it; without one, the answer is 404.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleLine>,
+    /// What that rule does with it besides: redirects, rewrites, mirrors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub filters: Vec<Value>,
     /// The rule that would serve it if that one did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<RuleLine>,
@@ -208,6 +212,12 @@ impl Explainer<'_, '_> {
             }
         };
         let line = |candidate: &Candidate| line_of(candidate.route, candidate.rule);
+        let filters_of = |candidate: &Candidate| {
+            let rule = topology.pointer_of_rule(candidate.route, candidate.rule);
+            let object = topology.routes.get(candidate.route).object;
+            let filters = object.value.pointer(&format!("{rule}/filters"));
+            filters.and_then(Value::as_array).cloned().unwrap_or_default()
+        };
         let unknown = taken.unknown.iter().map(|unknown| UnknownRule {
             rule: line_of(unknown.route, unknown.rule),
             because: unknown.because.clone(),
@@ -219,6 +229,7 @@ impl Explainer<'_, '_> {
             clusters: Arc::default(),
             everywhere: false,
             rule: first.map(line),
+            filters: first.map(filters_of).unwrap_or_default(),
             next: next.map(line),
             because: first.zip(next).map(|(first, next)| first.because(next)),
             unknown: unknown.collect(),

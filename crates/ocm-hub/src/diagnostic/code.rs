@@ -129,6 +129,7 @@ codes! {
     ROUTE_NOT_ATTACHED "route/not-attached" Warning "No listener accepts a route of a synced kind, so it is not shipped"
     ROUTE_PARENT_CYCLE "route/parent-cycle" Error "Routes are each other's parents: no path from a Gateway reaches them"
     ROUTE_PARENT_NOT_FOUND "route/parent-not-found" Warning "A route names a Gateway, ListenerSet, or listener that is not in the input"
+    ROUTE_REDIRECTS_TO_ITSELF "route/redirects-to-itself" Warning "A redirect leads back to the request that it answers"
     ROUTE_SHADOWED "route/shadowed" Warning "Another route or rule gets all requests of a match"
     SECRET_ENCRYPTED "secret/encrypted" Error "A sops-encrypted object cannot be embedded in a ManifestWork"
     SECRET_NOT_FOUND "secret/not-found" Warning "A Secret to copy is not in the input"

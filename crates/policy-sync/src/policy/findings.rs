@@ -16,7 +16,7 @@ use super::declared_target::{Declared, Target};
 use super::envoy_gateway_status::misfit;
 use super::fates::{Everywhere, Fates, Tally};
 use super::ids::PolicyId;
-use super::no_effect::{of_shared_sockets, without_effect};
+use super::no_effect::{of_shared_paths, of_shared_sockets, without_effect};
 use super::one_policy::Policy;
 use super::precedence::Rule;
 use super::profile::StatusShape;
@@ -34,6 +34,7 @@ pub fn outcomes(attachments: &Attachments<'_>, fates: &Fates<'_>, findings: &mut
     let routes = attachments.topology.routes.rows();
     findings.of_each(routes, |route, found| by_filter(route.object, found));
     of_shared_sockets(attachments, findings);
+    of_shared_paths(attachments, findings);
     for (id, policy) in attachments.policies.iter() {
         let object = policy.object;
         refused(attachments, id, findings);

@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use kube_json::Value;
 
 use super::attachment::Attachments;
-use super::declared_target::{Declared, Target};
+use super::declared_target::Target;
 use super::ids::{KindId, PolicyId};
 use super::profile::{Profile, StatusShape};
-use crate::diagnostic::{Code, Finding, Findings, first_names, with_article};
+use crate::diagnostic::{Code, Finding, Findings, first_names};
 use crate::object::Object;
-use crate::topology::{GatewayId, ListenerId, Node, Topology};
+use crate::topology::{GatewayId, ListenerId, Node, RouteId, Topology};
 
 /// So many routes or listeners are named at once.
 const MOST_NAMED: usize = 5;
@@ -322,6 +322,105 @@ pub(super) fn of_shared_sockets(attachments: &Attachments<'_>, findings: &mut Fi
     }
 }
 
+/// Where requests come from to an HTTPRoute: Gateway, hostname, port, path.
+type HostPath = (GatewayId, String, Option<i64>, String);
+
+/// Reports policies of NGINX that name a route which shares a hostname, port, and path with one that they do not name:
+/// nginx/nginx-gateway-fabric internal/controller/state/graph/policies.go@023b5f8bf4b8f630869039f67d67d2fcf5e160da,
+/// checkTargetRoutesForOverlap.
+pub(super) fn of_shared_paths(attachments: &Attachments<'_>, findings: &mut Findings) {
+    let topology = &attachments.topology;
+    let of_nginx = attachments.policies.iter().filter(|(_, policy)| {
+        let profile = &attachments.kinds.get(policy.kind).profile;
+        profile.group == "gateway.nginx.org"
+            && policy.nodes().iter().any(|node| matches!(node, Node::Route(_)))
+    });
+    let mut of_nginx = of_nginx.peekable();
+    if of_nginx.peek().is_none() {
+        return;
+    }
+    let mut routes_at: BTreeMap<HostPath, BTreeSet<RouteId>> = BTreeMap::new();
+    let mut paths_of: BTreeMap<RouteId, BTreeSet<HostPath>> = BTreeMap::new();
+    for (gateway, node) in topology.gateways.iter() {
+        for (listener, route) in &node.attached {
+            for path in host_paths(topology, gateway, *listener, *route) {
+                routes_at.entry(path.clone()).or_default().insert(*route);
+                paths_of.entry(*route).or_default().insert(path);
+            }
+        }
+    }
+    for (_, policy) in of_nginx {
+        for declared in &policy.targets {
+            let Target::Attached(Node::Route(route)) = declared.target else {
+                continue;
+            };
+            let is_named = |other: &RouteId| policy.nodes().contains(&Node::Route(*other));
+            let mut paths = paths_of.get(&route).into_iter().flatten();
+            let shared = paths.find_map(|path| {
+                let other = routes_at.get(path)?.iter().find(|other| !is_named(other))?;
+                Some((path, topology.routes.get(*other).object))
+            });
+            let Some(((_, host, _, path), other)) = shared else {
+                continue;
+            };
+            let message = format!(
+                "NGINX Gateway Fabric refuses {} on {}: {} is at `{host}{path}`, too",
+                policy.object.identity(),
+                topology.described(Node::Route(route)),
+                other.identity()
+            );
+            findings.push(
+                Finding::new(
+                    Code::POLICY_NO_EFFECT,
+                    policy.object.place(&declared.pointer),
+                    message,
+                )
+                .label("TargetConflict: no setting of the policy takes effect there")
+                .related(other.place("/metadata/name"), "the other route")
+                .help("name both routes in `targetRefs`, or give them different paths"),
+            );
+        }
+    }
+}
+
+/// With Gateway API's defaults, which an API server fills in.
+fn host_paths(
+    topology: &Topology<'_>,
+    gateway: GatewayId,
+    listener: ListenerId,
+    route: RouteId,
+) -> Vec<HostPath> {
+    let (listener, node) = (topology.listeners.get(listener), topology.routes.get(route));
+    if node.object.kind != "HTTPRoute" {
+        return Vec::new();
+    }
+    let rules = node.object.value.pointer("/spec/rules").and_then(Value::as_array);
+    let path_of = |one: &Value| {
+        one.pointer("/path/value")
+            .and_then(Value::as_str)
+            .unwrap_or("/")
+            .to_owned()
+    };
+    let mut paths = BTreeSet::new();
+    for rule in rules.into_iter().flatten() {
+        match rule
+            .get("matches")
+            .and_then(Value::as_array)
+            .filter(|matches| !matches.is_empty())
+        {
+            Some(matches) => paths.extend(matches.iter().map(path_of)),
+            None => _ = paths.insert("/".to_owned()),
+        }
+    }
+    let hosts = listener.common_hostnames(&node.route).into_iter();
+    let at = |host: String| {
+        paths
+            .iter()
+            .map(move |path| (gateway, host.clone(), listener.port(), path.clone()))
+    };
+    hosts.flat_map(at).collect()
+}
+
 /// The policy that Envoy Gateway takes for a listener.
 fn policy_at(
     attachments: &Attachments<'_>,
@@ -342,23 +441,4 @@ fn policy_at(
     ];
     let mut nodes = nodes.into_iter().flatten();
     nodes.find_map(|node| Some(attachments.on(kind, node).first()?.policy))
-}
-
-/// A target that a kind's documentation does not list: known controllers do nothing with it.
-pub(super) fn unlisted_target(policy: &Object, declared: &Declared, note: Option<String>) -> Finding {
-    let finding = Finding::new(
-        Code::POLICY_NO_EFFECT,
-        policy.place(&format!("{}/kind", declared.pointer)),
-        format!(
-            "{} targets {}, on which no known controller acts",
-            policy.identity(),
-            with_article(&declared.kind)
-        ),
-    )
-    .label("not among the documented targets")
-    .help("target one of the documented kinds");
-    match note {
-        Some(note) => finding.note(note),
-        None => finding,
-    }
 }

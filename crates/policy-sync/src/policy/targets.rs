@@ -6,7 +6,6 @@
 //! Must not know: settings, precedence.
 
 use super::declared_target::{Declared, Selects, Target};
-use super::no_effect::unlisted_target;
 use super::one_policy::Policy;
 use super::options::Options;
 use super::profile::Profile;
@@ -693,5 +692,24 @@ fn shown_kind(declared: &Declared) -> String {
         declared.kind.clone()
     } else {
         format!("{}.{}", declared.kind, declared.group)
+    }
+}
+
+/// A target that a kind's documentation does not list: known controllers do nothing with it.
+fn unlisted_target(policy: &Object, declared: &Declared, note: Option<String>) -> Finding {
+    let finding = Finding::new(
+        Code::POLICY_NO_EFFECT,
+        policy.place(&format!("{}/kind", declared.pointer)),
+        format!(
+            "{} targets {}, on which no known controller acts",
+            policy.identity(),
+            with_article(&declared.kind)
+        ),
+    )
+    .label("not among the documented targets")
+    .help("target one of the documented kinds");
+    match note {
+        Some(note) => finding.note(note),
+        None => finding,
     }
 }

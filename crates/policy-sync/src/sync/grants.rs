@@ -15,11 +15,11 @@ use super::gateway::PlacedGateway;
 use super::reference_fields::{Needed, needed_by};
 use super::synced_object::{SyncedObject, SyncedTarget};
 use super::variants::Variant;
-use crate::api::downstream::downstream_namespace;
+use crate::api::downstream::{NAMESPACE_PREFIX, downstream_namespace, is_downstream};
 use crate::api::gateway::{GROUP, Listener, ListenerSet, is_listener_set};
 use crate::api::params::SyncedResource;
 use crate::diagnostic::Findings;
-use crate::hub::{Grants, OurGatewayId, Table};
+use crate::hub::{Grants, Hub, Objects, OurGatewayId, Table};
 use crate::object::Object;
 use apimachinery::{Identity, core_group};
 
@@ -55,13 +55,13 @@ pub(super) fn crossing<'n>(needed: &'n Needed, namespace: &str) -> Option<&'n Id
 type Needs<'a> = BTreeMap<(&'a str, &'a str), (&'a Object, BTreeSet<OurGatewayId>)>;
 
 /// Adds the grants that the synced objects and our Gateways need, and makes those that are chosen say what they mean on
-/// the clusters. With `copied`, the Secrets of listeners go along with them and need no grant.
+/// the clusters, under a name that no grant of a cluster has. With `copied`, the Secrets of listeners go along with them and need no grant.
 pub fn add_grants<'a>(
     grants: &Grants<'a>,
     gateways: &Table<OurGatewayId, PlacedGateway<'a>>,
     chosen: &ChosenObjects<'a>,
     (synced, variants): (&mut Vec<SyncedObject<'a>>, &mut Vec<Vec<Variant>>),
-    copied: bool,
+    (hub, copied): (&Hub, bool),
 ) {
     if grants.is_empty() {
         return;
@@ -146,8 +146,26 @@ pub fn add_grants<'a>(
         if synced.object.is(GROUP, "ReferenceGrant") {
             synced.value = Cow::Owned(on_clusters(synced.object, &places));
             *variants = super::variants(synced, gateways);
+            // One of that name lives on a cluster, and goes on permitting what it does: the copy gets a name of its own.
+            let copies = variants.iter_mut().flat_map(|variant| &mut variant.copies);
+            for copy in copies.filter(|_| lives_somewhere(hub, synced.object)) {
+                let name = format!("{NAMESPACE_PREFIX}{}", copy.object.name);
+                if let Some(field) = copy.object.value.pointer_mut("/metadata/name") {
+                    *field = json!(name);
+                }
+                copy.object.name = name.into();
+            }
         }
     }
+}
+
+fn lives_somewhere(hub: &Hub, grant: &Object) -> bool {
+    let namespace = grant.namespace.as_deref();
+    let found = |local: &Objects| {
+        let found = local.find(GROUP, "ReferenceGrant", namespace, &grant.name);
+        found.is_some_and(|found| !is_downstream(found))
+    };
+    hub.spokes.values().any(found)
 }
 
 /// A grant that permits the copies what it permits the objects of the hub.

@@ -57,6 +57,7 @@ mod references;
 mod touched;
 
 mod broken_rules;
+mod redirects;
 mod shadowed;
 mod unknown_kinds;
 
@@ -79,6 +80,7 @@ pub use metadata::{set_metadata, shipped};
 pub use not_synced::{is_on_hub_only, report_not_synced, report_unused};
 pub use on_spokes::OnSpokes;
 pub use other_version::report_other_versions;
+pub use redirects::report_redirects;
 pub use references::{redirected, report_references};
 pub use resources_to_sync::report_chosen_nowhere;
 pub use routes::SyncedRoutes;
