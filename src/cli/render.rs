@@ -254,7 +254,7 @@ impl Render {
                 "{what} of the last commit not shown again; `spokewright check` lists {which}"
             ));
         }
-        if let Some(line) = kept_by_local_policies(&rendered.withheld) {
+        if let Some(line) = kept_by_local_policies(view) {
             self.say(&line);
         }
         if self.is_stream() {

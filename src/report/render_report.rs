@@ -14,9 +14,9 @@ use crate::diagnostic::{
     first_names,
 };
 use crate::object::Origin;
-use crate::outcome::ObjectStatus;
 use crate::outcome::SourceLine;
-use crate::policy::Attachments;
+use crate::outcome::{ObjectStatus, PolicyView};
+use crate::policy::{Attachments, Outcome};
 use crate::render::{ManifestSummary, Plan, ReplicaSet, Work};
 use crate::sync::Withheld;
 
@@ -168,24 +168,30 @@ impl WithheldPolicy {
 /// So many policies that give way are named in one line; the rest is counted.
 const MOST_NAMED: usize = 3;
 
-/// One line about the policies that local ones override on their clusters; `None` if there are none.
+/// One line about the policies of which local ones leave nothing on their clusters, shipped or not; `None` if there are
+/// none.
 #[must_use]
-pub fn kept_by_local_policies(withheld: &[WithheldPolicy]) -> Option<String> {
-    let mut pairs: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
-    for entry in withheld {
-        if let Some(cluster) = &entry.cluster {
-            let pair = (key_of(&entry.policy), key_of(&entry.winner));
-            pairs.entry(pair).or_default().insert(cluster);
+pub fn kept_by_local_policies(view: &PolicyView<'_>) -> Option<String> {
+    let mut pairs: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    for (policy, everywhere) in view.fates.iter() {
+        for fate in &everywhere.fates {
+            let total = fate.total();
+            let local = total.by.iter().filter(|(_, winner)| winner.local);
+            for (winner, _) in local.filter(|_| total.outcome() == Outcome::Overridden) {
+                let pair = (key_of(policy).to_owned(), key_of(winner).to_owned());
+                let clusters = fate.clusters.iter().map(ToString::to_string);
+                pairs.entry(pair).or_default().extend(clusters);
+            }
         }
     }
-    let policies: BTreeSet<&str> = pairs.keys().map(|(policy, _)| *policy).collect();
+    let policies: BTreeSet<&str> = pairs.keys().map(|(policy, _)| policy.as_str()).collect();
     let verb = match policies.len() {
         0 => return None,
         1 => "is overridden by a local one",
         _ => "are overridden by local ones",
     };
     let named = pairs.iter().take(MOST_NAMED).map(|((policy, winner), clusters)| {
-        let clusters: Vec<&str> = clusters.iter().copied().collect();
+        let clusters: Vec<&str> = clusters.iter().map(String::as_str).collect();
         format!("{policy} by {winner} on {}", first_names(&clusters, MOST_NAMED))
     });
     let mut named: Vec<String> = named.collect();

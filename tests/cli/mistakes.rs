@@ -234,3 +234,48 @@ fn line_ends_of_windows_and_a_byte_order_mark_are_no_mistakes() {
         assert_eq!((run.stdout, run.status), (wanted.stdout.clone(), 0));
     }
 }
+
+/// Warnings of several kinds, none of which has to do with any of the mistakes.
+const WARNINGS: [(&str, &str); 3] = [
+    (
+        "hub/zz/route.yaml",
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: zz, namespace: shop}\nspec:\n  \
+         parentRefs: [{name: nowhere, namespace: zz}]\n  rules: [{backendRefs: [{name: zz, port: 80}]}]\n",
+    ),
+    (
+        "hub/zz/policy.yaml",
+        "apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {name: zz, namespace: shop}\nspec:\n  \
+         targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: zz}\n  limits: {zz: {rates: [{limit: 1, window: 1s}]}}\n",
+    ),
+    (
+        "spokes/zz/zz.yaml",
+        "apiVersion: v1\nkind: Service\nmetadata: {name: zz, namespace: zz}\n",
+    ),
+];
+
+/// Adding warnings to a hub removes no other finding.
+#[test]
+fn no_warning_hides_what_is_said_of_a_mistake() {
+    // The first line and the place of each.
+    let said = |scratch: &Scratch| -> std::collections::BTreeSet<String> {
+        let run = scratch.run(&["check"]);
+        let parts = run.stdout.split("\n\n").filter(|part| part.contains("]: "));
+        parts
+            .map(|part| part.lines().take(2).collect::<Vec<_>>().join("\n"))
+            .collect()
+    };
+    for mistake in MISTAKES {
+        let scratch = scratch(mistake, None);
+        let before = said(&scratch);
+        for (file, text) in WARNINGS {
+            scratch.write(file, text);
+        }
+        let after = said(&scratch);
+        assert!(
+            after.is_superset(&before),
+            "{}: {before:#?} {after:#?}",
+            mistake.name
+        );
+        assert!(after.len() >= before.len() + 2, "{}: {after:#?}", mistake.name);
+    }
+}

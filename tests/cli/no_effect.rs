@@ -312,3 +312,24 @@ fn a_route_that_shares_its_path_takes_no_policy_of_nginx_unless_both_are_named()
     assert!(of("/", &["one", "two"]).is_empty());
     assert!(of("/two", &["one"]).is_empty());
 }
+
+/// Whatever is of a synced kind and in no work says why.
+#[test]
+fn a_route_without_a_parent_and_a_selector_that_selects_nothing_are_said() {
+    let kinds = [("security.istio.io", "v1", "authorizationpolicies")];
+    let web = gateway("web", "{name: http, port: 80, protocol: HTTP}");
+    let of = |selector: &str| {
+        let route = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: alone, namespace: gw}\n\
+                     spec: {rules: [{backendRefs: [{name: shop, port: 80}]}]}\n";
+        let spec = format!("selector: {{matchLabels: {{{selector}}}}}\n  action: DENY");
+        let denied = policy("security.istio.io/v1", "AuthorizationPolicy", "deny", &spec);
+        hub("istio", &kinds, &(web.clone() + route + &denied)).run(&["check"])
+    };
+    let typo = of("gateway.networking.k8s.io/gateway-name: wbe");
+    typo.exits(0)
+        .prints("warning[route/not-attached]: HTTPRoute gw/alone is not shipped: it names no parent")
+        .prints("warning[policy/not-synced]: AuthorizationPolicy gw/deny is not shipped: it selects nothing of the input")
+        .prints("hub/objects.yaml:17:");
+    let right = of("gateway.networking.k8s.io/gateway-name: web");
+    assert!(!right.stdout.contains("policy/not-synced"), "{}", right.stdout);
+}

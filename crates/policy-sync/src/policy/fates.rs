@@ -311,6 +311,13 @@ impl<'a> Fates<'a> {
         }
     }
 
+    /// The fate of each policy, by locator.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Everywhere<'a>)> {
+        self.by_policy
+            .iter()
+            .map(|(locator, fates)| (locator.as_ref(), fates))
+    }
+
     /// Adds that a policy is withheld from clusters, because others override it before anything is shipped.
     pub fn keep_away(&mut self, locator: &str, kept: KeptAway<'a>) {
         let everywhere = self.by_policy.entry(Arc::from(locator)).or_default();

@@ -696,7 +696,7 @@ fn shown_kind(declared: &Declared) -> String {
 }
 
 /// A target that a kind's documentation does not list: known controllers do nothing with it.
-fn unlisted_target(policy: &Object, declared: &Declared, note: Option<String>) -> Finding {
+fn unlisted_target(policy: &crate::object::Object, declared: &Declared, note: Option<String>) -> Finding {
     let finding = Finding::new(
         Code::POLICY_NO_EFFECT,
         policy.place(&format!("{}/kind", declared.pointer)),

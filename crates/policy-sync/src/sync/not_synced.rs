@@ -52,6 +52,10 @@ pub fn report_not_synced(
         if kinds.any(policy.kind) && policy.object.label(PLACEMENT_LABEL).is_some() {
             findings.push(placed_by_label(policy.object));
         }
+        let is_of_workloads = attachments.kinds.get(policy.kind).profile.of_workloads;
+        if policy.targets.is_empty() && is_of_workloads && kinds.any(policy.kind) {
+            findings.extend(selects_nothing(policy.object));
+        }
         let mut said = PerReason::new();
         for declared in &policy.targets {
             let finding = match declared.target {
@@ -67,6 +71,22 @@ pub fn report_not_synced(
         findings.extend(said.into_findings());
     }
     harden_misspelled_parents(attachments, kinds, findings);
+}
+
+/// A policy for workloads whose labels no pod of a Gateway has, nor one behind a Service of the input.
+fn selects_nothing(policy: &Object) -> Option<Finding> {
+    let selectors = ["/spec/selector/matchLabels", "/spec/workloadSelector/labels"];
+    let mut selectors = selectors.into_iter();
+    let selector = selectors.find(|pointer| policy.value.pointer(pointer).is_some())?;
+    let message = format!(
+        "{} is not shipped: it selects nothing of the input",
+        policy.identity()
+    );
+    Some(
+        Finding::new(Code::POLICY_NOT_SYNCED, policy.place(selector), message)
+            .label("no Gateway has these labels on its pods, and no Service selects by them")
+            .help("select `gateway.networking.k8s.io/gateway-name`, or name the Gateway in `targetRefs`"),
+    )
 }
 
 /// Makes it an error where a letter in a parent of a route also takes policies behind the route off a cluster.

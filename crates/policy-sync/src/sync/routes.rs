@@ -27,6 +27,8 @@ pub struct SyncedRoutes<'a> {
     routes: BTreeMap<RouteId, SyncedRoute<'a>>,
     /// ParentRefs to Gateways of ours that no listener takes.
     loose: Vec<Loose<'a>>,
+    /// Routes of a synced kind without a parent.
+    orphans: Vec<(RouteId, &'a Object)>,
     sets: SyncedSets<'a>,
     pub(super) chosen: ChosenObjects<'a>,
 }
@@ -105,7 +107,11 @@ impl<'a> SyncedRoutes<'a> {
         for (id, node) in topology.routes.iter() {
             let object = node.object;
             let (mut parents, mut unsynced) = (Vec::new(), Vec::new());
-            for parent in topology.parents_of(&node.route).iter() {
+            let named = topology.parents_of(&node.route);
+            if named.is_empty() && kinds.sync_kind(object) {
+                found.orphans.push((id, object));
+            }
+            for parent in named.iter() {
                 match found.parent(topology, kinds, &node.route, parent) {
                     Parent::Goes(parent) => parents.push(parent),
                     Parent::Loose(loose) if loose.why == Why::OtherClass => unsynced.push(loose),
@@ -272,6 +278,15 @@ impl<'a> SyncedRoutes<'a> {
         clusters: &Table<OurGatewayId, Arc<[String]>>,
         findings: &mut Findings,
     ) {
+        // One that gets requests from another route needs no parent.
+        for (_, object) in self.orphans.iter().filter(|(id, _)| self.get(*id).is_none()) {
+            let message = format!("{} is not shipped: it names no parent", object.identity());
+            findings.push(
+                Finding::new(Code::ROUTE_NOT_ATTACHED, object.place("/spec"), message)
+                    .label("no `parentRefs`")
+                    .help("name its Gateway in `parentRefs`, or remove the route"),
+            );
+        }
         for loose in &self.loose {
             if !clusters.get(loose.gateway).is_empty() {
                 findings.push(loose.finding(ours.gateways.get(loose.gateway).gateway.object));

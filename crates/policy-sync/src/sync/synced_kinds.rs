@@ -84,6 +84,12 @@ impl SyncedKinds {
         kinds.any(|kind| kind.group == route.api_version.group && kind.kind == route.kind)
     }
 
+    /// Whether routes of the kind of this one go with any.
+    pub(super) fn sync_kind(&self, route: &Object) -> bool {
+        let mut gateways = self.gateways.iter();
+        gateways.any(|(gateway, _)| self.syncs_route(gateway, route))
+    }
+
     /// The Gateways that policies of a kind go with.
     pub(super) fn gateways_with(&self, kind: KindId) -> impl Iterator<Item = OurGatewayId> + '_ {
         let gateways = self.gateways.iter();
