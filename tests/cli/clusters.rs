@@ -79,15 +79,6 @@ const BY_LABEL: &str =
     "targetSelectors: [{group: gateway.networking.k8s.io, kind: Gateway, matchLabels: {app: web}}]";
 const WEB: &str = "targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: web}]";
 
-const LIMIT_OF_LISTENER: &str = "---
-apiVersion: kuadrant.io/v1
-kind: RateLimitPolicy
-metadata: {name: hub, namespace: gw}
-spec:
-  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: web, sectionName: http}
-  limits: {all: {rates: [{limit: 1, window: 1s}]}}
-";
-
 #[test]
 fn a_local_policy_wins_by_a_selector_as_it_does_by_name() {
     let hub = class(TRAFFIC, &["c1", "c2"]) + &traffic("name: hub, namespace: gw", WEB, 1);
@@ -110,22 +101,6 @@ fn a_local_policy_wins_by_a_selector_as_it_does_by_name() {
             "{targets}"
         );
     }
-    // One that is shipped and has nothing left there counts, too.
-    let limits = class(LIMITS, &["c1"]) + LIMIT_OF_LISTENER;
-    let all = LIMIT_OF_LISTENER
-        .replace("name: hub, namespace: gw", "name: local, namespace: kuadrant-gw")
-        .replace(", sectionName: http", "")
-        .replace("  limits:", "  overrides:\n    limits:");
-    let overridden = scratch(&limits, &[("c1", &all)]);
-    overridden
-        .run(&["render"])
-        .exits(0)
-        .says("1 policy is overridden by a local one: gw/hub by kuadrant-gw/local on c1");
-    assert!(
-        overridden
-            .read("out/c1/gateway-gw-web.yaml")
-            .contains("RateLimitPolicy")
-    );
     // One that selects nothing that is shipped takes nothing away.
     let other = traffic(
         "name: local, namespace: kuadrant-gw",

@@ -329,7 +329,7 @@ fn a_route_without_a_parent_and_a_selector_that_selects_nothing_are_said() {
     typo.exits(0)
         .prints("warning[route/not-attached]: HTTPRoute gw/alone is not shipped: it names no parent")
         .prints("warning[policy/not-synced]: AuthorizationPolicy gw/deny is not shipped: it selects nothing of the input")
-        .prints("hub/objects.yaml:17:");
+        .prints("hub/objects.yaml:18:");
     let right = of("gateway.networking.k8s.io/gateway-name: web");
     assert!(!right.stdout.contains("policy/not-synced"), "{}", right.stdout);
 }
