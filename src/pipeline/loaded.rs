@@ -63,7 +63,8 @@ impl Loaded {
         self.soften(findings);
         findings.extend(self.findings.clone());
         if !self.suppressions.is_empty() {
-            findings.configure(&self.overrides);
+            // What is suppressed explains nothing.
+            findings.set_severities(&self.overrides);
             let about = About::new(&self.hub, &self.sources);
             findings.suppress(self.suppressions.of(&about));
         }

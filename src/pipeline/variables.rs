@@ -191,11 +191,15 @@ pub(super) fn quote(sources: &Sources, findings: &mut Findings) {
 fn explained(finding: Finding, placeholder: &str) -> Finding {
     if first_variable(placeholder).is_none() {
         let message = format!("`{placeholder}` is a placeholder of a template, not a value");
-        return Finding::new(finding.code, finding.place, message)
+        let mut explained = Finding::new(finding.code, finding.place, message)
             .severity(finding.severity)
-            .help(
-                "read what the template makes of it, or list the file under `exclude` in spokewright.yaml",
-            );
+            .help("read what the template makes of it, or list the file under `exclude` in spokewright.yaml");
+        explained.notes = finding
+            .notes
+            .into_iter()
+            .filter(|note| note.starts_with("therefore "))
+            .collect();
+        return explained;
     }
     let mut finding = finding;
     finding.message = format!(

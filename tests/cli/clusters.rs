@@ -425,3 +425,39 @@ fn what_lives_on_every_cluster_is_written_once() {
         .prints("warning[spoke/unknown-cluster]: `spokes/own.yaml` is in no cluster's directory")
         .prints("`spokes/_all/`");
 }
+
+/// What an API server refuses cannot live on a cluster: it takes nothing away.
+#[test]
+fn a_local_policy_that_no_cluster_can_have_withholds_nothing() {
+    const AUTH: &str =
+        r#"{"policiesToSync":[{"group":"kuadrant.io","version":"v1","resource":"authpolicies"}]}"#;
+    let auth = |place: &str, rules: &str| {
+        format!(
+            "---\napiVersion: kuadrant.io/v1\nkind: AuthPolicy\nmetadata: {{{place}}}\nspec:\n  \
+             targetRef: {{group: gateway.networking.k8s.io, kind: Gateway, name: web}}\n{rules}"
+        )
+    };
+    let rules = "  rules: {authentication: {all: {anonymous: {}}}}\n";
+    let hub = class(AUTH, &["c1"]) + &auth("name: hub, namespace: gw", rules);
+    let local = |rules: &str| {
+        let scratch = scratch(
+            &hub,
+            &[("c1", &auth("name: local, namespace: kuadrant-gw", rules))],
+        );
+        let run = scratch.run(&["render"]);
+        run.exits(0);
+        let is_shipped = scratch.read("out/c1/gateway-gw-web.yaml").contains("AuthPolicy");
+        (is_shipped, run.stderr)
+    };
+    let (is_shipped, said) = local("");
+    assert!(is_shipped && said.contains("warning[policy/invalid]"), "{said}");
+    assert!(
+        said.contains("no API server takes it, so it does not count as a local policy"),
+        "{said}"
+    );
+    let (is_shipped, said) = local(rules);
+    assert!(
+        !is_shipped && said.contains("gw/hub by kuadrant-gw/local on c1"),
+        "{said}"
+    );
+}

@@ -337,3 +337,29 @@ fn an_error_cannot_be_accepted() {
         &["cannot be suppressed"],
     );
 }
+
+/// A note of a finding that nobody sees says nothing.
+#[test]
+fn what_follows_from_a_suppressed_finding_is_said_itself() {
+    let scratch = Scratch::new();
+    scratch.run(&["init", ".", "-q"]).exits(0);
+    let second = scratch
+        .read("hub/route.yaml")
+        .replace("  name: shop\n  namespace", "  name: second\n  annotations: {spokewright.dev/suppress: 'route/not-attached: later'}\n  namespace")
+        .replace("shop.example.com", "zz.example.org");
+    scratch.write("hub/second.yaml", &second);
+    let policy = scratch.read("hub/policies.yaml");
+    let policy = policy
+        .split("---\n")
+        .last()
+        .expect("a policy")
+        .replace("name: per-route", "name: second");
+    scratch.write(
+        "hub/limit.yaml",
+        &policy.replace("    name: shop\n", "    name: second\n"),
+    );
+    scratch
+        .run(&["check"])
+        .exits(0)
+        .prints("warning[policy/unreachable]: RateLimitPolicy shop/second targets HTTPRoute shop/second");
+}

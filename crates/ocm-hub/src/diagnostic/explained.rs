@@ -199,7 +199,10 @@ fn drop_consequences(found: &mut Vec<Arc<Finding>>) {
     let roots = || Within::these(all(found).flat_map(Finding::causes));
     let (mut roots, mut of_objects): (Roots<'_>, Roots<'_>) = (roots(), roots());
     let is_empty = |finding: &Finding| finding.code == Code::EMPTY_NOTHING_RENDERED;
-    let is_root = |finding: &&Finding| finding.causes.is_empty() && !is_empty(finding);
+    // Nobody reads a note of what is suppressed.
+    let is_root = |finding: &&Finding| {
+        finding.causes.is_empty() && !is_empty(finding) && finding.suppressed().is_none()
+    };
     for (position, finding) in all(found).enumerate().filter(|(_, finding)| is_root(finding)) {
         let root = (finding.severity, position);
         roots.add(&finding.place, root);

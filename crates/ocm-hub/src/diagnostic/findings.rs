@@ -111,9 +111,15 @@ impl Findings {
         self.found.iter().map(Arc::as_ref)
     }
 
+    /// Applies the configured severities, and leaves out what other findings explain.
+    pub fn configure(&mut self, overrides: &BTreeMap<Code, SeverityOverride>) {
+        self.set_severities(overrides);
+        leave_out_explained(&mut self.found);
+    }
+
     /// Applies the configured severities. An override of a code that is not [configurable](Code::is_configurable) has
     /// no effect.
-    pub fn configure(&mut self, overrides: &BTreeMap<Code, SeverityOverride>) {
+    pub fn set_severities(&mut self, overrides: &BTreeMap<Code, SeverityOverride>) {
         self.found.retain_mut(|finding| {
             match overrides
                 .get(&finding.code)
@@ -140,7 +146,6 @@ impl Findings {
             }
             true
         });
-        leave_out_explained(&mut self.found);
     }
 
     /// Marks the accepted warnings. Errors are not considered: an error cannot be accepted.

@@ -98,9 +98,13 @@ fn limits_without_identity(view: &PolicyView<'_>, findings: &mut Findings) {
 /// Whether an expression in a value reads `auth`.
 fn reads_auth(value: &Value) -> bool {
     match value {
-        Value::String(text) => text.match_indices("auth.").any(|(at, _)| {
+        // Whoever asks whether it is there knows that it may not be.
+        Value::String(text) if text.contains("has(auth.") => false,
+        Value::String(text) => text.match_indices("auth").any(|(at, _)| {
             let before = text.get(..at).and_then(|before| before.chars().next_back());
+            let after = text.get(at..).and_then(|after| after.chars().nth("auth".len()));
             !before.is_some_and(|before| before.is_alphanumeric() || "._-\"'/".contains(before))
+                && after.is_some_and(|after| ".[".contains(after))
         }),
         Value::Array(items) => items.iter().any(reads_auth),
         Value::Object(fields) => fields.values().any(reads_auth),

@@ -12,7 +12,7 @@ use super::ids::{KindId, PolicyId};
 use super::profile::{Profile, StatusShape};
 use crate::diagnostic::{Code, Finding, Findings, first_names};
 use crate::object::Object;
-use crate::topology::{GatewayId, ListenerId, Node, RouteId, Topology};
+use crate::topology::{GatewayId, Level, ListenerId, Node, RouteId, Topology};
 
 /// So many routes or listeners are named at once.
 const MOST_NAMED: usize = 5;
@@ -25,6 +25,15 @@ const OF_A_SOCKET: [&str; 5] = [
     "/proxyProtocol",
     "/tcpKeepalive",
     "/timeout/tcp/connectionInspectionTimeout",
+];
+
+/// Fields of a SecurityPolicy that count where there is no HTTP, and those that say where it counts.
+const ON_TCP: [&str; 5] = [
+    "authorization",
+    "mergeType",
+    "targetRef",
+    "targetRefs",
+    "targetSelectors",
 ];
 
 /// Fields that Envoy Gateway acts on only if its own configuration allows it, by the kind of the policy:
@@ -117,7 +126,8 @@ pub(super) fn without_effect(attachments: &Attachments<'_>, id: PolicyId, findin
         if profile.status == StatusShape::Kuadrant {
             let place = policy.object.place(&declared.pointer);
             let name = policy.object.identity();
-            if let Some(routes) = behind_listener_sets(attachments, profile, node) {
+            let is_of_routes = profile.ends.iter().any(|level| *level >= Level::Route);
+            if is_of_routes && let Some(routes) = behind_listener_sets(attachments, profile, node) {
                 findings.push(
                     Finding::new(
                         Code::POLICY_NO_EFFECT,
@@ -163,10 +173,17 @@ pub(super) fn without_effect(attachments: &Attachments<'_>, id: PolicyId, findin
 /// The routes below a node that are attached to listeners of ListenerSets alone.
 fn behind_listener_sets(attachments: &Attachments<'_>, profile: &Profile, node: Node) -> Option<String> {
     let topology = &attachments.topology;
+    let of_set = |listener: ListenerId| topology.listeners.get(listener).set.is_some();
+    if let Node::Route(route) | Node::Rule(route, _) = node {
+        let gateways = topology.routes.get(route).gateways.iter();
+        let attached = gateways.flat_map(|gateway| &topology.gateways.get(*gateway).attached);
+        let mut listeners = attached.filter(|(_, other)| *other == route).peekable();
+        let is_open = listeners.peek().is_some() && listeners.all(|(listener, _)| of_set(*listener));
+        return is_open.then(|| topology.routes.get(route).object.identity().to_string());
+    }
     let (Node::Gateway(gateway) | Node::Listener(gateway, _)) = node else {
         return None;
     };
-    let of_set = |listener: ListenerId| topology.listeners.get(listener).set.is_some();
     let meant =
         |listener: ListenerId| node == Node::Gateway(gateway) || node == Node::Listener(gateway, listener);
     let attached = &topology.gateways.get(gateway).attached;
@@ -233,6 +250,25 @@ fn not_on_tcp(attachments: &Attachments<'_>, policy: &Object, node: Node, findin
         .collect();
     if tcp.is_empty() {
         return;
+    }
+    let is_tcp_alone = matches!(node, Node::Listener(..));
+    let fields = policy.value.get("spec").and_then(Value::as_object);
+    let fields = fields.into_iter().flat_map(|fields| fields.keys());
+    for field in fields.filter(|field| is_tcp_alone && !ON_TCP.contains(&field.as_str())) {
+        let message = format!(
+            "{} does nothing for the TCP listener {} by this",
+            policy.identity(),
+            tcp.join(", ")
+        );
+        findings.push(
+            Finding::new(
+                Code::POLICY_NO_EFFECT,
+                policy.key_place(&format!("/spec/{field}")),
+                message,
+            )
+            .label("it is for HTTP")
+            .help("target listeners of HTTP; what is for TCP is `authorization` with `clientCIDRs`"),
+        );
     }
     let rules = policy
         .value
@@ -377,7 +413,11 @@ pub(super) fn of_shared_paths(attachments: &Attachments<'_>, findings: &mut Find
                 )
                 .label("TargetConflict: no setting of the policy takes effect there")
                 .related(other.place("/metadata/name"), "the other route")
-                .help("name both routes in `targetRefs`, or give them different paths"),
+                .help(if declared.pointer.contains("/targetRefs/") {
+                    "name both routes in `targetRefs`, or give them different paths"
+                } else {
+                    "give the routes different paths, or target the Gateway"
+                }),
             );
         }
     }

@@ -10,7 +10,8 @@ use super::downstream_route::{assumed_route, parents_of_ours};
 use super::gateway::PlacedGateway;
 use super::synced_kinds::SyncedKinds;
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_copy};
-use crate::diagnostic::{Code, Findings};
+use crate::api::rules;
+use crate::diagnostic::{Code, Findings, Severity};
 use crate::hub::{Grants, Hub, Objects, OurGatewayId, Table};
 use crate::object::Object;
 use crate::policy::{Attachments, Entry, KindId, Options, Policy, PolicyId, read_policy, resolve_targets};
@@ -49,7 +50,7 @@ impl<'a> LocalPolicies<'a> {
             read.push((
                 cluster,
                 objects,
-                policies(attachments, objects, options, findings),
+                policies((hub, attachments), objects, options, findings),
             ));
         }
         if read.iter().all(|(_, _, policies)| policies.rows().is_empty()) {
@@ -128,7 +129,7 @@ impl<'a> LocalPolicies<'a> {
 
 /// The valid policies among the objects of a cluster, by kind, namespace and name.
 fn policies<'a>(
-    attachments: &Attachments<'_>,
+    (hub, attachments): (&Hub, &Attachments<'_>),
     objects: &'a Objects,
     options: &Options<'_>,
     findings: &mut Findings,
@@ -139,6 +140,16 @@ fn policies<'a>(
         for object in objects.of_kind(&profile.group, &profile.kind) {
             // An export of a live cluster has what an earlier run synced, which must not win against itself.
             if is_synced_copy(object) || !options.reads(object) {
+                continue;
+            }
+            // What an API server refuses lives nowhere, so nothing is withheld for it.
+            let has_crd = hub.crds.contains_key(&object.group_kind());
+            let broken = rules::broken(object).into_iter();
+            let broken = broken.filter(|finding| !has_crd && finding.severity == Severity::Error);
+            let mut broken = broken.peekable();
+            if broken.peek().is_some() {
+                let left_out = "no API server takes it, so it does not count as a local policy";
+                findings.extend(broken.map(|finding| finding.severity(Severity::Warning).note(left_out)));
                 continue;
             }
             let id = policies.next();

@@ -33,6 +33,8 @@ struct Missing<'a> {
     pointer: String,
     to: Identity,
     clusters: Vec<&'a str>,
+    /// The namespace of the copy that refers to it there.
+    namespace: String,
 }
 
 impl<'g, 'a> MissingGrants<'g, 'a> {
@@ -74,6 +76,7 @@ impl<'g, 'a> MissingGrants<'g, 'a> {
                 pointer: pointer.strip_suffix("/name").unwrap_or(pointer).to_owned(),
                 to: to.clone(),
                 clusters: lacking,
+                namespace: namespace.to_owned(),
             });
         }
     }
@@ -128,10 +131,17 @@ impl<'g, 'a> MissingGrants<'g, 'a> {
                     .severity(Severity::Error)
                     .related(place, "this grant names another namespace")
                     .help(help),
-                None => finding.help(format!(
-                    "add a ReferenceGrant to namespace `{namespace}`, from {group} `{kind}` in namespace `{own}` to {}",
-                    to_kind.kind
-                )),
+                None => {
+                    let there = if first.namespace == own {
+                        String::new()
+                    } else {
+                        format!("; one that lives on a cluster has to say `{}`", first.namespace)
+                    };
+                    finding.help(format!(
+                        "add a ReferenceGrant to namespace `{namespace}`, from {group} `{kind}` in namespace `{own}` to {}{there}",
+                        to_kind.kind
+                    ))
+                }
             });
         }
     }

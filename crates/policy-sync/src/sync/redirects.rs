@@ -9,7 +9,7 @@ use crate::api::gateway::GROUP;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::Ours;
 use crate::policy::Attachments;
-use crate::topology::{GatewayId, ListenerNode, Request, RouteNode, Topology};
+use crate::topology::{GatewayId, ListenerNode, Request, RouteId, RouteNode, RuleId, Topology, covers};
 
 /// Reports each rule of a route of ours that answers a request by a redirect to the same request.
 pub fn report_redirects(attachments: &Attachments<'_>, ours: &Ours<'_>, findings: &mut Findings) {
@@ -34,8 +34,8 @@ pub fn report_redirects(attachments: &Attachments<'_>, ours: &Ours<'_>, findings
                 let Some((filter, redirect)) = redirect_of(rule) else {
                     continue;
                 };
-                let Some(request) =
-                    example(at, route_node, rule).filter(|request| leads_back(redirect, at, request))
+                let Some(request) = example(at, route_node, (rule, redirect))
+                    .filter(|request| leads_back(redirect, at, request))
                 else {
                     continue;
                 };
@@ -70,7 +70,11 @@ fn redirect_of(rule: &Value) -> Option<(usize, &Value)> {
 }
 
 /// A request that the rule is meant for; none where its matches ask for more than a path.
-fn example(listener: &ListenerNode<'_>, route: &RouteNode<'_>, rule: &Value) -> Option<Request> {
+fn example(
+    listener: &ListenerNode<'_>,
+    route: &RouteNode<'_>,
+    (rule, redirect): (&Value, &Value),
+) -> Option<Request> {
     let scheme = match listener.protocol() {
         "HTTP" => "http",
         "HTTPS" => "https",
@@ -92,8 +96,20 @@ fn example(listener: &ListenerNode<'_>, route: &RouteNode<'_>, rule: &Value) -> 
         })?,
     };
     let hosts = listener.common_hostnames(&route.route);
-    let host = hosts.first()?.replace('*', "any");
-    Request::parse(&format!("{scheme}://{host}:{}{path}", listener.port()?), &[]).ok()
+    // The host that it leads to may be one of those that lead here.
+    let to = redirect.get("hostname").and_then(Value::as_str);
+    let is_served = |host: &&str| hosts.iter().any(|own| covers(own, host));
+    let host = match to.filter(is_served) {
+        Some(host) => host.to_owned(),
+        None => hosts.first()?.replace('*', "any"),
+    };
+    // Proxies say so to rules that ask for it.
+    let forwarded = format!("x-forwarded-proto={scheme}");
+    Request::parse(
+        &format!("{scheme}://{host}:{}{path}", listener.port()?),
+        &[forwarded],
+    )
+    .ok()
 }
 
 /// Whether a redirect leaves scheme, host, port, and path as they are. Without a port, one with a scheme leads to the
@@ -112,15 +128,16 @@ fn leads_back(redirect: &Value, listener: &ListenerNode<'_>, request: &Request) 
     text("scheme").is_none_or(|to| to == scheme)
         && text("hostname").is_none_or(|to| to.eq_ignore_ascii_case(&request.host))
         && port == listener.port()
-        && redirect.get("path").is_none()
+        && redirect.get("path").is_none_or(|path| {
+            let to = path
+                .get("replaceFullPath")
+                .or_else(|| path.get("replacePrefixMatch"));
+            to.and_then(Value::as_str) == Some(&*request.path)
+        })
 }
 
 /// The rule that answers a request for certain.
-fn answers(
-    topology: &Topology<'_>,
-    gateway: GatewayId,
-    request: &Request,
-) -> Option<(crate::topology::RouteId, crate::topology::RuleId)> {
+fn answers(topology: &Topology<'_>, gateway: GatewayId, request: &Request) -> Option<(RouteId, RuleId)> {
     let taken = topology.take(gateway, request, &Work::default())?;
     let first = taken.rules.first().filter(|_| taken.unknown.is_empty())?;
     Some((first.route, first.rule))

@@ -33,7 +33,7 @@ pub(super) fn common_hostnames(listener: Option<&str>, route: &[&str]) -> Vec<St
 }
 
 /// Whether a hostname of a listener or a route is this host, in lower case, or covers it.
-pub(super) fn covers(hostname: &str, host: &str) -> bool {
+pub(crate) fn covers(hostname: &str, host: &str) -> bool {
     match hostname.strip_prefix('*') {
         Some(suffix) => under(host, suffix),
         None => hostname.eq_ignore_ascii_case(host),

@@ -46,6 +46,7 @@ mod tests;
 pub use controllers::Controllers;
 pub use hierarchy::Topology;
 pub(crate) use hierarchy::{GatewayNode, NAMESPACE_NAME_LABEL, RouteNode};
+pub(crate) use hostname_intersection::covers;
 pub use ids::{BackendId, ClassId, GatewayId, ListenerId, ListenerSetId, NamespaceId, RouteId, RuleId};
 pub use level::Level;
 pub use listener::ListenerNode;
