@@ -12,12 +12,11 @@ use std::sync::Arc;
 
 use kube_json::Value;
 
-use super::contents::{DocumentRange, FileReadBefore};
 use super::disk::{Disk, help_for, read_at_most};
 use super::lfs::is_pointer;
 use super::paths::{reason, show};
-use super::texts::{SourceFile, Sources};
-use super::tree::{FileTree, TreeError};
+use super::texts::{DocumentRange, SourceFile, Sources};
+use super::tree::FileTree;
 use super::walk::{Discovered, Found, Request, Room};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Secrecy, SourceId, counted};
 use crate::parallel;
@@ -32,27 +31,6 @@ pub struct Document {
     pub room: Room,
     /// Its value.
     pub value: Value,
-}
-
-/// A file, or what came from standard input, before it has a number.
-struct Text {
-    room: Room,
-    relative: String,
-    shown: String,
-    text: Arc<String>,
-    json: bool,
-}
-
-impl Text {
-    fn without_documents(self) -> SourceFile {
-        SourceFile {
-            room: self.room,
-            relative: self.relative,
-            shown: self.shown,
-            text: self.text,
-            documents: Vec::new(),
-        }
-    }
 }
 
 /// Reads files on disk, and `stdin` as one more file when it is given, into `sources`; returns their documents by
@@ -88,8 +66,8 @@ pub(super) fn load_tree(
     tree.prepare(&files.iter().map(|found| found.at.as_path()).collect::<Vec<_>>());
     let mut inputs: Vec<Input<'_>> = Vec::with_capacity(files.len());
     for found in files {
-        match content(tree, found) {
-            Ok(content) => inputs.push(input(&found.file, content)),
+        match tree.read(&found.at) {
+            Ok(bytes) => inputs.push(input(&found.file, Content::Known(bytes.into()))),
             Err(error) => findings.push(error.finding(tree, &found.file.path)),
         }
     }
@@ -97,19 +75,10 @@ pub(super) fn load_tree(
     read_inputs(inputs, request, sources, findings)
 }
 
-fn content<'a>(tree: &'a dyn FileTree, found: &Found) -> Result<Content<'a>, TreeError> {
-    Ok(match tree.read_before(&found.at, is_json(&found.file.path))? {
-        Some(file) => Content::Before(file),
-        None => Content::Known(tree.read(&found.at)?.into()),
-    })
-}
-
 /// Where the bytes of an input are.
 pub(super) enum Content<'a> {
     /// In memory.
     Known(Cow<'a, [u8]>),
-    /// Those of a file that was read before.
-    Before(&'a FileReadBefore),
     /// In a file that is still to be opened.
     OnDisk(&'a Disk, &'a Path),
 }
@@ -139,35 +108,25 @@ pub(super) fn read_inputs(
         |(index, (room, relative, path, content))| {
             let id = SourceId(u32::try_from(first.saturating_add(index)).unwrap_or(u32::MAX));
             let shown = show(path);
-            let before = match &content {
-                Content::Before(file) => Some(*file),
-                _ => None,
-            };
             let text = match content {
                 Content::Known(bytes) => decode_at_most(bytes.into_owned(), &shown, &limits),
                 Content::OnDisk(disk, at) => read_file(disk, at, &shown, &limits),
-                Content::Before(file) => Ok(Arc::clone(&file.text)),
             };
             let (text, unread) = match text {
                 Ok(text) => (text, None),
                 Err(unread) => (Arc::clone(&unread.text), Some(unread.finding(id))),
             };
-            let json = is_json(path);
-            let text = Text {
+            let mut read = FileRead::new(SourceFile {
                 room,
                 relative: relative.to_owned(),
                 shown,
                 text,
-                json,
-            };
-            let read = match (unread, before) {
-                (None, Some(before)) => FileRead::taken_over(id, text, before),
-                (None, None) => read_documents(id, text, &limits),
-                (Some(finding), _) => FileRead {
-                    findings: vec![finding],
-                    ..FileRead::new(text)
-                },
-            };
+                documents: Vec::new(),
+            });
+            match unread {
+                None => read_documents(id, &mut read, is_json(path), &limits),
+                Some(finding) => read.findings.push(finding),
+            }
             steps.advance(1);
             read
         },
@@ -176,9 +135,6 @@ pub(super) fn read_inputs(
     let mut documents = Vec::new();
     let mut aliases = AliasBudget::default();
     for mut read in read {
-        if request.keeps_values && read.is_whole() {
-            sources.keep(read.kept());
-        }
         for id in std::mem::take(&mut read.with_aliases) {
             if !aliases.read(id, &mut read, &limits) {
                 sources.note_unread(id.source);
@@ -200,7 +156,6 @@ fn is_json(path: &Path) -> bool {
 /// One file, and its contents.
 struct FileRead {
     file: SourceFile,
-    json: bool,
     documents: Vec<Document>,
     /// Documents whose aliases expand to more than is everybody's: they are not read yet.
     with_aliases: Vec<DocumentId>,
@@ -467,10 +422,8 @@ fn shared_text(bytes: Vec<u8>) -> Arc<String> {
     Arc::new(text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
-fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits) -> FileRead {
-    let text = Arc::clone(&input.text);
-    let json = input.json;
-    let mut read = FileRead::new(input);
+fn read_documents(id: SourceId, read: &mut FileRead, json: bool, limits: &kube_yaml::Limits) {
+    let text = Arc::clone(&read.file.text);
     let secrecy = Secrecy::new(&text);
     let split = if json && text.trim_start().starts_with('[') {
         // An array is a value, but not an object: `hub` decides how to treat it.
@@ -508,7 +461,6 @@ fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits) -> File
             read.findings.push(syntax(id, error, covered));
         }
     }
-    read
 }
 
 /// The result for one document, before the documents are read whose aliases need more than their share.
@@ -568,47 +520,12 @@ fn too_large(
 }
 
 impl FileRead {
-    fn new(text: Text) -> Self {
+    fn new(file: SourceFile) -> Self {
         Self {
-            json: text.json,
-            file: text.without_documents(),
+            file,
             documents: Vec::new(),
             with_aliases: Vec::new(),
             findings: Vec::new(),
-        }
-    }
-
-    /// What another file with this content became.
-    fn taken_over(source: SourceId, text: Text, before: &FileReadBefore) -> Self {
-        let mut read = Self::new(text);
-        read.file.documents.clone_from(&before.documents);
-        let room = &read.file.room;
-        let documents = before.values.iter().map(|(index, value)| Document {
-            id: DocumentId {
-                source,
-                index: *index,
-            },
-            room: room.clone(),
-            value: value.clone(),
-        });
-        read.documents = documents.collect();
-        read
-    }
-
-    /// Whether all of it was read, by itself, and nothing is to be said.
-    fn is_whole(&self) -> bool {
-        self.findings.is_empty() && self.with_aliases.is_empty()
-    }
-
-    fn kept(&self) -> FileReadBefore {
-        let values = self.documents.iter();
-        FileReadBefore {
-            text: Arc::clone(&self.file.text),
-            json: self.json,
-            documents: self.file.documents.clone(),
-            values: values
-                .map(|document| (document.id.index, document.value.clone()))
-                .collect(),
         }
     }
 

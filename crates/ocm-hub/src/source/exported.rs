@@ -16,14 +16,13 @@ use kube_json::Value;
 use kube_yaml::Syntax;
 use serde::de::IgnoredAny;
 
-use super::contents::DocumentRange;
 use super::disk::Disk;
 use super::documents::{
     BYTES_FOR_A_VALUE, Content, Document, MOST_BYTES_OF_AN_OBJECT, STDIN, input, may_be_a_list, read_inputs,
     unreadable, wrong,
 };
 use super::paths::show;
-use super::texts::{SourceFile, Sources};
+use super::texts::{DocumentRange, SourceFile, Sources};
 use super::walk::{Discovered, Found, Request, Room, walk};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, SourceId};
 use crate::parallel;

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Room;
-use super::contents::{DocumentRange, FileReadBefore};
 use super::lookups::{Found, Lookups};
 use crate::diagnostic::{DocumentId, Inside, Locate, Part, Place, SourceId, Span};
 
@@ -27,6 +26,31 @@ pub struct SourceFile {
     pub documents: Vec<DocumentRange>,
 }
 
+/// Where a document is in its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DocumentRange {
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+    /// Line of the first byte, from 1.
+    pub line: usize,
+    /// How the document was read.
+    pub syntax: kube_yaml::Syntax,
+}
+
+impl DocumentRange {
+    /// The range of a chunk of its file.
+    pub(super) fn of(chunk: &kube_yaml::Chunk<'_>) -> Self {
+        Self {
+            start: chunk.offset,
+            end: chunk.offset.saturating_add(chunk.text.len()),
+            line: chunk.line,
+            syntax: chunk.syntax,
+        }
+    }
+}
+
 /// All texts of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
@@ -35,8 +59,6 @@ pub struct Sources {
     /// Files of which a part was not read.
     unread: BTreeSet<SourceId>,
     lookups: Lookups,
-    /// The files that another tree may take over.
-    kept: Vec<Arc<FileReadBefore>>,
     /// The files that generated documents were made from, by numbers of their own, and what is there of which document.
     authored: Option<Box<Sources>>,
     redirected: BTreeMap<DocumentId, DocumentId>,
@@ -75,17 +97,6 @@ impl Sources {
         }
     }
 
-    /// Keeps a file for another tree.
-    pub(super) fn keep(&mut self, file: FileReadBefore) {
-        self.kept.push(Arc::new(file));
-    }
-
-    /// The files that another tree may take over.
-    #[cfg(feature = "git")]
-    pub(super) fn kept(&self) -> &[Arc<FileReadBefore>] {
-        &self.kept
-    }
-
     /// Whether the content of a part of a file is unknown.
     pub fn is_unread(&self, source: SourceId) -> bool {
         self.unread.contains(&source)
@@ -104,7 +115,6 @@ impl Sources {
             charts: self.charts.clone(),
             unread: self.unread.clone(),
             lookups: Lookups::default(),
-            kept: Vec::new(),
             authored: self.authored.clone(),
             redirected: self.redirected.clone(),
         }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::super::contents::DocumentRange;
 use super::super::lookups::{Found, Lines, Lookups, MOST_BYTES};
+use super::super::texts::DocumentRange;
 use super::super::texts::{SourceFile, Sources};
 use super::super::walk::Room;
 use crate::diagnostic::{DocumentId, Inside, Locate as _, Part, Place, SourceId};
