@@ -44,4 +44,4 @@ pub use git_index::{Held, IndexError, IndexTree, Staged};
 pub use texts::{RootRelative, SourceFile, Sources};
 pub use tree::{FileTree, Lead, TreeEntry, TreeError};
 pub use walk::{Request, Room};
-pub use watched::{Change, Debounce, Watched};
+pub use watched::{Change, Watched};
