@@ -297,6 +297,14 @@ impl FileTree for GitTree {
         Ok(self.item(path)?.map(|(entry, _)| entry))
     }
 
+    fn prepare(&self, files: &[&Path]) {
+        let files = files.iter().filter_map(|path| match self.item(path) {
+            Ok(Some((TreeEntry::File, id))) => Some((*path, id)),
+            _ => None,
+        });
+        self.objects.take_over(&self.root, files);
+    }
+
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {
         let (entry, id) = self.item(path)?.ok_or_else(|| TreeError {
             reason: "there is no such file in this revision".to_owned(),
