@@ -33,45 +33,35 @@ pub struct Document {
     pub value: Value,
 }
 
-/// Reads files on disk, and `stdin` as one more file when it is given, into `sources`; returns their documents by
-/// file and position.
+/// Reads files of a tree, and `stdin` as one more file when it is given, into `sources`; returns their documents by
+/// file and position. An object store is read by one thread, the `disk` by many.
 ///
 /// A file that cannot be read or is not YAML gets a finding; the other files are still read, so that one run reports
 /// everything that is wrong.
-pub(super) fn load_files(
+pub(super) fn load(
     files: &[Found],
-    disk: &Disk,
+    (tree, disk): (&dyn FileTree, Option<&Disk>),
     stdin: Option<&[u8]>,
     request: &Request,
     sources: &mut Sources,
     findings: &mut Findings,
 ) -> Vec<Document> {
-    let mut inputs: Vec<Input<'_>> = files
-        .iter()
-        .map(|found| input(&found.file, Content::OnDisk(disk, &found.at)))
-        .collect();
-    inputs.extend(stdin.map(stdin_input));
-    read_inputs(inputs, request, sources, findings)
-}
-
-/// The same for files of a tree that is not on disk: its object store is read by one thread.
-pub(super) fn load_tree(
-    files: &[Found],
-    tree: &dyn FileTree,
-    stdin: Option<&[u8]>,
-    request: &Request,
-    sources: &mut Sources,
-    findings: &mut Findings,
-) -> Vec<Document> {
-    tree.prepare(&files.iter().map(|found| found.at.as_path()).collect::<Vec<_>>());
+    if disk.is_none() {
+        tree.prepare(&files.iter().map(|found| found.at.as_path()).collect::<Vec<_>>());
+    }
+    let piped = Discovered::stdin();
     let mut inputs: Vec<Input<'_>> = Vec::with_capacity(files.len());
     for found in files {
-        match tree.read(&found.at) {
-            Ok(bytes) => inputs.push(input(&found.file, Content::Known(bytes.into()))),
+        let content = match disk {
+            Some(disk) => Ok(Content::OnDisk(disk, &found.at)),
+            None => tree.read(&found.at).map(|bytes| Content::Known(bytes.into())),
+        };
+        match content {
+            Ok(content) => inputs.push((&found.file, content)),
             Err(error) => findings.push(error.finding(tree, &found.file.path)),
         }
     }
-    inputs.extend(stdin.map(stdin_input));
+    inputs.extend(stdin.map(|bytes| (&piped, Content::Known(bytes.into()))));
     read_inputs(inputs, request, sources, findings)
 }
 
@@ -83,16 +73,8 @@ pub(super) enum Content<'a> {
     OnDisk(&'a Disk, &'a Path),
 }
 
-/// Room, path in reports, path to show, and the content.
-pub(super) type Input<'a> = (Room, &'a str, &'a Path, Content<'a>);
-
-pub(super) fn input<'a>(file: &'a Discovered, content: Content<'a>) -> Input<'a> {
-    (file.room.clone(), &file.relative, &file.path, content)
-}
-
-fn stdin_input(bytes: &[u8]) -> Input<'_> {
-    (Room::Hub, STDIN, Path::new(STDIN), Content::Known(bytes.into()))
-}
+/// A file, and its content.
+pub(super) type Input<'a> = (&'a Discovered, Content<'a>);
 
 pub(super) fn read_inputs(
     inputs: Vec<Input<'_>>,
@@ -105,26 +87,23 @@ pub(super) fn read_inputs(
     let first = sources.files().len();
     let read: Vec<FileRead> = parallel::map_each(
         inputs.into_iter().enumerate().collect(),
-        |(index, (room, relative, path, content))| {
+        |(index, (file, content))| {
             let id = SourceId(u32::try_from(first.saturating_add(index)).unwrap_or(u32::MAX));
-            let shown = show(path);
-            let text = match content {
-                Content::Known(bytes) => decode_at_most(bytes.into_owned(), &shown, &limits),
-                Content::OnDisk(disk, at) => read_file(disk, at, &shown, &limits),
-            };
+            let shown = show(&file.path);
+            let text = text_of(content, &shown, &limits);
             let (text, unread) = match text {
                 Ok(text) => (text, None),
                 Err(unread) => (Arc::clone(&unread.text), Some(unread.finding(id))),
             };
             let mut read = FileRead::new(SourceFile {
-                room,
-                relative: relative.to_owned(),
+                room: file.room.clone(),
+                relative: file.relative.clone(),
                 shown,
                 text,
                 documents: Vec::new(),
             });
             match unread {
-                None => read_documents(id, &mut read, is_json(path), &limits),
+                None => read_documents(id, &mut read, is_json(&file.path), &limits),
                 Some(finding) => read.findings.push(finding),
             }
             steps.advance(1);
@@ -241,48 +220,18 @@ impl AliasBudget {
     }
 }
 
-/// Reads one file at its real path as a single text, without looking for documents: the configuration. `None`, and a
-/// finding, when it cannot be read.
+/// Keeps one file as a single text, without looking for documents: the configuration. `None`, and a finding, when it
+/// cannot be read.
 pub(super) fn read_text(
-    disk: &Disk,
-    at: &Path,
+    content: Result<Content<'_>, Finding>,
     path: &Path,
     sources: &mut Sources,
     findings: &mut Findings,
 ) -> Option<(Arc<String>, DocumentId)> {
     let shown = show(path);
-    keep_text(
-        read_file(disk, at, &shown, &kube_yaml::Limits::default()),
-        path,
-        shown,
-        sources,
-        findings,
-    )
-}
-
-/// The same for a file of a tree that is not on disk, at its real path in the tree.
-pub(super) fn read_tree_text(
-    tree: &dyn FileTree,
-    at: &Path,
-    path: &Path,
-    sources: &mut Sources,
-    findings: &mut Findings,
-) -> Option<(Arc<String>, DocumentId)> {
-    let shown = show(path);
-    let text = match tree.read(at) {
-        Ok(bytes) => decode_at_most(bytes, &shown, &kube_yaml::Limits::default()),
-        Err(error) => Err(Unread::of(error.finding(tree, path))),
-    };
-    keep_text(text, path, shown, sources, findings)
-}
-
-fn keep_text(
-    text: Result<Arc<String>, Box<Unread>>,
-    path: &Path,
-    shown: String,
-    sources: &mut Sources,
-    findings: &mut Findings,
-) -> Option<(Arc<String>, DocumentId)> {
+    let text = content
+        .map_err(Unread::of)
+        .and_then(|content| text_of(content, &shown, &kube_yaml::Limits::default()));
     let source = SourceId(u32::try_from(sources.files().len()).unwrap_or(u32::MAX));
     let (text, unread) = match text {
         Ok(text) => (text, None),
@@ -341,12 +290,26 @@ impl Unread {
 /// The name of standard input.
 pub const STDIN: &str = "<stdin>";
 
-fn read_file(
-    disk: &Disk,
-    at: &Path,
+impl Discovered {
+    /// Standard input, as a file.
+    pub(super) fn stdin() -> Self {
+        Self {
+            room: Room::Hub,
+            relative: STDIN.to_owned(),
+            path: STDIN.into(),
+        }
+    }
+}
+
+fn text_of(
+    content: Content<'_>,
     shown: &str,
     limits: &kube_yaml::Limits,
 ) -> Result<Arc<String>, Box<Unread>> {
+    let (disk, at) = match content {
+        Content::Known(bytes) => return decode_at_most(bytes.into_owned(), shown, limits),
+        Content::OnDisk(disk, at) => (disk, at),
+    };
     let unreadable = |error| Unread::of(unreadable(shown, &error));
     let file = disk.open(at).map_err(unreadable)?;
     let length = file.metadata().map_err(unreadable)?.len();
