@@ -24,7 +24,7 @@ pub const INVENTORY: &str = ".spokewright-inventory";
 pub(crate) const PLAN: &str = ".spokewright-inventory.next";
 
 /// No path that a file system accepts makes a longer line; what does is not an inventory.
-const LONGEST_LINE: u64 = 32 * 1024;
+const LONGEST_LINE: usize = 32 * 1024;
 
 /// How much of a file is read at once.
 const PIECE: usize = 256 * 1024;
@@ -77,7 +77,7 @@ impl Inventory {
         let mut line = Vec::new();
         for number in 1_usize.. {
             line.clear();
-            let most = LONGEST_LINE.saturating_add(1);
+            let most = LONGEST_LINE.saturating_add(1) as u64;
             if (&mut reader).take(most).read_until(b'\n', &mut line)? == 0 {
                 break;
             }
@@ -95,8 +95,8 @@ impl Inventory {
     }
 
     fn add_line(&mut self, line: &[u8]) -> Result<(), LineFault> {
-        let is_too_long = u64::try_from(line.len()).is_ok_and(|length| length > LONGEST_LINE);
-        let line = std::str::from_utf8(line).ok().filter(|_| !is_too_long);
+        let line = std::str::from_utf8(line).ok();
+        let line = line.filter(|line| line.len() <= LONGEST_LINE);
         let line = line.ok_or(LineFault::Malformed)?;
         let (escaped, listed) = line.strip_prefix('\\').map_or((false, line), |rest| (true, rest));
         let split = listed
@@ -288,7 +288,7 @@ mod tests {
                 _ => None,
             }
         };
-        let long = vec![b'a'; LONGEST_LINE as usize + 1];
+        let long = vec![b'a'; LONGEST_LINE + 1];
         assert_eq!(fault(&long), Some(2));
         assert_eq!(fault(b"none\n"), Some(2));
         assert_eq!(fault(&good), Some(3));

@@ -223,15 +223,13 @@ impl AliasBudget {
 /// Keeps one file as a single text, without looking for documents: the configuration. `None`, and a finding, when it
 /// cannot be read.
 pub(super) fn read_text(
-    content: Result<Content<'_>, Finding>,
+    content: Result<Content<'_>, Box<Unread>>,
     path: &Path,
     sources: &mut Sources,
     findings: &mut Findings,
 ) -> Option<(Arc<String>, DocumentId)> {
     let shown = show(path);
-    let text = content
-        .map_err(Unread::of)
-        .and_then(|content| text_of(content, &shown, &kube_yaml::Limits::default()));
+    let text = content.and_then(|content| text_of(content, &shown, &kube_yaml::Limits::default()));
     let source = SourceId(u32::try_from(sources.files().len()).unwrap_or(u32::MAX));
     let (text, unread) = match text {
         Ok(text) => (text, None),
@@ -261,7 +259,7 @@ pub(super) fn read_text(
 }
 
 /// Why a file has no text that can be read as YAML.
-struct Unread {
+pub(super) struct Unread {
     /// As far as there is one.
     text: Arc<String>,
     /// Where it is in the text.
@@ -270,7 +268,7 @@ struct Unread {
 }
 
 impl Unread {
-    fn of(finding: Finding) -> Box<Self> {
+    pub(super) fn of(finding: Finding) -> Box<Self> {
         Box::new(Self {
             text: Arc::default(),
             at: None,

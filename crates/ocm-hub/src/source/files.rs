@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::checkout::Checkout;
 use super::disk::Disk;
-use super::documents::{Content, Document, load, read_text};
+use super::documents::{Content, Document, Unread, load, read_text};
 use super::paths::show;
 use super::texts::Sources;
 use super::tree::{FileTree, Lead, TreeEntry};
@@ -175,8 +175,10 @@ impl Files<'_> {
     }
 }
 
-fn content<'a>(tree: &dyn FileTree, at: &Path, path: &Path) -> Result<Content<'a>, Finding> {
-    let bytes = tree.read(at).map_err(|error| error.finding(tree, path))?;
+fn content<'a>(tree: &dyn FileTree, at: &Path, path: &Path) -> Result<Content<'a>, Box<Unread>> {
+    let bytes = tree
+        .read(at)
+        .map_err(|error| Unread::of(error.finding(tree, path)))?;
     Ok(Content::Known(bytes.into()))
 }
 
