@@ -144,12 +144,7 @@ impl Diff {
     }
 
     fn against_input(&self, request: &Request, input: Input) -> Result<Status, Stop> {
-        let request = &Request {
-            keeps_values: true,
-            ..request.clone()
-        };
         let new = self.options.read(request).map_err(Stop::Failed)?;
-        let input = input.after(&new.sources);
         let empty = empty_result(self.allow_empty);
         // The repository of a revision stays in this thread.
         let (new, base) = std::thread::scope(|scope| {

@@ -21,7 +21,7 @@ pub(crate) fn take_known(findings: &mut Findings, loaded: &Loaded, request: &Req
 
     use spokewright::diagnostic::{Finding, Locate as _, Severity, Warnings};
     use spokewright::pipeline::{self, Analysis, EmptyResult};
-    use spokewright::source::{Files, ReadBefore, Sources};
+    use spokewright::source::{Files, Sources};
 
     // Lines move; a file and a message say what it is.
     fn identity(finding: &Finding, sources: &Sources) -> (&'static str, String, Option<String>) {
@@ -38,10 +38,8 @@ pub(crate) fn take_known(findings: &mut Findings, loaded: &Loaded, request: &Req
     let request = Request {
         warnings: Warnings::Reported,
         output: None,
-        keeps_values: false,
         ..request.clone()
     };
-    let head = head.after(ReadBefore::new(&loaded.sources));
     let before = pipeline::load_from(&request, Files::Tree(&head));
     let mut earlier = Findings::new();
     let analysis = Analysis::new(&before, &mut earlier);

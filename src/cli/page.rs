@@ -100,7 +100,6 @@ impl PageCommand {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let mut request = self.clusters.request(&self.options)?;
         request.work_kind = self.work_kind.work_kind(self.clusters.is_narrowed())?;
-        request.keeps_values = self.base.is_given();
         self.works.keep_out_of(&mut request, &self.options)?;
         if !self.is_stream() {
             request.skip.push(self.output.clone());
@@ -131,7 +130,7 @@ impl PageCommand {
         loaded.finish(&mut findings);
         let side = Side::of_plan(&rendered.plan);
         let old = if self.base.is_given() && !findings.has_errors() {
-            Some(kept(self.old_side(request, &loaded.sources, &side)?))
+            Some(kept(self.old_side(request, &side)?))
         } else {
             None
         };
@@ -173,7 +172,7 @@ impl PageCommand {
             .map_err(Stop::Failed)
     }
 
-    fn old_side(&self, request: &Request, read: &Sources, new: &Side<'_>) -> Result<OldSide, Stop> {
+    fn old_side(&self, request: &Request, new: &Side<'_>) -> Result<OldSide, Stop> {
         match self.base.find(request, &self.options)? {
             Base::Tree(path) => {
                 match output::read_tree(&path, None, |path, bytes| new.expects(path, bytes)) {
@@ -187,7 +186,6 @@ impl PageCommand {
                 }
             }
             Base::Input(input) => {
-                let input = input.after(read);
                 let base = Evaluated::new(input.load(request), EmptyResult::Allowed);
                 judge_base(&input, &base, self.options.speech)?;
                 Ok(OldSide::Input(Box::new(base)))

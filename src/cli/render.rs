@@ -139,10 +139,7 @@ impl Render {
         request.work_kind = self
             .work_kind
             .work_kind(self.clusters.is_narrowed() || self.shard.is_some())?;
-        if self.is_hook() {
-            // A hook may compare with the last commit.
-            request.keeps_values = true;
-        } else if self.report.is_none() {
+        if !self.is_hook() && self.report.is_none() {
             request.shown = self.options.shown();
         }
         // What we write beside the output is not input, wherever it stands.

@@ -71,7 +71,8 @@ pub(crate) fn watch(
             if !changes.is_empty() {
                 break changes;
             }
-            let now = events.wait(&input, &|| pipeline::watched(request))?;
+            events.wait(&input)?;
+            let now = pipeline::watched(request);
             let changes = now.changes_since(&input);
             input = now;
             if !changes.is_empty() {
@@ -114,20 +115,22 @@ mod events {
 
     use std::collections::BTreeSet;
     use std::path::PathBuf;
-    use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+    use std::sync::mpsc::{Receiver, channel};
     use std::time::{Duration, Instant};
 
     use notify::event::{AccessKind, AccessMode};
     use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
     use spokewright::pipeline::{self, Request};
-    use spokewright::source::{Debounce, Watched};
+    use spokewright::source::Watched;
 
     use super::super::status::{Refusal, Status};
 
     /// Directories that appear while we look are looked at again, so often at most; their events come later.
     const MOST_LOOKS: usize = 8;
-    /// An editor that has done nothing for so long may have saved.
-    const PAUSE: Duration = Duration::from_millis(5);
+    /// A burst of events is over when nothing has happened for so long ...
+    const QUIET: Duration = Duration::from_millis(50);
+    /// ... or when it has lasted so long: something writes all the time, and people want to see something.
+    const LONGEST: Duration = Duration::from_secs(2);
     /// `EMFILE`: here, too many inotify instances of one user.
     const TOO_MANY_OPEN: i32 = 24;
 
@@ -190,48 +193,20 @@ mod events {
             Ok(any)
         }
 
-        /// Returns a look when something has happened that deserves one, and is over.
-        pub(super) fn wait(
-            &mut self,
-            input: &Watched,
-            look: &dyn Fn() -> Watched,
-        ) -> Result<Watched, Refusal> {
+        /// Returns when something has happened that deserves a look, and is over: an editor saves with several events, a
+        /// checkout goes on with thousands.
+        pub(super) fn wait(&mut self, input: &Watched) -> Result<(), Refusal> {
+            let ended = |_| refuse(&notify::Error::generic("the system sends no events"));
+            while !deserves_a_look(self.received.recv().map_err(ended)?, input)? {}
             let start = Instant::now();
-            let mut burst = Debounce::default();
-            // Waiting for the end of a burst leaves time for a look, once in it. It counts if nothing came after it.
-            let (mut has_looked, mut seen) = (false, None);
-            loop {
-                let event = match burst.wait(start.elapsed()) {
-                    Some(Duration::ZERO) => {
-                        while let Ok(event) = self.received.try_recv() {
-                            if deserves_a_look(event, input)? {
-                                seen = None;
-                                break;
-                            }
-                        }
-                        return Ok(seen.unwrap_or_else(look));
-                    }
-                    Some(left) if has_looked => self.received.recv_timeout(left),
-                    Some(left) => self.received.recv_timeout(left.min(PAUSE)),
-                    None => self.received.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                };
-                match event {
-                    Ok(event) => {
-                        if deserves_a_look(event, input)? {
-                            burst.event(start.elapsed());
-                            seen = None;
-                        }
-                    }
-                    Err(RecvTimeoutError::Timeout) if has_looked => {}
-                    Err(RecvTimeoutError::Timeout) => {
-                        has_looked = true;
-                        seen = Some(look());
-                    }
-                    Err(RecvTimeoutError::Disconnected) => {
-                        return Err(refuse(&notify::Error::generic("the system sends no events")));
-                    }
+            let mut over = QUIET;
+            let left = |over: Duration| over.min(LONGEST).saturating_sub(start.elapsed());
+            while let Ok(event) = self.received.recv_timeout(left(over)) {
+                if deserves_a_look(event, input)? {
+                    over = start.elapsed().saturating_add(QUIET);
                 }
             }
+            Ok(())
         }
     }
 
@@ -313,29 +288,6 @@ mod events {
             assert!(may_change(EventKind::Create(CreateKind::Folder)));
             assert!(may_change(EventKind::Modify(ModifyKind::Data(DataChange::Any))));
             assert!(may_change(EventKind::Any));
-        }
-
-        #[test]
-        fn a_look_counts_if_nothing_has_happened_since_it_began() {
-            let mut events = Events::new().unwrap();
-            let (sender, received) = channel();
-            events.received = received;
-            let happens = || sender.send(Ok(Event::new(EventKind::Any))).unwrap();
-            let mut waited = |more: usize| {
-                happens();
-                let looks = std::cell::Cell::new(0);
-                let look = || {
-                    looks.set(looks.get() + 1);
-                    if looks.get() <= more {
-                        happens();
-                    }
-                    Watched::default()
-                };
-                events.wait(&Watched::default(), &look).unwrap();
-                looks.get()
-            };
-            assert_eq!(waited(0), 1);
-            assert_eq!(waited(1), 2);
         }
 
         #[test]

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::apply::make_directory;
 use super::compare::{Compared, compare};
 use super::error::{Action, Obstacle, Offender, OutputError, TreeFault};
-use super::place::{Missing, Opened, misplaced, open};
+use super::place::{misplaced, open};
 use super::root::Root;
 use super::storage::{Disk, replace};
 use super::tree::{directory_of, is_safe_path, name_of};
@@ -46,7 +46,7 @@ pub fn write_files(root: &Path, texts: &BTreeMap<String, String>) -> Result<Writ
     if texts.is_empty() {
         return Ok(done);
     }
-    let Opened::There(root, _) = open(&root, None, &Missing::Make(&Disk))? else {
+    let Some((root, _)) = open(&root, None, Some(&Disk))? else {
         return Ok(done);
     };
     for (path, text) in texts {

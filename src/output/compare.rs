@@ -7,7 +7,7 @@ use std::io::{self, Read as _};
 
 use sha2::{Digest as _, Sha256};
 
-use super::hash::Hash;
+use super::hash::{Hash, sha256};
 use crate::beneath::Opened;
 
 /// How a file compares with the wanted bytes.
@@ -60,4 +60,12 @@ pub(super) fn compare(opened: Opened, wanted: &[u8], buffer: &mut Vec<u8>) -> io
             Err(error) => return Err(error),
         }
     }
+}
+
+/// The hash of a file.
+pub(super) fn hash_of(opened: Opened) -> io::Result<Hash> {
+    Ok(match compare(opened, &[], &mut Vec::new())? {
+        Compared::Same => sha256(&[]),
+        Compared::Different(found) => found,
+    })
 }

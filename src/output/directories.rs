@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::{OutputError, TreeFault};
 use super::inventory::Inventory;
+use super::record::Record;
 use super::tree::{Tree, directory_of, is_safe_path, prefixes};
 
 /// The files of one directory.
@@ -81,10 +82,10 @@ impl Directories {
         })
     }
 
-    /// Those of the stale files too, and those around all of them, where new ones have their temporary names; sorted by
+    /// Those of the stale files of a record too, and those around all of them, where new ones have their temporary names; sorted by
     /// path.
-    pub(super) fn with_stale(mut self, stale: Vec<String>) -> Vec<Directory> {
-        for path in stale {
+    pub(super) fn with_stale(mut self, tree: &dyn Tree, record: &Record) -> Vec<Directory> {
+        for path in record.lists().flat_map(|list| stale(tree, Some(list))) {
             self.at(directory_of(&path)).stale.push(path);
         }
         let around: BTreeSet<String> = self.0.keys().map(|path| directory_of(path).to_owned()).collect();

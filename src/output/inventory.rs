@@ -8,13 +8,13 @@
 //! starts with a backslash. Lines are in byte order of the paths. The plan has the same format, but may list one
 //! path with several hashes.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead as _, BufReader, Read, Write};
 
 use super::error::{Action, InventoryFault, OutputError};
 use super::hash::Hash;
 use super::root::Root;
 use super::tree::is_safe_path;
-use crate::beneath::{Entry as Found, Opened};
+use crate::beneath::Entry;
 
 /// The files that we wrote. Lists every file of ours except itself.
 pub const INVENTORY: &str = ".spokewright-inventory";
@@ -26,36 +26,15 @@ pub(crate) const PLAN: &str = ".spokewright-inventory.next";
 /// No path that a file system accepts makes a longer line; what does is not an inventory.
 const LONGEST_LINE: usize = 32 * 1024;
 
-/// About as long as a line is.
-const LINE: usize = 100;
-
-/// The most room that is made before anything is read.
-const MOST_AT_FIRST: usize = 100_000 * LINE;
-
 /// How much of a file is read at once.
-const PIECE: u64 = 256 * 1024;
+const PIECE: usize = 256 * 1024;
 
-/// Paths and hashes in ascending order, each pair once. All paths are where they are in the file: a million entries cost
-/// two allocations.
+/// Paths and hashes in ascending order, each pair once.
 #[derive(Debug, Default)]
 pub(super) struct Inventory {
-    /// The whole file.
-    text: String,
-    /// What the paths stand for that the file has escaped, one after the other.
-    unescaped: String,
-    entries: Vec<Entry>,
+    entries: Vec<(String, Hash)>,
     /// Whether the file has exactly the bytes that we would write for these entries.
     canonical: bool,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Entry {
-    /// Where the path is.
-    start: usize,
-    end: usize,
-    /// Whether that is in `unescaped`.
-    escaped: bool,
-    hash: Hash,
 }
 
 impl Inventory {
@@ -71,13 +50,13 @@ impl Inventory {
         };
         let failed = |error| root.error(Action::Read, name, error);
         match root.directory.entry(name) {
-            Ok(Some(Found::File)) => {}
+            Ok(Some(Entry::File)) => {}
             Ok(Some(_)) => return Err(fault(InventoryFault::NotAFile)),
             Ok(None) => return Ok(None),
             Err(error) => return Err(failed(error)),
         }
-        let Opened { file, length } = root.directory.open(name).map_err(failed)?;
-        match Self::parse(file, length).map_err(failed)? {
+        let opened = root.directory.open(name).map_err(failed)?;
+        match Self::parse(opened.file).map_err(failed)? {
             Ok(inventory) => Ok(Some(inventory)),
             Err((line, reason)) => Err(fault(reason.at(line))),
         }
@@ -85,53 +64,40 @@ impl Inventory {
 
     /// The same of a text that is not on disk; `None` where a line is none.
     pub(super) fn of_bytes(bytes: &[u8]) -> Option<Self> {
-        Self::parse(bytes, 0).ok()?.ok()
+        Self::parse(bytes).ok()?.ok()
     }
 
-    /// Reads about `length` bytes, but no further than to the first line that is none, whose number is the error.
-    fn parse(mut reader: impl Read, length: u64) -> io::Result<Result<Self, (usize, LineFault)>> {
-        // Whatever a file says of its length: to begin with, there is room for 100,000 lines.
-        let length = usize::try_from(length).unwrap_or_default().min(MOST_AT_FIRST);
+    /// Reads no further than to the first line that is none, whose number is the error.
+    fn parse(reader: impl Read) -> io::Result<Result<Self, (usize, LineFault)>> {
+        let mut reader = BufReader::with_capacity(PIECE, reader);
         let mut inventory = Self {
             canonical: true,
-            entries: Vec::with_capacity(length / LINE),
             ..Self::default()
         };
-        let (mut text, mut start, mut number) = (Vec::with_capacity(length), 0_usize, 0_usize);
-        loop {
-            let is_over = (&mut reader).take(PIECE).read_to_end(&mut text)? == 0;
-            while let Some(rest) = text.get(start..).filter(|rest| !rest.is_empty()) {
-                let end = memchr::memchr(b'\n', rest);
-                let is_whole = end.is_some() || is_over || rest.len() > LONGEST_LINE;
-                if !is_whole {
-                    break;
-                }
-                number = number.saturating_add(1);
-                inventory.canonical &= end.is_some();
-                let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-                let added = if line.len() > LONGEST_LINE {
-                    Err(LineFault::Malformed)
-                } else {
-                    inventory.add_line(line, start)
-                };
-                if let Err(fault) = added {
-                    return Ok(Err((number, fault)));
-                }
-                start = start.saturating_add(line.len()).saturating_add(1);
-            }
-            if is_over {
+        let mut line = Vec::new();
+        for number in 1_usize.. {
+            line.clear();
+            let most = LONGEST_LINE.saturating_add(1) as u64;
+            if (&mut reader).take(most).read_until(b'\n', &mut line)? == 0 {
                 break;
             }
+            inventory.canonical &= line.pop_if(|last| *last == b'\n').is_some();
+            if let Err(fault) = inventory.add_line(&line) {
+                return Ok(Err((number, fault)));
+            }
         }
-        // Each of its lines is text.
-        inventory.text = String::from_utf8(text).unwrap_or_default();
-        inventory.sort();
+        if !inventory.entries.is_sorted_by(|(path, _), (next, _)| path < next) {
+            inventory.canonical = false;
+            inventory.entries.sort_unstable();
+            inventory.entries.dedup();
+        }
         Ok(Ok(inventory))
     }
 
-    /// Adds a line, which starts at that place of the file.
-    fn add_line(&mut self, line: &[u8], start: usize) -> Result<(), LineFault> {
-        let line = std::str::from_utf8(line).map_err(|_| LineFault::Malformed)?;
+    fn add_line(&mut self, line: &[u8]) -> Result<(), LineFault> {
+        let line = std::str::from_utf8(line).ok();
+        let line = line.filter(|line| line.len() <= LONGEST_LINE);
+        let line = line.ok_or(LineFault::Malformed)?;
         let (escaped, listed) = line.strip_prefix('\\').map_or((false, line), |rest| (true, rest));
         let split = listed
             .split_at_checked(64)
@@ -150,63 +116,35 @@ impl Inventory {
                 Err(LineFault::Malformed)
             };
         };
-        let end = start.saturating_add(line.len());
-        let (mut start, mut end, mut path) = (end.saturating_sub(listed.len()), end, listed);
-        if escaped {
-            start = self.unescaped.len();
-            unescape(listed, &mut self.unescaped).ok_or(LineFault::Malformed)?;
-            end = self.unescaped.len();
-            path = self.unescaped.get(start..).unwrap_or_default();
+        let path = if escaped {
+            unescape(listed).ok_or(LineFault::Malformed)?
         } else if listed.ends_with('\r') {
             // A checkout that turned line ends into CR LF changed the files too: nothing here can be trusted.
             return Err(LineFault::Malformed);
-        }
-        if !is_safe_path(path) {
+        } else {
+            listed.to_owned()
+        };
+        if !is_safe_path(&path) {
             return Err(LineFault::Outside);
         }
         self.canonical &=
-            escaped == needs_escape(path) && !digits.bytes().any(|digit| digit.is_ascii_uppercase());
-        self.entries.push(Entry {
-            start,
-            end,
-            escaped,
-            hash,
-        });
+            escaped == needs_escape(&path) && !digits.bytes().any(|digit| digit.is_ascii_uppercase());
+        self.entries.push((path, hash));
         Ok(())
-    }
-
-    fn sort(&mut self) {
-        let mut entries = std::mem::take(&mut self.entries);
-        if !entries.is_sorted_by(|a, b| self.path(a) < self.path(b)) {
-            self.canonical = false;
-            entries.sort_unstable_by(|a, b| (self.path(a), a.hash).cmp(&(self.path(b), b.hash)));
-            entries.dedup_by(|a, b| (self.path(a), a.hash) == (self.path(b), b.hash));
-        }
-        self.entries = entries;
     }
 
     /// Every path with its hash, ascending.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Hash)> {
-        self.entries.iter().map(|entry| (self.path(entry), &entry.hash))
-    }
-
-    fn path(&self, entry: &Entry) -> &str {
-        let text = if entry.escaped {
-            &self.unescaped
-        } else {
-            &self.text
-        };
-        text.get(entry.start..entry.end).unwrap_or_default()
+        self.entries.iter().map(|(path, hash)| (path.as_str(), hash))
     }
 
     /// The hashes that are listed for a path: none, one, or several in a plan.
     pub(super) fn hashes(&self, path: &str) -> impl Iterator<Item = &Hash> {
-        let first = self.entries.partition_point(|entry| self.path(entry) < path);
-        self.entries
-            .iter()
-            .skip(first)
-            .take_while(move |entry| self.path(entry) == path)
-            .map(|entry| &entry.hash)
+        let first = self.entries.partition_point(|(listed, _)| listed.as_str() < path);
+        let from_there = self.iter().skip(first);
+        from_there
+            .take_while(move |(listed, _)| *listed == path)
+            .map(|(_, hash)| hash)
     }
 
     /// Whether the file has exactly the lines that we would write for these entries.
@@ -215,13 +153,6 @@ impl Inventory {
         self.canonical
             && entries.all(|(path, hash)| listed.next() == Some((path.as_ref(), &hash)))
             && listed.next().is_none()
-    }
-
-    /// Whether the file has exactly the lines that we would write for files with these hashes, in the order of
-    /// their paths. The caller knows that every listed path is one of theirs.
-    pub(super) fn is_exactly(&self, hashes: &[Hash]) -> bool {
-        // As many distinct paths as files, and all of them paths of files: the same paths in the same order.
-        self.canonical && self.entries.iter().map(|entry| &entry.hash).eq(hashes)
     }
 }
 
@@ -270,8 +201,9 @@ fn needs_escape(path: &str) -> bool {
     memchr::memchr3(b'\\', b'\n', b'\r', path.as_bytes()).is_some()
 }
 
-/// Appends the path that an escaped one stands for. `None` for an escape that `sha256sum` does not write.
-fn unescape(text: &str, path: &mut String) -> Option<()> {
+/// The path that an escaped one stands for. `None` for an escape that `sha256sum` does not write.
+fn unescape(text: &str) -> Option<String> {
+    let mut path = String::with_capacity(text.len());
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
         path.push(match character {
@@ -284,36 +216,18 @@ fn unescape(text: &str, path: &mut String) -> Option<()> {
             other => other,
         });
     }
-    Some(())
+    Some(path)
 }
-
-/// What each byte is worth as a hexadecimal digit; more than 15 for all others. A table, because the digits of a
-/// hash are random and branches on them are mispredicted.
-#[expect(clippy::indexing_slicing, reason = "evaluated when the crate is compiled")]
-const DIGIT_VALUES: [u8; 256] = {
-    let mut values = [u8::MAX; 256];
-    let mut value = 0_u8;
-    while value < 16 {
-        let lower = b"0123456789abcdef"[value as usize];
-        values[lower as usize] = value;
-        values[lower.to_ascii_uppercase() as usize] = value;
-        value += 1;
-    }
-    values
-};
 
 fn from_hex(digits: &str) -> Option<Hash> {
     let digits: &[u8; 64] = digits.as_bytes().try_into().ok()?;
-    let value = |digit: u8| DIGIT_VALUES.get(usize::from(digit)).copied().unwrap_or(u8::MAX);
+    let value = |digit: &u8| u8::try_from(char::from(*digit).to_digit(16)?).ok();
     let mut hash = [0; 32];
-    let mut seen = 0_u8;
     for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
-        let &[high, low] = pair else { return None };
-        let (high, low) = (value(high), value(low));
-        seen |= high | low;
-        *byte = high << 4 | (low & 15);
+        let [high, low] = pair else { return None };
+        *byte = value(high)? << 4 | value(low)?;
     }
-    (seen < 16).then_some(hash)
+    Some(hash)
 }
 
 #[cfg(test)]
@@ -367,9 +281,9 @@ mod tests {
         let fault = |bad: &[u8]| {
             let text = [&good[..], bad].concat();
             // What is read beyond the piece with a line that is none would be an error.
-            let more = io::repeat(b'a').take(2 * PIECE);
+            let more = io::repeat(b'a').take(2 * PIECE as u64);
             let reader = text.as_slice().chain(more).chain(Failing);
-            match Inventory::parse(reader, 0) {
+            match Inventory::parse(reader) {
                 Ok(Err((line, _))) => Some(line),
                 _ => None,
             }

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::compare::{Compared, compare};
-use super::hash::{Hash, sha256};
+use super::compare::hash_of;
+use super::hash::Hash;
 use super::inventory::Inventory;
 use super::record::Record;
 use super::root::{Directories, Root};
@@ -41,9 +41,5 @@ pub(super) fn kept(root: Option<&Root>, tree: &dyn Tree, record: &Record) -> Vec
 
 /// The hash of a regular file that can be read.
 fn hash_of_file(directories: &mut Directories<'_>, path: &str) -> Option<Hash> {
-    let file = directories.of(path).ok()?.open(name_of(path)).ok()?;
-    match compare(file, &[], &mut Vec::new()).ok()? {
-        Compared::Same => Some(sha256(&[])),
-        Compared::Different(found) => Some(found),
-    }
+    hash_of(directories.of(path).ok()?.open(name_of(path)).ok()?).ok()
 }

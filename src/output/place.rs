@@ -28,27 +28,16 @@ impl Made {
     }
 }
 
-/// The result of opening an output.
-pub(super) enum Opened {
-    /// It exists, after these directories were made, the outermost first.
-    There(Root, Vec<Made>),
-    /// Nothing is there.
-    Absent,
-}
-
-/// What to do if nothing exists there.
-pub(super) enum Missing<'s> {
-    /// Make it.
-    Make(&'s dyn Storage),
-    /// Leave it at that.
-    Leave,
-}
-
-/// Opens an output; `within` is the directory that it must not leave.
+/// Opens an output; `within` is the directory that it must not leave. What is missing is made in the `storage`, and
+/// returned, the outermost directory first; without one, there is no output.
 ///
 /// Where its path leads is looked up once. From there on no link counts: one that takes the place of a directory
 /// meanwhile is an error.
-pub(super) fn open(path: &Path, within: Option<&Path>, missing: &Missing<'_>) -> Result<Opened, OutputError> {
+pub(super) fn open(
+    path: &Path,
+    within: Option<&Path>,
+    storage: Option<&dyn Storage>,
+) -> Result<Option<(Root, Vec<Made>)>, OutputError> {
     let failed = |error| OutputError::io(Action::Read, path, error);
     look_at(path)?;
     let real = resolved(path).map_err(failed)?;
@@ -77,10 +66,10 @@ pub(super) fn open(path: &Path, within: Option<&Path>, missing: &Missing<'_>) ->
                 by: Obstruction::Nothing,
                 ..
             }) => {
-                let Missing::Make(storage) = missing else {
-                    return Ok(Opened::Absent);
+                let Some(storage) = storage else {
+                    return Ok(None);
                 };
-                let is_made = make(*storage, &directory, name)
+                let is_made = make(storage, &directory, name)
                     .map_err(|error| OutputError::io(Action::Write, shown(), error))?;
                 let next = directory
                     .enter(name)
@@ -94,7 +83,7 @@ pub(super) fn open(path: &Path, within: Option<&Path>, missing: &Missing<'_>) ->
             Err(blocked) => return Err(in_the_way(shown(), blocked)),
         };
     }
-    Ok(Opened::There(Root::new(directory, path.to_path_buf()), made))
+    Ok(Some((Root::new(directory, path.to_path_buf()), made)))
 }
 
 /// Opens an output that an earlier run wrote, for reading; `None` if nothing exists there. A path that the command line
@@ -103,10 +92,7 @@ pub(super) fn open_to_read(path: &Path, within: Option<&Path>) -> Result<Option<
     if within.is_none() {
         return Root::to_read(path);
     }
-    Ok(match open(path, within, &Missing::Leave)? {
-        Opened::There(root, _) => Some(root),
-        Opened::Absent => None,
-    })
+    Ok(open(path, within, None)?.map(|(root, _)| root))
 }
 
 /// Makes a directory, unless another run was faster; whether it was made.

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 
-use super::compare::{Compared, compare};
-use super::directories::{Directories, Directory, position, stale};
+use super::compare::{Compared, compare, hash_of};
+use super::directories::{Directories, Directory, position};
 use super::error::{Obstacle, Offender};
 use super::hash::{Hash, sha256};
 use super::inventory::{INVENTORY, Inventory, PLAN};
@@ -64,32 +64,12 @@ pub(super) struct Scan {
     /// The lines of the record for the parts that the tree is not responsible for, sorted by path, each path once:
     /// every plan and the inventory must carry them over.
     pub(super) kept: Vec<(String, Hash)>,
-    /// Whether the inventory lists paths that are no longer wanted.
-    pub(super) is_stale_listed: bool,
     /// Temporary files of a killed run, and the files in its temporary directories, sorted.
     pub(super) leftovers: Vec<String>,
     /// Temporary directories of a killed run, sorted.
     pub(super) unfinished: Vec<String>,
     /// The obstacles, sorted, each path once.
     pub(super) offenders: Vec<Offender>,
-}
-
-/// The paths on record that are not wanted.
-#[derive(Debug)]
-pub(super) struct Stale {
-    paths: Vec<String>,
-    /// Whether the inventory has one of them.
-    is_listed: bool,
-}
-
-impl Stale {
-    /// Those of a record.
-    pub(super) fn of(tree: &dyn Tree, record: &Record) -> Self {
-        let mut paths = stale(tree, record.inventory());
-        let is_listed = !paths.is_empty();
-        paths.extend(stale(tree, record.plan()));
-        Self { paths, is_listed }
-    }
 }
 
 /// The contribution of one directory.
@@ -125,11 +105,11 @@ pub(super) fn scan(
     root: Option<&Root>,
     tree: &dyn Tree,
     record: &Record,
-    (directories, stale): (Directories, Stale),
+    directories: Directories,
     progress: &Progress,
 ) -> Scan {
     let steps = progress.count(Stage::Comparing, tree.len());
-    let mut directories = directories.with_stale(stale.paths);
+    let mut directories = directories.with_stale(tree, record);
     let comparison = Comparison {
         root,
         tree,
@@ -142,7 +122,6 @@ pub(super) fn scan(
     let mut scan = Scan {
         hashes: vec![[0; 32]; tree.len()],
         states: vec![State::Blocked; tree.len()],
-        is_stale_listed: stale.is_listed,
         ..Scan::default()
     };
     for (directory, part) in directories.iter_mut().zip(parts) {
@@ -411,15 +390,10 @@ impl Comparison<'_> {
     }
 
     fn stale(&self, path: &str, open: &Open, listing: &Listing, part: &mut Part) {
-        let compared = |file| compare(file, &[], &mut Vec::new());
         match listing.get(name_of(path)) {
             None => {}
-            Some(Entry::File) => match open.open(name_of(path)).and_then(compared) {
-                Ok(compared) => {
-                    let found = match compared {
-                        Compared::Same => sha256(&[]),
-                        Compared::Different(found) => found,
-                    };
+            Some(Entry::File) => match open.open(name_of(path)).and_then(hash_of) {
+                Ok(found) => {
                     part.stale.push(path.to_owned());
                     if !self.record.is_ours(path, &found) {
                         part.offend(path, Obstacle::Edited);

@@ -69,10 +69,10 @@ use super::error::{Offender, OutputError};
 use super::hash::Hash;
 use super::inventory::{INVENTORY, Inventory, PLAN};
 use super::lock::{Access, lock, stands_at};
-use super::place::{Missing, Opened, open};
+use super::place::open;
 use super::record::Record;
 use super::root::Root;
-use super::scan::{Scan, Stale, State, scan};
+use super::scan::{Scan, State, scan};
 use super::storage::{Disk, Storage};
 use super::tree::Tree;
 use crate::progress::Progress;
@@ -193,14 +193,14 @@ fn run(
     let within = output.within;
     let output = Output { root: path, ..output };
     if options.check {
-        let Opened::There(root, _) = open(path, within, &Missing::Leave)? else {
+        let Some((root, _)) = open(path, within, None)? else {
             return compare_or_write(storage, (output, None), tree, options, progress);
         };
         let _lock = lock(&root, Access::Read, options.no_wait)?;
         return compare_or_write(storage, (output, Some(&root)), tree, options, progress);
     }
     let (root, made, _lock) = loop {
-        let Opened::There(root, made) = open(path, within, &Missing::Make(storage))? else {
+        let Some((root, made)) = open(path, within, Some(storage))? else {
             continue;
         };
         let lock = lock(&root, Access::Write, options.no_wait)?;
@@ -226,14 +226,10 @@ fn compare_or_write(
     options: Options,
     progress: &Progress,
 ) -> Result<Summary, OutputError> {
-    let record = || {
-        let record = root.map_or_else(|| Ok(Record::default()), Record::read)?;
-        let stale = Stale::of(tree, &record);
-        Ok((record, stale))
-    };
+    let record = || root.map_or_else(|| Ok(Record::default()), Record::read);
     let (directories, record) = rayon::join(|| Directories::of(tree), record);
-    let (directories, (record, stale)) = (directories?, record?);
-    let mut scan = scan(root, tree, &record, (directories, stale), progress);
+    let (directories, record) = (directories?, record?);
+    let mut scan = scan(root, tree, &record, directories, progress);
     scan.offenders
         .retain(|offender| !(options.force && offender.obstacle.yields_to_force()));
     if !options.check && !scan.offenders.is_empty() {
@@ -284,9 +280,6 @@ fn summarise(tree: &dyn Tree, record: &Record, scan: &Scan) -> Summary {
 
 /// Whether an inventory lists exactly what is wanted, and the other parts as they were.
 fn is_up_to_date(inventory: &Inventory, tree: &dyn Tree, scan: &Scan) -> bool {
-    if scan.kept.is_empty() {
-        return !scan.is_stale_listed && inventory.is_exactly(&scan.hashes);
-    }
     let wanted = scan.hashes.iter().enumerate();
     let mut entries: Vec<(Cow<'_, str>, Hash)> = wanted
         .map(|(index, hash)| (tree.path(index), *hash))

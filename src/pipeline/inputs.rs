@@ -291,7 +291,6 @@ fn wanted(request: &Request, places: Whereabouts, config: &RenderConfig, output:
         outputs_beside: (request.search_outputs && request.stdin.is_none()).then_some(CONFIG_NAME),
         exclude: config.exclude.clone(),
         root: places.root,
-        keeps_values: request.keeps_values,
         progress: request.progress.clone(),
     }
 }

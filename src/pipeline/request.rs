@@ -63,9 +63,6 @@ pub struct Request {
     pub without_status: bool,
     /// Whether output trees that the configuration does not name are reported, wherever they are below its directory.
     pub search_outputs: bool,
-    /// Whether an input that is compared with this one may take over what is read
-    /// ([`ReadBefore`](crate::source::ReadBefore)).
-    pub keeps_values: bool,
     /// The observer of progress.
     pub progress: Progress,
 }

@@ -15,9 +15,8 @@ use spokewright::output;
 use spokewright::pipeline::{self, Analysis, CONFIG_NAME, EmptyResult, Loaded, Rendered, Request};
 use spokewright::render::{GROUP, MANIFEST_WORK};
 use spokewright::report::diff::{EffectiveChange, EffectiveSettings};
-use spokewright::source::Sources;
 #[cfg(feature = "git")]
-use spokewright::source::{Files, GitTree, ReadBefore};
+use spokewright::source::{Files, GitTree};
 
 use super::stop::{Stop, usage};
 use crate::cli::options::ReadOptions;
@@ -114,26 +113,11 @@ impl Input {
         }
     }
 
-    /// The same; a revision takes over the files that were read before.
-    #[cfg(feature = "git")]
-    pub(in crate::cli) fn after(self, read: &Sources) -> Self {
-        match self {
-            Self::Git(tree) => Self::Git(Box::new(tree.after(ReadBefore::new(read)))),
-            Self::Directory(path) => Self::Directory(path),
-        }
-    }
-
-    #[cfg(not(feature = "git"))]
-    pub(in crate::cli) fn after(self, _: &Sources) -> Self {
-        self
-    }
-
     /// Reads it.
     pub(in crate::cli) fn load(&self, request: &Request) -> Loaded {
         let mut request = Request {
             warnings: Warnings::Unread,
             output: None,
-            keeps_values: false,
             ..request.clone()
         };
         match self {

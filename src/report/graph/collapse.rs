@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Graph, Layer, Link, State};
+use super::{Edge, Graph, Layer, Link, State, Vertex};
 
 /// A graph with more nodes is too large to read.
 pub(super) const MOST_NODES: usize = 60;
@@ -30,8 +30,11 @@ const STEPS: [fn(&mut Graph); 6] = [
     |graph| graph.fold_gateways(false),
 ];
 
-/// The key that distinguishes nodes of one part.
-type Key = (String, State, String, Vec<(usize, Option<String>)>);
+/// What a node has to have in common with one of its part: its kind, its state, and that in words.
+type Alike = (String, State, String);
+
+/// A node, and the section of it that a policy targets.
+type Neighbour = (usize, Option<String>);
 
 impl Graph {
     /// Counts what is alike until at most 60 nodes and 200 edges are left, or nothing more can be counted.
@@ -53,23 +56,16 @@ impl Graph {
     /// One node for those of a part that are attached to, or receive, the same Gateways.
     fn fold_by_gateways(&mut self, layers: &[Layer]) {
         for layer in layers {
-            let mut gateways = self.gateways();
-            self.fold(*layer, |_, position| {
-                let gateways = gateways.get_mut(position).map(std::mem::take).unwrap_or_default();
-                let gateways = gateways.into_iter().map(|gateway| (gateway, None)).collect();
-                (String::new(), State::Plain, String::new(), gateways)
-            });
+            let gateways = self.gateways();
+            self.fold(*layer, gateways, |_| (String::new(), State::Plain, String::new()));
         }
     }
 
     fn fold_policies(&mut self) {
-        let mut targets = self.neighbours(|edge| {
+        let targets = self.neighbours(|edge| {
             (edge.link == Link::Targets).then(|| (edge.from, (edge.to, edge.label.clone())))
         });
-        self.fold(Layer::Policy, |graph, position| {
-            let targets = targets.get_mut(position).map(std::mem::take).unwrap_or_default();
-            graph.alike(position, targets)
-        });
+        self.fold(Layer::Policy, targets, alike);
     }
 
     /// One node for the Gateways of a class, or for those among them that go to the same clusters; then everything
@@ -77,7 +73,7 @@ impl Graph {
     fn fold_gateways(&mut self, by_clusters: bool) {
         let part_of: Vec<Layer> = self.vertices.iter().map(|vertex| vertex.part).collect();
         let is = |position: usize, part: Layer| part_of.get(position) == Some(&part);
-        let mut around = self.neighbours(|edge| {
+        let around = self.neighbours(|edge| {
             if is(edge.to, Layer::Gateway) && is(edge.from, Layer::Class) {
                 Some((edge.to, (edge.from, None)))
             } else if by_clusters && is(edge.from, Layer::Gateway) && is(edge.to, Layer::Cluster) {
@@ -86,10 +82,7 @@ impl Graph {
                 None
             }
         });
-        self.fold(Layer::Gateway, |graph, position| {
-            let around = around.get_mut(position).map(std::mem::take).unwrap_or_default();
-            graph.alike(position, around)
-        });
+        self.fold(Layer::Gateway, around, alike);
         self.fold_by_gateways(&[
             Layer::ListenerSet,
             Layer::Listener,
@@ -97,27 +90,13 @@ impl Graph {
             Layer::Backend,
             Layer::Cluster,
         ]);
-        let mut below =
-            self.neighbours(|edge| is_leading(edge.link).then_some((edge.from, (edge.to, None::<String>))));
-        self.fold(Layer::Namespace, |graph, position| {
-            let below = below.get_mut(position).map(std::mem::take).unwrap_or_default();
-            graph.alike(position, below)
-        });
+        let below = self.neighbours(|edge| is_leading(edge.link).then_some((edge.from, (edge.to, None))));
+        self.fold(Layer::Namespace, below, alike);
         self.fold_policies();
     }
 
-    fn alike(&self, position: usize, around: Vec<(usize, Option<String>)>) -> Key {
-        match self.vertices.get(position) {
-            Some(vertex) => (vertex.what.clone(), vertex.state, vertex.note.clone(), around),
-            None => (String::new(), State::Plain, String::new(), around),
-        }
-    }
-
     /// For each node what the edges that count add to it, sorted, each once.
-    fn neighbours(
-        &self,
-        mut of: impl FnMut(&super::Edge) -> Option<(usize, (usize, Option<String>))>,
-    ) -> Vec<Vec<(usize, Option<String>)>> {
+    fn neighbours(&self, mut of: impl FnMut(&Edge) -> Option<(usize, Neighbour)>) -> Vec<Vec<Neighbour>> {
         let mut found = vec![Vec::new(); self.vertices.len()];
         for (position, neighbour) in self.edges.iter().filter_map(&mut of) {
             if let Some(list) = found.get_mut(position) {
@@ -132,11 +111,11 @@ impl Graph {
     }
 
     /// The Gateways above each node, sorted.
-    fn gateways(&self) -> Vec<Vec<usize>> {
-        let mut above: Vec<Vec<usize>> = vec![Vec::new(); self.vertices.len()];
+    fn gateways(&self) -> Vec<Vec<Neighbour>> {
+        let mut above: Vec<Vec<Neighbour>> = vec![Vec::new(); self.vertices.len()];
         for (position, vertex) in self.vertices.iter().enumerate() {
             if let (Layer::Gateway, Some(list)) = (vertex.part, above.get_mut(position)) {
-                list.push(position);
+                list.push((position, None));
             }
         }
         for part in [Layer::Gateway, Layer::ListenerSet, Layer::Listener, Layer::Route] {
@@ -157,17 +136,15 @@ impl Graph {
         above
     }
 
-    /// One node for those of a part that have the same key. It is where the first of them stood.
-    fn fold(&mut self, part: Layer, mut key: impl FnMut(&Self, usize) -> Key) {
-        let mut first_of: BTreeMap<Key, usize> = BTreeMap::new();
+    /// One node for those of a part that have the same things around them and are `alike`. It is where the first of them
+    /// stood.
+    fn fold(&mut self, part: Layer, around: Vec<Vec<Neighbour>>, alike: impl Fn(&Vertex) -> Alike) {
+        let mut first_of: BTreeMap<(Alike, Vec<Neighbour>), usize> = BTreeMap::new();
         let mut moved: Vec<usize> = Vec::with_capacity(self.vertices.len());
-        let mut kept: Vec<super::Vertex> = Vec::with_capacity(self.vertices.len());
-        for position in 0..self.vertices.len() {
-            let key = (self.part(position) == Some(part)).then(|| key(self, position));
+        let mut kept: Vec<Vertex> = Vec::with_capacity(self.vertices.len());
+        for (vertex, around) in std::mem::take(&mut self.vertices).into_iter().zip(around) {
+            let key = (vertex.part == part).then(|| (alike(&vertex), around));
             let known = key.as_ref().and_then(|key| first_of.get(key)).copied();
-            let Some(vertex) = self.vertices.get(position) else {
-                continue;
-            };
             match known.and_then(|known| Some((known, kept.get_mut(known)?))) {
                 Some((known, first)) => {
                     first.names.extend_from_slice(&vertex.names);
@@ -183,7 +160,7 @@ impl Graph {
                         first_of.insert(key, kept.len());
                     }
                     moved.push(kept.len());
-                    kept.push(vertex.clone());
+                    kept.push(vertex);
                 }
             }
         }
@@ -198,6 +175,10 @@ impl Graph {
         self.vertices = kept;
         self.tidy();
     }
+}
+
+fn alike(vertex: &Vertex) -> Alike {
+    (vertex.what.clone(), vertex.state, vertex.note.clone())
 }
 
 fn is_leading(link: Link) -> bool {

@@ -63,19 +63,10 @@ impl Graph {
         });
         let related: Vec<usize> = related.collect();
         seeds.extend(related);
-        let leads = |edge: &&Edge| edge.link == Link::Leads;
         let mut kept = seeds.clone();
-        self.spread(
-            &mut kept,
-            |edge, kept| leads(&edge) && kept.contains(&edge.from),
-            |edge| edge.to,
-        );
+        self.spread(&mut kept, |edge| (edge.from, edge.to));
         let mut above = seeds;
-        self.spread(
-            &mut above,
-            |edge, kept| leads(&edge) && kept.contains(&edge.to),
-            |edge| edge.from,
-        );
+        self.spread(&mut above, |edge| (edge.to, edge.from));
         kept.extend(above);
         let policies = self.edges.iter();
         let policies = policies.filter(|edge| edge.link == Link::Targets && kept.contains(&edge.to));
@@ -85,18 +76,15 @@ impl Graph {
         true
     }
 
-    /// Adds the other end of every edge that `follows`, until there is none.
-    fn spread(
-        &self,
-        kept: &mut BTreeSet<usize>,
-        follows: impl Fn(&Edge, &BTreeSet<usize>) -> bool,
-        end: impl Fn(&Edge) -> usize,
-    ) {
+    /// Adds the far end of every edge whose near end is kept, until there is none.
+    fn spread(&self, kept: &mut BTreeSet<usize>, ends: impl Fn(&Edge) -> (usize, usize)) {
+        let leads = self.edges.iter().filter(|edge| edge.link == Link::Leads);
+        let leads: Vec<(usize, usize)> = leads.map(ends).collect();
         loop {
             let before = kept.len();
-            for edge in &self.edges {
-                if follows(edge, kept) {
-                    kept.insert(end(edge));
+            for (near, far) in &leads {
+                if kept.contains(near) {
+                    kept.insert(*far);
                 }
             }
             if kept.len() == before {

@@ -195,14 +195,16 @@ const MOST_LISTED: usize = 3;
 /// follows from an error in it, or from its placement: any other warning leaves the object as it is. A warning stops
 /// nothing, so it lists what follows from it.
 fn drop_consequences(found: &mut Vec<Arc<Finding>>) {
-    type Roots<'p> = Within<'p, (Severity, usize)>;
-    let roots = || Within::these(all(found).flat_map(Finding::causes));
-    let (mut roots, mut of_objects): (Roots<'_>, Roots<'_>) = (roots(), roots());
+    // What is found in other documents explains nothing.
+    let causes = all(found).flat_map(Finding::causes);
+    let documents: HashSet<DocumentId> = causes.map(|(document, _)| document).collect();
+    let (mut roots, mut of_objects) = (Within::default(), Within::default());
     let is_empty = |finding: &Finding| finding.code == Code::EMPTY_NOTHING_RENDERED;
+    let is_asked = |place: &Place| place.document().is_some_and(|at| documents.contains(&at));
     // Nobody reads a note of what is suppressed.
-    let is_root = |finding: &&Finding| {
-        finding.causes.is_empty() && !is_empty(finding) && finding.suppressed().is_none()
-    };
+    let explains_any = |finding: &Finding| finding.causes.is_empty() && finding.suppressed().is_none();
+    let is_root =
+        |finding: &Finding| explains_any(finding) && !is_empty(finding) && is_asked(&finding.place);
     for (position, finding) in all(found).enumerate().filter(|(_, finding)| is_root(finding)) {
         let root = (finding.severity, position);
         roots.add(&finding.place, root);

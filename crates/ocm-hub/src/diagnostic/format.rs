@@ -37,15 +37,11 @@ impl Format {
             Self::Human(human) => out.write_all(human.render(findings, locate).as_bytes()),
             Self::Github => out.write_all(github::render(findings, locate).as_bytes()),
             Self::Junit => out.write_all(junit::render(findings, locate).as_bytes()),
-            Self::Json => document(&FindingList::new(findings, locate), out),
-            Self::Gitlab => document(&CodeQuality::new(findings, locate), out),
-            Self::Sarif => document(&SarifLog::new(findings, locate), out),
+            Self::Json => write_json(&FindingList::new(findings, locate), out),
+            Self::Gitlab => write_json(&CodeQuality::new(findings, locate), out),
+            Self::Sarif => write_json(&SarifLog::new(findings, locate), out),
         }
     }
-}
-
-fn document(document: &impl Serialize, out: &mut dyn io::Write) -> io::Result<()> {
-    write_json(document, out)
 }
 
 /// Writes a document as indented JSON with a final newline, while it is made: the only way in which JSON is printed.

@@ -2,16 +2,21 @@
 //!
 //! Owns: how a span becomes numbers. Flows in: a place. Flows out: a path and a region. Must not know: formats.
 
+use serde::Serialize;
+
 use super::visible::floor_boundary;
 use super::{Locate, Place, Span};
 
 /// Lines and columns of a span, from 1, columns in characters, the end exclusive. Lines end at LF, so the CR of
 /// a CRLF belongs to the line it ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Region {
     /// Line of the first character.
+    #[serde(rename = "startLine")]
     pub line: usize,
     /// Column of the first character.
+    #[serde(rename = "startColumn")]
     pub column: usize,
     /// Line of the first character after the span.
     pub end_line: usize,

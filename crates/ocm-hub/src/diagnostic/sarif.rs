@@ -15,8 +15,8 @@ use serde::{Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
 use super::github::origin;
-use super::position::{Location as Found, Region as Lines, resolve};
-use super::{CODES, Code, Finding, Findings, Locate, Place, Severity};
+use super::position::{Location as Found, Region, resolve};
+use super::{CODES, Code, Finding, Findings, Locate, Place};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
@@ -195,15 +195,6 @@ struct ArtifactLocation {
     uri: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Region {
-    start_line: usize,
-    start_column: usize,
-    end_line: usize,
-    end_column: usize,
-}
-
 impl<'a> SarifLog<'a> {
     /// The log of `findings`, results in the order of the collector.
     #[must_use]
@@ -266,7 +257,7 @@ fn driver(codes: &BTreeSet<Code>) -> Driver {
                     markdown: code.markdown(),
                 }),
                 default_configuration: Configuration {
-                    level: level(*severity),
+                    level: severity.as_str(),
                 },
                 properties: Properties {
                     tags: ["kubernetes", code.group()],
@@ -274,11 +265,6 @@ fn driver(codes: &BTreeSet<Code>) -> Driver {
             })
             .collect(),
     }
-}
-
-const fn level(severity: Severity) -> &'static str {
-    // SARIF's words are ours.
-    severity.as_str()
 }
 
 fn rule_index(code: Code) -> usize {
@@ -289,7 +275,7 @@ fn rule_index(code: Code) -> usize {
 
 fn notification(finding: &Finding, locate: &dyn Locate) -> Notification {
     Notification {
-        level: level(finding.severity),
+        level: finding.severity.as_str(),
         message: message(finding, locate),
         associated_rule: RuleReference {
             id: finding.code.name(),
@@ -317,7 +303,7 @@ fn result(
     SarifResult {
         rule_id: finding.code.name(),
         rule_index: rule_index(finding.code),
-        level: level(finding.severity),
+        level: finding.severity.as_str(),
         message: message(finding, locate),
         locations: [location(found, None, finding.label.to_string())],
         related_locations,
@@ -342,12 +328,7 @@ fn location(found: &Found<'_>, id: Option<usize>, text: String) -> Location {
         id,
         physical_location: PhysicalLocation {
             artifact_location: ArtifactLocation { uri: uri(found.path) },
-            region: found.region.map(|lines: Lines| Region {
-                start_line: lines.line,
-                start_column: lines.column,
-                end_line: lines.end_line,
-                end_column: lines.end_column,
-            }),
+            region: found.region,
         },
         message: (!text.is_empty()).then_some(Message { text }),
     }

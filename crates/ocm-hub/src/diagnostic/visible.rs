@@ -316,7 +316,7 @@ fn tail(text: &str, room: usize) -> &str {
 }
 
 /// The greatest character boundary of `text` that is not beyond `at`.
-pub(super) fn floor_boundary(text: &str, at: usize) -> usize {
+pub(crate) fn floor_boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
         at -= 1;

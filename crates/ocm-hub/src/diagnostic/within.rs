@@ -8,74 +8,38 @@ use std::collections::HashMap;
 
 use super::{DocumentId, Place};
 
-/// Something about findings, by every value that they are in, or by those of them that will be asked about.
+/// Something about findings, by every value that they are in.
 #[derive(Debug)]
 pub struct Within<'p, T> {
     by_value: HashMap<DocumentId, HashMap<&'p str, Noted<T>>>,
-    /// Whether nothing is noted of other values.
-    is_only_these: bool,
 }
 
 #[derive(Debug)]
 struct Noted<T> {
-    /// Nothing yet where it is only known that somebody will ask.
-    least: Option<T>,
+    least: T,
     /// Whether it was noted of this very value, not only of one inside it.
     is_here: bool,
 }
 
 impl<T> Default for Within<'_, T> {
     fn default() -> Self {
-        Self {
-            by_value: HashMap::new(),
-            is_only_these: false,
-        }
+        let by_value = HashMap::new();
+        Self { by_value }
     }
 }
 
 impl<'p, T: Copy + Ord> Within<'p, T> {
-    /// An index that answers about these fields alone, by document and pointer: findings are in many more values.
-    pub fn these(fields: impl IntoIterator<Item = (DocumentId, &'p str)>) -> Self {
-        let mut this = Self {
-            is_only_these: true,
-            ..Self::default()
-        };
-        for (document, pointer) in fields {
-            let values = this.by_value.entry(document).or_default();
-            values.entry(pointer).or_insert(Noted {
-                least: None,
-                is_here: false,
-            });
-        }
-        this
-    }
-
     /// Notes `least` of a place, unless less is noted already.
     pub fn add(&mut self, place: &'p Place, least: T) {
         let Some((document, pointer)) = place.field() else {
             return;
         };
-        let values = if self.is_only_these {
-            let Some(values) = self.by_value.get_mut(&document) else {
-                return;
-            };
-            values
-        } else {
-            self.by_value.entry(document).or_default()
-        };
+        let values = self.by_value.entry(document).or_default();
         for outer in outwards(pointer) {
             let is_here = outer.len() == pointer.len();
-            match values.get_mut(outer) {
-                Some(known) => {
-                    known.least = Some(known.least.map_or(least, |known| known.min(least)));
-                    known.is_here |= is_here;
-                }
-                None if self.is_only_these => {}
-                None => {
-                    let least = Some(least);
-                    values.insert(outer, Noted { least, is_here });
-                }
-            }
+            let noted = values.entry(outer).or_insert(Noted { least, is_here });
+            noted.least = noted.least.min(least);
+            noted.is_here |= is_here;
         }
     }
 
@@ -88,7 +52,7 @@ impl<'p, T: Copy + Ord> Within<'p, T> {
     /// The same of a field by its document and pointer.
     #[must_use]
     pub fn least_of(&self, (document, pointer): (DocumentId, &str)) -> Option<T> {
-        self.by_value.get(&document)?.get(pointer)?.least
+        Some(self.by_value.get(&document)?.get(pointer)?.least)
     }
 
     /// Whether anything was noted of the same field of the same document, or of a value around it.
@@ -149,14 +113,6 @@ mod tests {
                     .map(|(_, _, number)| *number)
                     .min();
                 assert_eq!(within.least(&outer), asked, "{outer:?}");
-                let mut only_these = Within::these(outer.field());
-                for (place, number) in &places {
-                    only_these.add(place, *number);
-                }
-                assert_eq!(only_these.least(&outer), asked, "{outer:?}");
-                let others = pointers.map(|pointer| at(document, pointer));
-                let known = others.iter().filter(|other| only_these.least(other).is_some());
-                assert_eq!(known.count(), usize::from(asked.is_some()), "{outer:?}");
                 let mut noted = noted.iter();
                 let is_around =
                     noted.any(|(document, pointer, _)| is_within(&outer, &at(*document, pointer)));

@@ -11,10 +11,9 @@ use std::sync::Arc;
 use kube_json::Value;
 
 use super::Room;
-use super::contents::DocumentRange;
 use super::disk::read_at_most;
 use super::paths::show;
-use super::texts::{SourceFile, Sources};
+use super::texts::{DocumentRange, SourceFile, Sources};
 use crate::beneath::Enclosure;
 use crate::diagnostic::{DocumentId, SourceId};
 

@@ -12,12 +12,11 @@ use std::sync::Arc;
 
 use kube_json::Value;
 
-use super::contents::{DocumentRange, FileReadBefore};
 use super::disk::{Disk, help_for, read_at_most};
 use super::lfs::is_pointer;
 use super::paths::{reason, show};
-use super::texts::{SourceFile, Sources};
-use super::tree::{FileTree, TreeError};
+use super::texts::{DocumentRange, SourceFile, Sources};
+use super::tree::FileTree;
 use super::walk::{Discovered, Found, Request, Room};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Secrecy, SourceId, counted};
 use crate::parallel;
@@ -34,96 +33,48 @@ pub struct Document {
     pub value: Value,
 }
 
-/// A file, or what came from standard input, before it has a number.
-struct Text {
-    room: Room,
-    relative: String,
-    shown: String,
-    text: Arc<String>,
-    json: bool,
-}
-
-impl Text {
-    fn without_documents(self) -> SourceFile {
-        SourceFile {
-            room: self.room,
-            relative: self.relative,
-            shown: self.shown,
-            text: self.text,
-            documents: Vec::new(),
-        }
-    }
-}
-
-/// Reads files on disk, and `stdin` as one more file when it is given, into `sources`; returns their documents by
-/// file and position.
+/// Reads files of a tree, and `stdin` as one more file when it is given, into `sources`; returns their documents by
+/// file and position. An object store is read by one thread, the `disk` by many.
 ///
 /// A file that cannot be read or is not YAML gets a finding; the other files are still read, so that one run reports
 /// everything that is wrong.
-pub(super) fn load_files(
+pub(super) fn load(
     files: &[Found],
-    disk: &Disk,
+    (tree, disk): (&dyn FileTree, Option<&Disk>),
     stdin: Option<&[u8]>,
     request: &Request,
     sources: &mut Sources,
     findings: &mut Findings,
 ) -> Vec<Document> {
-    let mut inputs: Vec<Input<'_>> = files
-        .iter()
-        .map(|found| input(&found.file, Content::OnDisk(disk, &found.at)))
-        .collect();
-    inputs.extend(stdin.map(stdin_input));
-    read_inputs(inputs, request, sources, findings)
-}
-
-/// The same for files of a tree that is not on disk: its object store is read by one thread.
-pub(super) fn load_tree(
-    files: &[Found],
-    tree: &dyn FileTree,
-    stdin: Option<&[u8]>,
-    request: &Request,
-    sources: &mut Sources,
-    findings: &mut Findings,
-) -> Vec<Document> {
-    tree.prepare(&files.iter().map(|found| found.at.as_path()).collect::<Vec<_>>());
+    if disk.is_none() {
+        tree.prepare(&files.iter().map(|found| found.at.as_path()).collect::<Vec<_>>());
+    }
+    let piped = Discovered::stdin();
     let mut inputs: Vec<Input<'_>> = Vec::with_capacity(files.len());
     for found in files {
-        match content(tree, found) {
-            Ok(content) => inputs.push(input(&found.file, content)),
+        let content = match disk {
+            Some(disk) => Ok(Content::OnDisk(disk, &found.at)),
+            None => tree.read(&found.at).map(|bytes| Content::Known(bytes.into())),
+        };
+        match content {
+            Ok(content) => inputs.push((&found.file, content)),
             Err(error) => findings.push(error.finding(tree, &found.file.path)),
         }
     }
-    inputs.extend(stdin.map(stdin_input));
+    inputs.extend(stdin.map(|bytes| (&piped, Content::Known(bytes.into()))));
     read_inputs(inputs, request, sources, findings)
-}
-
-fn content<'a>(tree: &'a dyn FileTree, found: &Found) -> Result<Content<'a>, TreeError> {
-    Ok(match tree.read_before(&found.at, is_json(&found.file.path))? {
-        Some(file) => Content::Before(file),
-        None => Content::Known(tree.read(&found.at)?.into()),
-    })
 }
 
 /// Where the bytes of an input are.
 pub(super) enum Content<'a> {
     /// In memory.
     Known(Cow<'a, [u8]>),
-    /// Those of a file that was read before.
-    Before(&'a FileReadBefore),
     /// In a file that is still to be opened.
     OnDisk(&'a Disk, &'a Path),
 }
 
-/// Room, path in reports, path to show, and the content.
-pub(super) type Input<'a> = (Room, &'a str, &'a Path, Content<'a>);
-
-pub(super) fn input<'a>(file: &'a Discovered, content: Content<'a>) -> Input<'a> {
-    (file.room.clone(), &file.relative, &file.path, content)
-}
-
-fn stdin_input(bytes: &[u8]) -> Input<'_> {
-    (Room::Hub, STDIN, Path::new(STDIN), Content::Known(bytes.into()))
-}
+/// A file, and its content.
+pub(super) type Input<'a> = (&'a Discovered, Content<'a>);
 
 pub(super) fn read_inputs(
     inputs: Vec<Input<'_>>,
@@ -136,38 +87,25 @@ pub(super) fn read_inputs(
     let first = sources.files().len();
     let read: Vec<FileRead> = parallel::map_each(
         inputs.into_iter().enumerate().collect(),
-        |(index, (room, relative, path, content))| {
+        |(index, (file, content))| {
             let id = SourceId(u32::try_from(first.saturating_add(index)).unwrap_or(u32::MAX));
-            let shown = show(path);
-            let before = match &content {
-                Content::Before(file) => Some(*file),
-                _ => None,
-            };
-            let text = match content {
-                Content::Known(bytes) => decode_at_most(bytes.into_owned(), &shown, &limits),
-                Content::OnDisk(disk, at) => read_file(disk, at, &shown, &limits),
-                Content::Before(file) => Ok(Arc::clone(&file.text)),
-            };
+            let shown = show(&file.path);
+            let text = text_of(content, &shown, &limits);
             let (text, unread) = match text {
                 Ok(text) => (text, None),
                 Err(unread) => (Arc::clone(&unread.text), Some(unread.finding(id))),
             };
-            let json = is_json(path);
-            let text = Text {
-                room,
-                relative: relative.to_owned(),
+            let mut read = FileRead::new(SourceFile {
+                room: file.room.clone(),
+                relative: file.relative.clone(),
                 shown,
                 text,
-                json,
-            };
-            let read = match (unread, before) {
-                (None, Some(before)) => FileRead::taken_over(id, text, before),
-                (None, None) => read_documents(id, text, &limits),
-                (Some(finding), _) => FileRead {
-                    findings: vec![finding],
-                    ..FileRead::new(text)
-                },
-            };
+                documents: Vec::new(),
+            });
+            match unread {
+                None => read_documents(id, &mut read, is_json(&file.path), &limits),
+                Some(finding) => read.findings.push(finding),
+            }
             steps.advance(1);
             read
         },
@@ -176,9 +114,6 @@ pub(super) fn read_inputs(
     let mut documents = Vec::new();
     let mut aliases = AliasBudget::default();
     for mut read in read {
-        if request.keeps_values && read.is_whole() {
-            sources.keep(read.kept());
-        }
         for id in std::mem::take(&mut read.with_aliases) {
             if !aliases.read(id, &mut read, &limits) {
                 sources.note_unread(id.source);
@@ -200,7 +135,6 @@ fn is_json(path: &Path) -> bool {
 /// One file, and its contents.
 struct FileRead {
     file: SourceFile,
-    json: bool,
     documents: Vec<Document>,
     /// Documents whose aliases expand to more than is everybody's: they are not read yet.
     with_aliases: Vec<DocumentId>,
@@ -286,48 +220,16 @@ impl AliasBudget {
     }
 }
 
-/// Reads one file at its real path as a single text, without looking for documents: the configuration. `None`, and a
-/// finding, when it cannot be read.
+/// Keeps one file as a single text, without looking for documents: the configuration. `None`, and a finding, when it
+/// cannot be read.
 pub(super) fn read_text(
-    disk: &Disk,
-    at: &Path,
+    content: Result<Content<'_>, Box<Unread>>,
     path: &Path,
     sources: &mut Sources,
     findings: &mut Findings,
 ) -> Option<(Arc<String>, DocumentId)> {
     let shown = show(path);
-    keep_text(
-        read_file(disk, at, &shown, &kube_yaml::Limits::default()),
-        path,
-        shown,
-        sources,
-        findings,
-    )
-}
-
-/// The same for a file of a tree that is not on disk, at its real path in the tree.
-pub(super) fn read_tree_text(
-    tree: &dyn FileTree,
-    at: &Path,
-    path: &Path,
-    sources: &mut Sources,
-    findings: &mut Findings,
-) -> Option<(Arc<String>, DocumentId)> {
-    let shown = show(path);
-    let text = match tree.read(at) {
-        Ok(bytes) => decode_at_most(bytes, &shown, &kube_yaml::Limits::default()),
-        Err(error) => Err(Unread::of(error.finding(tree, path))),
-    };
-    keep_text(text, path, shown, sources, findings)
-}
-
-fn keep_text(
-    text: Result<Arc<String>, Box<Unread>>,
-    path: &Path,
-    shown: String,
-    sources: &mut Sources,
-    findings: &mut Findings,
-) -> Option<(Arc<String>, DocumentId)> {
+    let text = content.and_then(|content| text_of(content, &shown, &kube_yaml::Limits::default()));
     let source = SourceId(u32::try_from(sources.files().len()).unwrap_or(u32::MAX));
     let (text, unread) = match text {
         Ok(text) => (text, None),
@@ -357,7 +259,7 @@ fn keep_text(
 }
 
 /// Why a file has no text that can be read as YAML.
-struct Unread {
+pub(super) struct Unread {
     /// As far as there is one.
     text: Arc<String>,
     /// Where it is in the text.
@@ -366,7 +268,7 @@ struct Unread {
 }
 
 impl Unread {
-    fn of(finding: Finding) -> Box<Self> {
+    pub(super) fn of(finding: Finding) -> Box<Self> {
         Box::new(Self {
             text: Arc::default(),
             at: None,
@@ -386,12 +288,26 @@ impl Unread {
 /// The name of standard input.
 pub const STDIN: &str = "<stdin>";
 
-fn read_file(
-    disk: &Disk,
-    at: &Path,
+impl Discovered {
+    /// Standard input, as a file.
+    pub(super) fn stdin() -> Self {
+        Self {
+            room: Room::Hub,
+            relative: STDIN.to_owned(),
+            path: STDIN.into(),
+        }
+    }
+}
+
+fn text_of(
+    content: Content<'_>,
     shown: &str,
     limits: &kube_yaml::Limits,
 ) -> Result<Arc<String>, Box<Unread>> {
+    let (disk, at) = match content {
+        Content::Known(bytes) => return decode_at_most(bytes.into_owned(), shown, limits),
+        Content::OnDisk(disk, at) => (disk, at),
+    };
     let unreadable = |error| Unread::of(unreadable(shown, &error));
     let file = disk.open(at).map_err(unreadable)?;
     let length = file.metadata().map_err(unreadable)?.len();
@@ -467,10 +383,8 @@ fn shared_text(bytes: Vec<u8>) -> Arc<String> {
     Arc::new(text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
-fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits) -> FileRead {
-    let text = Arc::clone(&input.text);
-    let json = input.json;
-    let mut read = FileRead::new(input);
+fn read_documents(id: SourceId, read: &mut FileRead, json: bool, limits: &kube_yaml::Limits) {
+    let text = Arc::clone(&read.file.text);
     let secrecy = Secrecy::new(&text);
     let split = if json && text.trim_start().starts_with('[') {
         // An array is a value, but not an object: `hub` decides how to treat it.
@@ -508,7 +422,6 @@ fn read_documents(id: SourceId, input: Text, limits: &kube_yaml::Limits) -> File
             read.findings.push(syntax(id, error, covered));
         }
     }
-    read
 }
 
 /// The result for one document, before the documents are read whose aliases need more than their share.
@@ -568,47 +481,12 @@ fn too_large(
 }
 
 impl FileRead {
-    fn new(text: Text) -> Self {
+    fn new(file: SourceFile) -> Self {
         Self {
-            json: text.json,
-            file: text.without_documents(),
+            file,
             documents: Vec::new(),
             with_aliases: Vec::new(),
             findings: Vec::new(),
-        }
-    }
-
-    /// What another file with this content became.
-    fn taken_over(source: SourceId, text: Text, before: &FileReadBefore) -> Self {
-        let mut read = Self::new(text);
-        read.file.documents.clone_from(&before.documents);
-        let room = &read.file.room;
-        let documents = before.values.iter().map(|(index, value)| Document {
-            id: DocumentId {
-                source,
-                index: *index,
-            },
-            room: room.clone(),
-            value: value.clone(),
-        });
-        read.documents = documents.collect();
-        read
-    }
-
-    /// Whether all of it was read, by itself, and nothing is to be said.
-    fn is_whole(&self) -> bool {
-        self.findings.is_empty() && self.with_aliases.is_empty()
-    }
-
-    fn kept(&self) -> FileReadBefore {
-        let values = self.documents.iter();
-        FileReadBefore {
-            text: Arc::clone(&self.file.text),
-            json: self.json,
-            documents: self.file.documents.clone(),
-            values: values
-                .map(|document| (document.id.index, document.value.clone()))
-                .collect(),
         }
     }
 

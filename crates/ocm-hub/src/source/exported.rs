@@ -9,21 +9,19 @@
 
 use std::collections::BTreeSet;
 use std::io::Read;
-use std::path::Path;
 use std::sync::Arc;
 
 use kube_json::Value;
 use kube_yaml::Syntax;
 use serde::de::IgnoredAny;
 
-use super::contents::DocumentRange;
 use super::disk::Disk;
 use super::documents::{
-    BYTES_FOR_A_VALUE, Content, Document, MOST_BYTES_OF_AN_OBJECT, STDIN, input, may_be_a_list, read_inputs,
-    unreadable, wrong,
+    BYTES_FOR_A_VALUE, Content, Document, MOST_BYTES_OF_AN_OBJECT, may_be_a_list, read_inputs, unreadable,
+    wrong,
 };
 use super::paths::show;
-use super::texts::{SourceFile, Sources};
+use super::texts::{DocumentRange, SourceFile, Sources};
 use super::walk::{Discovered, Found, Request, Room, walk};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, SourceId};
 use crate::parallel;
@@ -59,11 +57,7 @@ pub fn read_exported<T: Send>(
     sources.add_charts(walked.charts);
     let count = walked.files.len().saturating_add(stdin.iter().len());
     let steps = request.progress.count(Stage::Reading, count);
-    let piped = Discovered {
-        room: Room::Hub,
-        relative: STDIN.to_owned(),
-        path: Path::new(STDIN).to_owned(),
-    };
+    let piped = Discovered::stdin();
     let mut reading = Reading {
         is_list,
         make,
@@ -128,9 +122,8 @@ impl<'r, T: Send> Reading<'r, T> {
         self.bytes = 0;
         let first = self.sources.files().len();
         let files = std::mem::take(&mut self.small);
-        let inputs = files.into_iter().map(|(file, content)| input(file, content));
         let mut found = Findings::new();
-        let documents = read_inputs(inputs.collect(), &Request::default(), self.sources, &mut found);
+        let documents = read_inputs(files, &Request::default(), self.sources, &mut found);
         let mut asked_for = BTreeSet::new();
         for finding in &found {
             if let Place::Text { source, .. } = finding.place {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::checkout::Checkout;
 use super::disk::Disk;
-use super::documents::{Document, load_files, load_tree, read_text, read_tree_text};
+use super::documents::{Content, Document, Unread, load, read_text};
 use super::paths::show;
 use super::texts::Sources;
 use super::tree::{FileTree, Lead, TreeEntry};
@@ -97,7 +97,7 @@ impl Files<'_> {
     ) -> Option<(Arc<String>, DocumentId)> {
         if let Self::Tree(tree) = self {
             if let Some(Lead::To(real, _)) = self.lead(path) {
-                return read_tree_text(tree, &real, path, sources, findings);
+                return read_text(content(tree, &real, path), path, sources, findings);
             }
             if tree.name().is_none() {
                 findings.push(leaves_the_repository(path));
@@ -109,7 +109,7 @@ impl Files<'_> {
             Ok(Lead::To(real, _)) => real,
             _ => path.to_owned(),
         };
-        read_text(&disk, &real, path, sources, findings)
+        read_text(Ok(Content::OnDisk(&disk, &real)), path, sources, findings)
     }
 
     /// The same for a file that was found by its name: one that is a link must not leave the repository, nor, outside
@@ -137,7 +137,7 @@ impl Files<'_> {
         };
         let lead = by_name(tree, path).map(|at| tree.resolve(&at));
         match lead {
-            Some(Ok(Lead::To(real, _))) => read_tree_text(tree, &real, path, sources, findings),
+            Some(Ok(Lead::To(real, _))) => read_text(content(tree, &real, path), path, sources, findings),
             Some(Ok(Lead::Nowhere)) => {
                 findings.push(link_to_nothing(path).help("remove the link"));
                 None
@@ -170,11 +170,16 @@ impl Files<'_> {
         let Walked { files, charts, .. } = walk(request, tree, findings);
         drop(finding);
         sources.add_charts(charts);
-        match self {
-            Self::Disk => load_files(&files, &disk, stdin, request, sources, findings),
-            Self::Tree(tree) => load_tree(&files, tree, stdin, request, sources, findings),
-        }
+        let disk = matches!(self, Self::Disk).then_some(&disk);
+        load(&files, (tree, disk), stdin, request, sources, findings)
     }
+}
+
+fn content<'a>(tree: &dyn FileTree, at: &Path, path: &Path) -> Result<Content<'a>, Box<Unread>> {
+    let bytes = tree
+        .read(at)
+        .map_err(|error| Unread::of(error.finding(tree, path)))?;
+    Ok(Content::Known(bytes.into()))
 }
 
 /// Where a name is in a tree, whatever has it: a link is not followed.

@@ -16,9 +16,7 @@ use gix::config::Source;
 use gix::revision::spec::parse;
 use gix::{ObjectId, Repository};
 
-use super::contents::FileReadBefore;
 use super::objects::{ALLOCATION, Entry, Objects, whole};
-use super::read_before::ReadBefore;
 use super::tree::{FileTree, TreeEntry, TreeError, key};
 use crate::diagnostic::{nearest, shell_name, shell_word};
 
@@ -179,7 +177,6 @@ pub struct GitTree {
     tree: ObjectId,
     /// Trees that were read: one that is at many paths is held once.
     listed: RefCell<HashMap<ObjectId, Rc<Vec<Entry>>>>,
-    before: ReadBefore,
 }
 
 /// A tree, and its entries.
@@ -213,14 +210,7 @@ impl GitTree {
             revision: revision.to_owned(),
             tree,
             listed: RefCell::new(HashMap::new()),
-            before: ReadBefore::default(),
         })
-    }
-
-    /// The same tree; it reads no content that was read before.
-    #[must_use]
-    pub fn after(self, before: ReadBefore) -> Self {
-        Self { before, ..self }
     }
 
     /// The revision, as it was asked for.
@@ -307,23 +297,20 @@ impl FileTree for GitTree {
         Ok(self.item(path)?.map(|(entry, _)| entry))
     }
 
+    fn prepare(&self, files: &[&Path]) {
+        let files = files.iter().filter_map(|path| match self.item(path) {
+            Ok(Some((TreeEntry::File, id))) => Some((*path, id)),
+            _ => None,
+        });
+        self.objects.take_over(&self.root, files);
+    }
+
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {
         let (entry, id) = self.item(path)?.ok_or_else(|| TreeError {
             reason: "there is no such file in this revision".to_owned(),
             help: "name a file that is there".to_owned(),
         })?;
         self.objects.file(id, entry)
-    }
-
-    fn read_before(&self, path: &Path, json: bool) -> Result<Option<&FileReadBefore>, TreeError> {
-        let Some((TreeEntry::File, id)) = self.item(path)? else {
-            return Ok(None);
-        };
-        let Some(file) = self.before.get(id, json) else {
-            return Ok(None);
-        };
-        let is_too_much = self.objects.count_file(id, file.text.len())?;
-        Ok(Some(file).filter(|_| !is_too_much))
     }
 }
 

@@ -10,21 +10,16 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::Relaxed;
 
 use gix::ObjectId;
 use gix::index::entry::{Flags, Mode, Stage};
 
-use super::disk::read_at_most;
 use super::git::{GitError, Opened, open};
 use super::ignored::Rules;
 use super::lfs::pointer;
-use super::objects::{Entry, MOST_OF_A_FILE, MOST_TOGETHER, Objects, is_name, whole};
+use super::objects::{Entry, Objects, is_blob_of, is_name, whole};
 use super::tree::{FileTree, TreeEntry, TreeError, join, key};
-use crate::beneath::Enclosure;
 use crate::diagnostic::shell_path;
-use crate::parallel;
 
 /// Why the index cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -357,11 +352,6 @@ impl Staged<'_> {
     }
 }
 
-/// Whether Git gives a file of this content this name.
-fn is_blob_of(kind: gix::hash::Kind, id: ObjectId, content: &[u8]) -> bool {
-    gix::objs::compute_hash(kind, gix::objs::Kind::Blob, content).is_ok_and(|found| found == id)
-}
-
 impl FileTree for IndexTree {
     fn root(&self) -> &Path {
         &self.root
@@ -409,27 +399,10 @@ impl FileTree for IndexTree {
         Ok(file.or_else(directory))
     }
 
-    /// Most files of the work tree are those of the index, and opening one is faster than unpacking an object. Its content
-    /// proves that it is the same, and nothing else does.
     fn prepare(&self, files: &[&Path]) {
-        let Ok(work_tree) = Enclosure::open(&self.root) else {
-            return;
-        };
-        let kind = self.entries.kind;
-        let held = AtomicUsize::new(0);
-        let same = |&(path, id): &(&Path, ObjectId)| {
-            let bytes = read_at_most(work_tree.file(path).ok()?, MOST_OF_A_FILE).ok()?;
-            let is_held = bytes.len() <= MOST_OF_A_FILE
-                && is_blob_of(kind, id, &bytes)
-                && held.fetch_add(bytes.len(), Relaxed) <= MOST_TOGETHER;
-            is_held.then_some((id, bytes))
-        };
-        let files = files
-            .iter()
-            .filter_map(|path| Some((*path, self.entries.file(&key(path)?)?.id)));
-        let files: Vec<_> = files.collect();
-        self.objects
-            .offer(parallel::map(&files, same).into_iter().flatten());
+        let named = files.iter().filter_map(|path| Some((*path, key(path)?)));
+        let files = named.filter_map(|(path, key)| Some((path, self.entries.file(&key)?.id)));
+        self.objects.take_over(&self.root, files);
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, TreeError> {

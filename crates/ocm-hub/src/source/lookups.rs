@@ -1,14 +1,12 @@
 //! Places in the texts, computed once for each document and once for each file, however many findings ask.
 //!
-//! Owns: the places of keys and values in the requested documents, and the lines of their files, if they are small
-//! enough to be kept. Flows in: texts. Flows out: byte ranges, lines and columns. Must not know:
-//! findings.
+//! Owns: the places of keys and values in the requested documents, if they are small enough to be kept, and the lines
+//! of their files. Flows in: texts. Flows out: byte ranges, lines and columns. Must not know: findings.
 //!
 //! Nothing is computed before the first finding asks. Without this cache, a thousand findings in one document would
 //! read it a thousand times: a file of half a megabyte took minutes.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::diagnostic::{DocumentId, SourceId};
@@ -16,10 +14,6 @@ use crate::diagnostic::{DocumentId, SourceId};
 /// Documents of so many bytes are kept in mind at once; a larger one by itself. Places of keys and values take some
 /// twenty times their text, and findings come in the order of the documents.
 pub(super) const MOST_BYTES: usize = 1 << 20;
-
-/// The lines of files of so many bytes are kept in mind at once; those of a larger one by themselves. They take a
-/// thirtieth of their text.
-const MOST_BYTES_OF_FILES: usize = 64 << 20;
 
 /// The results so far.
 #[derive(Debug, Default)]
@@ -39,30 +33,20 @@ struct Kept {
     /// By document and, for a text inside one of its fields, the pointer of that field.
     documents: HashMap<(DocumentId, Option<String>), Arc<Found>>,
     bytes: usize,
-    /// By themselves: a file may be larger than what is kept of documents, and every document of it asks for its lines.
+    /// Of all files that are asked for: they take a thirtieth of their text.
     lines: HashMap<SourceId, Arc<Lines>>,
-    bytes_of_files: usize,
-    /// How often something had to be found out.
+    /// How often a document had to be read.
     made: usize,
 }
 
 impl Kept {
-    fn make_room_for_document(&mut self, bytes: usize) {
+    fn make_room(&mut self, bytes: usize) {
         self.made = self.made.saturating_add(1);
         if self.bytes.saturating_add(bytes) > MOST_BYTES {
             self.documents.clear();
             self.bytes = 0;
         }
         self.bytes = self.bytes.saturating_add(bytes);
-    }
-
-    fn make_room_for_file(&mut self, bytes: usize) {
-        self.made = self.made.saturating_add(1);
-        if self.bytes_of_files.saturating_add(bytes) > MOST_BYTES_OF_FILES {
-            self.lines.clear();
-            self.bytes_of_files = 0;
-        }
-        self.bytes_of_files = self.bytes_of_files.saturating_add(bytes);
     }
 }
 
@@ -90,7 +74,7 @@ impl Lookups {
         }
         let found = Arc::new(find());
         let mut kept = self.kept();
-        kept.make_room_for_document(bytes);
+        kept.make_room(bytes);
         kept.documents.insert(key, Arc::clone(&found));
         found
     }
@@ -98,13 +82,8 @@ impl Lookups {
     /// The lines of a file.
     pub(super) fn lines(&self, source: SourceId, text: &str) -> Arc<Lines> {
         let mut kept = self.kept();
-        if !kept.lines.contains_key(&source) {
-            kept.make_room_for_file(text.len());
-        }
-        match kept.lines.entry(source) {
-            Entry::Occupied(known) => Arc::clone(known.get()),
-            Entry::Vacant(unknown) => Arc::clone(unknown.insert(Arc::new(Lines::of(text)))),
-        }
+        let lines = kept.lines.entry(source);
+        Arc::clone(lines.or_insert_with(|| Arc::new(Lines::of(text))))
     }
 
     fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
@@ -117,7 +96,7 @@ impl Lookups {
     }
 }
 
-/// How many lines end, and how many characters begin, before some bytes of a text: a line may be as long as the file, and
+/// How many lines end before some bytes of a text, and where they are in their own: a line may be as long as the file, and
 /// a file may have a million lines.
 #[derive(Debug)]
 pub(super) struct Lines {
@@ -126,9 +105,10 @@ pub(super) struct Lines {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Before {
-    newlines: usize,
-    characters: usize,
+pub(super) struct Before {
+    pub(super) newlines: usize,
+    /// Characters that begin after the last of them.
+    pub(super) characters: usize,
 }
 
 const BLOCK: usize = 512;
@@ -145,39 +125,8 @@ impl Lines {
         Self { before }
     }
 
-    /// How many lines end before the byte `at` of `text`.
-    pub(super) fn before(&self, text: &str, at: usize) -> usize {
-        self.counted(text, at).newlines
-    }
-
-    /// The column of the byte `at` of `text`, from 1, in characters.
-    pub(super) fn column(&self, text: &str, at: usize) -> usize {
-        let characters = |at| self.counted(text, at).characters;
-        characters(at)
-            .saturating_sub(characters(self.line_start(text, at)))
-            .saturating_add(1)
-    }
-
-    /// The first byte of the line that the byte `at` is in.
-    fn line_start(&self, text: &str, at: usize) -> usize {
-        let after_last = |from: usize, to: usize| {
-            let part = text.as_bytes().get(from..to.min(text.len()))?;
-            let newline = part.iter().rposition(|byte| *byte == b'\n')?;
-            Some(from.saturating_add(newline).saturating_add(1))
-        };
-        let block = at / BLOCK;
-        let own = block.saturating_mul(BLOCK);
-        let earlier = || {
-            let known = self.before.get(block)?.newlines;
-            // The block with the last newline before this one.
-            let first = self.before.partition_point(|before| before.newlines < known);
-            let last = first.checked_sub(1)?.saturating_mul(BLOCK);
-            after_last(last, last.saturating_add(BLOCK))
-        };
-        after_last(own, at).or_else(earlier).unwrap_or_default()
-    }
-
-    fn counted(&self, text: &str, at: usize) -> Before {
+    /// What is before the byte `at` of `text`.
+    pub(super) fn before(&self, text: &str, at: usize) -> Before {
         let block = at / BLOCK;
         let known = self.before.get(block).copied().unwrap_or_default();
         let rest = text.as_bytes().get(block.saturating_mul(BLOCK)..at);
@@ -187,26 +136,15 @@ impl Lines {
 
 impl Before {
     /// Before what follows these bytes of UTF-8.
-    fn and(self, bytes: &[u8]) -> Self {
-        Self {
-            newlines: self.newlines.saturating_add(count(bytes, |byte| byte == b'\n')),
-            characters: self.characters.saturating_add(begun(bytes)),
+    fn and(mut self, bytes: &[u8]) -> Self {
+        for byte in bytes {
+            if *byte == b'\n' {
+                self.newlines = self.newlines.saturating_add(1);
+                self.characters = 0;
+            } else if byte & 0xC0 != 0x80 {
+                self.characters = self.characters.saturating_add(1);
+            }
         }
+        self
     }
-}
-
-/// How many characters begin among these bytes of UTF-8.
-fn begun(bytes: &[u8]) -> usize {
-    count(bytes, |byte| (byte & 0xC0) != 0x80)
-}
-
-/// How many bytes are like that. In sums of one byte, the compiler adds up sixteen at once.
-fn count(bytes: &[u8], is_one: impl Fn(u8) -> bool) -> usize {
-    let sums = bytes.chunks(usize::from(u8::MAX)).map(|few| {
-        let sum = few
-            .iter()
-            .fold(0_u8, |sum, byte| sum.wrapping_add(u8::from(is_one(*byte))));
-        usize::from(sum)
-    });
-    sums.sum()
 }

@@ -8,7 +8,6 @@
 
 mod authored;
 mod checkout;
-mod contents;
 mod disk;
 mod documents;
 mod exported;
@@ -23,8 +22,6 @@ mod lookups;
 #[cfg(feature = "git")]
 mod objects;
 mod paths;
-#[cfg(feature = "git")]
-mod read_before;
 mod texts;
 mod tree;
 mod walk;
@@ -35,7 +32,6 @@ mod tests;
 
 pub use authored::{Generated, attribute, object_name};
 pub use checkout::Checkout;
-pub use contents::FileReadBefore;
 pub use documents::Document;
 pub use documents::STDIN;
 pub use exported::{Make, read_exported};
@@ -45,9 +41,7 @@ pub use files::{in_repository, repository_around, repository_or};
 pub use git::{GitError, GitTree};
 #[cfg(feature = "git")]
 pub use git_index::{Held, IndexError, IndexTree, Staged};
-#[cfg(feature = "git")]
-pub use read_before::ReadBefore;
 pub use texts::{RootRelative, SourceFile, Sources};
 pub use tree::{FileTree, Lead, TreeEntry, TreeError};
 pub use walk::{Request, Room};
-pub use watched::{Change, Debounce, Watched};
+pub use watched::{Change, Watched};

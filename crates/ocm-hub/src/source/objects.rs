@@ -8,20 +8,26 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Repository};
 
+use super::disk::read_at_most;
 use super::tree::{TreeEntry, TreeError};
+use crate::beneath::Enclosure;
+use crate::parallel;
 
 /// The maximum size of one file, as on disk.
-pub(super) const MOST_OF_A_FILE: usize = kube_yaml::Limits::DEFAULT_DOCUMENT_BYTES;
+const MOST_OF_A_FILE: usize = kube_yaml::Limits::DEFAULT_DOCUMENT_BYTES;
 /// The maximum size of the target of a link: Linux accepts no longer path (`PATH_MAX`).
 const MOST_OF_A_LINK: usize = 4096;
 /// The maximum size of one directory: 400,000 names.
 const MOST_OF_A_DIRECTORY: usize = 16 << 20;
 /// The maximum total size of all files that are read.
-pub(super) const MOST_TOGETHER: usize = 256 << 20;
+const MOST_TOGETHER: usize = 256 << 20;
 /// How many files and directories may be the same as others, with all that is in them.
 const MOST_COPIES: usize = 100_000;
 /// The maximum total size of these copies: each of their documents is an object of its own, which takes sixty times its
@@ -68,10 +74,24 @@ impl Objects {
         }
     }
 
-    /// Takes over contents of files, each of which has the name that Git gives it and is not too large. They are not
-    /// unpacked, and count as if they were.
-    pub(super) fn offer(&self, contents: impl IntoIterator<Item = (ObjectId, Vec<u8>)>) {
-        self.offered.borrow_mut().extend(contents);
+    /// Takes over the files of a work tree that these objects are: most of them, and opening one is faster than unpacking
+    /// an object, which a partial clone may lack. Its content proves that it is the same, and nothing else does. It counts
+    /// as if it were unpacked.
+    pub(super) fn take_over<'p>(&self, root: &Path, files: impl Iterator<Item = (&'p Path, ObjectId)>) {
+        let Ok(work_tree) = Enclosure::open(root) else {
+            return;
+        };
+        let kind = self.repository.object_hash();
+        let held = AtomicUsize::new(0);
+        let same = |&(path, id): &(&Path, ObjectId)| {
+            let bytes = read_at_most(work_tree.file(path).ok()?, MOST_OF_A_FILE).ok()?;
+            let is_held = bytes.len() <= MOST_OF_A_FILE
+                && is_blob_of(kind, id, &bytes)
+                && held.fetch_add(bytes.len(), Relaxed) <= MOST_TOGETHER;
+            is_held.then_some((id, bytes))
+        };
+        let same = parallel::map(&files.collect::<Vec<_>>(), same);
+        self.offered.borrow_mut().extend(same.into_iter().flatten());
     }
 
     /// The entries of a tree, in the order of their names.
@@ -195,6 +215,11 @@ impl Objects {
             })
         })
     }
+}
+
+/// Whether Git gives a file of this content this name.
+pub(super) fn is_blob_of(kind: gix::hash::Kind, id: ObjectId, content: &[u8]) -> bool {
+    gix::objs::compute_hash(kind, gix::objs::Kind::Blob, content).is_ok_and(|found| found == id)
 }
 
 /// Whether Git itself would take a name into a tree or an index (git/git read-cache.c@v2.44.0 `verify_path`, fsck.c

@@ -8,9 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Room;
-use super::contents::{DocumentRange, FileReadBefore};
 use super::lookups::{Found, Lookups};
-use crate::diagnostic::{DocumentId, Inside, Locate, Part, Place, SourceId, Span};
+use crate::diagnostic::{DocumentId, Inside, Locate, Part, Place, SourceId, Span, floor_boundary};
 
 /// One input file and the documents found in it.
 #[derive(Debug, Clone)]
@@ -27,6 +26,31 @@ pub struct SourceFile {
     pub documents: Vec<DocumentRange>,
 }
 
+/// Where a document is in its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DocumentRange {
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+    /// Line of the first byte, from 1.
+    pub line: usize,
+    /// How the document was read.
+    pub syntax: kube_yaml::Syntax,
+}
+
+impl DocumentRange {
+    /// The range of a chunk of its file.
+    pub(super) fn of(chunk: &kube_yaml::Chunk<'_>) -> Self {
+        Self {
+            start: chunk.offset,
+            end: chunk.offset.saturating_add(chunk.text.len()),
+            line: chunk.line,
+            syntax: chunk.syntax,
+        }
+    }
+}
+
 /// All texts of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
@@ -35,8 +59,6 @@ pub struct Sources {
     /// Files of which a part was not read.
     unread: BTreeSet<SourceId>,
     lookups: Lookups,
-    /// The files that another tree may take over.
-    kept: Vec<Arc<FileReadBefore>>,
     /// The files that generated documents were made from, by numbers of their own, and what is there of which document.
     authored: Option<Box<Sources>>,
     redirected: BTreeMap<DocumentId, DocumentId>,
@@ -75,17 +97,6 @@ impl Sources {
         }
     }
 
-    /// Keeps a file for another tree.
-    pub(super) fn keep(&mut self, file: FileReadBefore) {
-        self.kept.push(Arc::new(file));
-    }
-
-    /// The files that another tree may take over.
-    #[cfg(feature = "git")]
-    pub(super) fn kept(&self) -> &[Arc<FileReadBefore>] {
-        &self.kept
-    }
-
     /// Whether the content of a part of a file is unknown.
     pub fn is_unread(&self, source: SourceId) -> bool {
         self.unread.contains(&source)
@@ -104,7 +115,6 @@ impl Sources {
             charts: self.charts.clone(),
             unread: self.unread.clone(),
             lookups: Lookups::default(),
-            kept: Vec::new(),
             authored: self.authored.clone(),
             redirected: self.redirected.clone(),
         }
@@ -181,7 +191,7 @@ impl Sources {
                 let inside = match pointer.as_str() {
                     // Whole documents are asked for by the thousand: no need to parse them again.
                     "" => None,
-                    pointer => self.locate_field((*document, None), text, range, pointer, *part),
+                    pointer => self.locate_field(*document, text, range, pointer, *part),
                 };
                 let (start, end) = inside.unwrap_or_else(|| first_line(text));
                 Some(of_document(document.source, file, range, (start, end)))
@@ -195,7 +205,7 @@ impl Sources {
                 let (file, range, text) = self.text(*document)?;
                 let (start, end) = self
                     .locate_embedded(*document, text, range, pointer, inner, *part)
-                    .or_else(|| self.locate_field((*document, None), text, range, pointer, Part::Value))
+                    .or_else(|| self.locate_field(*document, text, range, pointer, Part::Value))
                     .unwrap_or_else(|| first_line(text));
                 Some(of_document(document.source, file, range, (start, end)))
             }
@@ -210,10 +220,10 @@ impl Sources {
         }
     }
 
-    /// The field or its nearest parent: the document, or an item of it, is read again, this time with positions.
+    /// The field or its nearest parent: the document is read again, this time with positions.
     fn locate_field(
         &self,
-        (document, item): (DocumentId, Option<&str>),
+        document: DocumentId,
         text: &str,
         range: DocumentRange,
         pointer: &str,
@@ -221,7 +231,7 @@ impl Sources {
     ) -> Option<(usize, usize)> {
         let found = self
             .lookups
-            .found(document, item, text.len(), || read_again(text, range));
+            .found(document, None, text.len(), || read_again(text, range));
         let nearest = found.positions.as_ref()?.nearest(pointer);
         // Of a field that is missing, the key of its parent is shown: the value may be a whole page.
         let missing = nearest.pointer != pointer;
@@ -244,7 +254,7 @@ impl Sources {
         inner: &str,
         part: Part,
     ) -> Option<(usize, usize)> {
-        let (start, end) = self.locate_field((document, None), text, range, pointer, Part::Value)?;
+        let (start, end) = self.locate_field(document, text, range, pointer, Part::Value)?;
         let found = self
             .lookups
             .found(document, Some(pointer), end.saturating_sub(start), || {
@@ -286,8 +296,8 @@ impl Sources {
         }
         let (source, file, start, end, known) = self.range(place)?;
         let text: &str = &file.text;
-        let start = floor_char_boundary(text, start);
-        let end = floor_char_boundary(text, end).max(start);
+        let start = floor_boundary(text, start);
+        let end = floor_boundary(text, end).max(start);
         let (line, column) = self.line_and_column((source, text), start, &known);
         Some(Span {
             path: path(file),
@@ -301,32 +311,14 @@ impl Sources {
 
     fn line_and_column(&self, (source, text): (SourceId, &str), at: usize, known: &Known) -> (usize, usize) {
         let index = self.lookups.lines(source, text);
-        let lines = index
-            .before(text, at)
-            .saturating_sub(index.before(text, known.byte));
-        (known.line.saturating_add(lines), index.column(text, at))
-    }
-
-    /// Where a whole document is, of a file whose text is its own and kept as a whole.
-    fn position_of_document(&self, place: &Place) -> Option<(&str, usize, usize)> {
-        let Place::Field {
-            document, pointer, ..
-        } = place
-        else {
-            return None;
-        };
-        if self.redirected.contains_key(document) || !pointer.is_empty() {
-            return None;
-        }
-        let (file, range) = self.document(*document)?;
-        let (start, _) = first_line(file.text.get(range.start..range.end)?);
-        let known = Known {
-            byte: range.start,
-            line: range.line,
-        };
-        let start = range.start.saturating_add(start);
-        let (line, column) = self.line_and_column((document.source, &file.text), start, &known);
-        Some((&file.shown, line, column))
+        let here = index.before(text, at);
+        let lines = here
+            .newlines
+            .saturating_sub(index.before(text, known.byte).newlines);
+        (
+            known.line.saturating_add(lines),
+            here.characters.saturating_add(1),
+        )
     }
 }
 
@@ -353,11 +345,6 @@ impl Locate for Sources {
 
     fn locate(&self, place: &Place) -> Option<Span<'_>> {
         self.resolve(place, |file| &file.shown)
-    }
-
-    fn position(&self, place: &Place) -> Option<(&str, usize, usize)> {
-        self.position_of_document(place)
-            .or_else(|| self.locate(place).map(Span::position))
     }
 }
 
@@ -443,12 +430,4 @@ fn first_line(text: &str) -> (usize, usize) {
         start = start.saturating_add(line.len());
     }
     (0, 0)
-}
-
-fn floor_char_boundary(text: &str, index: usize) -> usize {
-    let mut index = index.min(text.len());
-    while !text.is_char_boundary(index) {
-        index = index.saturating_sub(1);
-    }
-    index
 }

@@ -8,7 +8,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use super::contents::FileReadBefore;
 use super::paths::show;
 use crate::diagnostic::{Code, Finding, Place};
 
@@ -96,15 +95,6 @@ pub trait FileTree {
 
     /// Prepares the tree for reading these files, each once.
     fn prepare(&self, _files: &[&Path]) {}
-
-    /// A file with the content of this one, if it was read before, in the same syntax: JSON, or any. It counts as if it
-    /// were read again.
-    ///
-    /// # Errors
-    /// It cannot be read.
-    fn read_before(&self, _path: &Path, _json: bool) -> Result<Option<&FileReadBefore>, TreeError> {
-        Ok(None)
-    }
 
     /// Where a path leads, links followed.
     ///

@@ -45,8 +45,6 @@ pub struct Request {
     pub from_command_line: Vec<PathBuf>,
     /// The directory that paths in reports are relative to: that of the configuration file, or the input itself.
     pub root: PathBuf,
-    /// Whether another tree may take over what is read.
-    pub keeps_values: bool,
     /// The observer of the progress of reading.
     pub progress: Progress,
 }

@@ -214,61 +214,8 @@ type Identity = ();
 #[cfg(not(unix))]
 fn identity(_: &fs::Metadata) -> Identity {}
 
-/// When a burst of events is over: an editor saves with several within a moment, a checkout goes on with thousands. So the
-/// longer it lasts, the longer nothing must happen.
-///
-/// Times count from any fixed moment.
-///
-/// ```
-/// use std::time::Duration;
-/// use ocm_hub::source::Debounce;
-///
-/// let at = Duration::from_millis;
-/// let mut burst = Debounce::default();
-/// assert_eq!(burst.wait(at(0)), None, "nothing happened");
-/// burst.event(at(10));
-/// assert_eq!(burst.wait(at(10)), Some(Debounce::SHORTEST));
-/// burst.event(at(60));
-/// assert_eq!(burst.wait(at(60)), Some(at(50)));
-/// assert_eq!(burst.wait(at(110)), Some(Duration::ZERO), "over");
-/// ```
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Debounce {
-    first: Option<Duration>,
-    last: Duration,
-}
-
-impl Debounce {
-    /// Nothing must happen as long as the burst has lasted for it to be over, but at least so long ...
-    pub const SHORTEST: Duration = Duration::from_millis(20);
-    /// ... and at most so long.
-    pub const QUIET: Duration = Duration::from_millis(100);
-    /// A burst that goes on is cut after this: something writes all the time, and people want to see something.
-    pub const LONGEST: Duration = Duration::from_secs(2);
-
-    /// Something happened.
-    pub fn event(&mut self, at: Duration) {
-        self.first.get_or_insert(at);
-        self.last = self.last.max(at);
-    }
-
-    /// How long to wait before the burst is over, unless more happens; `None` when nothing has happened.
-    #[must_use]
-    pub fn wait(&self, now: Duration) -> Option<Duration> {
-        let first = self.first?;
-        let lasted = self.last.saturating_sub(first);
-        let quiet = self
-            .last
-            .saturating_add(lasted.clamp(Self::SHORTEST, Self::QUIET));
-        let latest = first.saturating_add(Self::LONGEST);
-        Some(quiet.min(latest).saturating_sub(now))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     /// A hub in a repository, with an output that was rendered.
@@ -502,26 +449,5 @@ mod tests {
         assert_eq!(watched, [place.path("repository")]);
         assert!(input.concerns(&place.path("repository/a")));
         assert!(!input.concerns(&place.path("repository/c")));
-    }
-
-    proptest! {
-        #[test]
-        fn a_burst_is_over_when_nothing_happens_or_it_lasts_too_long(times in prop::collection::vec(0_u64..5000, 1..50)) {
-            let mut times = times;
-            times.sort_unstable();
-            let mut burst = Debounce::default();
-            for time in &times {
-                burst.event(Duration::from_millis(*time));
-            }
-            let (first, last) = (times[0], times[times.len() - 1]);
-            let wait = burst.wait(Duration::from_millis(last)).unwrap();
-            prop_assert!(wait <= Debounce::QUIET);
-            let over = Duration::from_millis(last) + wait;
-            prop_assert!(over <= Duration::from_millis(last.max(first)) + Debounce::QUIET);
-            prop_assert!(wait.is_zero() || over <= Duration::from_millis(first) + Debounce::LONGEST);
-            let lasted = Duration::from_millis(last - first).clamp(Debounce::SHORTEST, Debounce::QUIET);
-            prop_assert!(wait.is_zero() || wait == lasted || over == Duration::from_millis(first) + Debounce::LONGEST);
-            prop_assert_eq!(burst.wait(over), Some(Duration::ZERO));
-        }
     }
 }

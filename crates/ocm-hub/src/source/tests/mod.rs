@@ -6,8 +6,6 @@ mod every_tree;
 mod index;
 mod lookups;
 mod order;
-#[cfg(feature = "git")]
-mod read_before;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

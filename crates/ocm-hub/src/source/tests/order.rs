@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::super::contents::DocumentRange;
+use super::super::texts::DocumentRange;
 use super::super::texts::{SourceFile, Sources};
 use super::super::walk::Room;
 use crate::diagnostic::{
