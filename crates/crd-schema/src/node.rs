@@ -3,7 +3,6 @@
 //! Owns: [`Node`]. Flows in: the results of the compiler. Flows out: answers for the checks. Must not know: where a schema came from, or any value.
 
 use std::collections::BTreeMap;
-use std::ops::Deref;
 
 use apimachinery::pointer;
 use kube_json::{Number, Text, Value};
@@ -171,7 +170,7 @@ impl Node {
             Additional::Schema(below) => Some(below),
             Additional::Any | Additional::Unknown => None,
         });
-        below.map(Below::deref)
+        below.map(|below| &**below)
     }
 
     /// Every level directly below this one, with the pointer that leads there inside the schema.
@@ -193,8 +192,8 @@ impl Node {
         ]
         .into_iter()
         .flat_map(|(keyword, nodes)| {
-            let at = move |(index, below)| (format!("/{keyword}/{index}"), Below::deref(below));
-            nodes.iter().enumerate().map(at)
+            let nodes = nodes.iter().enumerate();
+            nodes.map(move |(index, below)| (format!("/{keyword}/{index}"), &**below))
         });
         properties
             .chain(additional)

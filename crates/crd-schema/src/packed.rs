@@ -202,7 +202,9 @@ impl Packer {
                 let items: Vec<usize> = items.iter().map(|item| self.value(item)).collect();
                 packed.push(LIST);
                 number(&mut packed, items.len());
-                items.into_iter().for_each(|item| number(&mut packed, item));
+                for item in items {
+                    number(&mut packed, item);
+                }
             }
             Value::Object(fields) => {
                 let keys = fields.keys().map(|key| Value::String(key.clone())).collect();
@@ -210,7 +212,9 @@ impl Packer {
                 let values: Vec<usize> = fields.values().map(|value| self.value(value)).collect();
                 packed.push(MAPPING);
                 number(&mut packed, keys);
-                values.into_iter().for_each(|value| number(&mut packed, value));
+                for value in values {
+                    number(&mut packed, value);
+                }
             }
         }
         if let Some(at) = self.known.get(&packed) {
