@@ -88,20 +88,6 @@ impl NameRule {
         let useful = !candidate.is_empty() && candidate != text && self.check(&candidate).is_ok();
         useful.then_some(candidate)
     }
-
-    /// The rule's own name, for messages.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Rfc1123Subdomain => "RFC 1123 subdomain",
-            Self::Rfc1123Label => "RFC 1123 label",
-            Self::Rfc1035Label => "RFC 1035 label",
-            Self::PathSegment => "path segment",
-            Self::LabelKey => "label key",
-            Self::LabelValue => "label value",
-            Self::AnnotationKey => "annotation key",
-        }
-    }
 }
 
 /// A name that Kubernetes would refuse.
@@ -455,22 +441,6 @@ mod tests {
         ] {
             let said = said(rule, "-A b-");
             assert!(said.starts_with(begin), "{said}");
-        }
-    }
-
-    #[test]
-    fn every_rule_has_a_name_of_its_own() {
-        let rules = [
-            (NameRule::Rfc1123Subdomain, "RFC 1123 subdomain"),
-            (NameRule::Rfc1123Label, "RFC 1123 label"),
-            (NameRule::Rfc1035Label, "RFC 1035 label"),
-            (NameRule::PathSegment, "path segment"),
-            (NameRule::LabelKey, "label key"),
-            (NameRule::LabelValue, "label value"),
-            (NameRule::AnnotationKey, "annotation key"),
-        ];
-        for (rule, name) in rules {
-            assert_eq!(rule.name(), name);
         }
     }
 

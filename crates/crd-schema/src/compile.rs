@@ -5,14 +5,12 @@
 //! Must not know: values that will be checked.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 use apimachinery::{PatternError, Work, pointer};
 use kube_json::{Map, Number, Text, Value};
 
 use crate::format::Format;
 use crate::node::{Additional, Below, Bound, ListType, Node, Type};
-use crate::packed::Packed;
 use crate::pattern::Pattern;
 use crate::problem::SchemaProblem;
 use crate::rules::Rules;
@@ -25,55 +23,6 @@ pub(crate) fn compile(schema: &Value) -> (Node, Vec<SchemaProblem>) {
     let mut compiler = Compiler { problems: Vec::new() };
     let node = compiler.node(schema, "", 0);
     (node, compiler.problems)
-}
-
-/// Compiles one level of a packed schema, which holds structural facts alone: what is below waits for a value that meets
-/// it. What cannot be understood is left out.
-pub(crate) fn compile_packed(schema: Packed<'static>) -> Node {
-    let later = |schema: Packed<'static>| Below::Packed {
-        schema,
-        compile: compile_packed,
-        node: OnceLock::new(),
-    };
-    let is_schema = |keyword: &str| {
-        matches!(
-            keyword,
-            "properties" | "additionalProperties" | "items" | "allOf" | "anyOf" | "oneOf" | "not"
-        )
-    };
-    let own = schema.fields().filter(|(keyword, _)| !is_schema(keyword));
-    let own: Map = own
-        .filter_map(|(keyword, value)| Some((keyword.to_owned(), value.value()?)))
-        .collect();
-    let (mut node, _) = compile(&Value::Object(own));
-    let list = |keyword| {
-        schema
-            .get(keyword)
-            .into_iter()
-            .flat_map(Packed::items)
-            .map(later)
-            .collect()
-    };
-    let properties = schema.get("properties").into_iter().flat_map(Packed::fields);
-    node.properties = properties
-        .map(|(name, schema)| (Text::from(name), later(schema)))
-        .collect();
-    node.additional = match schema.get("additionalProperties") {
-        None => Additional::Unknown,
-        Some(schema) => match schema.boolean() {
-            Some(false) => Additional::Unknown,
-            Some(true) => Additional::Any,
-            None => Additional::Schema(later(schema)),
-        },
-    };
-    node.items = schema.get("items").map(later);
-    node.all_of = list("allOf");
-    node.any_of = list("anyOf");
-    node.one_of = list("oneOf");
-    node.not = schema.get("not").map(later);
-    node.defaults_below = schema.has_default_below();
-    node.note();
-    node
 }
 
 /// Everything that only shows when patterns and rules are compiled, which ordinary checks do as they go.
@@ -216,7 +165,7 @@ impl Compiler {
     }
 
     fn below(&mut self, schema: &Value, at: &str, depth: usize) -> Below {
-        Below::Compiled(Box::new(self.node(schema, at, depth.saturating_add(1))))
+        Box::new(self.node(schema, at, depth.saturating_add(1)))
     }
 
     /// Generated schemas write an optional mapping as a choice between it and null.
@@ -227,7 +176,7 @@ impl Compiler {
         if node.any_of.len() == 2 && node.kind.is_none() && node.any_of.iter().any(is_null) {
             let choices = std::mem::take(&mut node.any_of);
             let chosen = choices.into_iter().find(|choice| !is_null(choice));
-            if let Some(Below::Compiled(mut chosen)) = chosen {
+            if let Some(mut chosen) = chosen {
                 chosen.nullable = true;
                 chosen.default = node.default.take();
                 *node = *chosen;

@@ -10,7 +10,6 @@ use apimachinery::names::NameRule;
 use apimachinery::{Field, Mismatch, Work};
 use kube_json::Value;
 
-use crate::packed::Packed;
 use crate::problem::SchemaProblem;
 use crate::schema::Schema;
 
@@ -79,48 +78,6 @@ impl Crd {
             }
             None => Err(reader.problems),
         }
-    }
-
-    /// A packed definition. Its schemas are compiled one level at a time, when a value reaches the level. The form is
-    /// that of a CustomResourceDefinition with only structural facts; `None` if it is not.
-    #[must_use]
-    pub fn of_packed(definition: Packed<'static>) -> Option<Self> {
-        let spec = definition.get("spec")?;
-        let names = spec.get("names")?;
-        let text = |holder: Packed<'static>, key| Some(holder.get(key)?.text()?.to_owned());
-        let kind = text(names, "kind")?;
-        let version = |(index, version): (usize, Packed<'static>)| {
-            let status = version
-                .get("subresources")
-                .and_then(|subresources| subresources.get("status"));
-            let schema = version
-                .get("schema")
-                .and_then(|schema| schema.get("openAPIV3Schema"));
-            let flag = |key| version.get(key).and_then(Packed::boolean).unwrap_or_default();
-            Some(CrdVersion {
-                name: text(version, "name")?,
-                index,
-                served: flag("served"),
-                storage: flag("storage"),
-                schema: schema.map(|schema| Schema::of_packed(schema, status.is_some())),
-            })
-        };
-        let versions = spec.get("versions")?.items().enumerate().map(version);
-        Some(Self {
-            group: text(spec, "group")?,
-            plural: text(names, "plural")?,
-            singular: kind.to_lowercase(),
-            kind,
-            short_names: Vec::new(),
-            scope: match spec.get("scope")?.text()? {
-                "Cluster" => Scope::Cluster,
-                "Namespaced" => Scope::Namespaced,
-                _ => return None,
-            },
-            versions: versions.collect::<Option<_>>()?,
-            labels: BTreeMap::new(),
-            problems: Vec::new(),
-        })
     }
 
     /// Compiles every pattern and CEL rule of every version, and returns those that cannot be used, which are not

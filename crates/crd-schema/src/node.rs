@@ -1,18 +1,13 @@
 //! The compiled form of a schema: a tree of the requirements of each level.
 //!
-//! Owns: [`Node`], and [`Below`], which may be compiled only when a value reaches it. Flows in: the results of the
-//! compiler.
-//! Flows out: answers for the checks. Must not know: where a schema came from, or any value.
+//! Owns: [`Node`]. Flows in: the results of the compiler. Flows out: answers for the checks. Must not know: where a schema came from, or any value.
 
 use std::collections::BTreeMap;
-use std::ops::Deref;
-use std::sync::OnceLock;
 
 use apimachinery::pointer;
 use kube_json::{Number, Text, Value};
 
 use crate::format::Format;
-use crate::packed::Packed;
 use crate::pattern::Pattern;
 use crate::rules::Rules;
 
@@ -79,51 +74,7 @@ pub(crate) struct Bound {
 }
 
 /// A level below another one.
-#[derive(Debug)]
-pub(crate) enum Below {
-    /// Compiled with the level above.
-    Compiled(Box<Node>),
-    /// Compiled when something first asks for it: of the schemas of policies, values meet a tenth.
-    Packed {
-        schema: Packed<'static>,
-        compile: fn(Packed<'static>) -> Node,
-        node: OnceLock<Box<Node>>,
-    },
-}
-
-impl Below {
-    /// Whether this level has a default of its own. Does not compile it.
-    pub(crate) fn has_default(&self) -> bool {
-        match self {
-            Self::Compiled(node) => node.default.is_some(),
-            Self::Packed { schema, .. } => schema.has_default_below() && schema.get("default").is_some(),
-        }
-    }
-
-    /// Whether this level or one below it has a default. Does not compile it.
-    pub(crate) fn has_default_below(&self) -> bool {
-        match self {
-            Self::Compiled(node) => node.defaults_below,
-            Self::Packed { schema, .. } => schema.has_default_below(),
-        }
-    }
-}
-
-impl Deref for Below {
-    type Target = Node;
-
-    #[inline]
-    fn deref(&self) -> &Node {
-        match self {
-            Self::Compiled(node) => node,
-            Self::Packed {
-                schema,
-                compile,
-                node,
-            } => node.get_or_init(|| Box::new(compile(*schema))),
-        }
-    }
-}
+pub(crate) type Below = Box<Node>;
 
 /// One level of a compiled schema.
 #[derive(Debug)]
@@ -181,12 +132,12 @@ pub(crate) struct Node {
 impl Node {
     /// Notes what follows from all that is below, because each object asks for it.
     pub(crate) fn note(&mut self) {
-        let of = |test: fn(&Below) -> bool| -> Vec<Text> {
+        let of = |test: fn(&Node) -> bool| -> Vec<Text> {
             let properties = self.properties.iter().filter(|(_, property)| test(property));
             properties.map(|(name, _)| name.clone()).collect()
         };
-        self.with_default = of(Below::has_default);
-        self.with_default_below = of(Below::has_default_below);
+        self.with_default = of(|node| node.default.is_some());
+        self.with_default_below = of(|node| node.defaults_below);
         let listed = self.allowed.as_ref().map_or(0, Vec::len);
         let listed = self.required.len().saturating_add(listed);
         self.steps = u64::try_from(listed / 16).unwrap_or(u64::MAX).saturating_add(1);
@@ -219,7 +170,7 @@ impl Node {
             Additional::Schema(below) => Some(below),
             Additional::Any | Additional::Unknown => None,
         });
-        below.map(Below::deref)
+        below.map(|below| &**below)
     }
 
     /// Every level directly below this one, with the pointer that leads there inside the schema.
@@ -241,8 +192,8 @@ impl Node {
         ]
         .into_iter()
         .flat_map(|(keyword, nodes)| {
-            let at = move |(index, below)| (format!("/{keyword}/{index}"), Below::deref(below));
-            nodes.iter().enumerate().map(at)
+            let nodes = nodes.iter().enumerate();
+            nodes.map(move |(index, below)| (format!("/{keyword}/{index}"), &**below))
         });
         properties
             .chain(additional)

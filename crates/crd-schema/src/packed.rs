@@ -1,7 +1,7 @@
 //! Packed schemas: equal values are stored once, and only requested values are read.
 //!
 //! Owns: the format, reading and writing it. Flows in: JSON values, bytes. Flows out: bytes, [`Packed`] values. Must
-//! not know: their meaning, except for one thing: at or below which mappings something is under `default`.
+//! not know: their meaning.
 //!
 //! A value is a tag and its parts. The parts of a list or a mapping are the offsets of earlier values, so that there
 //! are no cycles; the keys of a mapping are a list of texts of their own, which mappings of one shape
@@ -23,9 +23,6 @@ const TEXT: u8 = 4;
 const LIST: u8 = 5;
 /// The offset of a list of keys, then as many offsets of values.
 const MAPPING: u8 = 6;
-/// A mapping with the key [`DEFAULT`] at or below it: a schema that fills something in.
-const MAPPING_WITH_DEFAULT: u8 = 7;
-const DEFAULT: &str = "default";
 
 /// A value in bytes that [`Packed::pack`] made. Of other bytes it gives something, or nothing.
 #[derive(Clone, Copy)]
@@ -46,7 +43,7 @@ impl<'b> Packed<'b> {
     #[must_use]
     pub fn pack(value: &Value) -> Vec<u8> {
         let mut packer = Packer::default();
-        let root = packer.value(value).at;
+        let root = packer.value(value);
         // Four gigabytes of facts would be no catalog: their last offset is none.
         let root = u32::try_from(root).unwrap_or(u32::MAX);
         packer.bytes.extend(root.to_le_bytes());
@@ -70,16 +67,6 @@ impl<'b> Packed<'b> {
     fn bytes_of_text(self) -> Option<&'b [u8]> {
         match self.cursor()? {
             (TEXT, cursor) => cursor.sized(),
-            _ => None,
-        }
-    }
-
-    /// The truth value that this is.
-    #[must_use]
-    pub fn boolean(self) -> Option<bool> {
-        match self.cursor()? {
-            (FALSE, _) => Some(false),
-            (TRUE, _) => Some(true),
             _ => None,
         }
     }
@@ -126,7 +113,7 @@ impl<'b> Packed<'b> {
                     .map(|item| item.value_above(below))
                     .collect::<Option<_>>()?,
             ),
-            (MAPPING | MAPPING_WITH_DEFAULT, _) => {
+            (MAPPING, _) => {
                 let field = |(name, value): (&str, Self)| Some((Text::from(name), value.value_above(below)?));
                 Value::Object(self.fields().map(field).collect::<Option<Map>>()?)
             }
@@ -135,7 +122,7 @@ impl<'b> Packed<'b> {
     }
 
     /// The fields of the mapping that this is, in the order of their names; none of anything else.
-    pub(crate) fn fields(self) -> impl Iterator<Item = (&'b str, Packed<'b>)> {
+    fn fields(self) -> impl Iterator<Item = (&'b str, Packed<'b>)> {
         self.keys().into_iter().flat_map(move |(keys, mut cursor)| {
             keys.items()
                 .map_while(move |key| Some((key.text()?, self.part(&mut cursor)?)))
@@ -145,14 +132,9 @@ impl<'b> Packed<'b> {
     /// The list of the keys of the mapping that this is, and where its values follow.
     fn keys(self) -> Option<(Self, Cursor<'b>)> {
         match self.cursor()? {
-            (MAPPING | MAPPING_WITH_DEFAULT, mut cursor) => Some((self.part(&mut cursor)?, cursor)),
+            (MAPPING, mut cursor) => Some((self.part(&mut cursor)?, cursor)),
             _ => None,
         }
-    }
-
-    /// Whether this is a mapping with the key `default` at or below it.
-    pub(crate) fn has_default_below(self) -> bool {
-        matches!(self.cursor(), Some((MAPPING_WITH_DEFAULT, _)))
     }
 
     /// The value whose offset comes next.
@@ -206,17 +188,10 @@ struct Packer {
     known: HashMap<Vec<u8>, usize>,
 }
 
-/// A value that is packed.
-#[derive(Clone, Copy)]
-struct Part {
-    at: usize,
-    has_default: bool,
-}
-
 impl Packer {
-    fn value(&mut self, value: &Value) -> Part {
+    /// Where the value begins.
+    fn value(&mut self, value: &Value) -> usize {
         let mut packed = Vec::new();
-        let mut has_default = false;
         match value {
             Value::Null => packed.push(NULL),
             Value::Bool(false) => packed.push(FALSE),
@@ -224,37 +199,31 @@ impl Packer {
             Value::Number(number) => sized(&mut packed, NUMBER, &number.to_string()),
             Value::String(text) => sized(&mut packed, TEXT, text),
             Value::Array(items) => {
-                let items: Vec<Part> = items.iter().map(|item| self.value(item)).collect();
-                has_default = items.iter().any(|item| item.has_default);
+                let items: Vec<usize> = items.iter().map(|item| self.value(item)).collect();
                 packed.push(LIST);
                 number(&mut packed, items.len());
                 for item in items {
-                    number(&mut packed, item.at);
+                    number(&mut packed, item);
                 }
             }
             Value::Object(fields) => {
                 let keys = fields.keys().map(|key| Value::String(key.clone())).collect();
                 let keys = self.value(&Value::Array(keys));
-                let values: Vec<Part> = fields.values().map(|value| self.value(value)).collect();
-                has_default = fields.contains_key(DEFAULT) || values.iter().any(|value| value.has_default);
-                packed.push(if has_default {
-                    MAPPING_WITH_DEFAULT
-                } else {
-                    MAPPING
-                });
-                number(&mut packed, keys.at);
+                let values: Vec<usize> = fields.values().map(|value| self.value(value)).collect();
+                packed.push(MAPPING);
+                number(&mut packed, keys);
                 for value in values {
-                    number(&mut packed, value.at);
+                    number(&mut packed, value);
                 }
             }
         }
         if let Some(at) = self.known.get(&packed) {
-            return Part { at: *at, has_default };
+            return *at;
         }
         let at = self.bytes.len();
         self.bytes.extend(&packed);
         self.known.insert(packed, at);
-        Part { at, has_default }
+        at
     }
 }
 

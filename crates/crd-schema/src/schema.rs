@@ -19,7 +19,6 @@ use crate::check;
 #[cfg(feature = "cel")]
 use crate::evaluate;
 use crate::node::{Additional, Node};
-use crate::packed::Packed;
 use crate::problem::SchemaProblem;
 use crate::violation::{Violation, ViolationKind};
 use crate::{compile, complete, metadata, prune};
@@ -41,22 +40,13 @@ impl Schema {
     /// and CEL rules compile when a value first meets them: [`Schema::verify`] compiles them all.
     #[must_use]
     pub fn of_resource(schema: &Value, status_is_separate: bool) -> (Self, Vec<SchemaProblem>) {
-        let (root, problems) = compile::compile(schema);
-        (Self::of_root(root, status_is_separate), problems)
-    }
-
-    /// As [`Schema::of_resource`], of a schema that is packed, a level whenever a value first meets it. It may hold
-    /// structural facts alone: rules are not read.
-    pub(crate) fn of_packed(schema: Packed<'static>, status_is_separate: bool) -> Self {
-        Self::of_root(compile::compile_packed(schema), status_is_separate)
-    }
-
-    fn of_root(mut root: Node, status_is_separate: bool) -> Self {
+        let (mut root, problems) = compile::compile(schema);
         root.resource = true;
-        Self {
+        let schema = Self {
             root,
             status_is_separate,
-        }
+        };
+        (schema, problems)
     }
 
     /// Compiles the schema of a value that is not a Kubernetes object: parameters, configuration.

@@ -70,24 +70,6 @@ impl Value {
         matches!(self, Self::Object(_))
     }
 
-    /// Whether this is an integer of 64 bits with a sign.
-    #[must_use]
-    pub fn is_i64(&self) -> bool {
-        self.as_i64().is_some()
-    }
-
-    /// Whether this is an integer of 64 bits without a sign.
-    #[must_use]
-    pub fn is_u64(&self) -> bool {
-        self.as_u64().is_some()
-    }
-
-    /// Whether this is a float.
-    #[must_use]
-    pub fn is_f64(&self) -> bool {
-        self.as_number().is_some_and(Number::is_f64)
-    }
-
     /// The boolean, if this is one.
     #[must_use]
     pub const fn as_bool(&self) -> Option<bool> {

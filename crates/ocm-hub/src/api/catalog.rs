@@ -103,10 +103,10 @@ impl Entry {
         kube_json::from_value(&targeting).ok()
     }
 
-    /// The definition; a level of its schemas is read when a value meets it.
+    /// The definition.
     #[must_use]
     pub(crate) fn definition(self) -> Option<Crd> {
-        Crd::of_packed(self.definition)
+        Crd::read(&self.definition.value()?).ok()
     }
 
     /// The schema of the spec of each version.

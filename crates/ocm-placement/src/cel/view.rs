@@ -34,10 +34,7 @@ pub(super) fn view(id: ClusterId, fleet: &Fleet<'_>) -> Value {
 }
 
 fn metadata(value: Option<&Json>, cluster: &ManagedCluster<'_>, fleet: &Fleet<'_>) -> Value {
-    let mut entries = Entries::new();
-    for (name, value) in value.and_then(Json::as_object).into_iter().flatten() {
-        put(&mut entries, name, non_empty(value));
-    }
+    let mut entries = non_empty_members(value);
     let mut labels: Entries = cluster
         .labels
         .iter()
@@ -121,13 +118,7 @@ fn status(value: Option<&Json>, cluster: &ManagedCluster<'_>) -> Value {
         .and_then(Json::as_array)
         .into_iter()
         .flatten()
-        .map(|claim| {
-            let mut entries = Entries::new();
-            for (name, value) in claim.as_object().into_iter().flatten() {
-                put(&mut entries, name, non_empty(value));
-            }
-            map(entries)
-        })
+        .map(|claim| map(non_empty_members(Some(claim))))
         .collect();
     if !claims.is_empty() {
         entries.insert(key("clusterClaims"), Value::List(Arc::new(claims)));
@@ -167,6 +158,15 @@ fn put(entries: &mut Entries, name: &str, value: Option<Value>) {
 
 fn plain(value: Option<&Json>) -> Option<Value> {
     value.map(converted_whole)
+}
+
+/// The members of a mapping that Go writes: it leaves out empty ones.
+fn non_empty_members(value: Option<&Json>) -> Entries {
+    let mut entries = Entries::new();
+    for (name, value) in value.and_then(Json::as_object).into_iter().flatten() {
+        put(&mut entries, name, non_empty(value));
+    }
+    entries
 }
 
 /// A value that Go would not omit.

@@ -5,6 +5,7 @@
 
 use apimachinery::Requirement;
 
+use super::explanation::{Bearing, Stage, Step};
 use crate::api::managed_cluster::ManagedCluster;
 use crate::api::placement::Placement;
 use crate::existing::Existing;
@@ -25,6 +26,17 @@ pub(super) struct Case<'w, 'a> {
 }
 
 impl Case<'_, '_> {
+    /// A step that a field of the Placement decides.
+    pub(super) fn step(
+        &self,
+        stage: Stage,
+        bearing: Bearing,
+        text: impl Into<String>,
+        pointer: &str,
+    ) -> Step {
+        Step::new(stage, bearing, text, self.placement.object.at(pointer))
+    }
+
     /// Whether the cluster was selected before.
     pub(super) fn was_selected(&self) -> bool {
         self.existing.clusters.contains(&self.id.into())

@@ -6,36 +6,29 @@
 use super::case::Case;
 use super::explanation::{Bearing, Stage, Step};
 use crate::api::managed_cluster_set::{ManagedClusterSet, SetMembership};
-use crate::api::object::Location;
 use crate::api::well_known::CLUSTER_SET_LABEL;
 
 impl Case<'_, '_> {
     /// Which set made the cluster eligible; whether any did.
     pub(super) fn cluster_set(&self, steps: &mut Vec<Step>) -> bool {
         let sets = &self.plan.sets;
-        let against = |text: String, at: Location| Step::new(Stage::ClusterSet, Bearing::Against, text, at);
         if !sets.eligible[self.placement_id].bound {
             let namespace = self.placement.namespace;
             let text =
                 format!("no ManagedClusterSetBinding in namespace {namespace} names a set that exists");
-            steps.push(against(text, self.placement.object.at("/metadata/namespace")));
+            steps.push(self.step(Stage::ClusterSet, Bearing::Against, text, "/metadata/namespace"));
             return false;
         }
         let eligible = &sets.of(self.placement_id).sets;
         if eligible.is_empty() {
             let text = "none of the Placement's clusterSets is bound to its namespace";
-            steps.push(against(
-                text.to_owned(),
-                self.placement.object.at("/spec/clusterSets"),
-            ));
+            steps.push(self.step(Stage::ClusterSet, Bearing::Against, text, "/spec/clusterSets"));
             return false;
         }
         if self.cluster.deleting {
-            let text = "the cluster is being deleted".to_owned();
-            steps.push(against(
-                text,
-                self.cluster.object.at("/metadata/deletionTimestamp"),
-            ));
+            let at = self.cluster.object.at("/metadata/deletionTimestamp");
+            let text = "the cluster is being deleted";
+            steps.push(Step::new(Stage::ClusterSet, Bearing::Against, text, at));
             return false;
         }
         let mut found = false;

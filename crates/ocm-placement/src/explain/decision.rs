@@ -20,12 +20,8 @@ impl Case<'_, '_> {
         let Some(chunk) = chunk else {
             if let Some(fault) = &self.outcome.fault {
                 let text = format!("selected, but lost with its decision group: {}", fault.message);
-                steps.push(Step::new(
-                    Stage::Decision,
-                    Bearing::Against,
-                    text,
-                    fault.at.clone(),
-                ));
+                let at = fault.at.clone();
+                steps.push(Step::new(Stage::Decision, Bearing::Against, text, at));
             }
             return;
         };
@@ -43,11 +39,6 @@ impl Case<'_, '_> {
             None => (format!("decision group {}", chunk.group), "/spec".to_owned()),
         };
         let text = format!("selected: {group}, PlacementDecision {object}");
-        steps.push(Step::new(
-            Stage::Decision,
-            Bearing::For,
-            text,
-            self.placement.object.at(&pointer),
-        ));
+        steps.push(self.step(Stage::Decision, Bearing::For, text, &pointer));
     }
 }

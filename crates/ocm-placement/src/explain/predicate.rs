@@ -15,12 +15,7 @@ impl Case<'_, '_> {
     pub(super) fn predicate(&self, steps: &mut Vec<Step>) -> bool {
         if self.placement.predicates.is_empty() {
             let text = "the Placement has no predicates, so every cluster matches";
-            steps.push(Step::new(
-                Stage::Predicate,
-                Bearing::For,
-                text,
-                self.placement.object.at("/spec"),
-            ));
+            steps.push(self.step(Stage::Predicate, Bearing::For, text, "/spec"));
             return true;
         }
         let mut failures = Vec::new();
@@ -28,8 +23,8 @@ impl Case<'_, '_> {
             match self.predicate_failure(index) {
                 None => {
                     let text = format!("predicate {index} matches");
-                    let place = self.placement.object.at(predicate_pointer(index));
-                    steps.push(Step::new(Stage::Predicate, Bearing::For, text, place));
+                    let at = predicate_pointer(index);
+                    steps.push(self.step(Stage::Predicate, Bearing::For, text, &at));
                     return true;
                 }
                 Some(step) => failures.push(step),
@@ -44,14 +39,8 @@ impl Case<'_, '_> {
         let selector = self.placement.predicates.get(index)?;
         let pointer = predicate_pointer(index);
         let built = build(selector, &pointer).ok()?;
-        let against = |text: String, pointer: String| {
-            Step::new(
-                Stage::Predicate,
-                Bearing::Against,
-                text,
-                self.placement.object.at(&pointer),
-            )
-        };
+        let against =
+            |text: String, pointer: String| self.step(Stage::Predicate, Bearing::Against, text, &pointer);
         if let Some(unmet) = self.first_unmet_label(&built.labels.requirements) {
             let text = format!(
                 "predicate {index} requires label {unmet}, it has {}",

@@ -23,29 +23,20 @@ impl Case<'_, '_> {
             return selected;
         };
         let number = self.placement.number_of_clusters;
-        let place = self.placement.object.at("/spec/numberOfClusters");
         let standing = format!("rank {rank} of {of} with {total} points");
         let cut = number.filter(|number| rank > *number);
-        steps.push(match (cut, number) {
-            (Some(number), _) => Step::new(
-                Stage::Ranking,
-                Bearing::Against,
-                format!("{standing}, cut by numberOfClusters {number}"),
-                place,
-            ),
-            (None, Some(number)) => Step::new(
-                Stage::Ranking,
-                Bearing::For,
-                format!("{standing}, within numberOfClusters {number}"),
-                place,
-            ),
-            (None, None) => Step::new(
-                Stage::Ranking,
-                Bearing::For,
-                format!("{standing}, and all are selected"),
-                self.placement.object.at("/spec"),
-            ),
-        });
+        let (bearing, why, at) = match (cut, number) {
+            (Some(number), _) => {
+                let why = format!("cut by numberOfClusters {number}");
+                (Bearing::Against, why, "/spec/numberOfClusters")
+            }
+            (None, Some(number)) => {
+                let why = format!("within numberOfClusters {number}");
+                (Bearing::For, why, "/spec/numberOfClusters")
+            }
+            (None, None) => (Bearing::For, "and all are selected".to_owned(), "/spec"),
+        };
+        steps.push(self.step(Stage::Ranking, bearing, format!("{standing}, {why}"), at));
         cut.is_none()
     }
 }

@@ -60,7 +60,6 @@ impl<'a> Evaluation<'a> {
 
 impl Case<'_, '_> {
     fn steps(&self) -> Vec<Step> {
-        let mut steps = Vec::new();
         if let Some(reason) = self.outcome.left_alone {
             let (text, pointer) = match reason {
                 LeftAlone::Deleting => ("the Placement is being deleted", "/metadata/deletionTimestamp"),
@@ -69,27 +68,17 @@ impl Case<'_, '_> {
                 }
             };
             let text = format!("{text}: its decisions do not change");
-            steps.push(Step::new(
-                Stage::Scheduler,
-                Bearing::Neutral,
-                text,
-                self.placement.object.at(pointer),
-            ));
-            return steps;
+            return vec![self.step(Stage::Scheduler, Bearing::Neutral, text, pointer)];
         }
         if let (SchedulerStatus::Error, Some(fault)) = (self.outcome.status, &self.outcome.fault) {
             let text = format!(
                 "the Placement cannot be synced, so its decisions do not change: {}",
                 fault.message
             );
-            steps.push(Step::new(
-                Stage::Scheduler,
-                Bearing::Neutral,
-                text,
-                fault.at.clone(),
-            ));
-            return steps;
+            let at = fault.at.clone();
+            return vec![Step::new(Stage::Scheduler, Bearing::Neutral, text, at)];
         }
+        let mut steps = Vec::new();
         if !self.cluster_set(&mut steps) {
             return steps;
         }
@@ -127,12 +116,8 @@ impl Case<'_, '_> {
                 "the Placement is misconfigured and selects nothing: {}",
                 fault.message
             );
-            steps.push(Step::new(
-                Stage::Scheduler,
-                Bearing::Against,
-                text,
-                fault.at.clone(),
-            ));
+            let at = fault.at.clone();
+            steps.push(Step::new(Stage::Scheduler, Bearing::Against, text, at));
         }
         here
     }

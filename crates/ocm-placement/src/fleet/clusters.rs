@@ -11,7 +11,7 @@ use apimachinery::Selector;
 use super::availability_taints::{FleetTaint, effective_taints};
 use super::bits::Bits;
 use super::exclusive_cluster_set_label::joined_set;
-use super::label_index::{KeyIndex, WantedKeys};
+use super::label_index::KeyIndex;
 use crate::api::managed_cluster::ManagedCluster;
 use crate::api::well_known::CLUSTER_SET_LABEL;
 use crate::ids::{ClusterId, Column, Id as _, NameId};
@@ -71,7 +71,6 @@ impl<'a> Fleet<'a> {
             taints.push(own);
         }
         let joins_default = input.options.unlabeled_join_default;
-        let wanted = WantedKeys::of(input);
         let label_entries = clusters.iter().flat_map(|(id, cluster)| {
             let own = cluster.labels.iter().map(|(key, value)| (*key, *value));
             let joined = joined_set(cluster, joins_default).map(|set| (CLUSTER_SET_LABEL, set));
@@ -79,14 +78,14 @@ impl<'a> Fleet<'a> {
                 .chain(joined)
                 .map(move |entry| (id, entry))
         });
-        let labels = KeyIndex::new(clusters.len(), &wanted.labels, label_entries);
+        let labels = KeyIndex::new(clusters.len(), label_entries);
         let claim_entries = clusters.iter().flat_map(|(id, cluster)| {
             cluster
                 .claims
                 .iter()
                 .map(move |(key, claim)| (id, (*key, claim.value)))
         });
-        let claims = KeyIndex::new(clusters.len(), &wanted.claims, claim_entries);
+        let claims = KeyIndex::new(clusters.len(), claim_entries);
         Self {
             clusters,
             names,

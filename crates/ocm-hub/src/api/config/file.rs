@@ -2,6 +2,8 @@
 //!
 //! Owns: field names, types and choices as an author sees them. Flows out: the schema. Must not know: what the fields do.
 
+#![expect(dead_code, reason = "read through its schema only")]
+
 use std::collections::BTreeMap;
 
 use kube_json::Value;
@@ -13,7 +15,6 @@ use crate::api::params::CONTROLLER_NAME;
 
 /// The file's apiVersion.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "read through its schema only")]
 enum ApiVersion {
     #[schemars(rename = "spokewright.dev/v1alpha1")]
     V1Alpha1,
@@ -21,7 +22,6 @@ enum ApiVersion {
 
 /// The file's kind.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "read through its schema only")]
 enum Kind {
     RenderConfig,
 }
@@ -29,7 +29,6 @@ enum Kind {
 /// Severity of a finding.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "lowercase")]
-#[expect(dead_code, reason = "read through its schema only")]
 enum FindingSeverity {
     /// Nothing is rendered.
     Error,
@@ -46,7 +45,6 @@ enum FindingSeverity {
     deny_unknown_fields,
     title = "spokewright configuration"
 )]
-#[expect(dead_code, reason = "read through its schema only")]
 struct ConfigFile {
     api_version: ApiVersion,
     kind: Kind,
@@ -98,7 +96,6 @@ struct ConfigFile {
 /// Settings of the command `diff`.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
 struct DiffFile {
     #[schemars(default)]
     budget: Option<Budget>,
@@ -107,7 +104,6 @@ struct DiffFile {
 /// Warnings of one code that are accepted.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
 struct SuppressFile {
     /// Their code, such as secret/not-rendered.
     #[schemars(length(min = 1))]
@@ -129,7 +125,6 @@ struct SuppressFile {
 /// Placements.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
 struct PlacementFile {
     /// Where placements come from.
     #[schemars(default)]
@@ -142,7 +137,6 @@ struct PlacementFile {
 /// Precedence of policies.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
 struct PrecedenceFile {
     /// Whether an object's creation timestamp decides between policies.
     #[schemars(default)]
@@ -152,7 +146,6 @@ struct PrecedenceFile {
 /// Istio, if it is not installed in the usual way.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
 struct IstioFile {
     /// The namespace whose policies apply to the whole mesh: rootNamespace of its MeshConfig.
     #[schemars(length(min = 1), default = "root_namespace")]

@@ -2,6 +2,8 @@
 //!
 //! Owns: field names, types and ranges as an author sees them. Flows out: the schema. Must not know: other objects.
 
+#![expect(dead_code, reason = "read through its schema only")]
+
 use std::collections::BTreeMap;
 
 use kube_json::Value;
@@ -21,7 +23,6 @@ use crate::api::ocm_work::WEBHOOK_LIMIT;
     deny_unknown_fields,
     title = "spokewright GatewayClass parameters"
 )]
-#[expect(dead_code, reason = "read through its schema only")]
 struct ParamsFile {
     /// Class of the downstream Gateways. Only a class of kuadrant.io/mgc-gw-controller may leave it out.
     #[schemars(length(min = 1), default = "downstream_class")]
@@ -64,7 +65,6 @@ struct ParamsFile {
 /// A resource to sync.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
 struct ResourceFile {
     /// API group, without a version.
     group: String,
@@ -82,7 +82,6 @@ struct ResourceFile {
 /// A resource to sync, or some of its objects.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
 struct ChosenFile {
     /// API group, without a version.
     group: String,
@@ -106,7 +105,6 @@ struct ChosenFile {
 /// A resource that is no longer synced.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
 struct RetainedFile {
     /// API group, without a version.
     group: String,
@@ -121,7 +119,6 @@ struct RetainedFile {
 /// How server-side apply settles conflicts.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
 struct ServerSideApplyFile {
     /// Take over fields of other managers; without it, one such field keeps the whole object from being applied.
     #[schemars(default = "force")]
@@ -134,7 +131,6 @@ struct ServerSideApplyFile {
 /// Fields that may differ on the spokes.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
 struct IgnoredFile {
     /// When they are left out.
     #[schemars(default)]
@@ -153,7 +149,6 @@ struct IgnoredFile {
 /// The labels of objects to sync, as in any Kubernetes label selector.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
 struct LabelSelectorFile {
     /// Labels with their values.
     #[schemars(default)]
@@ -166,7 +161,6 @@ struct LabelSelectorFile {
 /// A requirement on a label.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
 struct MatchExpressionFile {
     /// The label's key.
     key: String,
@@ -180,7 +174,6 @@ struct MatchExpressionFile {
 /// A value to report from each spoke.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
 struct FeedbackFile {
     /// Name of the value in the ManifestWork's status.
     #[schemars(length(min = 1))]
@@ -193,7 +186,6 @@ struct FeedbackFile {
 /// How changes go out with `--work-kind replica-set`.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
 struct RolloutFile {
     /// All clusters at once, some at a time, or one decision group after another.
     #[schemars(default)]
@@ -213,16 +205,13 @@ struct RolloutFile {
 enum RolloutType {
     #[default]
     All,
-    #[expect(dead_code, reason = "read through its schema only")]
     Progressive,
-    #[expect(dead_code, reason = "read through its schema only")]
     ProgressivePerGroup,
 }
 
 /// All clusters at once. Of its settings OCM looks at the deadline alone.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
 struct AllFile {
     /// As for the other types, but OCM ignores it here.
     #[schemars(default, regex(pattern = DURATION))]
@@ -239,7 +228,6 @@ struct AllFile {
 /// Some clusters at a time, by name.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
 struct ProgressiveFile {
     /// How long a cluster must be done before the next one follows: 90s, 5m. Without it, 0.
     #[schemars(default, regex(pattern = DURATION))]
@@ -262,7 +250,6 @@ struct ProgressiveFile {
 /// One decision group after another.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
 struct PerGroupFile {
     /// How long a group must be done before the next one follows: 90s, 5m. Without it, 0.
     #[schemars(default, regex(pattern = DURATION))]
@@ -282,7 +269,6 @@ struct PerGroupFile {
 /// A decision group, by its name or its index.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read through its schema only")]
 struct GroupFile {
     /// Its name in the Placement.
     #[schemars(default, length(min = 1))]
