@@ -8,7 +8,7 @@
 //!
 //! The modules, in the order of the flow: `crd` reads the definition (`packed` reads it from a compact form, as far as
 //! it is needed), `compile` makes `node`s of a schema (with the `pattern`, `format`, and `rules` of a level),
-//! `complete` and `prune` change a value, `check` walks it, `evaluate` runs the rules on it (`asked`: what a rule reads
+//! `complete` changes a value, `check` walks it, `evaluate` runs the rules on it (`asked`: what a rule reads
 //! of its value, `functions`: those that the engine evaluates incorrectly, `failure`: why there is no value), `schema`
 //! has the order of these steps.
 
@@ -43,7 +43,6 @@ mod node;
 mod packed;
 mod pattern;
 mod problem;
-mod prune;
 mod rules;
 mod schema;
 mod violation;

@@ -21,7 +21,7 @@ use crate::evaluate;
 use crate::node::{Additional, Node};
 use crate::problem::SchemaProblem;
 use crate::violation::{Violation, ViolationKind};
-use crate::{compile, complete, metadata, prune};
+use crate::{compile, complete, metadata};
 
 /// A compiled schema: compile once, check many values; shared freely between threads.
 #[derive(Debug)]
@@ -198,12 +198,6 @@ impl Schema {
     #[must_use]
     pub fn defaulted<'a>(&self, value: &'a Value) -> Cow<'a, Value> {
         complete::completed(&self.root, value)
-    }
-
-    /// Drops every field that the schema does not have, as an API server without strict field validation does, and
-    /// gives their pointers.
-    pub fn prune(&self, value: &mut Value) -> Vec<String> {
-        prune::prune(&self.root, &metadata::NODE, value)
     }
 
     /// Whether a value may have a field: the schema knows it, or keeps unknown fields there.

@@ -558,27 +558,6 @@ fn values_below_a_separate_status_do_not_count_but_unknown_fields_do() {
 }
 
 #[test]
-fn unknown_fields_are_pruned_where_nothing_preserves_them() {
-    let (of, _) = Schema::of_resource(
-        &json!({"type": "object", "properties": {
-            "spec": {"type": "object", "properties": {"a": {"type": "string"}, "any": {"type": "object",
-                "x-kubernetes-preserve-unknown-fields": true, "properties": {"b": {"type": "object"}}}}},
-            "list": {"type": "array", "items": {"type": "object", "additionalProperties": {"type": "string"}}},
-        }}),
-        false,
-    );
-    let mut value = json!({"apiVersion": "v1", "kind": "X", "metadata": {"name": "a", "nmae": "b"}, "x/y": 1,
-        "spec": {"a": "b", "c": 1, "any": {"kept": 1, "b": {"d": 2}}}, "list": [{"k": "v"}, 7]});
-    let dropped = of.prune(&mut value);
-    assert_eq!(dropped, ["/metadata/nmae", "/spec/any/b/d", "/spec/c", "/x~1y"]);
-    assert_eq!(
-        value,
-        json!({"apiVersion": "v1", "kind": "X", "metadata": {"name": "a"},
-            "spec": {"a": "b", "any": {"kept": 1, "b": {}}}, "list": [{"k": "v"}, 7]})
-    );
-}
-
-#[test]
 fn an_enum_says_what_it_supports() {
     let of = schema(json!({"type": "string", "enum": ["a", "b"]}));
     let expected = ViolationKind::NotSupported {
@@ -679,13 +658,6 @@ proptest! {
         let _ = resource.validate(&value);
         let (plain, _) = Schema::of_value(&schema);
         let _ = plain.validate(&value);
-    }
-
-    #[test]
-    fn what_is_pruned_has_no_unknown_fields(schema in any_json(), mut value in any_json()) {
-        let (of, _) = Schema::of_value(&schema);
-        of.prune(&mut value);
-        prop_assert_eq!(of.prune(&mut value), Vec::<String>::new());
     }
 
     #[test]

@@ -203,8 +203,7 @@ fn drop_consequences(found: &mut Vec<Arc<Finding>>) {
     let is_asked = |place: &Place| place.document().is_some_and(|at| documents.contains(&at));
     // Nobody reads a note of what is suppressed.
     let explains_any = |finding: &Finding| finding.causes.is_empty() && finding.suppressed().is_none();
-    let is_root =
-        |finding: &Finding| explains_any(finding) && !is_empty(finding) && is_asked(&finding.place);
+    let is_root = |finding: &Finding| explains_any(finding) && !is_empty(finding) && is_asked(&finding.place);
     for (position, finding) in all(found).enumerate().filter(|(_, finding)| is_root(finding)) {
         let root = (finding.severity, position);
         roots.add(&finding.place, root);

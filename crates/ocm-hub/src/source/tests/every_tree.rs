@@ -93,7 +93,7 @@ const CASES: &[Case] = &[
         ],
     },
     Case {
-        rule: "each directory of the spokes is a cluster; files beside them belong to none",
+        rule: "each directory of the spokes is a cluster; files beside them belong to none, which is said",
         tree: &[
             ("hub/spokes/eu-1/deep/a.yaml", OBJECT),
             ("hub/spokes/us-1/b.yaml", OBJECT),
@@ -102,6 +102,7 @@ const CASES: &[Case] = &[
         expected: &[
             "Spoke(\"eu-1\") spokes/eu-1/deep/a.yaml",
             "Spoke(\"us-1\") spokes/us-1/b.yaml",
+            "spoke/unknown-cluster: `hub/spokes/c.yaml` is in no cluster's directory, so nothing reads it",
         ],
     },
     #[cfg(unix)]
