@@ -286,7 +286,7 @@ fn a_gateway_needs_a_grant_for_what_it_refers_to_in_another_namespace() {
         not_permitted(&far(), &["c1"]),
         [[
             "reference/not-permitted Gateway infra/gw may not refer to ConfigMap certs/ca, which is in another namespace, on c1",
-            "add a ReferenceGrant to namespace `certs`, from gateway.networking.k8s.io `Gateway` in namespace `infra` to ConfigMap"
+            "add a ReferenceGrant to namespace `certs`, from gateway.networking.k8s.io `Gateway` in namespace `infra` to ConfigMap; one that lives on a cluster has to say `kuadrant-infra`"
         ]]
     );
     assert!(not_permitted(&far(), &[]).is_empty(), "it goes nowhere");
