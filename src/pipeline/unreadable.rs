@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::variables::value_at;
 use crate::api::{crd, ocm};
-use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, nearest};
+use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId, nearest};
 use crate::hub::Hub;
 use crate::object::Object;
 use crate::source::Sources;
@@ -23,27 +23,24 @@ pub(super) fn leave_out(hub: &Hub, sources: &Sources, findings: &mut Findings) {
         let is_unnamed = matches!(finding.place, Place::Path(_)) && finding.code == Code::INPUT_UNREADABLE;
         finding.severity == Severity::Error && (is_unnamed || finding.code == Code::CONFIG_INVALID)
     });
-    let objects = Wrong::all(hub, sources, findings);
+    let objects = WrongObjects::new(hub, sources, findings);
     let files = UnreadFile::all(sources, findings);
+    let mut counts: HashMap<Code, usize> = HashMap::new();
     let mut any_of_a_file = false;
     findings.retain(|finding| {
         if !finding.is_about_absence() {
             return true;
         }
-        let explains: Box<dyn Fn(&Wrong<'_>) -> bool> = if finding.is_about_a_name() {
-            let missing = Missing::of(finding, sources);
-            Box::new(move |object| object.is_unreadable && missing.may_be(object))
-        } else {
-            Box::new(|object| object.explains(finding.code))
-        };
-        let own = key_of(finding).map(|(document, object)| (document, object.to_owned()));
-        // Whether something makes the Secret of a listener depends on what is wrong in the listener.
-        let is_other = |object: &Wrong<'_>| {
-            finding.code == Code::SECRET_NOT_RENDERED || own.as_ref() != Some(&object.key)
-        };
-        let is_in_file = files.iter().any(|file| file.explains(finding, sources));
+        let missing = finding.is_about_a_name().then(|| Missing::of(finding, sources));
+        let is_in_file = files
+            .iter()
+            .any(|file| file.explains(finding.code, missing.as_ref()));
         any_of_a_file |= is_in_file;
-        !(is_incomplete || is_in_file || objects.iter().any(|object| is_other(object) && explains(object)))
+        let is_in_object = match &missing {
+            Some(missing) => objects.hold(missing),
+            None => objects.explain(finding, &mut counts),
+        };
+        !(is_incomplete || is_in_file || is_in_object)
     });
     if any_of_a_file {
         findings.note_first(
@@ -155,41 +152,33 @@ impl<'f> Missing<'f> {
         }
     }
 
-    /// Whether this object may be it; what is not known of an object may be anything.
-    fn may_be(&self, object: &Wrong<'_>) -> bool {
-        // A label, not its name, determines the Placement that a decision is for.
-        let name = object.name.filter(|_| object.kind != Some("PlacementDecision"));
-        let is_of_namespace = self
-            .namespace
-            .is_none_or(|namespace| object.namespace.is_none_or(|own| own == namespace));
-        object.kind.is_none_or(|kind| self.is_of_kind(kind))
-            && name.is_none_or(|name| name == self.name)
-            && is_of_namespace
-    }
-
     /// But for a typo in the kind.
     fn is_of_kind(&self, kind: &str) -> bool {
         nearest(kind, self.kinds.iter().copied()).is_some()
     }
 }
 
-/// An object of the hub with an error of its own: `None` where a part of its identity is not there.
-struct Wrong<'s> {
-    key: (DocumentId, String),
-    kind: Option<&'s str>,
-    namespace: Option<&'s str>,
-    name: Option<&'s str>,
-    /// Whether the error is in its identity or its sections.
-    is_unreadable: bool,
-    /// Whether the rest of it counts.
-    is_read: bool,
+/// Kind and namespace of an object; what is missing of them may be anything.
+type KindAndNamespace<'s> = (Option<&'s str>, Option<&'s str>);
+
+/// The objects with errors of their own.
+#[derive(Default)]
+struct WrongObjects<'s> {
+    /// Those whose identity or sections could not be read, by name: `None` where the name is what is wrong.
+    unreadable: HashMap<Option<&'s str>, BTreeSet<KindAndNamespace<'s>>>,
+    /// Where each is, its kind, and whether the rest of it counts.
+    all: HashMap<(DocumentId, String), (Option<&'s str>, bool)>,
+    /// How many there are of a kind, of those that count and of those that do not.
+    kinds: BTreeMap<(Option<&'s str>, bool), usize>,
 }
 
-impl<'s> Wrong<'s> {
-    fn all(hub: &Hub, sources: &'s Sources, findings: &Findings) -> Vec<Self> {
-        let refused: HashSet<Key<'_>> = hub.refused.iter().map(key).collect();
+impl<'s> WrongObjects<'s> {
+    fn new(hub: &'s Hub, sources: &'s Sources, findings: &Findings) -> Self {
+        let refused: HashMap<Key<'_>, &Object> =
+            hub.refused.iter().map(|object| (key(object), object)).collect();
         let spokes = hub.spokes.values().flat_map(|objects| objects.iter());
-        let read: HashSet<Key<'_>> = hub.objects.iter().chain(spokes).map(key).collect();
+        let read = hub.objects.iter().chain(spokes);
+        let read: HashMap<Key<'_>, &Object> = read.map(|object| (key(object), object)).collect();
         // Whether each is unreadable, and whether so is its name.
         let mut places: BTreeMap<Key<'_>, (bool, bool)> = BTreeMap::new();
         for finding in findings.iter().filter(|finding| is_own_error(finding)) {
@@ -197,71 +186,86 @@ impl<'s> Wrong<'s> {
                 let (is_unreadable, is_nameless) = places.entry(object).or_default();
                 let has_no_name = [Code::OBJECT_NO_NAME, Code::OBJECT_INVALID_NAME].contains(&finding.code);
                 *is_nameless |= has_no_name;
-                *is_unreadable |= has_no_name || has_sections_at(finding) || refused.contains(&object);
+                *is_unreadable |= has_no_name || has_sections_at(finding) || refused.contains_key(&object);
             }
         }
-        let wrong = places
-            .into_iter()
-            .map(|((document, object), (is_unreadable, is_nameless))| {
-                let text = |field: &str| {
-                    let place = Place::value(document, format!("{object}{field}"));
-                    // Of a field that is missing, the key of its mapping is shown.
-                    value_at(&place, sources)
-                        .filter(|text| *text != "metadata" && !text.contains(char::is_whitespace))
-                };
-                Self {
-                    key: (document, object.to_owned()),
-                    kind: text("/kind"),
-                    namespace: text("/metadata/namespace"),
-                    name: text("/metadata/name").filter(|_| !is_nameless),
-                    is_unreadable,
-                    is_read: read.contains(&(document, object)),
+        let mut wrong = Self::default();
+        for (at, (is_unreadable, is_nameless)) in places {
+            let is_read = read.contains_key(&at);
+            let (document, object) = at;
+            let (kind, namespace, name) = match read.get(&at).or_else(|| refused.get(&at)) {
+                Some(object) => (
+                    Some(object.kind.as_str()),
+                    object.namespace.as_deref(),
+                    Some(object.name.as_str()),
+                ),
+                // Its document is read again.
+                None => {
+                    let text = |field: &str| {
+                        let place = Place::value(document, format!("{object}{field}"));
+                        // Of a field that is missing, the key of its mapping is shown.
+                        value_at(&place, sources)
+                            .filter(|text| *text != "metadata" && !text.contains(char::is_whitespace))
+                    };
+                    (text("/kind"), text("/metadata/namespace"), text("/metadata/name"))
                 }
-            });
-        wrong.collect()
+            };
+            if is_unreadable {
+                // A label, not its name, determines the Placement that a decision is for.
+                let is_named = !is_nameless && kind != Some("PlacementDecision");
+                let of_name = wrong.unreadable.entry(name.filter(|_| is_named)).or_default();
+                of_name.insert((kind, namespace));
+            }
+            wrong.all.insert((document, object.to_owned()), (kind, is_read));
+            let of_kind = wrong.kinds.entry((kind, is_read)).or_default();
+            *of_kind = of_kind.saturating_add(1);
+        }
+        wrong
     }
 
-    /// Whether a conclusion may have been drawn without it: one that is read counts, but for what is concluded from
-    /// every field of it.
-    fn explains(&self, code: Code) -> bool {
-        let is_of_listeners = code == Code::SECRET_NOT_RENDERED && self.kind == Some("Gateway");
-        let is_concluded = CONCLUDED.contains(&code) || is_of_listeners || !self.is_read;
-        is_concluded && self.kind.is_none_or(|kind| depends_on(code, kind))
+    /// Whether what is missing may be one of them.
+    fn hold(&self, missing: &Missing<'_>) -> bool {
+        let named = self.unreadable.get(&Some(missing.name)).into_iter();
+        let nameless = self.unreadable.get(&None).into_iter();
+        named.chain(nameless).flatten().any(|(kind, namespace)| {
+            let is_there = |wanted| namespace.is_none_or(|own| own == wanted);
+            missing.namespace.is_none_or(is_there) && kind.is_none_or(|kind| missing.is_of_kind(kind))
+        })
+    }
+
+    /// Whether a conclusion may have been drawn without another one of them. `counts` are those of the codes before.
+    fn explain(&self, finding: &Finding, counts: &mut HashMap<Code, usize>) -> bool {
+        let code = finding.code;
+        let own = key_of(finding).and_then(|(document, object)| self.all.get(&(document, object.to_owned())));
+        // Whether something makes the Secret of a listener depends on what is wrong in the very Gateway.
+        if code == Code::SECRET_NOT_RENDERED && own.is_some() {
+            return true;
+        }
+        let explains = |(kind, is_read): (Option<&str>, bool)| depends_on(code, kind, is_read);
+        let all = counts.entry(code).or_insert_with(|| {
+            let kinds = self.kinds.iter().filter(|(kind, _)| explains(**kind));
+            kinds.map(|(_, count)| count).sum()
+        });
+        *all > usize::from(own.is_some_and(|own| explains(*own)))
     }
 }
 
-/// Conclusions that are drawn from all fields of all objects of a kind.
-const CONCLUDED: [Code; 10] = [
-    Code::PARAMS_RESOURCE,
-    Code::PLACEMENT_DIFFERS,
-    Code::PLACEMENT_NO_CLUSTERS,
-    Code::POLICY_OVERRIDDEN,
-    Code::POLICY_REF_NOT_PERMITTED,
-    Code::POLICY_UNREACHABLE,
-    Code::POLICY_UNUSED,
-    Code::REFERENCE_NOT_PERMITTED,
-    Code::ROUTE_NOT_ATTACHED,
-    Code::SECRET_REF_NOT_PERMITTED,
-];
-
-/// Whether a conclusion is drawn from objects of this kind.
-fn depends_on(code: Code, kind: &str) -> bool {
-    let is_any_of = |kinds: &[&str]| nearest(kind, kinds.iter().copied()).is_some();
+/// Whether a conclusion is drawn from objects of this kind: from what is not read of them, or from every field.
+fn depends_on(code: Code, kind: Option<&str>, is_read: bool) -> bool {
+    let is_any_of = |kinds: &[&str]| kind.is_none_or(|kind| nearest(kind, kinds.iter().copied()).is_some());
     match code {
-        Code::PLACEMENT_DIFFERS
-        | Code::PLACEMENT_NO_CLUSTERS
-        | Code::POLICY_UNUSED
-        | Code::SPOKE_UNKNOWN_CLUSTER => is_any_of(&ocm::KINDS),
+        Code::PLACEMENT_DIFFERS | Code::PLACEMENT_NO_CLUSTERS | Code::POLICY_UNUSED => is_any_of(&ocm::KINDS),
+        Code::SPOKE_UNKNOWN_CLUSTER => !is_read && is_any_of(&ocm::KINDS),
         Code::POLICY_REF_NOT_PERMITTED | Code::REFERENCE_NOT_PERMITTED | Code::SECRET_REF_NOT_PERMITTED => {
             is_any_of(&["ReferenceGrant"])
         }
         Code::PARAMS_RESOURCE => is_any_of(&["CustomResourceDefinition"]),
-        Code::SECRET_NOT_FOUND => is_any_of(&["Secret"]),
+        Code::SECRET_NOT_FOUND => !is_read && is_any_of(&["Secret"]),
         Code::POLICY_OVERRIDDEN | Code::POLICY_UNREACHABLE | Code::ROUTE_NOT_ATTACHED => {
-            !is_any_of(&ocm::KINDS)
+            kind.is_none() || !is_any_of(&ocm::KINDS)
         }
         // A placed object may be shipped, or cause another one to be there.
-        _ => true,
+        _ => !is_read,
     }
 }
 
@@ -294,12 +298,17 @@ fn is_unread_file(finding: &Finding) -> bool {
 impl<'s> UnreadFile<'s> {
     fn all(sources: &'s Sources, findings: &Findings) -> Vec<Self> {
         let unread = findings.iter().filter(|finding| is_unread_file(finding));
-        let files = unread.filter_map(|finding| match finding.place {
-            Place::Text { source, .. } => Some(source),
-            Place::Field { document, .. } | Place::Embedded { document, .. } => Some(document.source),
-            Place::Path(_) | Place::Run => None,
-        });
-        let texts = files.filter_map(|source| Some(sources.file(source)?.text.as_str()));
+        // A file may have many errors.
+        let files: BTreeSet<SourceId> = unread
+            .filter_map(|finding| match finding.place {
+                Place::Text { source, .. } => Some(source),
+                Place::Field { document, .. } | Place::Embedded { document, .. } => Some(document.source),
+                Place::Path(_) | Place::Run => None,
+            })
+            .collect();
+        let texts = files
+            .into_iter()
+            .filter_map(|source| Some(sources.file(source)?.text.as_str()));
         texts
             .map(|text| Self {
                 kinds: kinds_in(text).collect(),
@@ -309,13 +318,12 @@ impl<'s> UnreadFile<'s> {
             .collect()
     }
 
-    /// Whether what is missing may be in it, or what the conclusion is drawn from.
-    fn explains(&self, finding: &Finding, sources: &Sources) -> bool {
+    /// Whether what is missing may be in it, or, if nothing is, what the conclusion is drawn from.
+    fn explains(&self, code: Code, missing: Option<&Missing<'_>>) -> bool {
         let mut kinds = self.kinds.iter();
-        if !finding.is_about_a_name() {
-            return self.kinds.is_empty() || kinds.any(|kind| depends_on(finding.code, kind));
-        }
-        let missing = Missing::of(finding, sources);
+        let Some(missing) = missing else {
+            return self.kinds.is_empty() || kinds.any(|kind| depends_on(code, Some(kind), false));
+        };
         let namespace = missing.namespace.filter(|_| self.has_namespaces);
         self.words.contains(missing.name)
             && namespace.is_none_or(|namespace| self.words.contains(namespace))

@@ -25,11 +25,7 @@ const MOST_PATHS: usize = 8;
 #[must_use]
 pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String {
     let mut text = Lines::default();
-    let at = explanation
-        .place
-        .as_ref()
-        .map(|place| format!("  {}", line_of(place)))
-        .unwrap_or_default();
+    let at = at_line(explanation.place.as_ref());
     text.push(format_args!("{}{at}", explanation.title));
     if let Some(cluster) = &explanation.cluster {
         text.push(format_args!("  as seen on cluster {cluster}"));
@@ -66,8 +62,7 @@ pub fn explanation_text(explanation: &ObjectExplanation, width: usize) -> String
     }
     if explanation.effective.is_empty() && explanation.elsewhere.is_empty() {
         for policy in &explanation.attached {
-            let at = policy.place.as_ref();
-            let at = at.map_or_else(String::new, |place| format!("  {}", line_of(place)));
+            let at = at_line(policy.place.as_ref());
             text.push(format_args!("  targeted by {}{at}", policy.title));
         }
         let attached = !explanation.attached.is_empty();
@@ -105,10 +100,7 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
             text.push(format_args!("  there is {listener}"));
         }
     }
-    let line = |rule: &RuleLine| {
-        let at = rule.place.as_ref().map(|place| format!("  {}", line_of(place)));
-        format!("{}{}", rule.title, at.unwrap_or_default())
-    };
+    let line = |rule: &RuleLine| format!("{}{}", rule.title, at_line(rule.place.as_ref()));
     for answer in &explanation.answers {
         text.blank();
         text.push(format_args!("{}", answer.listener_title));
@@ -150,11 +142,7 @@ pub fn request_text(explanation: &RequestExplanation, width: usize) -> String {
             text.push(format_args!("{} is withheld", withheld.title));
             on_clusters(&mut text, &withheld.clusters, width);
             for winner in &withheld.winners {
-                let at = winner
-                    .place
-                    .as_ref()
-                    .map(|place| format!("  {}", line_of(place)))
-                    .unwrap_or_default();
+                let at = at_line(winner.place.as_ref());
                 text.push(format_args!("    {} lives there{at}", winner.title));
             }
         }
@@ -209,11 +197,7 @@ fn policy_part(text: &mut Lines, policy: &PolicyPart, width: usize) {
     };
     text.push(format_args!("  affects {parts}"));
     for winner in &policy.overridden_by {
-        let at = winner
-            .place
-            .as_ref()
-            .map(|place| format!("  {}", line_of(place)))
-            .unwrap_or_default();
+        let at = at_line(winner.place.as_ref());
         let why = if winner.local {
             ", because it lives on the cluster"
         } else {
@@ -281,23 +265,12 @@ fn effective_part(text: &mut Lines, paths: &ExplainedPaths, width: usize) {
             setting.setting,
             value_text(&setting.value, room)
         ));
-        let at = setting
-            .place
-            .as_ref()
-            .map(|place| format!("  {}", line_of(place)))
-            .unwrap_or_default();
+        let at = at_line(setting.place.as_ref());
         text.push(format_args!("      from {}{at}", setting.key));
     }
     for refused in &paths.refused {
-        let at = refused
-            .place
-            .as_ref()
-            .map(|place| format!("  {}", line_of(place)));
-        text.push(format_args!(
-            "    refused: {}{}",
-            refused.title,
-            at.unwrap_or_default()
-        ));
+        let at = at_line(refused.place.as_ref());
+        text.push(format_args!("    refused: {}{}", refused.title, at));
     }
     for loss in &paths.overridden {
         text.push(format_args!("    overridden: {} of {}", loss.setting, loss.key));
@@ -445,6 +418,11 @@ fn short(locator: &str) -> &str {
 
 fn line_of(place: &SourceLine) -> String {
     format!("{}:{}", place.path, place.line)
+}
+
+/// File and line behind a name.
+fn at_line(place: Option<&SourceLine>) -> String {
+    place.map_or_else(String::new, |place| format!("  {}", line_of(place)))
 }
 
 /// A value on one line, cut when it does not fit.

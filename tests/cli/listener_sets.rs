@@ -700,6 +700,23 @@ fn no_policy_of_kuadrant_holds_on_a_listener_of_a_set_and_the_routes_behind_it_a
             "--> hub/limits.yaml:",
         ],
     );
+    // Nor one on the route itself.
+    let target = "targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: cart}";
+    scratch.remove("hub/limits.yaml");
+    scratch.write(
+        "hub/own.yaml",
+        &format!(
+            "apiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {{name: own, namespace: shop}}\n\
+             spec: {{{target}, limits: {{a: {{rates: [{{limit: 1, window: 1s}}]}}}}}}\n"
+        ),
+    );
+    let run = check(&scratch);
+    has(
+        &finding(&run, "policy/no-effect"),
+        &[
+            "RateLimitPolicy shop/own does not protect what is attached through a ListenerSet: HTTPRoute shop/cart",
+        ],
+    );
 }
 
 #[test]

@@ -99,6 +99,10 @@ fn a_limit_that_reads_who_somebody_is_needs_a_policy_that_finds_it_out() {
         said(&hub("istio", &kinds, &by_user)),
         ["RateLimitPolicy gw/l reads `auth` where no AuthPolicy is in effect, on c1, c2"]
     );
+    let by_index = limit("\"auth['identity'].sub\"");
+    assert_eq!(said(&hub("istio", &kinds, &by_index)).len(), 1);
+    let guarded = limit("\"has(auth.identity) ? auth.identity.sub : 'anybody'\"");
+    assert!(said(&hub("istio", &kinds, &guarded)).is_empty());
     // What only looks like it, and what is on the path.
     for other in ["request.auth.sub", "'request.headers[\"x-auth.sub\"]'"] {
         assert!(said(&hub("istio", &kinds, &limit(other))).is_empty(), "{other}");
@@ -211,6 +215,14 @@ fn what_envoy_gateway_leaves_out_is_named() {
     assert_eq!(
         of(tcp, &rule("operation: {methods: [GET]}, ")),
         ["SecurityPolicy gw/s does not limit connections to the TCP listener `db` by this"]
+    );
+    let jwt = format!(
+        "targetRefs: [{}]\n  jwt: {{providers: [{{name: p, remoteJWKS: {{uri: 'https://a.example/keys'}}}}]}}",
+        WEB.replace("name: web", "name: web, sectionName: db")
+    );
+    assert_eq!(
+        of(tcp, &policy(ENVOY, "SecurityPolicy", "s", &jwt)),
+        ["SecurityPolicy gw/s does nothing for the TCP listener `db` by this"]
     );
     let two = |port: u32| {
         format!(
@@ -332,4 +344,55 @@ fn a_route_without_a_parent_and_a_selector_that_selects_nothing_are_said() {
         .prints("hub/objects.yaml:18:");
     let right = of("gateway.networking.k8s.io/gateway-name: web");
     assert!(!right.stdout.contains("policy/not-synced"), "{}", right.stdout);
+}
+
+/// What a route of the Gateway says of requests, and whether it sends them back to themselves.
+#[track_caller]
+fn is_endless(listeners: &str, hostnames: &str, rules: &str, expected: bool) {
+    let route = format!(
+        "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: shop, namespace: gw}}\n\
+         spec: {{parentRefs: [{{name: web}}], hostnames: [{hostnames}], rules: [{rules}]}}\n"
+    );
+    let run = hub("istio", &[], &(gateway("web", listeners) + &route)).run(&["check"]);
+    let is_said = run
+        .stdout
+        .contains("warning[route/redirects-to-itself]: HTTPRoute gw/shop redirects requests");
+    assert_eq!(is_said, expected, "{rules}\n{run:?}");
+}
+
+#[test]
+fn a_redirect_that_leads_back_is_found_by_host_port_and_path_and_none_that_leads_on() {
+    let http = "{name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}";
+    let both = format!(
+        "{http}, {{name: https, port: 443, protocol: HTTPS, tls: {{certificateRefs: [{{name: a}}]}}, allowedRoutes: \
+         {{namespaces: {{from: All}}}}}}"
+    );
+    let rule =
+        |redirect: &str| format!("{{filters: [{{type: RequestRedirect, requestRedirect: {{{redirect}}}}}]}}");
+    let hosts = "shop.example.com, www.example.com";
+    is_endless(http, hosts, &rule("scheme: https"), false);
+    is_endless(&both, hosts, &rule("scheme: https"), true);
+    is_endless(http, hosts, &rule("hostname: www.example.com"), true);
+    is_endless(http, hosts, &rule("hostname: other.example.com"), false);
+    is_endless(http, hosts, &rule("port: 8080"), false);
+    is_endless(
+        http,
+        hosts,
+        &rule("path: {type: ReplaceFullPath, replaceFullPath: /}"),
+        true,
+    );
+    is_endless(
+        http,
+        hosts,
+        &rule("path: {type: ReplaceFullPath, replaceFullPath: /a}"),
+        false,
+    );
+    // Another rule takes what came by TLS.
+    let forwarded = "{matches: [{headers: [{name: x-forwarded-proto, value: https}]}], backendRefs: [{name: s, port: 80}]}, ";
+    is_endless(
+        &both,
+        hosts,
+        &(forwarded.to_owned() + &rule("scheme: https")),
+        false,
+    );
 }

@@ -666,3 +666,24 @@ fn a_letter_in_a_parent_is_an_error_where_it_takes_a_policy_away() {
         .exits(0)
         .says("warning[route/parent-not-found]");
 }
+
+#[test]
+fn an_error_in_one_gateway_hides_nothing_about_the_secrets_of_another() {
+    let scratch = fleet();
+    scratch.remove("hub/shop/certificates.yaml");
+    assert_eq!(codes(&scratch), ["secret/not-rendered"; 2]);
+    scratch.edit(
+        "hub/payments/gateway.yaml",
+        "  - name: https",
+        "  - hostnam: a.example\n    name: https",
+    );
+    let found = codes(&scratch);
+    assert_eq!(
+        found,
+        [
+            "object/unknown-field",
+            "secret/not-rendered",
+            "secret/not-rendered"
+        ]
+    );
+}

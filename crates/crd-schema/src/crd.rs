@@ -32,8 +32,6 @@ pub struct CrdVersion {
     pub index: usize,
     /// Whether the API server serves it.
     pub served: bool,
-    /// Whether objects are stored in it.
-    pub storage: bool,
     /// The compiled schema; without one nothing can be checked.
     pub schema: Option<Schema>,
 }
@@ -48,8 +46,6 @@ pub struct Crd {
     pub kind: String,
     /// Its resource name, such as `gateways`.
     pub plural: String,
-    /// Singular resource name; lower case of the kind where the definition names none.
-    pub singular: String,
     /// Short resource names.
     pub short_names: Vec<String>,
     /// Scope.
@@ -135,14 +131,13 @@ impl Reader {
         let group = self.required(&spec.get("group"));
         let kind = self.required(&names.get("kind"));
         let plural = self.required(&names.get("plural"));
-        let singular = self.optional(&names.get("singular"));
+        let _ = self.optional(&names.get("singular"));
         let scope = self.scope(&spec.get("scope"));
         let versions = self.versions(&spec);
         let (group, kind, plural, scope) = (group?, kind?, plural?, scope?);
         let metadata = root.get("metadata");
         self.check_name(metadata.text("name").unwrap_or_default(), &group, &plural);
         Some(Crd {
-            singular: singular.unwrap_or_else(|| kind.to_lowercase()),
             short_names: names
                 .get("shortNames")
                 .items()
@@ -225,14 +220,13 @@ impl Reader {
                 continue;
             };
             let served = self.flag(&entry.get("served"));
-            let storage = self.flag(&entry.get("storage"));
+            let _ = self.flag(&entry.get("storage"));
             let status_is_separate = entry.get("subresources").get("status").is_present();
             let schema = self.schema(&entry.get("schema").get("openAPIV3Schema"), status_is_separate);
             versions.push(CrdVersion {
                 name,
                 index,
                 served,
-                storage,
                 schema,
             });
         }

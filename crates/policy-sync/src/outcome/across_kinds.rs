@@ -12,7 +12,7 @@ use crate::api::ocm;
 use crate::diagnostic::{Code, Finding, Findings, first_names, fitting_names};
 use crate::hub::Hub;
 use crate::object::Object;
-use crate::policy::{Attachments, KindId, PolicyId};
+use crate::policy::PolicyId;
 use crate::topology::{GatewayId, Node, Path};
 
 /// Columns for the names of clusters in a message.
@@ -30,21 +30,14 @@ pub fn report_across_kinds(view: &PolicyView<'_>, hub: &Hub, findings: &mut Find
     records(view, hub, findings);
 }
 
-fn kind_of(attachments: &Attachments<'_>, kind: &str) -> Option<KindId> {
-    let mut kinds = attachments.kinds.iter();
-    kinds
-        .find(|(_, known)| known.profile.group == GROUP && known.profile.kind == kind)
-        .map(|(id, _)| id)
-}
-
 /// A limit that reads `auth` where no AuthPolicy is in effect never matches, and its counters are empty: authentication
 /// is what fills it (Kuadrant/kuadrant-operator doc/reference/ratelimitpolicy.md@v1.5.2).
 fn limits_without_identity(view: &PolicyView<'_>, findings: &mut Findings) {
     let mut found: BTreeMap<(String, String), (&Object, BTreeSet<&str>)> = BTreeMap::new();
     for seen in view.seen().filter(|seen| !seen.clusters.is_empty()) {
-        let auth = kind_of(seen.attachments, "AuthPolicy");
+        let auth = seen.attachments.kind_of(GROUP, "AuthPolicy");
         for limits in ["RateLimitPolicy", "TokenRateLimitPolicy"] {
-            let Some(kind) = kind_of(seen.attachments, limits) else {
+            let Some(kind) = seen.attachments.kind_of(GROUP, limits) else {
                 continue;
             };
             let mut known: BTreeMap<GatewayId, BTreeSet<&Path>> = BTreeMap::new();
@@ -129,7 +122,7 @@ impl Published<'_> {
 /// (Kuadrant/dns-operator docs/reference/dnsrecord.md@v0.15.0).
 fn records(view: &PolicyView<'_>, hub: &Hub, findings: &mut Findings) {
     let attachments = view.hub;
-    let Some(kind) = kind_of(attachments, "DNSPolicy") else {
+    let Some(kind) = attachments.kind_of(GROUP, "DNSPolicy") else {
         return;
     };
     let topology = &attachments.topology;
@@ -217,7 +210,10 @@ fn one_geo<'v>(published: impl Iterator<Item = &'v Published<'v>>, hub: &Hub, fi
         };
         let elsewhere = managed.iter().filter_map(|cluster| {
             let label = cluster.label(GEO_LABEL).filter(|label| *label != geo)?;
-            let is_there = one.clusters.iter().any(|name| *name == cluster.name);
+            let is_there = one
+                .clusters
+                .binary_search_by(|name| name.as_str().cmp(&cluster.name))
+                .is_ok();
             is_there.then(|| format!("{} ({label})", cluster.name))
         });
         let elsewhere: Vec<String> = elsewhere.collect();

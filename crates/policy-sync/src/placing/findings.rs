@@ -213,10 +213,12 @@ pub(super) fn differs(
     let refused = hub.refused.iter();
     let refused = refused.filter(|object| object.api_version.group == ocm_placement::GROUP);
     // A typo in the set of a cluster, or in those of the Placement.
-    let clusters = hub.objects.of_kind(ocm_placement::GROUP, "ManagedCluster").iter();
+    let of_group = |kind: &str, name: &str| hub.objects.find(ocm_placement::GROUP, kind, None, name);
+    let clusters = difference.only_given.iter();
+    let clusters = clusters.filter_map(|name| of_group("ManagedCluster", name));
     let clusters = clusters.filter(|cluster| {
-        let mut only = difference.only_given.iter();
-        only.any(|name| *name == cluster.name) && !inventory.rejected().contains(&cluster.identity())
+        let set = cluster.label(CLUSTER_SET_LABEL);
+        set.is_some_and(|set| of_group("ManagedClusterSet", set).is_none())
     });
     let finding = given
         .chain(left_out)

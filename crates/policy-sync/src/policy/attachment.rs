@@ -286,6 +286,14 @@ impl<'a> Attachments<'a> {
         self.policy_ids.get_or_init(by_identity).get(identity).copied()
     }
 
+    /// The number of a kind.
+    #[must_use]
+    pub fn kind_of(&self, group: &str, kind: &str) -> Option<KindId> {
+        let mut kinds = self.kinds.iter();
+        let found = kinds.find(|(_, known)| known.profile.group == group && known.profile.kind == kind);
+        found.map(|(id, _)| id)
+    }
+
     /// The policy with this number.
     #[must_use]
     pub fn policy(&self, id: PolicyId) -> &Policy<'a> {

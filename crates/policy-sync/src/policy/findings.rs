@@ -16,7 +16,7 @@ use super::declared_target::{Declared, Target};
 use super::envoy_gateway_status::misfit;
 use super::fates::{Everywhere, Fates, Tally};
 use super::ids::PolicyId;
-use super::no_effect::{of_shared_paths, of_shared_sockets, without_effect};
+use super::no_effect::{items, report_no_effect, report_shared_paths, report_shared_sockets};
 use super::one_policy::Policy;
 use super::precedence::Rule;
 use super::profile::StatusShape;
@@ -33,8 +33,8 @@ const MOST_NAMED: usize = 3;
 pub fn outcomes(attachments: &Attachments<'_>, fates: &Fates<'_>, findings: &mut Findings) {
     let routes = attachments.topology.routes.rows();
     findings.of_each(routes, |route, found| by_filter(route.object, found));
-    of_shared_sockets(attachments, findings);
-    of_shared_paths(attachments, findings);
+    report_shared_sockets(attachments, findings);
+    report_shared_paths(attachments, findings);
     for (id, policy) in attachments.policies.iter() {
         let object = policy.object;
         refused(attachments, id, findings);
@@ -65,7 +65,7 @@ pub fn outcomes(attachments: &Attachments<'_>, fates: &Fates<'_>, findings: &mut
         if !accepted(attachments, id, None).is_true() {
             continue;
         }
-        without_effect(attachments, id, findings);
+        report_no_effect(attachments, id, findings);
         let fates = fates.of(&policy.locator());
         let outcome = |everywhere: &Everywhere<'_>| {
             let outcomes: BTreeSet<Outcome> = everywhere
@@ -122,12 +122,6 @@ fn by_filter(route: &Object, findings: &mut Findings) {
             );
         }
     }
-}
-
-/// The items of a list of a mapping, with their positions.
-fn items<'v>(holder: Option<&'v Value>, name: &str) -> impl Iterator<Item = (usize, &'v Value)> + use<'v> {
-    let list = holder.and_then(|holder| holder.get(name)?.as_array());
-    list.into_iter().flatten().enumerate()
 }
 
 /// Targets that are below where the paths of the kind end: its CRD takes them, and their result is not known here.

@@ -118,7 +118,7 @@ pub use leaves::unflatten;
 pub(crate) use local_wins::{defines, without_rules_of};
 pub use losses::Loss;
 pub(crate) use merge::merge;
-pub(crate) use no_effect::no_certificate;
+pub(crate) use no_effect::certificate_faults;
 pub(crate) use oldest_wins::one_level;
 pub use one_policy::{Authored, Copied, Policy};
 pub use options::Options;

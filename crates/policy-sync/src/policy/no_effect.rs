@@ -43,80 +43,101 @@ const OFF_BY_DEFAULT: [(&str, &str, &str); 2] = [
     ("EnvoyPatchPolicy", "/spec", "enableEnvoyPatchPolicy"),
 ];
 
-/// Whether the controller of a kind acts at a listener. Kuadrant follows no ListenerSet, neither in
+/// The listeners of a Gateway at which the controller of a kind does not act. Kuadrant follows no ListenerSet, neither in
 /// Kuadrant/policy-machinery@v0.7.1 nor in Kuadrant/kuadrant-operator@v1.5.2.
-pub(super) fn acts_at(profile: &Profile, topology: &Topology<'_>, listener: (GatewayId, ListenerId)) -> bool {
-    let node = topology.listeners.get(listener.1);
+pub(super) fn ignored_listeners(
+    profile: &Profile,
+    topology: &Topology<'_>,
+    gateway: GatewayId,
+) -> BTreeSet<ListenerId> {
     if profile.status != StatusShape::Kuadrant {
-        return true;
+        return BTreeSet::new();
     }
-    let gateway = topology.gateways.get(listener.0).object;
-    // Where there is no TLS, its place is that of any policy.
-    let is_of_tls = profile.kind == "TLSPolicy" && ["HTTPS", "TLS"].contains(&node.protocol());
-    node.set.is_none() && !(is_of_tls && no_certificate(gateway, &node.pointer).is_some())
+    let gateway = topology.gateways.get(gateway);
+    let is_tls_policy = profile.kind == "TLSPolicy";
+    let faults = is_tls_policy.then(|| certificate_faults(gateway.object));
+    let is_ignored = |listener: &ListenerId| {
+        let node = topology.listeners.get(*listener);
+        // Where there is no TLS, its place is that of any policy.
+        let is_of_tls = ["HTTPS", "TLS"].contains(&node.protocol());
+        let has_fault = || {
+            faults
+                .as_ref()
+                .is_some_and(|faults| faults.contains_key(&node.pointer))
+        };
+        node.set.is_some() || (is_of_tls && has_fault())
+    };
+    gateway.listeners.iter().copied().filter(is_ignored).collect()
 }
 
-/// Why a TLSPolicy makes no Certificate for a listener of a Gateway:
+/// The listeners of a Gateway, by their pointers, for which a TLSPolicy makes no Certificate, and why:
 /// Kuadrant/kuadrant-operator internal/controller/effective_tls_policies_reconciler.go@v1.5.2.
-pub(crate) fn no_certificate(gateway: &Object, listener: &str) -> Option<String> {
-    let all = gateway
-        .value
-        .pointer("/spec/listeners")
-        .and_then(Value::as_array)?;
-    let own = gateway.value.pointer(listener)?;
-    let tls = |listener: &Value| listener.get("tls").cloned();
-    let text = |value: &Value, key: &str| {
-        value
-            .get(key)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let Some(own_tls) = tls(own) else {
-        return Some("it has no `tls`".to_owned());
-    };
-    if !["", "Terminate"].contains(&text(&own_tls, "mode").as_str()) {
-        return Some("TLS does not end there".to_owned());
-    }
-    if text(own, "hostname").is_empty() {
-        return Some("it has no hostname".to_owned());
-    }
-    let secrets = |tls: &Value| -> BTreeSet<(String, String)> {
-        let refs = tls.get("certificateRefs").and_then(Value::as_array);
-        let refs = refs.into_iter().flatten();
-        refs.map(|secret| {
-            let namespace = text(secret, "namespace");
-            let own = gateway.namespace_or_empty();
-            (
-                if namespace.is_empty() {
-                    own.to_owned()
-                } else {
-                    namespace
-                },
-                text(secret, "name"),
-            )
+pub(crate) fn certificate_faults(gateway: &Object) -> BTreeMap<String, String> {
+    let text = |value: Option<&'_ Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+    let own = gateway.namespace_or_empty();
+    let secrets_of = |listener: &Value| -> BTreeSet<(String, String)> {
+        let refs = items(listener.get("tls"), "certificateRefs");
+        refs.map(|(_, secret)| {
+            let namespace = text(secret.get("namespace"));
+            let namespace = if namespace.is_empty() {
+                own.to_owned()
+            } else {
+                namespace
+            };
+            (namespace, text(secret.get("name")))
         })
         .collect()
     };
-    let named = secrets(&own_tls);
-    if named.is_empty() {
-        return Some("it names no Secret".to_owned());
+    let listeners = items(gateway.value.get("spec"), "listeners");
+    let listeners: Vec<(&Value, BTreeSet<(String, String)>)> = listeners
+        .map(|(_, listener)| (listener, secrets_of(listener)))
+        .collect();
+    let mut named_by: BTreeMap<&(String, String), Vec<usize>> = BTreeMap::new();
+    for (position, (_, secrets)) in listeners.iter().enumerate() {
+        for secret in secrets {
+            named_by.entry(secret).or_default().push(position);
+        }
     }
-    if named
+    let fault = |position: usize, listener: &Value, secrets: &BTreeSet<(String, String)>| -> Option<String> {
+        let mode = text(listener.pointer("/tls/mode"));
+        let is_elsewhere = secrets.iter().any(|(namespace, _)| namespace != own);
+        let faults = [
+            (listener.get("tls").is_none(), "it has no `tls`"),
+            (
+                !["", "Terminate"].contains(&mode.as_str()),
+                "TLS does not end there",
+            ),
+            (text(listener.get("hostname")).is_empty(), "it has no hostname"),
+            (secrets.is_empty(), "it names no Secret"),
+            (is_elsewhere, "its Secret is in another namespace"),
+        ];
+        if let Some((_, fault)) = faults.into_iter().find(|(is_so, _)| *is_so) {
+            return Some(fault.to_owned());
+        }
+        let mut others = secrets.iter().filter_map(|secret| {
+            let mut others = named_by.get(secret)?.iter().filter(|other| **other != position);
+            listeners.get(*others.next()?)
+        });
+        let (other, _) = others.next()?;
+        Some(format!(
+            "listener `{}` names its Secret, too",
+            text(other.get("name"))
+        ))
+    };
+    let faults = listeners
         .iter()
-        .any(|(namespace, _)| namespace != gateway.namespace_or_empty())
-    {
-        return Some("its Secret is in another namespace".to_owned());
-    }
-    let others = all.iter().filter(|other| !std::ptr::eq(*other, own));
-    let mut shared = others.filter(|other| tls(other).is_some_and(|tls| !secrets(&tls).is_disjoint(&named)));
-    shared
-        .next()
-        .map(|other| format!("listener `{}` names its Secret, too", text(other, "name")))
+        .enumerate()
+        .filter_map(|(position, (listener, secrets))| {
+            Some((
+                format!("/spec/listeners/{position}"),
+                fault(position, listener, secrets)?,
+            ))
+        });
+    faults.collect()
 }
 
 /// Reports where a controller does nothing with a policy that is attached.
-pub(super) fn without_effect(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
+pub(super) fn report_no_effect(attachments: &Attachments<'_>, id: PolicyId, findings: &mut Findings) {
     let policy = attachments.policy(id);
     let profile = attachments.profile(id);
     for declared in &policy.targets {
@@ -151,7 +172,7 @@ pub(super) fn without_effect(attachments: &Attachments<'_>, id: PolicyId, findin
             }
         }
         if policy.object.is("gateway.envoyproxy.io", "SecurityPolicy") {
-            not_on_tcp(attachments, policy.object, node, findings);
+            report_ignored_on_tcp(attachments, policy.object, node, findings);
         }
     }
     let off = OFF_BY_DEFAULT.iter().filter(|(kind, field, _)| {
@@ -213,6 +234,7 @@ fn without_certificates(topology: &Topology<'_>, profile: &Profile, node: Node) 
         return None;
     }
     let node_of = topology.gateways.get(gateway);
+    let mut faults = certificate_faults(node_of.object);
     let listeners = node_of
         .listeners
         .iter()
@@ -226,7 +248,7 @@ fn without_certificates(topology: &Topology<'_>, profile: &Profile, node: Node) 
         if listener.set.is_some() || !(is_named || is_meant) {
             return None;
         }
-        let why = no_certificate(node_of.object, &listener.pointer)?;
+        let why = faults.remove(&listener.pointer)?;
         Some(format!("listener `{}` ({why})", listener.name))
     });
     let faults: Vec<String> = faults.collect();
@@ -235,7 +257,12 @@ fn without_certificates(topology: &Topology<'_>, profile: &Profile, node: Node) 
 
 /// What Envoy Gateway does not read of `authorization` where there is no HTTP: client addresses are all that TCP has
 /// (envoyproxy/gateway internal/xds/translator/authorization_tcp.go@v1.9.0).
-fn not_on_tcp(attachments: &Attachments<'_>, policy: &Object, node: Node, findings: &mut Findings) {
+fn report_ignored_on_tcp(
+    attachments: &Attachments<'_>,
+    policy: &Object,
+    node: Node,
+    findings: &mut Findings,
+) {
     let topology = &attachments.topology;
     let (Node::Gateway(gateway) | Node::Listener(gateway, _)) = node else {
         return;
@@ -270,11 +297,7 @@ fn not_on_tcp(attachments: &Attachments<'_>, policy: &Object, node: Node, findin
             .help("target listeners of HTTP; what is for TCP is `authorization` with `clientCIDRs`"),
         );
     }
-    let rules = policy
-        .value
-        .pointer("/spec/authorization/rules")
-        .and_then(Value::as_array);
-    for (at, rule) in rules.into_iter().flatten().enumerate() {
+    for (at, rule) in items(policy.value.pointer("/spec/authorization"), "rules") {
         let rule_at = format!("/spec/authorization/rules/{at}");
         let operation = rule.get("operation").map(|_| "operation".to_owned());
         let principal = rule.get("principal").and_then(Value::as_object);
@@ -298,11 +321,10 @@ fn not_on_tcp(attachments: &Attachments<'_>, policy: &Object, node: Node, findin
 }
 
 /// Reports settings of a socket that the first policy of a port decides for the others.
-pub(super) fn of_shared_sockets(attachments: &Attachments<'_>, findings: &mut Findings) {
-    let kind = attachments.kinds.iter().find(|(_, kind)| {
-        kind.profile.group == "gateway.envoyproxy.io" && kind.profile.kind == "ClientTrafficPolicy"
-    });
-    let Some((kind, _)) = kind else { return };
+pub(super) fn report_shared_sockets(attachments: &Attachments<'_>, findings: &mut Findings) {
+    let Some(kind) = attachments.kind_of("gateway.envoyproxy.io", "ClientTrafficPolicy") else {
+        return;
+    };
     let topology = &attachments.topology;
     let mut said = BTreeSet::new();
     for (gateway, node) in topology.gateways.iter() {
@@ -364,7 +386,7 @@ type HostPath = (GatewayId, String, Option<i64>, String);
 /// Reports policies of NGINX that name a route which shares a hostname, port, and path with one that they do not name:
 /// nginx/nginx-gateway-fabric internal/controller/state/graph/policies.go@023b5f8bf4b8f630869039f67d67d2fcf5e160da,
 /// checkTargetRoutesForOverlap.
-pub(super) fn of_shared_paths(attachments: &Attachments<'_>, findings: &mut Findings) {
+pub(super) fn report_shared_paths(attachments: &Attachments<'_>, findings: &mut Findings) {
     let topology = &attachments.topology;
     let of_nginx = attachments.policies.iter().filter(|(_, policy)| {
         let profile = &attachments.kinds.get(policy.kind).profile;
@@ -386,11 +408,12 @@ pub(super) fn of_shared_paths(attachments: &Attachments<'_>, findings: &mut Find
         }
     }
     for (_, policy) in of_nginx {
+        let nodes: BTreeSet<Node> = policy.nodes().into_iter().collect();
+        let is_named = |other: &RouteId| nodes.contains(&Node::Route(*other));
         for declared in &policy.targets {
             let Target::Attached(Node::Route(route)) = declared.target else {
                 continue;
             };
-            let is_named = |other: &RouteId| policy.nodes().contains(&Node::Route(*other));
             let mut paths = paths_of.get(&route).into_iter().flatten();
             let shared = paths.find_map(|path| {
                 let other = routes_at.get(path)?.iter().find(|other| !is_named(other))?;
@@ -434,7 +457,7 @@ fn host_paths(
     if node.object.kind != "HTTPRoute" {
         return Vec::new();
     }
-    let rules = node.object.value.pointer("/spec/rules").and_then(Value::as_array);
+
     let path_of = |one: &Value| {
         one.pointer("/path/value")
             .and_then(Value::as_str)
@@ -442,15 +465,14 @@ fn host_paths(
             .to_owned()
     };
     let mut paths = BTreeSet::new();
-    for rule in rules.into_iter().flatten() {
-        match rule
-            .get("matches")
-            .and_then(Value::as_array)
-            .filter(|matches| !matches.is_empty())
-        {
-            Some(matches) => paths.extend(matches.iter().map(path_of)),
-            None => _ = paths.insert("/".to_owned()),
+    for (_, rule) in items(node.object.value.get("spec"), "rules") {
+        let mut matches = items(Some(rule), "matches")
+            .map(|(_, one)| path_of(one))
+            .peekable();
+        if matches.peek().is_none() {
+            paths.insert("/".to_owned());
         }
+        paths.extend(matches);
     }
     let hosts = listener.common_hostnames(&node.route).into_iter();
     let at = |host: String| {
@@ -481,4 +503,13 @@ fn policy_at(
     ];
     let mut nodes = nodes.into_iter().flatten();
     nodes.find_map(|node| Some(attachments.on(kind, node).first()?.policy))
+}
+
+/// The items of a list of a mapping, with their positions.
+pub(super) fn items<'v>(
+    holder: Option<&'v Value>,
+    name: &str,
+) -> impl Iterator<Item = (usize, &'v Value)> + use<'v> {
+    let list = holder.and_then(|holder| holder.get(name)?.as_array());
+    list.into_iter().flatten().enumerate()
 }

@@ -21,7 +21,7 @@ use super::layer::{Entry, Leaf};
 use super::losses::{Loss, Losses};
 use super::meeting::{is_of_gateway, meeting};
 use super::merge::{adds_up, fill, fill_alone, merge};
-use super::no_effect::acts_at;
+use super::no_effect::ignored_listeners;
 use super::profile::{Class, Dictates, Filled, Paths, Profile, StatusShape};
 use super::waypoints::WAYPOINT_CLASS;
 use crate::diagnostic::{Code, Finding, Place};
@@ -331,13 +331,14 @@ impl<'l, 'a> Walk<'l, 'a> {
         } else {
             self.emit_for_any(path, &head);
         }
+        let ignored = ignored_listeners(self.profile, self.topology, id);
         // A policy on a ListenerSet comes before one on its listener: both on the level of listeners, the section last.
         let listeners: BTreeMap<ListenerId, Vec<Stop<'l>>> = gateway
             .listeners
             .iter()
             // No traffic comes to one that gives way.
             .filter(|listener| self.topology.listeners.get(**listener).gives_way_to.is_none())
-            .filter(|listener| acts_at(self.profile, self.topology, (id, **listener)))
+            .filter(|listener| !ignored.contains(*listener))
             .map(|listener| {
                 let set = self.topology.listeners.get(*listener).set;
                 let set = set.map(|set| self.stop(Level::Listener, Node::ListenerSet(set)));
@@ -368,7 +369,7 @@ impl<'l, 'a> Walk<'l, 'a> {
         self.listeners_without_routes((id, gateway), &head, &listeners);
         // Without a policy on any listener, all listeners of a route come to the same: one path tells it.
         let split = self.every_level() || (inherited && listeners.values().any(named));
-        for (listener, route) in self.routes((id, gateway), split) {
+        for (listener, route) in self.routes((gateway, &ignored), split) {
             if self.budget.is_exceeded() {
                 return;
             }
@@ -423,11 +424,11 @@ impl<'l, 'a> Walk<'l, 'a> {
     /// The routes of the Gateway: per listener, or each once.
     fn routes(
         &self,
-        (id, gateway): (GatewayId, &GatewayNode<'_>),
+        (gateway, ignored): (&GatewayNode<'_>, &BTreeSet<ListenerId>),
         split: bool,
     ) -> Vec<(Option<ListenerId>, RouteId)> {
         let attached = gateway.attached.iter();
-        let attached = attached.filter(|(listener, _)| acts_at(self.profile, self.topology, (id, *listener)));
+        let attached = attached.filter(|(listener, _)| !ignored.contains(listener));
         if split {
             attached
                 .map(|(listener, route)| (Some(*listener), *route))

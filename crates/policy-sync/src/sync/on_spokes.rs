@@ -18,7 +18,7 @@ use crate::diagnostic::Findings;
 use crate::hub::{Grants, Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::parallel;
-use crate::policy::no_certificate;
+use crate::policy::certificate_faults;
 use apimachinery::Identity;
 
 /// Clusters, sorted.
@@ -260,10 +260,10 @@ fn certificates_of<'g, 'a: 'g>(policy: &Object, gateways: impl Fn() -> &'g ByNam
             continue;
         };
         let listeners = placed.gateway.listeners.iter();
-        let gateway = placed.gateway.object;
+        let faults = certificate_faults(placed.gateway.object);
         let listeners = listeners.filter(|listener| {
             target.section_name.is_none_or(|name| name == listener.name)
-                && no_certificate(gateway, &listener.pointer).is_none()
+                && !faults.contains_key(&listener.pointer)
         });
         for secret in listeners.flat_map(|listener| &listener.certificate_refs) {
             let secret_in = secret.namespace.unwrap_or(namespace);

@@ -5,68 +5,77 @@ use std::collections::BTreeSet;
 use apimachinery::Work;
 use kube_json::Value;
 
+use super::shadowed::items;
 use crate::api::gateway::GROUP;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::Ours;
 use crate::policy::Attachments;
-use crate::topology::{GatewayId, ListenerNode, Request, RouteId, RouteNode, RuleId, Topology, covers};
+use crate::topology::{ListenerNode, Request, RouteNode, RuleId, covers};
+
+/// A rule that redirects: which one, where its redirect is, the rule, and the redirect.
+type Redirect<'r> = (RuleId, String, &'r Value, &'r Value);
 
 /// Reports each rule of a route of ours that answers a request by a redirect to the same request.
 pub fn report_redirects(attachments: &Attachments<'_>, ours: &Ours<'_>, findings: &mut Findings) {
     let topology = &attachments.topology;
-    let mut said = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for (gateway, node) in topology.gateways.iter() {
         let object = node.object;
         if ours.find(object.namespace_or_empty(), &object.name).is_none() {
             continue;
         }
-        for (listener, route) in &node.attached {
-            let (at, route_node) = (topology.listeners.get(*listener), topology.routes.get(*route));
-            if !route_node.object.is(GROUP, "HTTPRoute") {
-                continue;
-            }
-            let rules = route_node
-                .object
-                .value
-                .pointer("/spec/rules")
-                .and_then(Value::as_array);
-            for (position, rule) in rules.into_iter().flatten().enumerate() {
-                let Some((filter, redirect)) = redirect_of(rule) else {
+        for (listener, route_id) in &node.attached {
+            let (listener, route) = (topology.listeners.get(*listener), topology.routes.get(*route_id));
+            let leads_to_itself = |(id, _, rule, redirect): &Redirect<'_>| {
+                let request = example(listener, route, (rule, redirect));
+                let request = request.filter(|request| leads_back(redirect, listener, request));
+                // Only if that rule answers it for certain.
+                let taken = request.and_then(|request| topology.take(gateway, &request, &Work::default()));
+                taken.is_some_and(|taken| {
+                    let mut rules = taken.rules.iter();
+                    let first = rules.next().map(|first| (first.route, first.rule));
+                    taken.unknown.is_empty() && first == Some((*route_id, *id))
+                })
+            };
+            for (id, pointer, ..) in redirects_of(route).into_iter().filter(leads_to_itself) {
+                if !reported.insert((*route_id, id)) {
                     continue;
-                };
-                let Some(request) = example(at, route_node, (rule, redirect))
-                    .filter(|request| leads_back(redirect, at, request))
-                else {
-                    continue;
-                };
-                let is_answer = route_node
-                    .rules
-                    .get(position)
-                    .is_some_and(|id| answers(topology, gateway, &request) == Some((*route, *id)));
-                if is_answer && said.insert((*route, position)) {
-                    let message = format!(
-                        "{} redirects requests to listener `{}` of {} to where they came from",
-                        route_node.object.identity(),
-                        at.name,
-                        object.identity()
-                    );
-                    let pointer = format!("/spec/rules/{position}/filters/{filter}/requestRedirect");
-                    findings.push(
-                        Finding::new(Code::ROUTE_REDIRECTS_TO_ITSELF, route_node.object.place(&pointer), message)
-                            .label("an endless redirect")
-                            .help("redirect elsewhere, or attach the route to the other listener alone: `sectionName` in `parentRefs`"),
-                    );
                 }
+                let message = format!(
+                    "{} redirects requests to listener `{}` of {} to where they came from",
+                    route.object.identity(),
+                    listener.name,
+                    object.identity()
+                );
+                findings.push(
+                    Finding::new(Code::ROUTE_REDIRECTS_TO_ITSELF, route.object.place(&pointer), message)
+                        .label("an endless redirect")
+                        .help("redirect elsewhere, or attach the route to the other listener alone: `sectionName` in `parentRefs`"),
+                );
             }
         }
     }
 }
 
-/// The redirect of a rule, and the position of its filter.
-fn redirect_of(rule: &Value) -> Option<(usize, &Value)> {
-    let filters = rule.get("filters")?.as_array()?;
-    let mut redirects = filters.iter().enumerate();
-    redirects.find_map(|(at, filter)| Some((at, filter.get("requestRedirect")?)))
+fn redirects_of<'r>(route: &'r RouteNode<'_>) -> Vec<Redirect<'r>> {
+    let rules = route.object.value.pointer("/spec/rules");
+    let rules = items(rules.filter(|_| route.object.is(GROUP, "HTTPRoute")));
+    let redirects = rules
+        .iter()
+        .zip(&route.rules)
+        .enumerate()
+        .filter_map(|(position, (rule, id))| {
+            let mut filters = items(rule.get("filters")).iter().enumerate();
+            let (at, redirect) =
+                filters.find_map(|(at, filter)| Some((at, filter.get("requestRedirect")?)))?;
+            Some((
+                *id,
+                format!("/spec/rules/{position}/filters/{at}/requestRedirect"),
+                rule,
+                redirect,
+            ))
+        });
+    redirects.collect()
 }
 
 /// A request that the rule is meant for; none where its matches ask for more than a path.
@@ -80,13 +89,9 @@ fn example(
         "HTTPS" => "https",
         _ => return None,
     };
-    let matches = rule
-        .get("matches")
-        .and_then(Value::as_array)
-        .filter(|all| !all.is_empty());
-    let path = match matches {
-        None => "/",
-        Some(matches) => matches.iter().find_map(|one| {
+    let path = match items(rule.get("matches")) {
+        [] => "/",
+        matches => matches.iter().find_map(|one| {
             let fields = one.as_object()?;
             let is_path_alone = fields.keys().all(|key| *key == "path");
             let path = one.get("path");
@@ -134,11 +139,4 @@ fn leads_back(redirect: &Value, listener: &ListenerNode<'_>, request: &Request) 
                 .or_else(|| path.get("replacePrefixMatch"));
             to.and_then(Value::as_str) == Some(&*request.path)
         })
-}
-
-/// The rule that answers a request for certain.
-fn answers(topology: &Topology<'_>, gateway: GatewayId, request: &Request) -> Option<(RouteId, RuleId)> {
-    let taken = topology.take(gateway, request, &Work::default())?;
-    let first = taken.rules.first().filter(|_| taken.unknown.is_empty())?;
-    Some((first.route, first.rule))
 }

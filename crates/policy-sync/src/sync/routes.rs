@@ -28,7 +28,7 @@ pub struct SyncedRoutes<'a> {
     /// ParentRefs to Gateways of ours that no listener takes.
     loose: Vec<Loose<'a>>,
     /// Routes of a synced kind without a parent.
-    orphans: Vec<(RouteId, &'a Object)>,
+    parentless: Vec<(RouteId, &'a Object)>,
     sets: SyncedSets<'a>,
     pub(super) chosen: ChosenObjects<'a>,
 }
@@ -108,8 +108,8 @@ impl<'a> SyncedRoutes<'a> {
             let object = node.object;
             let (mut parents, mut unsynced) = (Vec::new(), Vec::new());
             let named = topology.parents_of(&node.route);
-            if named.is_empty() && kinds.sync_kind(object) {
-                found.orphans.push((id, object));
+            if named.is_empty() && kinds.syncs_kind_of(object) {
+                found.parentless.push((id, object));
             }
             for parent in named.iter() {
                 match found.parent(topology, kinds, &node.route, parent) {
@@ -279,7 +279,7 @@ impl<'a> SyncedRoutes<'a> {
         findings: &mut Findings,
     ) {
         // One that gets requests from another route needs no parent.
-        for (_, object) in self.orphans.iter().filter(|(id, _)| self.get(*id).is_none()) {
+        for (_, object) in self.parentless.iter().filter(|(id, _)| self.get(*id).is_none()) {
             let message = format!("{} is not shipped: it names no parent", object.identity());
             findings.push(
                 Finding::new(Code::ROUTE_NOT_ATTACHED, object.place("/spec"), message)

@@ -404,7 +404,7 @@ fn text<'v>(value: &'v Value, name: &str, default: &'static str) -> &'v str {
 }
 
 /// The items of a list; none if it is absent or no list.
-fn items(list: Option<&Value>) -> &[Value] {
+pub(super) fn items(list: Option<&Value>) -> &[Value] {
     list.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 

@@ -85,7 +85,7 @@ impl SyncedKinds {
     }
 
     /// Whether routes of the kind of this one go with any.
-    pub(super) fn sync_kind(&self, route: &Object) -> bool {
+    pub(super) fn syncs_kind_of(&self, route: &Object) -> bool {
         let mut gateways = self.gateways.iter();
         gateways.any(|(gateway, _)| self.syncs_route(gateway, route))
     }

@@ -51,7 +51,7 @@ fn a_crd_must_be_named_after_its_plural_and_group() {
     let spec = json!({"group": "example.com", "names": {"kind": "Foo", "plural": "foos"}, "scope": "Cluster",
         "versions": [{"name": "v1", "served": true, "storage": true}]});
     let (crd, findings) = read(&crd_value(spec));
-    assert_eq!(crd.map(|crd| crd.singular).as_deref(), Some("foo"));
+    assert_eq!(crd.map(|crd| crd.plural).as_deref(), Some("foos"));
     assert_eq!(findings[0].help.as_deref(), Some("name it foos.example.com"));
 }
 
