@@ -14,6 +14,7 @@ use super::{ExplainedPaths, Explainer, Found, Winner};
 use crate::diagnostic::{API_VERSION, Locate};
 use crate::outcome::SourceLine;
 use crate::outcome::{PolicyView, Seen};
+use crate::policy::Fate;
 use crate::topology::{Candidate, GatewayId, ListenerNode, Node, Path, Request, Taken, Topology};
 use apimachinery::Work;
 
@@ -247,27 +248,28 @@ impl Explainer<'_, '_> {
         let hub = self.view.hub;
         let mut withheld = Vec::new();
         for (_, policy) in hub.policies.iter() {
-            let mut nodes = policy.nodes().into_iter();
-            if !nodes.any(|node| on_way.contains(&hub.topology.locator(node))) {
-                continue;
-            }
             let locator = policy.locator();
             let fates = self.view.fates.of(&locator).into_iter();
-            for fate in fates.flat_map(|everywhere| &everywhere.fates) {
-                let there = clusters
-                    .iter()
-                    .filter(|name| fate.clusters.contains(name.as_str()));
-                let there: Vec<String> = there.cloned().collect();
+            let fates = fates.flat_map(|everywhere| &everywhere.fates);
+            // Hardly any has one, and to ask where each of them is takes long.
+            let is_withheld = |fate: &&Fate<'_>| fate.withheld_for().any(|(_, winner)| winner.local);
+            let mut fates = fates.filter(is_withheld).peekable();
+            let is_on_way = |node| on_way.contains(&hub.topology.locator(node));
+            if fates.peek().is_none() || !policy.nodes().into_iter().any(is_on_way) {
+                continue;
+            }
+            for fate in fates {
+                let is_there = |name: &&String| fate.clusters.contains(name.as_str());
+                let there: Vec<String> = clusters.iter().filter(is_there).cloned().collect();
                 let local = fate.withheld_for().filter(|(_, winner)| winner.local);
-                let winners: Vec<Winner> = local
-                    .map(|(locator, winner)| self.winner(locator, winner))
-                    .collect();
-                if !there.is_empty() && !winners.is_empty() {
+                if !there.is_empty() {
                     withheld.push(WithheldThere {
                         policy: locator.to_string(),
                         title: policy.object.identity().to_string(),
                         clusters: there,
-                        winners,
+                        winners: local
+                            .map(|(locator, winner)| self.winner(locator, winner))
+                            .collect(),
                     });
                 }
             }

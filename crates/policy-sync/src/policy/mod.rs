@@ -108,7 +108,7 @@ pub use conformance::report_nonconforming_kinds;
 pub use declared_target::{Declared, Target};
 pub use effective::{Effective, PathEffective};
 pub use effective_policies::EffectivePolicies;
-pub use fates::{ClusterSet, Everywhere, Fates, KeptAway, Tally, Winner};
+pub use fates::{ClusterSet, Everywhere, Fate, Fates, KeptAway, Tally, Winner};
 pub use findings::{no_path, outcomes};
 pub use ids::{AuthoredId, KindId, PolicyId};
 pub use kinds::learn_targets;
