@@ -28,7 +28,7 @@ use serde::de::DeserializeOwned;
 use super::request::Request;
 use super::stages::EmptyResult;
 use crate::api::config::{HubObjects, PlacementMode, PlacementSource, RenderConfig, Secrets};
-use crate::diagnostic::{Code, Finding, Findings, Place, nearest};
+use crate::diagnostic::{Code, Finding, Findings, Place, Severity, nearest};
 use crate::render::{ClusterNames, WorkKind};
 
 /// What an Application says.
@@ -126,6 +126,12 @@ impl Parameters {
                     if let Err(finding) = parameters.set(&given) {
                         findings.push(*finding);
                     }
+                }
+                // An ApplicationSet whose template came out empty looks like this, and its author meant one cluster.
+                Ok(None) if name == "clusters" && fields.get("string").is_some_and(Value::is_string) => {
+                    let finding = invalid(name, "is empty, so every cluster is rendered");
+                    let help = "remove it if this is meant; otherwise see what its template came to";
+                    findings.push(finding.severity(Severity::Warning).help(help));
                 }
                 Ok(None) => {}
                 Err(finding) => findings.push(*finding),
@@ -233,8 +239,7 @@ impl<'a> Given<'a> {
                 .and_then(|items| items.iter().map(Value::as_str).collect()),
         };
         let values = values.ok_or_else(|| wrong("contains something that is not a string".to_owned()))?;
-        // An ApplicationSet whose template came out empty must not mean "all clusters".
-        if name != "clusters" && values.iter().all(|value| value.is_empty()) {
+        if values.iter().all(|value| value.is_empty()) {
             return Ok(None);
         }
         if values.iter().any(|value| value.is_empty()) {

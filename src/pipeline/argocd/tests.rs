@@ -156,13 +156,19 @@ fn a_wrong_value_says_what_is_right() {
 }
 
 #[test]
-fn an_empty_value_never_means_everything() {
-    for text in [
-        r#"[{"name":"clusters","string":""}]"#,
+fn an_empty_value_among_others_is_refused() {
+    refuses(
         r#"[{"name":"hub","array":["a",""]}]"#,
-    ] {
-        refuses(text, "is empty; remove the parameter to get its default");
-    }
+        "is empty; remove the parameter to get its default",
+    );
+}
+
+#[test]
+fn emptied_clusters_mean_every_cluster_and_the_plugin_warns() {
+    let (parameters, said) = read(r#"[{"name":"clusters","string":""}]"#);
+    assert_eq!(parameters, Parameters::default());
+    let [said] = &said[..] else { panic!("{said:?}") };
+    assert!(said.contains("`clusters` is empty, so every cluster is rendered"), "{said}");
 }
 
 #[test]

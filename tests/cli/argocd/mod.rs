@@ -453,6 +453,8 @@ fn the_shared_re_enactment_of_argo_cd_accepts_the_plugin() {
     let announced = tool("params", "[]");
     assert!(announced.exits(0).stdout.contains("\"placement.source\""));
     tool("generate", r#"[{"name":"clusters","string":"eu-1"}]"#).exits(0);
+    let emptied = tool("generate", r#"[{"name":"clusters","string":""}]"#);
+    assert_eq!(emptied.exits(0).stdout, first.stdout);
     tool("generate", r#"[{"name":"clusters","array":["eu-1"]}]"#)
         .exits(1)
         .says("failed exit status 3")
