@@ -9,8 +9,8 @@ use kube_json::Value;
 
 use super::loaded::Loaded;
 use super::misplaced::{
-    check_overlap, cluster_names, config_below, empty_files, misspelled_spokes, no_such_spokes, not_staged,
-    output_outside, unread_configs,
+    check_overlap, cluster_names, config_below, config_beside, empty_files, misspelled_spokes,
+    no_such_spokes, not_staged, output_outside, unread_configs,
 };
 use super::origins;
 use super::request::{CONFIG_NAME, DEFAULT_OUTPUT, Request};
@@ -104,6 +104,8 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let output_within = document
         .filter(|_| !is_named)
         .and_then(|_| source::repository_or(&places.root));
+    let found = places.config_file.as_deref().filter(|_| !places.named_config);
+    findings.extend(found.and_then(|found| config_beside(found, files)));
     let roots = roots(&places, &config);
     let roots_base = places.root.clone();
     let mut wanted = wanted(request, places, &config, &output);
@@ -169,7 +171,9 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let every = known_clusters(&hub).into_iter().map(str::to_owned).collect();
     hub.share_among(every);
     hub::soften(&hub, &config.controller_name, &sources, &mut findings);
-    findings.extend(config_below(&sources, before, &wanted.hub, document.is_some()));
+    let inputs = wanted.hub.iter().chain(&wanted.spokes).chain(&wanted.definitions);
+    let inputs: Vec<PathBuf> = inputs.cloned().collect();
+    findings.extend(config_below(&sources, before, &inputs, document.is_some()));
     let unread = hub::soften_unreadable(&hub, &config.controller_name, &sources, &mut findings);
     hub.passed_over.extend(unread);
     hub.passed_over.sort_by_cached_key(|passed| {

@@ -71,6 +71,18 @@ pub(super) fn unread_configs(documents: &[source::Document], sources: &Sources) 
     unread.map(finding).collect()
 }
 
+/// A second configuration beside the one that was `found`, with an extension that other programs accept.
+pub(super) fn config_beside(found: &Path, files: Files<'_>) -> Option<Finding> {
+    let mut others = ["yml", "json"]
+        .iter()
+        .map(|extension| found.with_extension(extension));
+    let other = others.find(|other| files.has_name(other))?;
+    let shown = other.display().to_string();
+    let message = format!("`{shown}` configures nothing: only the `{CONFIG_NAME}` beside it is read");
+    let help = format!("move what it says to `{CONFIG_NAME}`, and remove it");
+    Some(Finding::new(Code::CONFIG_ELSEWHERE, Place::Path(shown), message).help(help))
+}
+
 /// A configuration below the input: one directory too high was named.
 pub(super) fn config_below(
     sources: &Sources,

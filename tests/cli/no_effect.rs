@@ -374,6 +374,20 @@ fn a_redirect_that_leads_back_is_found_by_host_port_and_path_and_none_that_leads
     is_endless(&both, hosts, &rule("scheme: https"), true);
     is_endless(http, hosts, &rule("hostname: www.example.com"), true);
     is_endless(http, hosts, &rule("hostname: other.example.com"), false);
+    let hop = |at: &str, to: &str| {
+        let path = format!("path: {{type: ReplaceFullPath, replaceFullPath: {to}}}");
+        rule(&path).replacen(
+            '{',
+            &format!("{{matches: [{{path: {{type: Exact, value: {at}}}}}], "),
+            1,
+        )
+    };
+    is_endless(http, hosts, &[hop("/a", "/b"), hop("/b", "/a")].join(", "), true);
+    is_endless(http, hosts, &[hop("/a", "/b"), hop("/b", "/c")].join(", "), false);
+    let prefix = "{matches: [{path: {type: PathPrefix, value: /old}}], filters: [{type: RequestRedirect, requestRedirect: \
+                  {path: {type: ReplacePrefixMatch, replacePrefixMatch: PREFIX}}}]}";
+    is_endless(http, hosts, &prefix.replace("PREFIX", "/old"), true);
+    is_endless(http, hosts, &prefix.replace("PREFIX", "/new"), false);
     is_endless(http, hosts, &rule("port: 8080"), false);
     is_endless(
         http,

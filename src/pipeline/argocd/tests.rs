@@ -168,7 +168,10 @@ fn emptied_clusters_mean_every_cluster_and_the_plugin_warns() {
     let (parameters, said) = read(r#"[{"name":"clusters","string":""}]"#);
     assert_eq!(parameters, Parameters::default());
     let [said] = &said[..] else { panic!("{said:?}") };
-    assert!(said.contains("`clusters` is empty, so every cluster is rendered"), "{said}");
+    assert!(
+        said.contains("`clusters` is empty, so every cluster is rendered"),
+        "{said}"
+    );
 }
 
 #[test]

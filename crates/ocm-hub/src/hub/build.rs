@@ -15,6 +15,7 @@ use super::kustomized::{self, kustomizations};
 use super::misspelled::correct_kind;
 use super::ours_by_name::{OursByName, REFERENCES, Use};
 use super::passed_over::{PassedOver, is_for_a_tool, is_local_config, may_be_used};
+use super::placeholders::placeholder;
 use super::plain_secrets::plain_secret;
 use super::versions::unknown_version_of_read;
 use crate::api::crd::{self, Crd};
@@ -66,7 +67,6 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
             pointer: String::new(),
         };
         if document.room == Room::Definitions {
-            // Whatever else is there is nobody's business.
             taught.flatten(document.value, origin, &document.room);
         } else if patches.contains(&document.id.source) || is_of_definition(&document) {
             findings.extend(own_kinds::unknown(&origin, &document.value));
@@ -81,6 +81,12 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
     let (kinds, crds) = learn_kinds(drafts.objects.iter().chain(&taught.objects), findings);
     let of_ours = |(_, other): &(Room, Other)| own_kinds::unknown(&other.origin, &other.value);
     findings.extend(taught.others.iter().filter_map(of_ours));
+    findings.extend(
+        taught
+            .objects
+            .iter()
+            .filter_map(|(_, object)| beside_crds(object, &kinds)),
+    );
     let mut passed_over = drafts.unfinished(&kinds, findings);
     passed_over.append(&mut drafts.patches);
     let catalog = match options.controller_name {
@@ -102,6 +108,22 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
             .filter(|kind| !known(kind))
             .collect();
         check_by_catalog(&uses, ours.has_no_class(), &catalog, findings);
+        let local = drafts
+            .objects
+            .iter()
+            .filter(|(room, _)| *room != Room::Hub)
+            .map(|(_, object)| object);
+        let local = local.filter(|object| hangs_on_gateways(&object.group_kind(), &kinds));
+        let of_hub = uses
+            .iter()
+            .filter(|(_, usage)| *usage == Use::Used)
+            .map(|(object, _)| *object);
+        let looked_at: Vec<&Object> = of_hub.chain(local).collect();
+        findings.extend(
+            parallel::map(&looked_at, |object| placeholder(object))
+                .into_iter()
+                .flatten(),
+        );
     }
     let definitions = drafts.objects.iter().chain(&taught.objects);
     let definitions = definitions.filter(|(_, object)| crd::is_one(object));
@@ -170,6 +192,17 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
         }
     }
     hub
+}
+
+/// A policy, or another object that rendering reads, in a directory of CRDs, where it does nothing.
+fn beside_crds(object: &Object, kinds: &KindTable) -> Option<Finding> {
+    let kind = kinds.kind(&object.api_version.group, &object.kind)?;
+    (kind.is_policy() || kind.parent_refs || kind.group == gateway::GROUP).then(|| {
+        let (kind, key) = (&object.kind, object.key());
+        let message = format!("{kind} {key} is in a directory of `crds`, of which only CRDs are read");
+        Finding::new(Code::OBJECT_NOT_SHIPPED, object.place("/kind"), message)
+            .help("move it to a directory of `hub`")
+    })
 }
 
 /// Whether an API server would refuse the object that these findings are about.

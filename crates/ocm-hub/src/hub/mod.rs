@@ -17,6 +17,7 @@ mod misspelled;
 mod ours;
 mod ours_by_name;
 mod passed_over;
+mod placeholders;
 mod plain_secrets;
 mod short_names;
 mod table;

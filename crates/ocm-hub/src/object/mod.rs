@@ -10,8 +10,8 @@ mod variable;
 pub mod well_known;
 
 pub use rank::{Ages, Rank, rank_of};
-pub(crate) use variable::is_placeholder;
 pub use variable::{SUBSTITUTE_FIRST, first_placeholder, first_variable};
+pub(crate) use variable::{is_left_by_template, is_placeholder};
 
 use apimachinery::{ApiVersion, Field, GroupKind, Identity};
 

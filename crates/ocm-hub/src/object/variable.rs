@@ -84,6 +84,26 @@ pub(crate) fn is_placeholder(text: &str) -> bool {
         && !(is_flux && text.contains('-'))
 }
 
+/// Whether a text of an object that is otherwise complete has a placeholder that cannot be meant: a word in capitals, an
+/// expression of a template in `${{ }}`, or `<name>` as the whole or in a URL. `{{ }}` and `$( )` inside text may be
+/// meant, and Flux gives `${NAME}` a value later.
+pub(crate) fn is_left_by_template(text: &str) -> bool {
+    // Nearly all texts end here.
+    if !text
+        .bytes()
+        .any(|byte| matches!(byte, b'<' | b'@' | b'$' | b'%' | b'E'))
+    {
+        return false;
+    }
+    let is_meant = |found: &str| {
+        ["{{", "$(", "%%"].iter().any(|open| found.starts_with(open)) || first_variable(found).is_some()
+    };
+    first_placeholder(text).is_some_and(|found| {
+        let is_enclosed = found.starts_with('<') && found != text.trim() && !text.contains("://");
+        !is_meant(found) && !is_enclosed
+    })
+}
+
 /// The command that puts values in before rendering.
 pub const SUBSTITUTE_FIRST: &str = "render what Flux would apply: `flux build kustomization NAME --path DIR \
      --kustomization-file FILE --dry-run | spokewright render -`, or `flux envsubst` with the values in the environment";

@@ -129,7 +129,8 @@ pub(super) fn read_inputs(
 }
 
 fn is_json(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "json")
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }
 
 /// One file, and its contents.

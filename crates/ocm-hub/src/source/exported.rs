@@ -151,7 +151,10 @@ impl<'r, T: Send> Reading<'r, T> {
 
     fn read_large(&mut self, file: &Discovered, start: Vec<u8>, reader: &mut dyn Read) {
         let source = SourceId(u32::try_from(self.sources.files().len()).unwrap_or(u32::MAX));
-        let is_json = file.path.extension().is_some_and(|extension| extension == "json")
+        let is_json = file
+            .path
+            .extension()
+            .is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
             || start.trim_ascii_start().starts_with(b"{");
         let first = self.made.len();
         let mut large = Large {

@@ -527,7 +527,8 @@ fn find(entries: &[(OsString, TreeEntry)], name: &str) -> Option<TreeEntry> {
 
 fn is_manifest(name: &OsStr) -> bool {
     let extension = Path::new(name).extension().and_then(OsStr::to_str);
-    extension.is_some_and(|extension| EXTENSIONS.contains(&extension))
+    // As editors and other systems write them, too: a policy in `auth.YAML` must not be missing.
+    extension.is_some_and(|extension| EXTENSIONS.iter().any(|read| read.eq_ignore_ascii_case(extension)))
 }
 
 /// The room of a file below the directory of the spokes: the first directory is the cluster; files directly in

@@ -121,36 +121,40 @@ impl Published<'_> {
 /// Records of one hostname that several Gateways or clusters publish, which have to agree
 /// (Kuadrant/dns-operator docs/reference/dnsrecord.md@v0.15.0).
 fn records(view: &PolicyView<'_>, hub: &Hub, findings: &mut Findings) {
-    let attachments = view.hub;
-    let Some(kind) = attachments.kind_of(GROUP, "DNSPolicy") else {
-        return;
-    };
-    let topology = &attachments.topology;
     let mut by_host: BTreeMap<String, Vec<Published<'_>>> = BTreeMap::new();
-    for (gateway, node) in topology.gateways.iter() {
-        let clusters = view.clusters_of(&node.object.key());
-        for listener in node.listeners.iter().filter(|_| !clusters.is_empty()) {
-            let nodes = [Node::Listener(gateway, *listener), Node::Gateway(gateway)];
-            let first = |node: &Node| attachments.on(kind, *node).first().map(|entry| entry.policy);
-            let policy: Option<PolicyId> = nodes.iter().find_map(first);
-            let hostname = topology.listeners.get(*listener).hostname();
-            if let Some((policy, hostname)) = policy.zip(hostname) {
-                by_host
-                    .entry(hostname.to_lowercase())
-                    .or_default()
-                    .push(Published {
-                        policy: attachments.policy(policy).object,
+    // As each cluster has them: a policy that lives there may publish what another one does elsewhere.
+    for seen in view.seen().filter(|seen| !seen.clusters.is_empty()) {
+        let attachments = seen.attachments;
+        let Some(kind) = attachments.kind_of(GROUP, "DNSPolicy") else {
+            continue;
+        };
+        for (gateway, node) in attachments.topology.gateways.iter() {
+            for listener in &node.listeners {
+                let nodes = [Node::Listener(gateway, *listener), Node::Gateway(gateway)];
+                let first = |node: &Node| attachments.on(kind, *node).first().map(|entry| entry.policy);
+                let policy: Option<PolicyId> = nodes.iter().find_map(first);
+                let policy = policy.and_then(|id| attachments.policy(id).authors(id).next());
+                let hostname = attachments.topology.listeners.get(*listener).hostname();
+                if let Some(((_, policy), hostname)) = policy.zip(hostname) {
+                    let published = by_host.entry(hostname.to_lowercase()).or_default();
+                    published.push(Published {
+                        policy: policy.object,
                         gateway: node.object,
-                        clusters,
+                        clusters: seen.clusters,
                     });
+                }
             }
         }
     }
+    let mut said = BTreeSet::new();
     let mut alone: BTreeMap<String, (&Object, BTreeSet<&str>, Vec<&str>)> = BTreeMap::new();
     for (hostname, published) in &by_host {
         let balanced = published.iter().find(|one| one.balancing().is_some());
         for one in published.iter().filter(|one| one.balancing().is_none()) {
             if let Some(other) = balanced {
+                if !said.insert((hostname, one.policy.identity(), one.gateway.identity())) {
+                    continue;
+                }
                 let message = format!(
                     "{} publishes `{hostname}` without `loadBalancing`, and {} with it",
                     one.policy.identity(),

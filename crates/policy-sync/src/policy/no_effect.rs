@@ -12,7 +12,7 @@ use super::ids::{KindId, PolicyId};
 use super::profile::{Profile, StatusShape};
 use crate::diagnostic::{Code, Finding, Findings, first_names};
 use crate::object::Object;
-use crate::topology::{GatewayId, Level, ListenerId, Node, RouteId, Topology};
+use crate::topology::{GatewayId, Level, ListenerId, ListenerNode, Node, RouteId, Topology};
 
 /// So many routes or listeners are named at once.
 const MOST_NAMED: usize = 5;
@@ -239,12 +239,16 @@ fn without_certificates(topology: &Topology<'_>, profile: &Profile, node: Node) 
         .listeners
         .iter()
         .map(|listener| (*listener, topology.listeners.get(*listener)));
+    let ends_tls = |listener: &ListenerNode<'_>| {
+        ["HTTPS", "TLS"].contains(&listener.protocol()) && !listener.passes_through()
+    };
+    if node == Node::Gateway(gateway) && !listeners.clone().any(|(_, listener)| ends_tls(listener)) {
+        return Some("any listener (TLS ends at none)".to_owned());
+    }
     let faults = listeners.filter_map(|(id, listener)| {
         let is_named = node == Node::Listener(gateway, id);
         // Beside others, one without TLS, or that passes it through, is no mistake.
-        let is_meant = node == Node::Gateway(gateway)
-            && ["HTTPS", "TLS"].contains(&listener.protocol())
-            && !listener.passes_through();
+        let is_meant = node == Node::Gateway(gateway) && ends_tls(listener);
         if listener.set.is_some() || !(is_named || is_meant) {
             return None;
         }

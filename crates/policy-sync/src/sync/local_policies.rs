@@ -12,7 +12,7 @@ use super::synced_kinds::SyncedKinds;
 use crate::api::downstream::{NAMESPACE_PREFIX, is_synced_copy};
 use crate::api::rules;
 use crate::diagnostic::{Code, Findings, Severity};
-use crate::hub::{Grants, Hub, Objects, OurGatewayId, Table};
+use crate::hub::{Grants, Hub, Objects, OurGatewayId, Table, unknown_version};
 use crate::object::Object;
 use crate::policy::{Attachments, Entry, KindId, Options, Policy, PolicyId, read_policy, resolve_targets};
 use crate::topology::{Controllers, Node, Original, Sources, Topology};
@@ -144,7 +144,9 @@ fn policies<'a>(
             }
             // What an API server refuses lives nowhere, so nothing is withheld for it.
             let has_crd = hub.crds.contains_key(&object.group_kind());
-            let broken = rules::broken(object).into_iter();
+            let broken = rules::broken(object)
+                .into_iter()
+                .chain(unknown_version(object, &hub.kinds));
             let broken = broken.filter(|finding| !has_crd && finding.severity == Severity::Error);
             let mut broken = broken.peekable();
             if broken.peek().is_some() {

@@ -10,12 +10,18 @@ use crate::api::gateway::GROUP;
 use crate::diagnostic::{Code, Finding, Findings};
 use crate::hub::Ours;
 use crate::policy::Attachments;
-use crate::topology::{ListenerNode, Request, RouteNode, RuleId, covers};
+use crate::topology::{GatewayId, ListenerNode, Request, RouteId, RouteNode, RuleId, Topology, covers};
 
 /// A rule that redirects: which one, where its redirect is, the rule, and the redirect.
 type Redirect<'r> = (RuleId, String, &'r Value, &'r Value);
 
-/// Reports each rule of a route of ours that answers a request by a redirect to the same request.
+/// Clients follow so many redirects and more; a circle that is longer is not found.
+const MOST_FOLLOWED: usize = 8;
+
+/// Of each Gateway, so many redirects are followed that may lead back: each step asks all routes of a listener.
+const MOST_REDIRECTS: usize = 500;
+
+/// Reports redirects of routes of ours that lead back to the request that they answer, by themselves or over others.
 pub fn report_redirects(attachments: &Attachments<'_>, ours: &Ours<'_>, findings: &mut Findings) {
     let topology = &attachments.topology;
     let mut reported = BTreeSet::new();
@@ -24,37 +30,80 @@ pub fn report_redirects(attachments: &Attachments<'_>, ours: &Ours<'_>, findings
         if ours.find(object.namespace_or_empty(), &object.name).is_none() {
             continue;
         }
-        for (listener, route_id) in &node.attached {
+        let routes = node.attached.iter().map(|(listener, route_id)| {
             let (listener, route) = (topology.listeners.get(*listener), topology.routes.get(*route_id));
-            let leads_to_itself = |(id, _, rule, redirect): &Redirect<'_>| {
-                let request = example(listener, route, (rule, redirect));
-                let request = request.filter(|request| leads_back(redirect, listener, request));
-                // Only if that rule answers it for certain.
-                let taken = request.and_then(|request| topology.take(gateway, &request, &Work::default()));
-                taken.is_some_and(|taken| {
-                    let mut rules = taken.rules.iter();
-                    let first = rules.next().map(|first| (first.route, first.rule));
-                    taken.unknown.is_empty() && first == Some((*route_id, *id))
-                })
+            (listener, *route_id, route)
+        });
+        let redirects = routes.flat_map(|(listener, route_id, route)| {
+            let redirects = redirects_of(route).into_iter();
+            redirects.filter_map(move |redirect| {
+                let start = example(listener, route, (redirect.2, redirect.3))?;
+                let next = redirected(&redirect, &start)?;
+                Some((listener, (route_id, redirect.0), start, next))
+            })
+        });
+        let redirects: Vec<_> = redirects.collect();
+        // Most lead to another listener, where nothing redirects.
+        let may_go_on = |next: &Request| redirects.iter().any(|(listener, ..)| listener.hears(next));
+        let followed = redirects.iter().filter(|(.., next)| may_go_on(next));
+        for (listener, rule, start, _) in followed.take(MOST_REDIRECTS) {
+            let Some(circle) = circle(topology, gateway, start).filter(|circle| circle.first() == Some(rule))
+            else {
+                continue;
             };
-            for (id, pointer, ..) in redirects_of(route).into_iter().filter(leads_to_itself) {
-                if !reported.insert((*route_id, id)) {
-                    continue;
-                }
-                let message = format!(
-                    "{} redirects requests to listener `{}` of {} to where they came from",
-                    route.object.identity(),
-                    listener.name,
-                    object.identity()
-                );
-                findings.push(
-                    Finding::new(Code::ROUTE_REDIRECTS_TO_ITSELF, route.object.place(&pointer), message)
-                        .label("an endless redirect")
-                        .help("redirect elsewhere, or attach the route to the other listener alone: `sectionName` in `parentRefs`"),
-                );
+            // A circle has no beginning.
+            if !circle
+                .iter()
+                .fold(true, |is_new, rule| reported.insert(*rule) && is_new)
+            {
+                continue;
             }
+            let place = |(route, id): (RouteId, RuleId)| {
+                let route = topology.routes.get(route);
+                let mut redirects = redirects_of(route).into_iter();
+                let (_, pointer, ..) = redirects.find(|(rule, ..)| *rule == id)?;
+                Some(route.object.place(&pointer))
+            };
+            let mut places = circle.iter().filter_map(|rule| place(*rule));
+            let Some(first) = places.next() else { continue };
+            let way = if circle.len() == 1 {
+                ""
+            } else {
+                ", over other redirects"
+            };
+            let message = format!(
+                "{} redirects requests to listener `{}` of {} to where they came from{way}",
+                topology.routes.get(rule.0).object.identity(),
+                listener.name,
+                object.identity()
+            );
+            let finding = Finding::new(Code::ROUTE_REDIRECTS_TO_ITSELF, first, message)
+                .label("an endless redirect")
+                .help("redirect elsewhere, or attach the route to the other listener alone: `sectionName` in `parentRefs`");
+            findings.push(places.fold(finding, |finding, place| {
+                finding.related(place, "which leads here")
+            }));
         }
     }
+}
+
+/// The rules that redirect a request, one after the other, until it is the same again. None if any of them may not be
+/// the one that answers.
+fn circle(topology: &Topology<'_>, gateway: GatewayId, start: &Request) -> Option<Vec<(RouteId, RuleId)>> {
+    let mut request = start.clone();
+    let mut rules = Vec::new();
+    while rules.len() < MOST_FOLLOWED {
+        let taken = topology.take(gateway, &request, &Work::default())?;
+        let first = taken.rules.first().filter(|_| taken.unknown.is_empty())?;
+        let mut redirects = redirects_of(topology.routes.get(first.route)).into_iter();
+        let redirect = redirects.find(|(id, ..)| *id == first.rule)?;
+        rules.push((first.route, first.rule));
+        request = redirected(&redirect, &request)?;
+        if request == *start {
+            return Some(rules);
+        }
+    }
+    None
 }
 
 fn redirects_of<'r>(route: &'r RouteNode<'_>) -> Vec<Redirect<'r>> {
@@ -108,35 +157,47 @@ fn example(
         Some(host) => host.to_owned(),
         None => hosts.first()?.replace('*', "any"),
     };
-    // Proxies say so to rules that ask for it.
-    let forwarded = format!("x-forwarded-proto={scheme}");
-    Request::parse(
-        &format!("{scheme}://{host}:{}{path}", listener.port()?),
-        &[forwarded],
-    )
-    .ok()
+    request(scheme, &host, listener.port()?, path)
 }
 
-/// Whether a redirect leaves scheme, host, port, and path as they are. Without a port, one with a scheme leads to the
-/// usual port of the scheme: kubernetes-sigs/gateway-api apis/v1/httproute_types.go@v1.6.1, HTTPRequestRedirectFilter.
-fn leads_back(redirect: &Value, listener: &ListenerNode<'_>, request: &Request) -> bool {
+fn request(scheme: &str, host: &str, port: i64, path: &str) -> Option<Request> {
+    // Proxies say so to rules that ask for it.
+    let forwarded = format!("x-forwarded-proto={scheme}");
+    Request::parse(&format!("{scheme}://{host}:{port}{path}"), &[forwarded]).ok()
+}
+
+/// The request that a client sends next. Without a port, a redirect with a scheme leads to the usual port of the scheme:
+/// kubernetes-sigs/gateway-api apis/v1/httproute_types.go@v1.6.1, HTTPRequestRedirectFilter.
+fn redirected((_, _, rule, redirect): &Redirect<'_>, from: &Request) -> Option<Request> {
     let text = |key: &str| redirect.get(key).and_then(Value::as_str);
-    let scheme = listener.protocol().to_lowercase();
-    let port = redirect
-        .get("port")
-        .and_then(Value::as_i64)
-        .or(match text("scheme") {
-            Some("https") => Some(443),
-            Some("http") => Some(80),
-            _ => listener.port(),
-        });
-    text("scheme").is_none_or(|to| to == scheme)
-        && text("hostname").is_none_or(|to| to.eq_ignore_ascii_case(&request.host))
-        && port == listener.port()
-        && redirect.get("path").is_none_or(|path| {
-            let to = path
-                .get("replaceFullPath")
-                .or_else(|| path.get("replacePrefixMatch"));
-            to.and_then(Value::as_str) == Some(&*request.path)
-        })
+    let own = if from.scheme.is_encrypted() {
+        "https"
+    } else {
+        "http"
+    };
+    let port = redirect.get("port").and_then(Value::as_i64);
+    let usual = match text("scheme") {
+        Some("https") => 443,
+        Some("http") => 80,
+        _ => from.port,
+    };
+    let replaced = |key: &str| redirect.pointer(&format!("/path/{key}")).and_then(Value::as_str);
+    let path = match (replaced("replaceFullPath"), replaced("replacePrefixMatch")) {
+        (Some(path), _) => path.to_owned(),
+        (_, Some(prefix)) => {
+            let matches = items(rule.get("matches")).iter();
+            let prefixes = matches.filter_map(|one| one.pointer("/path/value")?.as_str());
+            let rests = prefixes.filter_map(|prefix| from.path.strip_prefix(prefix.trim_end_matches('/')));
+            let rest = rests.min_by_key(|rest| rest.len()).unwrap_or(&from.path);
+            [prefix.trim_end_matches('/'), rest].concat()
+        }
+        _ => from.path.clone(),
+    };
+    let host = text("hostname").unwrap_or(&from.host).to_lowercase();
+    request(
+        &text("scheme").unwrap_or(own).to_lowercase(),
+        &host,
+        port.unwrap_or(usual),
+        &path,
+    )
 }
