@@ -88,6 +88,7 @@ impl GraphCommand {
                 Language::Dot => "// ",
             }),
             with_warnings: false,
+            of_export: 0,
         };
         let analysis = Analysis::new(&loaded, &mut findings);
         let (received, spokes) = analysis.received(cluster);

@@ -70,6 +70,7 @@ impl Reporting {
                 ReportFormat::Yaml => Some("# "),
             },
             with_warnings: false,
+            of_export: 0,
         }
     }
 
@@ -166,6 +167,8 @@ pub(crate) struct Answer {
     pub(crate) comment: Option<&'static str>,
     /// Whether warnings are printed, because not all of them are about the input, whose warnings `check` lists.
     pub(crate) with_warnings: bool,
+    /// How many errors are about an export, which `render` does not read.
+    pub(crate) of_export: usize,
 }
 
 impl Answer {
@@ -178,7 +181,7 @@ impl Answer {
         data: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
     ) -> anyhow::Result<Status> {
         loaded.finish(&mut findings);
-        let errors = findings.count(Severity::Error);
+        let errors = findings.count(Severity::Error).saturating_sub(self.of_export);
         let refused = (errors > 0).then(|| {
             let errors = counted(errors, "error");
             format!("`spokewright render` refuses this input because of {errors}")

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use clap::Args;
 use spokewright::Object;
-use spokewright::diagnostic::{Findings, Locate as _, nearest};
+use spokewright::diagnostic::{Findings, Locate as _, Severity, nearest};
 use spokewright::pipeline::{Analysis, EmptyResult, Loaded};
 use spokewright::report::{
     Aggregated, ExportedWorks, ObjectStatus, Required, StatusReport, status_text, works_in_the_way,
@@ -118,12 +118,15 @@ impl StatusCommand {
         self.works.keep_out_of(&mut request, &self.options)?;
         let mut findings = Findings::new();
         let mut loaded = kept(self.options.load(&request, EmptyResult::Refused)?);
-        let outcome = match self.works.works(&mut loaded, &mut findings) {
+        let exported = self.works.works(&mut loaded, &mut findings);
+        let of_export = findings.count(Severity::Error);
+        let outcome = match exported {
             Some((path, exported)) => self.aggregated(loaded, path, &exported, &mut findings),
             None => self.predicted(loaded, &mut findings),
         };
         let answer = Answer {
             with_warnings: self.works.path().is_some(),
+            of_export,
             ..self.reporting.answer()
         };
         let unmet = match outcome.unmet {

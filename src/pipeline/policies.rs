@@ -16,7 +16,7 @@ use crate::api::rules;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Severity, SourceId};
 use crate::hub::{Grants, Hub, OurGatewayId, Ours, Table};
 use crate::object::{Ages, Object};
-use crate::outcome::{SpokeView, report_across_kinds};
+use crate::outcome::{SpokeView, refusals, report_across_kinds};
 use crate::parallel;
 use crate::placing::Clusters;
 use crate::policy::{
@@ -388,6 +388,7 @@ pub(super) fn evaluate<'a>(
     PolicyView {
         hub: attachments,
         hub_effective: hub,
+        refusals: refusals(attachments, &spokes),
         spokes,
         fates,
         clusters: by_key,

@@ -198,12 +198,13 @@ fn policy_part(text: &mut Lines, policy: &PolicyPart, width: usize) {
     text.push(format_args!("  affects {parts}"));
     for winner in &policy.overridden_by {
         let at = at_line(winner.place.as_ref());
-        let why = if winner.local {
-            ", because it lives on the cluster"
+        // Of several that live there, others may be in effect.
+        let what = if winner.local {
+            "lives on the cluster, so this one is withheld"
         } else {
-            ""
+            "is in effect instead"
         };
-        text.push(format_args!("  {} is in effect instead{why}{at}", winner.title));
+        text.push(format_args!("  {} {what}{at}", winner.title));
     }
     for loser in &policy.overrides {
         let at = loser.place.as_ref().map(line_of).unwrap_or_default();

@@ -47,6 +47,7 @@ mod mistakes;
 mod no_effect;
 mod one_set;
 mod output;
+mod overlooked;
 mod own_kinds;
 mod packaging;
 mod page;

@@ -237,8 +237,8 @@ fn what_envoy_gateway_leaves_out_is_named() {
     assert_eq!(
         of(&two(80), &(on("a", "1Ki") + &on("b", "2Ki"))),
         [
-            "`connection.bufferLimit` of ClientTrafficPolicy gw/b has no effect: ClientTrafficPolicy gw/a decides for all \
-          listeners of its port"
+            "`connection.bufferLimit` of ClientTrafficPolicy gw/b has no effect at listener `b`: ClientTrafficPolicy gw/a \
+             decides for its port 80"
         ]
     );
     assert!(of(&two(80), &(on("a", "1Ki") + &on("b", "1Ki"))).is_empty());

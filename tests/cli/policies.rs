@@ -234,13 +234,13 @@ fn a_policy_that_lives_on_the_cluster_and_wins_wholly_is_named_with_what_holds_i
     let text = explain(&["--cluster", "eu-1"]);
     assert!(
         text.contains(
-            "  affects nothing\n  RateLimitPolicy kuadrant-shop/maintenance is in effect instead, because it lives on the \
-             cluster  spokes/eu-1/limits.yaml:4\n"
+            "  affects nothing\n  RateLimitPolicy kuadrant-shop/maintenance lives on the cluster, so this one is withheld  \
+             spokes/eu-1/limits.yaml:4\n"
         ),
         "{text}"
     );
     assert!(text.contains("from kuadrant-shop/maintenance"), "{text}");
-    assert!(!explain(&["--cluster", "us-1"]).contains("is in effect instead"));
+    assert!(!explain(&["--cluster", "us-1"]).contains("is withheld"));
     let json: Value = serde_json::from_str(&explain(&["--cluster", "eu-1", "-o", "json"])).expect("JSON");
     assert_eq!(
         json["policy"]["overriddenBy"][0],

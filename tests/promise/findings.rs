@@ -22,7 +22,8 @@ pub(crate) fn judge(input: &Input, choice: usize) -> Option<Breach> {
         .or_else(|| {
             let (mistake, mistaken) = with_mistake(input, choice)?;
             let said = Said::of(&mistaken);
-            let breach = goes_nowhere_unsaid(&said, &self::checked(&said.loaded))?;
+            let breach = goes_nowhere_unsaid(&said, &self::checked(&said.loaded));
+            let breach = breach.or_else(|| is_hidden(&mistaken, &said))?;
             Some(Breach::new(&breach.sort, format!("{mistake}\n{}", breach.text)))
         })
 }

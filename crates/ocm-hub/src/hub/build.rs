@@ -229,7 +229,23 @@ pub struct Exported {
 #[must_use]
 pub fn exported(value: Value, origin: Origin, kinds: &KindTable) -> Exported {
     let mut drafts = Drafts::default();
-    drafts.flatten(value, origin, &Room::Hub);
+    match value {
+        // What `jq .items` leaves of a list.
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                let pointer = format!("{}/{index}", origin.pointer);
+                drafts.flatten(
+                    item.clone(),
+                    Origin {
+                        pointer,
+                        ..origin.clone()
+                    },
+                    &Room::Hub,
+                );
+            }
+        }
+        value => drafts.flatten(value, origin, &Room::Hub),
+    }
     let mut wrong = Findings::new();
     let passed_over = drafts.unfinished(kinds, &mut wrong).len();
     let options = Options::default();

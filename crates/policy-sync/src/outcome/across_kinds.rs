@@ -26,8 +26,33 @@ const GEO_LABEL: &str = "kuadrant.io/lb-attribute-geo-code";
 
 /// Reports what no policy says alone.
 pub fn report_across_kinds(view: &PolicyView<'_>, hub: &Hub, findings: &mut Findings) {
+    refused_on_clusters(view, findings);
     limits_without_identity(view, findings);
     records(view, hub, findings);
+}
+
+/// What a controller refuses for a reason that only clusters have.
+fn refused_on_clusters(view: &PolicyView<'_>, findings: &mut Findings) {
+    for (id, refused) in &view.refusals {
+        let policy = view.hub.policy(*id);
+        let clusters = refused.iter().flat_map(|(clusters, _)| *clusters);
+        let mut clusters: Vec<&str> = clusters.map(String::as_str).collect();
+        clusters.sort_unstable();
+        let Some(((_, why), declared)) = refused.first().zip(policy.targets.first()) else {
+            continue;
+        };
+        let message = format!(
+            "{} is refused on {}: {}",
+            policy.object.identity(),
+            fitting_names(&clusters, CLUSTERS_WIDTH),
+            why.message.to_string().trim_end_matches('.')
+        );
+        findings.push(
+            Finding::new(Code::POLICY_NO_EFFECT, policy.object.place(&declared.pointer), message)
+                .label("no setting of the policy takes effect there")
+                .help("target all listeners of that port, or give this one a port of its own; an EnvoyProxy with `mergeGateways` makes one Gateway of all"),
+        );
+    }
 }
 
 /// A limit that reads `auth` where no AuthPolicy is in effect never matches, and its counters are empty: authentication

@@ -16,7 +16,7 @@ mod status;
 
 pub use across_kinds::report_across_kinds;
 pub use policies::{EffectiveEntry, EffectiveResult, OnCluster, PolicyEntry, PolicyReport, exception};
-pub use policy_view::{ClusterLists, PolicyView, Seen, SpokeView};
+pub use policy_view::{ClusterLists, PolicyView, Refusals, Seen, SpokeView, refusals};
 pub use predicted::{Prediction, placements_not_found};
 pub use source_line::SourceLine;
 pub use status::{

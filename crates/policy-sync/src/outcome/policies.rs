@@ -309,7 +309,31 @@ impl PolicyEntry {
         if accepted.is_true() && is_on_hub_only(hub, (view.kinds, view.routes), hub.policy(id)) {
             return Self::new(hub, (id, on_hub_only()), everywhere);
         }
+        let refused = view.refusals.get(&id).into_iter().flatten();
+        let refused_on = |cluster: &str| {
+            let mut refused = refused.clone();
+            let there = refused.find(|(clusters, _)| {
+                clusters
+                    .binary_search_by(|known| known.as_str().cmp(cluster))
+                    .is_ok()
+            });
+            there.map(|(_, why)| why.clone())
+        };
+        let clusters = everywhere.map(Everywhere::clusters).unwrap_or_default();
+        let first = clusters.first().and_then(|cluster| refused_on(cluster));
+        let is_everywhere = clusters.iter().all(|cluster| refused_on(cluster) == first);
+        let accepted = first.filter(|_| is_everywhere).unwrap_or(accepted);
         let mut entry = Self::new(hub, (id, accepted), everywhere);
+        for (cluster, why) in clusters
+            .iter()
+            .filter_map(|cluster| Some((cluster, refused_on(cluster)?)))
+        {
+            if !is_everywhere {
+                entry.on_clusters.retain(|known| known.cluster != *cluster);
+                entry.on_clusters.push(OnCluster::new(cluster, Arc::new(why)));
+            }
+        }
+        entry.on_clusters.sort_by(|a, b| a.cluster.cmp(&b.cluster));
         let mut gateways = gateways_on_paths(view, everywhere);
         if gateways.is_empty() {
             let nodes = hub.policy(id).nodes().into_iter();

@@ -3,7 +3,7 @@
 //! Owns: the bundle, and walking it: the hub as a cluster of its own, then each class of clusters that are alike. Flows
 //! in and out: the decisions of `policy` and `sync`. Must not know: how it was made, or how it is shown.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -12,7 +12,9 @@ use kube_json::{Text, Value};
 use crate::diagnostic::{Code, DocumentId, Finding, Place, SourceId};
 use crate::object::{Object, Origin};
 use crate::placing::Clusters;
-use crate::policy::{Attachments, AuthoredId, EffectivePolicies, Fates, PolicyId};
+use crate::policy::{
+    Attachments, AuthoredId, Condition, EffectivePolicies, Fates, PolicyId, StatusShape, accepted,
+};
 use crate::sync::{SyncedKinds, SyncedRoutes, is_synced};
 use crate::topology::{Node, Path, Start, Topology};
 use apimachinery::{ApiVersion, Identity};
@@ -40,6 +42,46 @@ pub struct PolicyView<'a> {
     pub routes: &'a SyncedRoutes<'a>,
     /// The one cluster that is looked at.
     pub cluster: Option<&'a str>,
+    /// Policies that clusters refuse, and the hub alone would not.
+    pub refusals: Refusals<'a>,
+}
+
+/// For policies of the hub, the clusters that refuse them because of what is there, such as a class that merges its
+/// Gateways, and what their controllers say.
+pub type Refusals<'a> = BTreeMap<PolicyId, Vec<(&'a [String], Condition)>>;
+
+/// Which policies clusters refuse though the hub alone would not. A conflict is no refusal: which policy wins is the
+/// outcome on a cluster.
+#[must_use]
+pub fn refusals<'a>(hub: &Attachments<'_>, spokes: &[SpokeView<'a>]) -> Refusals<'a> {
+    let is_checked = |id| {
+        let shape = hub.profile(id).status;
+        [StatusShape::EnvoyGateway, StatusShape::Kgateway].contains(&shape)
+            && accepted(hub, id, None).is_true()
+    };
+    let checked = hub.policies.iter().filter(|(id, _)| is_checked(*id));
+    let checked: HashMap<Arc<str>, PolicyId> = checked.map(|(id, policy)| (policy.locator(), id)).collect();
+    let mut refusals = Refusals::new();
+    for spoke in spokes.iter().filter(|_| !checked.is_empty()) {
+        let copies = spoke
+            .attachments
+            .policies
+            .iter()
+            .filter(|(_, policy)| !policy.local);
+        for (id, policy) in copies {
+            let Some(of_hub) = checked.get(&policy.locator()) else {
+                continue;
+            };
+            let accepted = accepted(&spoke.attachments, id, None);
+            if accepted.reason == "Invalid" {
+                refusals
+                    .entry(*of_hub)
+                    .or_default()
+                    .push((spoke.clusters, accepted));
+            }
+        }
+    }
+    refusals
 }
 
 /// The policies of clusters that are alike, evaluated as they are there.

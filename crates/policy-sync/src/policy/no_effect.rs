@@ -166,8 +166,8 @@ pub(super) fn report_no_effect(attachments: &Attachments<'_>, id: PolicyId, find
                         place,
                         format!("{name} makes no Certificate for {listeners}"),
                     )
-                    .label("nothing makes its Secret")
-                    .help("give the listener a hostname and a Secret of its own in the Gateway's namespace, or create the Secret"),
+                    .label("Kuadrant asks for no Secret there")
+                    .help("target listeners that end TLS, with a hostname and a Secret of their own in the Gateway's namespace; or remove the policy, and create the Secrets"),
                 );
             }
         }
@@ -337,9 +337,11 @@ pub(super) fn report_shared_sockets(attachments: &Attachments<'_>, findings: &mu
             let Some(policy) = policy_at(attachments, kind, gateway, *listener) else {
                 continue;
             };
-            let first = *first_of
-                .entry(topology.listeners.get(*listener).port())
-                .or_insert(policy);
+            let (name, port) = {
+                let listener = topology.listeners.get(*listener);
+                (&listener.name, listener.port())
+            };
+            let first = *first_of.entry(port).or_insert(policy);
             if first == policy || !said.insert((first, policy)) {
                 continue;
             }
@@ -361,10 +363,11 @@ pub(super) fn report_shared_sockets(attachments: &Attachments<'_>, findings: &mu
                     loser.place("/spec")
                 };
                 let message = format!(
-                    "`{}` of {} has no effect: {} decides for all listeners of its port",
+                    "`{}` of {} has no effect at listener `{name}`: {} decides for its port{}",
                     field.trim_start_matches('/').replace('/', "."),
                     loser.identity(),
-                    winner.identity()
+                    winner.identity(),
+                    port.map(|port| format!(" {port}")).unwrap_or_default()
                 );
                 findings.push(
                     Finding::new(Code::POLICY_NO_EFFECT, place, message)

@@ -173,6 +173,7 @@ impl<'a> Seen<'a> {
             kinds: &SyncedKinds::default(),
             routes: &SyncedRoutes::default(),
             cluster: None,
+            refusals: crate::outcome::Refusals::new(),
         })
     }
 

@@ -386,7 +386,9 @@ fn of_unknown_kind(policy: &Policy<'_>, declared: &Declared) -> Finding {
         ),
     )
     .label("neither in the input nor named by a route")
-    .help("target a Gateway, a listener, or a route that is synced, or keep the policy on the spokes, where its target is")
+    .help(
+        "add a route that names the target to the hub, or keep the policy on the spokes, where its target is",
+    )
 }
 
 /// A policy of a synced kind on a Gateway of another class, or on what only such Gateways lead to.

@@ -173,6 +173,7 @@ impl Received<'_> {
             kinds: self.kinds,
             routes: self.routes,
             cluster,
+            refusals: crate::outcome::Refusals::new(),
         })
     }
 }
