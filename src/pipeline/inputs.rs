@@ -104,7 +104,9 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let output_within = document
         .filter(|_| !is_named)
         .and_then(|_| source::repository_or(&places.root));
-    let found = places.config_file.as_deref().filter(|_| !places.named_config);
+    // Of a tree that cannot be read, every file may be there.
+    let is_found = document.is_some() && !places.named_config;
+    let found = places.config_file.as_deref().filter(|_| is_found);
     findings.extend(found.and_then(|found| config_beside(found, files)));
     let roots = roots(&places, &config);
     let roots_base = places.root.clone();

@@ -194,10 +194,10 @@ pub fn build(documents: Vec<Document>, options: &Options<'_>, findings: &mut Fin
     hub
 }
 
-/// A policy, or another object that rendering reads, in a directory of CRDs, where it does nothing.
+/// A policy in a directory of CRDs, where it protects nothing.
 fn beside_crds(object: &Object, kinds: &KindTable) -> Option<Finding> {
     let kind = kinds.kind(&object.api_version.group, &object.kind)?;
-    (kind.is_policy() || kind.parent_refs || kind.group == gateway::GROUP).then(|| {
+    kind.is_policy().then(|| {
         let (kind, key) = (&object.kind, object.key());
         let message = format!("{kind} {key} is in a directory of `crds`, of which only CRDs are read");
         Finding::new(Code::OBJECT_NOT_SHIPPED, object.place("/kind"), message)

@@ -242,7 +242,12 @@ fn without_certificates(topology: &Topology<'_>, profile: &Profile, node: Node) 
     let ends_tls = |listener: &ListenerNode<'_>| {
         ["HTTPS", "TLS"].contains(&listener.protocol()) && !listener.passes_through()
     };
-    if node == Node::Gateway(gateway) && !listeners.clone().any(|(_, listener)| ends_tls(listener)) {
+    // Another protocol is a mistake of its own, and may be meant to end TLS.
+    let is_plain = |listener: &ListenerNode<'_>| ["HTTP", "TCP", "UDP"].contains(&listener.protocol());
+    let none_ends_tls = listeners
+        .clone()
+        .all(|(_, listener)| is_plain(listener) || listener.passes_through());
+    if node == Node::Gateway(gateway) && none_ends_tls {
         return Some("any listener (TLS ends at none)".to_owned());
     }
     let faults = listeners.filter_map(|(id, listener)| {

@@ -484,13 +484,19 @@ impl<'a> Resolver<'_, 'a> {
         self.topology.find_section(backend, section).map(Target::Attached)
     }
 
-    /// Whether the core group, whose name is empty, has this Service, and a letter too many makes another group of it.
+    /// Whether the core group, whose name is empty, has this Service or Namespace, and a letter too many makes another
+    /// group of it.
     fn is_of_core_group(&self, declared: &Declared, namespace: &str) -> bool {
         const MOST_LETTERS: usize = 2;
         let service = Identity::new("", &declared.kind, Some(namespace), &declared.name);
-        (1..=MOST_LETTERS).contains(&declared.group.len())
-            && declared.kind == "Service"
-            && (self.sources.get(&service).is_some() || self.topology.find_backend(&service).is_some())
+        let is_there = match declared.kind.as_str() {
+            "Service" => {
+                self.sources.get(&service).is_some() || self.topology.find_backend(&service).is_some()
+            }
+            "Namespace" => self.topology.find_namespace(&declared.name).is_some(),
+            _ => false,
+        };
+        is_there && (1..=MOST_LETTERS).contains(&declared.group.len())
     }
 
     fn not_permitted(&mut self, policy: &Policy<'a>, declared: &Declared, namespace: &str) {
