@@ -98,7 +98,14 @@ pub(crate) struct Diff {
     max_bytes: usize,
 
     /// Write the differences to this file instead of stdout
-    #[arg(long, value_name = "FILE", default_value = "-", hide_default_value = true, help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "-",
+        hide_default_value = true,
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     output_file: PathBuf,
 
     /// Name of the fleet, for the headline and the marker of a comment
@@ -227,12 +234,7 @@ impl Diff {
 
     /// Says which rights go before the objects that they are for: `render` over this base would refuse that. The report
     /// has the objects that leave all clusters.
-    fn with_lost(
-        &self,
-        (differs, mut found): (bool, Findings),
-        new: &Evaluated,
-        lost: &Findings,
-    ) -> Status {
+    fn with_lost(&self, (differs, mut found): (bool, Findings), new: &Evaluated, lost: &Findings) -> Status {
         let mut of_rights = lost.clone();
         of_rights.retain(|finding| finding.code == Code::RBAC_NARROWED);
         show::findings(&of_rights, &new.loaded.sources, self.options.speech);

@@ -82,10 +82,15 @@ fn the_action_takes_only_a_binary_whose_digest_and_attestation_agree() {
     let (run, is_there) = install(&[("RELEASED", "no")]);
     assert_eq!((run.exits(0).stdout.as_str(), is_there), ("found=false\n", false));
     // Everything else is none.
-    let refused: [(&[(&str, &str)], &str); 5] = [
+    let refused: [(&[(&str, &str)], &str); 6] = [
         (&[("CHANGED", "yes")], "is not what SHA256SUMS lists"),
         (&[("SHA256", "00")], "and not the one that is asked for"),
         (&[("ATTESTED", "no")], "has no attestation"),
+        // A digest names an archive, and a build has none.
+        (
+            &[("RELEASED", "no"), ("SHA256", "00")],
+            "sha256 is the digest of one",
+        ),
         (&[("VERSION", "0.1.0/../1")], "the version is a number"),
         (&[("REPOSITORY", "acme")], "the repository is OWNER/NAME"),
     ];
@@ -247,6 +252,57 @@ fn every_place_that_names_a_target_or_a_version_names_the_same() {
             "{text}"
         );
         assert!(text.contains(&format!("with: {{version: {version}}}")), "{text}");
+    }
+}
+
+/// A job with an identity, or one that may write, runs what is on the runner and what a digest pins.
+#[test]
+fn no_job_with_an_identity_or_the_right_to_write_installs_what_no_digest_pins() {
+    const FETCH: [&str; 12] = [
+        "install",
+        "pipx",
+        "npx",
+        "uvx",
+        "npm ",
+        "curl",
+        "wget",
+        "rustup",
+        "cargo ",
+        "go run",
+        "docker run",
+        "| sh",
+    ];
+    for file in [
+        ".github/workflows/ci.yml",
+        ".github/workflows/release.yml",
+        "examples/github/spokewright.yml",
+        "examples/github/spokewright-forks.yml",
+        "examples/github/shards.yml",
+    ] {
+        let text = std::fs::read_to_string(root().join(file)).expect("a file");
+        let workflow = kube_yaml::read_all(&text, &kube_yaml::Limits::default())
+            .expect("YAML")
+            .remove(0);
+        for (name, job) in workflow["jobs"].as_object().expect("jobs") {
+            let permissions = job["permissions"]
+                .as_object()
+                .expect("each job says what it needs");
+            if !permissions.values().any(|right| *right == "write") {
+                continue;
+            }
+            for step in job["steps"].as_array().expect("steps") {
+                let pinned = |uses: &str| {
+                    let (_, digest) = uses.split_once('@').unwrap_or_default();
+                    digest.len() == 40 && digest.bytes().all(|byte| byte.is_ascii_hexdigit())
+                };
+                assert!(step["uses"].as_str().is_none_or(pinned), "{file}, {name}: {step}");
+                for line in step["run"].as_str().unwrap_or_default().lines() {
+                    let fetches = FETCH.iter().any(|word| line.contains(word));
+                    let is_pinned = line.contains("--require-hashes --only-binary :all:");
+                    assert!(!fetches || is_pinned, "{file}, {name}: {line}");
+                }
+            }
+        }
     }
 }
 
