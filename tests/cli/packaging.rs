@@ -306,6 +306,67 @@ fn no_job_with_an_identity_or_the_right_to_write_installs_what_no_digest_pins() 
     }
 }
 
+/// Every script that is shipped, as its file or inside of YAML.
+#[test]
+fn shellcheck_finds_nothing_in_a_script_that_a_job_runs() {
+    if at_hand(&["shellcheck"]).is_none() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let documents = |file: &str| {
+        let text = std::fs::read_to_string(root().join(file)).expect("a file");
+        kube_yaml::read_all(&text, &kube_yaml::Limits::default()).expect("YAML")
+    };
+    let mut scripts = Vec::new();
+    for file in [
+        "action.yml",
+        ".github/workflows/ci.yml",
+        ".github/workflows/release.yml",
+        "examples/github/spokewright.yml",
+        "examples/github/spokewright-forks.yml",
+        "examples/github/shards.yml",
+    ] {
+        let workflow = documents(file).remove(0);
+        let action = workflow.get("runs").into_iter();
+        let jobs = workflow
+            .get("jobs")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten();
+        for job in action.chain(jobs.map(|(_, job)| job)) {
+            for step in job["steps"].as_array().expect("steps") {
+                scripts.extend(step["run"].as_str().map(|run| (file, run.to_owned())));
+            }
+        }
+    }
+    for file in [
+        "examples/gitlab/templates/spokewright.yml",
+        "examples/start/.gitlab-ci.yml",
+    ] {
+        let job = documents(file).pop().expect("a document")["spokewright"].clone();
+        let parts = ["before_script", "script"].map(|part| job[part].as_array().expect("lines").clone());
+        let lines: Vec<&str> = parts
+            .iter()
+            .flatten()
+            .map(|line| line.as_str().expect("a line"))
+            .collect();
+        scripts.push((file, lines.join("\n")));
+    }
+    for (file, script) in scripts {
+        // With what the shell of a job is given; variables come from the job.
+        scratch.write("script", &format!("#!/bin/bash\nset -eo pipefail\n{script}\n"));
+        let run = Run::of(
+            Command::new("shellcheck")
+                .args(["--exclude", "SC2153,SC2154", "script"])
+                .current_dir(scratch.path("")),
+        );
+        assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{file}:\n{script}");
+    }
+    for file in ["packaging/github/install", "packaging/github/build"] {
+        Run::of(Command::new("shellcheck").arg(root().join(file))).exits(0);
+    }
+}
+
 #[test]
 fn the_lints_find_nothing_in_a_workflow_or_an_action() {
     if at_hand(&["bash", "zizmor"]).is_none() {
