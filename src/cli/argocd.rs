@@ -15,7 +15,7 @@ use spokewright::pipeline::argocd::{
     Discovery, Parameters, announcements, boundary, plugin_yaml, report_variables,
 };
 use spokewright::pipeline::{self, Analysis, RenderConfig, Request};
-use spokewright::source::{Checkout, Files, Sources};
+use spokewright::source::{Checkout, Files, Sources, repository_around};
 
 use super::show;
 use super::status::Status;
@@ -105,12 +105,8 @@ fn generate() -> anyhow::Result<Status> {
     report_variables(variables.iter().map(String::as_str), &mut findings);
     let checkout = checkout()?;
     // What is wrong with it is said when the input is read.
-    let config = configuration(checkout.as_ref(), &mut Sources::default(), &mut Findings::new());
-    let request = parameters.request(&config);
-    let loaded = match &checkout {
-        Some(checkout) => pipeline::load_checkout(&request, checkout),
-        None => pipeline::load(&request),
-    };
+    let config = configuration(&checkout, &mut Sources::default(), &mut Findings::new());
+    let loaded = pipeline::load_checkout(&parameters.request(&config), &checkout);
     // What a wrong parameter leads to would only hide it.
     let rendered = if findings.has_errors() {
         None
@@ -143,7 +139,7 @@ fn generate() -> anyhow::Result<Status> {
 fn parameters() -> anyhow::Result<Status> {
     let mut findings = Findings::new();
     let mut sources = Sources::default();
-    let config = configuration(checkout()?.as_ref(), &mut sources, &mut findings);
+    let config = configuration(&checkout()?, &mut sources, &mut findings);
     findings.finish(&config.findings, Warnings::Reported);
     say(&Brief::default().render(&findings, &sources));
     match Status::of(&findings) {
@@ -153,31 +149,23 @@ fn parameters() -> anyhow::Result<Status> {
 }
 
 /// The configuration in the Application's directory.
-fn configuration(
-    checkout: Option<&Checkout>,
-    sources: &mut Sources,
-    findings: &mut Findings,
-) -> RenderConfig {
+fn configuration(checkout: &Checkout, sources: &mut Sources, findings: &mut Findings) -> RenderConfig {
     let request = Request {
         paths: vec![".".into()],
         ..Request::default()
     };
-    let files = checkout.map_or(Files::Disk, |checkout| Files::Tree(checkout));
-    pipeline::configuration(&request, files, sources, findings)
+    pipeline::configuration(&request, Files::Tree(checkout), sources, findings)
 }
 
-/// The checkout of the Application. Outside Argo CD, the beginning of the repository is unknown, and its files are the
-/// caller's own.
-fn checkout() -> anyhow::Result<Option<Checkout>> {
-    if std::env::var_os("ARGOCD_APP_NAME").is_none() {
-        return Ok(None);
-    }
+/// The checkout of the Application: as far up as Argo CD says; where nobody says it, the repository around the current
+/// directory, or else that directory.
+fn checkout() -> anyhow::Result<Checkout> {
     let here = std::env::current_dir().context("cannot find the current directory")?;
-    let root = boundary(&here, &environment("ARGOCD_APP_SOURCE_PATH"));
-    let checkout = Checkout::open(&root);
-    checkout
-        .map(Some)
-        .with_context(|| format!("cannot read the checkout `{}`", root.display()))
+    let root = match std::env::var_os("ARGOCD_APP_SOURCE_PATH") {
+        Some(path) => boundary(&here, &path.to_string_lossy()),
+        None => repository_around(&here).unwrap_or(here),
+    };
+    Checkout::open(&root).with_context(|| format!("cannot read the checkout `{}`", root.display()))
 }
 
 fn print(text: &str) -> anyhow::Result<Status> {

@@ -8,10 +8,9 @@ mod budget;
 pub(super) mod stop;
 mod without;
 
-use std::io::{IsTerminal as _, Write as _};
-use std::path::Path;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;
 use spokewright::diagnostic::{
@@ -32,7 +31,7 @@ use without::remove;
 
 use super::candidates;
 use super::options::{ClustersOption, ReadOptions, WorkKindOption, check_clusters, empty_result};
-use super::reporting::kept;
+use super::reporting::{is_stdout, kept, put};
 use super::show;
 use super::status::Status;
 
@@ -42,7 +41,8 @@ Examples:
   spokewright diff hub --base origin/main          what merging would do
   spokewright diff hub --base-tree rendered        against a rendered tree
   spokewright diff hub --base-dir ../other/hub     against another input
-  spokewright diff --format markdown > comment.md  for a pull request
+  spokewright diff --format markdown --output-file comment.md
+                                                   for a pull request
   spokewright diff --format semantic               one line per field
   spokewright diff --without Gateway/gateways/web  what removing it would do
 
@@ -97,6 +97,17 @@ pub(crate) struct Diff {
     )]
     max_bytes: usize,
 
+    /// Write the differences to this file instead of stdout
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "-",
+        hide_default_value = true,
+        help_heading = "Output",
+        hide_short_help = true
+    )]
+    output_file: PathBuf,
+
     /// Name of the fleet, for the headline and the marker of a comment
     #[arg(long, value_name = "TEXT", help_heading = "Output", hide_short_help = true)]
     title: Option<String>,
@@ -125,6 +136,9 @@ impl Diff {
     pub(crate) fn run(self) -> anyhow::Result<Status> {
         let mut request = self.clusters.request(&self.options)?;
         request.work_kind = self.work_kind.work_kind(self.clusters.is_narrowed())?;
+        // What we write is no input, wherever it stands.
+        let file = Some(&self.output_file).filter(|file| !is_stdout(file));
+        request.skip.extend(file.cloned());
         let outcome = if let Some(object) = &self.without {
             self.without(&request, object)
         } else {
@@ -171,7 +185,7 @@ impl Diff {
         ];
         let mut old = Side::of_plan(&base.rendered.plan);
         old.retain_clusters(|cluster| new.loaded.admits(cluster));
-        let status = self.report(
+        let found = self.report(
             &new.loaded,
             self.titles(input.title()),
             (&old, &Side::of_plan(&new.rendered.plan)),
@@ -181,7 +195,7 @@ impl Diff {
             self.budget
                 .of(new.loaded.config.budget.and(base.loaded.config.budget)),
         )?;
-        Ok(self.with_lost(status, &new, &lost))
+        Ok(self.with_lost(found, &new, &lost))
     }
 
     fn against_tree(&self, request: &Request, path: &Path) -> Result<Status, Stop> {
@@ -206,7 +220,7 @@ impl Diff {
         let (nothing, sources) = (Sources::default(), &new.loaded.sources);
         let relative = sources.root_relative();
         let texts = self.locate(sources, &relative);
-        let status = self.report(
+        let found = self.report(
             &new.loaded,
             self.titles(path.display().to_string()),
             (&old, &side),
@@ -215,34 +229,28 @@ impl Diff {
             self.budget
                 .of_tree(new.loaded.config.budget, self.options.speech)?,
         )?;
-        Ok(self.with_lost(status, &new, &lost))
+        Ok(self.with_lost(found, &new, &lost))
     }
 
     /// Says which rights go before the objects that they are for: `render` over this base would refuse that. The report
     /// has the objects that leave all clusters.
-    fn with_lost(&self, (status, over): (Status, Findings), new: &Evaluated, lost: &Findings) -> Status {
-        if status == Status::Done {
-            self.also(&new.findings, [over], &new.loaded.sources);
-            return status;
-        }
+    fn with_lost(&self, (differs, mut found): (bool, Findings), new: &Evaluated, lost: &Findings) -> Status {
         let mut of_rights = lost.clone();
         of_rights.retain(|finding| finding.code == Code::RBAC_NARROWED);
         show::findings(&of_rights, &new.loaded.sources, self.options.speech);
-        self.also(&new.findings, [over, lost.clone()], &new.loaded.sources);
-        match Status::of(lost) {
-            Status::Done => status,
-            worse => worse,
-        }
+        found.extend(lost.clone());
+        self.also(new, &mut found);
+        Status::compared(differs, &found)
     }
 
-    /// Writes what `--also` asks for: the findings of the input, and more.
-    fn also(&self, findings: &Findings, more: impl IntoIterator<Item = Findings>, sources: &Sources) {
-        let mut all = findings.clone();
-        for findings in more {
-            all.extend(findings);
-        }
-        let failed = self.options.also(&all, sources);
-        show::findings(&failed, sources, self.options.speech);
+    /// Writes what `--also` asks for, the findings of the input and what else was `found`, and adds what went wrong with
+    /// that.
+    fn also(&self, input: &Evaluated, found: &mut Findings) {
+        let mut all = input.findings.clone();
+        all.extend(found.clone());
+        let failed = self.options.also(&all, &input.loaded.sources);
+        show::findings(&failed, &input.loaded.sources, self.options.speech);
+        found.extend(failed);
     }
 
     /// The texts under the paths that the form has: a document depends on no directory.
@@ -287,7 +295,7 @@ impl Diff {
         let texts = self.locate(&loaded.sources, &relative);
         let locate = BothSides::new((texts, loaded.sources.files().len()), texts);
         // Nobody is about to merge it.
-        let (status, _) = self.report(
+        let (differs, mut found) = self.report(
             loaded,
             titles,
             (&old, &new),
@@ -295,7 +303,7 @@ impl Diff {
             &locate,
             Budget::default(),
         )?;
-        self.also(&without.findings, [], &loaded.sources);
+        self.also(&without, &mut found);
         // What would be wrong without it is part of the answer.
         if without.findings.has_errors() {
             let errors = without.findings.only(Severity::Error);
@@ -304,9 +312,9 @@ impl Diff {
                 "without {title} the input has {}",
                 counted(errors.count(Severity::Error), "error")
             ));
-            return Ok(Status::of(&errors));
+            found.extend(errors);
         }
-        Ok(status)
+        Ok(Status::compared(differs, &found))
     }
 
     fn evaluate(&self, request: &Request) -> Result<Evaluated, Stop> {
@@ -328,17 +336,19 @@ impl Diff {
         let findings = &new.findings;
         show::findings(findings, &new.loaded.sources, self.options.speech);
         if findings.has_errors() {
-            self.also(findings, [], &new.loaded.sources);
+            let mut found = Findings::new();
+            self.also(new, &mut found);
+            found.extend(findings.clone());
             self.say(&format!(
                 "{}; nothing was compared",
                 counted(findings.count(Severity::Error), "error")
             ));
-            return Err(Stop::Said(Status::of(findings)));
+            return Err(Stop::Said(Status::of(&found)));
         }
         Ok(())
     }
 
-    /// Compares and prints.
+    /// Compares and prints: whether anything differs, and what is wrong with that.
     fn report(
         &self,
         loaded: &Loaded,
@@ -347,7 +357,7 @@ impl Diff {
         (effective_changes, lost): (Vec<EffectiveChange>, &Findings),
         locate: &BothSides<'_>,
         budget: Budget,
-    ) -> Result<(Status, Findings), Stop> {
+    ) -> Result<(bool, Findings), Stop> {
         let comparing = loaded.progress.begin(Stage::Differences);
         let comparison = diff::compare(old, new);
         drop(comparing);
@@ -357,7 +367,7 @@ impl Diff {
                 let mut findings = Findings::new();
                 findings.push(unreadable(&titles, &error));
                 show::findings(&findings, &loaded.sources, self.options.speech);
-                return Ok((Status::of(&findings), findings));
+                return Ok((true, findings));
             }
         };
         let mut report = DiffReport::new(titles, comparison, effective_changes);
@@ -367,33 +377,25 @@ impl Diff {
         let withdrawn = withdrawn.filter(|finding| finding.suppressed().is_none());
         report.withdrawn = withdrawn.map(|finding| finding.message.to_string()).collect();
         report.exceeded = diff::exceeded(budget, &report, &self.budget.allowed());
-        let over = diff::over_budget(&report.exceeded);
-        self.print(&report, locate).map_err(Stop::Failed)?;
-        show::findings(&over, &loaded.sources, self.options.speech);
-        let status = match Status::of(&over) {
-            Status::Done if report.is_empty() => Status::Done,
-            Status::Done => Status::Differs,
-            over => over,
-        };
-        Ok((status, over))
+        let mut found = diff::over_budget(&report.exceeded);
+        found.extend(self.print(&report, locate).map_err(Stop::Failed)?);
+        show::findings(&found, &loaded.sources, self.options.speech);
+        Ok((!report.is_empty(), found))
     }
 
-    fn print(&self, report: &DiffReport, locate: &BothSides<'_>) -> anyhow::Result<()> {
-        let is_terminal = std::io::stdout().is_terminal();
+    fn print(&self, report: &DiffReport, locate: &BothSides<'_>) -> anyhow::Result<Findings> {
+        let is_terminal = is_stdout(&self.output_file) && std::io::stdout().is_terminal();
         let look = Look {
             colour: show::colour(self.options.speech.color, is_terminal),
             width: is_terminal.then(show::width),
         };
-        let mut stdout = std::io::stdout().lock();
         let text = match self.format {
             Form::Text => diff::human(report, locate, look),
             Form::Semantic => diff::semantic(report, locate, look),
             Form::Markdown => diff::markdown(report, locate, self.max_bytes),
             Form::Json => diff::json(report, locate),
         };
-        stdout
-            .write_all(text.as_bytes())
-            .context("cannot write to stdout")
+        put(&self.output_file, &text)
     }
 
     /// The command that shows all of it.

@@ -3,10 +3,8 @@
 //! Owns: its options, and which comparisons a page is made with. Flows in: arguments. Flows out: a file, or HTML on stdout.
 //! Must not know: what is on the page.
 
-use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::Args;
 use spokewright::diagnostic::{Code, Findings, counted};
 use spokewright::output;
@@ -18,7 +16,7 @@ use spokewright::source::Sources;
 use super::diff::base::{Base, BaseOptions, Evaluated, judge_base};
 use super::diff::stop::{Stop, usage};
 use super::options::{ClustersOption, ReadOptions, WorkKindOption};
-use super::reporting::kept;
+use super::reporting::{is_stdout, kept, put};
 use super::show;
 use super::status::Status;
 use super::works_option::WorksOption;
@@ -101,17 +99,13 @@ impl PageCommand {
         let mut request = self.clusters.request(&self.options)?;
         request.work_kind = self.work_kind.work_kind(self.clusters.is_narrowed())?;
         self.works.keep_out_of(&mut request, &self.options)?;
-        if !self.is_stream() {
+        if !is_stdout(&self.output) {
             request.skip.push(self.output.clone());
         }
         self.page(&request).or_else(|stop| match stop {
             Stop::Said(status) => Ok(status),
             Stop::Failed(error) => Err(error),
         })
-    }
-
-    fn is_stream(&self) -> bool {
-        self.output.as_path() == Path::new("-")
     }
 
     fn page(&self, request: &Request) -> Result<Status, Stop> {
@@ -264,17 +258,10 @@ impl PageCommand {
         rendered: &Rendered,
         mut findings: Findings,
     ) -> anyhow::Result<Status> {
-        if self.is_stream() {
-            std::io::stdout()
-                .lock()
-                .write_all(html.as_bytes())
-                .context("cannot write to stdout")?;
-        } else if let Err(error) = output::write_named(&self.output, |out| out.write_all(html.as_bytes())) {
-            findings.extend(error.findings());
-        }
+        findings.extend(put(&self.output, html)?);
         self.options.write_also(&mut findings, &loaded.sources);
         show::findings(&findings, &loaded.sources, self.options.speech);
-        if !self.is_stream()
+        if !is_stdout(&self.output)
             && !findings
                 .iter()
                 .any(|finding| finding.code == Code::OUTPUT_UNWRITABLE)

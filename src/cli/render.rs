@@ -19,6 +19,7 @@ use spokewright::report::{PolicyView, RenderReport, kept_by_local_policies};
 use super::hook;
 use super::next;
 use super::options::{ClustersOption, Index, ReadOptions, WorkKindOption, empty_result, place};
+use super::reporting::{is_stdout, to_file};
 use super::show;
 use super::speech::MessageFormat;
 use super::status::{Refusal, Status};
@@ -218,17 +219,7 @@ impl Render {
                 &findings,
                 &relative,
             );
-            let written = if is_open(path) {
-                std::fs::File::create(path)
-                    .and_then(|file| write_json(&report, &mut std::io::BufWriter::new(file)))
-                    .with_context(|| format!("cannot write the report `{}`", path.display()))?;
-                Ok(())
-            } else {
-                output::write_named(path, |file| write_json(&report, file))
-            };
-            if let Err(error) = written {
-                findings.extend(error.findings());
-            }
+            findings.extend(to_file(path, |file| write_json(&report, file))?);
         }
         self.options.write_also(&mut findings, sources);
         if findings.has_errors() {
@@ -319,7 +310,7 @@ impl Render {
 
     /// Whether the output is standard output, which is in no index.
     fn is_stream(&self) -> bool {
-        self.output.as_deref() == Some(Path::new("-"))
+        self.output.as_deref().is_some_and(is_stdout)
     }
 
     /// Whether a commit waits for the answer.
@@ -467,10 +458,7 @@ impl Render {
                 format!("{} files are", summary.differing.len())
             }
         ));
-        match Status::of(&findings) {
-            Status::Done => Status::Differs,
-            worse => worse,
-        }
+        Status::compared(true, &findings)
     }
 
     /// In a hook: one line for each file that the next commit would not hold as it is, and what to type. Files that `summary`
@@ -544,11 +532,6 @@ impl Render {
 /// What puts an output into Git's index, deletions as well.
 fn add(output: &Path) -> String {
     format!("git add {}", shell_path(&output.display().to_string()))
-}
-
-/// Whether a path names what the shell has opened (`/dev/stdout`, `/dev/fd/63`), or a device: there is no file to replace.
-fn is_open(path: &Path) -> bool {
-    path.starts_with("/dev") || path.starts_with("/proc")
 }
 
 /// `2 clusters; 1 Gateway; 3 policies: 1 AuthPolicy, 2 RateLimitPolicy; 4 works`, with the routes before the policies. Kinds

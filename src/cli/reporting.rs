@@ -3,12 +3,15 @@
 //! Owns: the formats, and which stream gets what. Flows in: a report, findings. Flows out: text and a [`Status`]. Must
 //! not know: the contents of a report.
 
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::mem::ManuallyDrop;
+use std::path::Path;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spokewright::diagnostic::{Findings, Locate, Severity, counted, write_json};
+use spokewright::output;
 use spokewright::pipeline::Loaded;
 use spokewright::source::{RootRelative, Sources};
 
@@ -232,4 +235,37 @@ pub(crate) fn to_stdout(data: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>)
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     data(&mut out)?;
     out.flush().context(UNWRITTEN)
+}
+
+/// Whether a file is standard output.
+pub(crate) fn is_stdout(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+/// Writes a text to a file that the command line names, and returns what went wrong with that.
+pub(crate) fn put(file: &Path, text: &str) -> anyhow::Result<Findings> {
+    if is_stdout(file) {
+        to_stdout(whole(text))?;
+        return Ok(Findings::new());
+    }
+    to_file(file, |out| out.write_all(text.as_bytes()))
+}
+
+/// The same of data that is written while it is made.
+pub(crate) fn to_file(
+    file: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> anyhow::Result<Findings> {
+    let mut findings = Findings::new();
+    // What the shell has opened (`/dev/stdout`, `/dev/fd/63`), or a device: there is no file to replace.
+    if file.starts_with("/dev") || file.starts_with("/proc") {
+        let written = File::create(file).map(BufWriter::new).and_then(|mut out| {
+            fill(&mut out)?;
+            out.flush()
+        });
+        written.with_context(|| format!("cannot write `{}`", file.display()))?;
+    } else if let Err(error) = output::write_named(file, fill) {
+        findings.extend(error.findings());
+    }
+    Ok(findings)
 }

@@ -49,6 +49,14 @@ impl Status {
             _ => Self::Invalid,
         }
     }
+
+    /// The status of a comparison: whatever is wrong outranks a difference.
+    pub(crate) fn compared(differs: bool, findings: &Findings) -> Self {
+        match Self::of(findings) {
+            Self::Done if differs => Self::Differs,
+            status => status,
+        }
+    }
 }
 
 /// Why a command cannot begin, and how the run ends for it.

@@ -23,7 +23,7 @@ pub(crate) fn check_support() -> Result<(), Refusal> {
     Err(Refusal::new(
         Status::Usage,
         "this spokewright was built without `watch`, so it cannot wait for changes",
-        "leave out `--watch`, or build with `cargo install --features watch`",
+        "leave out `--watch`, or build with `cargo install --locked --path . --features watch`",
     ))
 }
 

@@ -134,7 +134,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
             files,
         ));
     }
-    if !is_stream(request) && (purpose != Purpose::Compare || matches!(files, Files::Disk)) {
+    if purpose != Purpose::Compare || matches!(files, Files::Disk) {
         match misplaced(&output, output_within.as_deref()) {
             Some(fault) => {
                 let document = document.filter(|_| output_within.is_some());

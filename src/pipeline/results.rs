@@ -107,7 +107,7 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
 fn compared(loaded: &Loaded) -> (Option<Earlier>, Contents) {
     // The writer of the output reports whether it can be read.
     let earlier = Earlier::open(&loaded.output, loaded.output_within.as_deref()).ok();
-    match earlier.filter(|earlier| !loaded.is_stream && earlier.paths().next().is_some()) {
+    match earlier.filter(|earlier| earlier.paths().next().is_some()) {
         Some(earlier) => (Some(earlier), Contents::Whole),
         None => (None, Contents::LeftOut),
     }

@@ -96,7 +96,7 @@ impl Analysis<'_> {
     /// Finds what would go unnoticed if `layout`, the files of `rendered`, replaces the earlier rendering: rights that
     /// disappear before the objects that they are for, and objects that leave all clusters and not the input. For a part
     /// of the fleet, only that part is compared. Nothing is compared if an error among the `findings` may leave something
-    /// out, or if the output is a stream, which replaces nothing.
+    /// out.
     ///
     /// # Errors
     /// When an output tree, or a file in it, cannot be read: then it cannot be written either.
@@ -192,7 +192,7 @@ impl Placed<'_> {
         said: &Findings,
     ) -> Result<Vec<Finding>, OutputError> {
         let paths = before.paths();
-        if paths.is_empty() || self.loaded.is_stream || self.loaded.is_stopped_by(said) {
+        if paths.is_empty() || self.loaded.is_stopped_by(said) {
             return Ok(Vec::new());
         }
         let narrowing = render::Narrowing {

@@ -104,8 +104,8 @@ fn files_are_opened_listed_and_changed_in_one_place() {
     let places = [
         // What a shell has opened already, and names by its descriptor.
         ("crates/ocm-hub/src/source/disk.rs", "std::fs::File::open"),
-        // The report, where the shell has opened what is written to.
-        ("src/cli/render.rs", "std::fs::File::create"),
+        // A file that the command line names, where the shell has opened what is written to.
+        ("src/cli/reporting.rs", "std::fs::File::create"),
     ];
     let only_look = ["canonicalize", "metadata", "symlink_metadata"];
     let types = [

@@ -253,6 +253,56 @@ fn a_report_is_written_over_no_link_and_into_no_git_directory() {
     assert!(piped.exits(0).stdout.starts_with('{'));
 }
 
+/// What cannot be written is never a difference: 1 is what a comparison found, and its file is there.
+#[test]
+fn differences_are_written_as_a_report_is_or_the_status_is_that_of_an_error() {
+    let scratch = place("");
+    crate::scratch::copy(&scratch.path("repository/hub"), &scratch.path("other/hub"));
+    scratch.write("repository/directory.md/kept", "");
+    fs::create_dir_all(scratch.path("repository/.git/hooks")).expect("directories");
+    link(&scratch, "../victim/file", "repository/link.md");
+    link(&scratch, "../victim/new", "repository/dangling.md");
+    link(&scratch, "../victim", "repository/elsewhere.md");
+    let diff = |file: &str| {
+        let base = ["diff", "repository/hub", "--base-dir", "other/hub"];
+        scratch.run(&[&base[..], &["--output-file", file]].concat())
+    };
+    let same = scratch.run(&["diff", "repository/hub", "--base-dir", "other/hub"]);
+    same.exits(0);
+    let refused = || {
+        for (file, code) in [
+            ("repository/directory.md", "output/"),
+            ("repository/link.md", "output/symlink"),
+            ("repository/dangling.md", "output/symlink"),
+            ("repository/elsewhere.md", "output/symlink"),
+            ("repository/.git/hooks/pre-commit", "output/outside"),
+            ("nowhere/diff.md", "output/unwritable"),
+        ] {
+            let run = diff(file);
+            run.exits(5).says(&format!("error[{code}"));
+            assert_eq!(run.stdout, "", "{file}");
+        }
+        // What else is written counts as well.
+        let base = ["diff", "repository/hub", "--base-dir", "other/hub"];
+        let run = scratch.run(&[&base[..], &["--also", "json=repository/directory.md"]].concat());
+        run.exits(5);
+    };
+    // Without a difference, and with one.
+    refused();
+    diff("repository/diff.md").exits(0);
+    assert_eq!(scratch.read("repository/diff.md"), same.stdout);
+    scratch.raise_the_limit("repository/hub/limits.yaml");
+    refused();
+    let told = scratch.run(&["diff", "repository/hub", "--base-dir", "other/hub"]);
+    told.exits(1);
+    assert_eq!(diff("repository/diff.md").exits(1).stdout, "");
+    assert_eq!(scratch.read("repository/diff.md"), told.stdout);
+    assert_eq!(diff("-").exits(1).stdout, told.stdout);
+    assert_eq!(scratch.read("victim/file"), SECRET);
+    assert!(!scratch.exists("victim/new"));
+    assert_eq!(scratch.tree("repository/.git").len(), 0);
+}
+
 #[test]
 fn a_configuration_that_is_a_link_stays_in_the_repository() {
     let scratch = place("");

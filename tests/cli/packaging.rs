@@ -82,10 +82,15 @@ fn the_action_takes_only_a_binary_whose_digest_and_attestation_agree() {
     let (run, is_there) = install(&[("RELEASED", "no")]);
     assert_eq!((run.exits(0).stdout.as_str(), is_there), ("found=false\n", false));
     // Everything else is none.
-    let refused: [(&[(&str, &str)], &str); 5] = [
+    let refused: [(&[(&str, &str)], &str); 6] = [
         (&[("CHANGED", "yes")], "is not what SHA256SUMS lists"),
         (&[("SHA256", "00")], "and not the one that is asked for"),
         (&[("ATTESTED", "no")], "has no attestation"),
+        // A digest names an archive, and a build has none.
+        (
+            &[("RELEASED", "no"), ("SHA256", "00")],
+            "sha256 is the digest of one",
+        ),
         (&[("VERSION", "0.1.0/../1")], "the version is a number"),
         (&[("REPOSITORY", "acme")], "the repository is OWNER/NAME"),
     ];
@@ -247,6 +252,118 @@ fn every_place_that_names_a_target_or_a_version_names_the_same() {
             "{text}"
         );
         assert!(text.contains(&format!("with: {{version: {version}}}")), "{text}");
+    }
+}
+
+/// A job with an identity, or one that may write, runs what is on the runner and what a digest pins.
+#[test]
+fn no_job_with_an_identity_or_the_right_to_write_installs_what_no_digest_pins() {
+    const FETCH: [&str; 12] = [
+        "install",
+        "pipx",
+        "npx",
+        "uvx",
+        "npm ",
+        "curl",
+        "wget",
+        "rustup",
+        "cargo ",
+        "go run",
+        "docker run",
+        "| sh",
+    ];
+    for file in [
+        ".github/workflows/ci.yml",
+        ".github/workflows/release.yml",
+        "examples/github/spokewright.yml",
+        "examples/github/spokewright-forks.yml",
+        "examples/github/shards.yml",
+    ] {
+        let text = std::fs::read_to_string(root().join(file)).expect("a file");
+        let workflow = kube_yaml::read_all(&text, &kube_yaml::Limits::default())
+            .expect("YAML")
+            .remove(0);
+        for (name, job) in workflow["jobs"].as_object().expect("jobs") {
+            let permissions = job["permissions"]
+                .as_object()
+                .expect("each job says what it needs");
+            if !permissions.values().any(|right| *right == "write") {
+                continue;
+            }
+            for step in job["steps"].as_array().expect("steps") {
+                let pinned = |uses: &str| {
+                    let (_, digest) = uses.split_once('@').unwrap_or_default();
+                    digest.len() == 40 && digest.bytes().all(|byte| byte.is_ascii_hexdigit())
+                };
+                assert!(step["uses"].as_str().is_none_or(pinned), "{file}, {name}: {step}");
+                for line in step["run"].as_str().unwrap_or_default().lines() {
+                    let fetches = FETCH.iter().any(|word| line.contains(word));
+                    let is_pinned = line.contains("--require-hashes --only-binary :all:");
+                    assert!(!fetches || is_pinned, "{file}, {name}: {line}");
+                }
+            }
+        }
+    }
+}
+
+/// Every script that is shipped, as its file or inside of YAML.
+#[test]
+fn shellcheck_finds_nothing_in_a_script_that_a_job_runs() {
+    if at_hand(&["shellcheck"]).is_none() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let documents = |file: &str| {
+        let text = std::fs::read_to_string(root().join(file)).expect("a file");
+        kube_yaml::read_all(&text, &kube_yaml::Limits::default()).expect("YAML")
+    };
+    let mut scripts = Vec::new();
+    for file in [
+        "action.yml",
+        ".github/workflows/ci.yml",
+        ".github/workflows/release.yml",
+        "examples/github/spokewright.yml",
+        "examples/github/spokewright-forks.yml",
+        "examples/github/shards.yml",
+    ] {
+        let workflow = documents(file).remove(0);
+        let action = workflow.get("runs").into_iter();
+        let jobs = workflow
+            .get("jobs")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten();
+        for job in action.chain(jobs.map(|(_, job)| job)) {
+            for step in job["steps"].as_array().expect("steps") {
+                scripts.extend(step["run"].as_str().map(|run| (file, run.to_owned())));
+            }
+        }
+    }
+    for file in [
+        "examples/gitlab/templates/spokewright.yml",
+        "examples/start/.gitlab-ci.yml",
+    ] {
+        let job = documents(file).pop().expect("a document")["spokewright"].clone();
+        let parts = ["before_script", "script"].map(|part| job[part].as_array().expect("lines").clone());
+        let lines: Vec<&str> = parts
+            .iter()
+            .flatten()
+            .map(|line| line.as_str().expect("a line"))
+            .collect();
+        scripts.push((file, lines.join("\n")));
+    }
+    for (file, script) in scripts {
+        // With what the shell of a job is given; variables come from the job.
+        scratch.write("script", &format!("#!/bin/bash\nset -eo pipefail\n{script}\n"));
+        let run = Run::of(
+            Command::new("shellcheck")
+                .args(["--exclude", "SC2153,SC2154", "script"])
+                .current_dir(scratch.path("")),
+        );
+        assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{file}:\n{script}");
+    }
+    for file in ["packaging/github/install", "packaging/github/build"] {
+        Run::of(Command::new("shellcheck").arg(root().join(file))).exits(0);
     }
 }
 

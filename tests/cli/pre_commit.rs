@@ -26,7 +26,6 @@ fn every_hook_takes_the_whole_tree_and_starts_a_command_that_exists() {
         [
             "spokewright",
             "spokewright-check",
-            "spokewright-rust",
             "spokewright-system",
             "spokewright-check-system"
         ]
@@ -41,10 +40,11 @@ fn every_hook_takes_the_whole_tree_and_starts_a_command_that_exists() {
         // Otherwise nobody sees the warnings of a hook that passes.
         assert_eq!(hook["verbose"], true);
         let id = hook["id"].as_str().expect("an id");
-        let language = ["rust", "system"]
-            .into_iter()
-            .find(|language| id.ends_with(language));
-        assert_eq!(hook["language"], language.unwrap_or("python"));
+        // Either the commit that a user pins, or what is on the PATH: `language: python` would install a dependency by its
+        // name, from whoever has that name.
+        let language = if id.ends_with("-system") { "system" } else { "rust" };
+        assert_eq!(hook["language"], language);
+        assert_eq!(hook.get("additional_dependencies"), None);
         let entry: Vec<&str> = hook["entry"].as_str().expect("an entry").split(' ').collect();
         assert_eq!(entry[0], "spokewright");
         // pre-commit leaves untracked files where they are: only the index is what will be committed.
@@ -53,19 +53,15 @@ fn every_hook_takes_the_whole_tree_and_starts_a_command_that_exists() {
     }
 }
 
-/// pre-commit installs the package at the root, which only asks for the wheel of the same version.
+/// pip, npm, or gem would take what such a file asks for by its name.
 #[test]
-fn the_package_that_pre_commit_installs_asks_for_the_wheel_of_this_version() {
-    let read = |path: &str| std::fs::read_to_string(fixtures().join("..").join(path)).expect("a file");
-    let (hooks, wheel) = (read("pyproject.toml"), read("packaging/pypi/pyproject.toml"));
-    let version = env!("CARGO_PKG_VERSION");
-    assert!(hooks.contains(&format!("\nversion = \"{version}\"\n")), "{hooks}");
-    assert!(
-        hooks.contains(&format!("\ndependencies = [\"spokewright=={version}\"]\n")),
-        "{hooks}"
-    );
-    assert!(wheel.contains("\nname = \"spokewright\"\n") && wheel.contains("\nbindings = \"bin\"\n"));
-    assert!(wheel.contains("\ndynamic = [\"version\""), "{wheel}");
+fn what_pre_commit_installs_is_the_crate_at_the_root() {
+    let root = fixtures().join("..");
+    for file in ["pyproject.toml", "setup.py", "package.json"] {
+        assert!(!root.join(file).exists(), "{file}");
+    }
+    let crate_file = std::fs::read_to_string(root.join("Cargo.toml")).expect("a file");
+    assert!(crate_file.contains("\n[package]\nname = \"spokewright\"\n"));
 }
 
 #[test]

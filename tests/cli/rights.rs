@@ -293,15 +293,32 @@ fn a_part_of_the_fleet_is_compared_with_its_own_part() {
     render(&scratch, &["--clusters", "none-*"]).does_not_say("rbac/narrowed");
 }
 
+/// Whoever applies a stream replaces what the tree had: `render`, `check`, and `diff` give one verdict about one input.
 #[test]
-fn a_stream_replaces_nothing_that_could_be_compared() {
+fn a_stream_is_refused_for_what_a_tree_and_a_diff_are_refused() {
     let scratch = with_route();
     render(&scratch, &[]).exits(0);
+    let stream = || scratch.run(&["render", "hub", "-o", "-"]);
+    let whole = stream().exits(0).stdout.clone();
     without_routes(&scratch, "");
-    scratch
-        .run(&["render", "hub", "-o", "-"])
-        .exits(0)
-        .does_not_say("rbac/narrowed");
+    for arguments in [
+        &["render", "hub"][..],
+        &["render", "hub", "-o", "-"],
+        &["check", "hub"],
+        &["diff", "hub", "--base-tree", "rendered"],
+    ] {
+        let run = scratch.run(arguments);
+        run.exits(3);
+        assert!(
+            run.stderr.contains("error[rbac/narrowed]") || run.stdout.contains("error[rbac/narrowed]"),
+            "{arguments:?}: {run:?}"
+        );
+    }
+    assert_eq!(stream().stdout, "");
+    // Where there is no tree, there is nothing to compare with.
+    std::fs::remove_dir_all(scratch.path("rendered")).expect("a directory");
+    let narrowed = stream().exits(0).does_not_say("rbac/narrowed").stdout.clone();
+    assert!(!narrowed.is_empty() && narrowed != whole);
 }
 
 #[test]

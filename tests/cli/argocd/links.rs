@@ -37,8 +37,18 @@ fn no_link_in_a_checkout_of_argo_cd_leads_out_of_it() {
             victim
         };
         symlink(target, &path).expect("a link");
-        for command in ["generate", "parameters"] {
-            let run = Run::of(&mut checkout.command(&["argocd", command]));
+        for (command, is_typed) in [
+            ("generate", false),
+            ("parameters", false),
+            ("generate", true),
+            ("parameters", true),
+        ] {
+            let arguments = ["argocd", command];
+            let run = Run::of(&mut if is_typed {
+                checkout.typed(&arguments)
+            } else {
+                checkout.command(&arguments)
+            });
             assert!(
                 !run.stdout.contains(SECRET) && !run.stderr.contains(SECRET),
                 "{run:?}"

@@ -245,9 +245,12 @@ fn nothing_outside_of_the_checkout_is_read() {
             format!(r#"[{{"name":"hub","array":["{path}"]}}]"#),
             format!(r#"[{{"name":"spokes","string":"{path}"}}]"#),
         ] {
-            let run = checkout.generate(&parameters);
-            run.exits(5).says("error[input/outside]");
-            assert_eq!(run.stdout, "");
+            let mut typed = checkout.typed(&["argocd", "generate"]);
+            let typed = Run::of(typed.env("ARGOCD_APP_PARAMETERS", &parameters));
+            for run in [checkout.generate(&parameters), typed] {
+                run.exits(5).says("error[input/outside]");
+                assert_eq!(run.stdout, "");
+            }
         }
     }
     // What the repository itself says is no better.
@@ -256,10 +259,36 @@ fn nothing_outside_of_the_checkout_is_read() {
         "hub: [hub]",
         "hub: [hub, /etc]",
     );
-    Checkout::of(&scratch.path("repository"), FLEET)
-        .generate("[]")
-        .exits(5)
-        .says("error[input/outside]");
+    let checkout = Checkout::of(&scratch.path("repository"), FLEET);
+    for mut command in [
+        checkout.command(&["argocd", "generate"]),
+        checkout.typed(&["argocd", "generate"]),
+    ] {
+        Run::of(&mut command).exits(5).says("error[input/outside]");
+    }
+}
+
+/// Whoever types the command in a clone gets what Argo CD gets: the repository around is the checkout.
+#[test]
+fn the_boundary_is_the_same_whether_argo_cd_names_the_application_or_nobody_does() {
+    let scratch = repository();
+    scratch.edit(
+        "repository/apps/fleet/spokewright.yaml",
+        "hub: [hub]",
+        "hub: [hub, ../shared]",
+    );
+    std::fs::rename(
+        scratch.path("repository/apps/fleet/hub/platform"),
+        scratch.path("repository/apps/shared"),
+    )
+    .expect("a directory");
+    let checkout = Checkout::of(&scratch.path("repository"), FLEET);
+    let expected = checkout.generate("[]").exits(0).stdout.clone();
+    let typed = || Run::of(&mut checkout.typed(&["argocd", "generate"]));
+    assert_eq!(typed().exits(0).stdout, expected);
+    // Nothing says where the checkout begins: it is the directory.
+    std::fs::remove_dir_all(checkout.root().join(".git")).expect("a directory");
+    typed().exits(5).says("error[input/outside]");
 }
 
 #[test]

@@ -66,6 +66,15 @@ impl Checkout {
         command
     }
 
+    /// The same command typed by a person: nothing says that this is an Application.
+    pub(super) fn typed(&self, arguments: &[&str]) -> Command {
+        let mut command = self.command(arguments);
+        command
+            .env_remove("ARGOCD_APP_NAME")
+            .env_remove("ARGOCD_APP_SOURCE_PATH");
+        command
+    }
+
     pub(super) fn generate(&self, parameters: &str) -> Run {
         Run::of(
             self.command(&["argocd", "generate"])
