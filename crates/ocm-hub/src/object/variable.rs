@@ -99,7 +99,8 @@ pub(crate) fn is_left_by_template(text: &str) -> bool {
         ["{{", "$(", "%%"].iter().any(|open| found.starts_with(open)) || first_variable(found).is_some()
     };
     first_placeholder(text).is_some_and(|found| {
-        let is_enclosed = found.starts_with('<') && found != text.trim() && !text.contains("://");
+        let is_url = text.contains("://") && !text.contains(char::is_whitespace);
+        let is_enclosed = found.starts_with('<') && found != text.trim() && !is_url;
         !is_meant(found) && !is_enclosed
     })
 }

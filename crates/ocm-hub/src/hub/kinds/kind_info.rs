@@ -86,13 +86,13 @@ impl KindInfo {
     }
 }
 
-impl From<Entry> for KindInfo {
-    fn from(entry: Entry) -> Self {
+impl From<&'static Entry> for KindInfo {
+    fn from(entry: &'static Entry) -> Self {
         Self {
             group: entry.group.into(),
             kind: entry.kind.into(),
             plural: entry.plural.into(),
-            scope: entry.scope,
+            scope: entry.scope(),
             versions: entry.served_versions().map(Cow::from).collect(),
             targets: TargetFields {
                 target_ref: entry.has_reference("targetRef"),

@@ -1,4 +1,4 @@
-//! Generates `catalog.bin` from the definitions that `sources.json` names.
+//! Generates `catalog.json` from the definitions that `sources.json` names.
 //!
 //! Owns: which parts of a definition are structural facts, and trying targets against its rules. Only tests need it:
 //!
@@ -146,4 +146,38 @@ pub(super) fn catalog(products: &[(String, Vec<Value>)]) -> Value {
     }
     let products: Vec<&str> = products.iter().map(|(product, _)| product.as_str()).collect();
     json!({"definitions": definitions, "products": products})
+}
+
+/// The catalog as it is committed: a line for each kind, with what every run needs beside its definition.
+pub(super) fn text(mut catalog: Value) -> String {
+    let products = catalog["products"].to_string();
+    let kinds = catalog["definitions"]
+        .as_array_mut()
+        .expect("a list")
+        .iter_mut()
+        .map(|definition| {
+            let take =
+                |version: &mut Value, name: &str| version.as_object_mut().expect("a version").remove(name);
+            let versions = definition["spec"]["versions"].as_array_mut().expect("versions");
+            let versions = versions.iter_mut().map(|version| {
+                let mut row = json!({"name": version["name"], "product": take(version, "product")});
+                if let Some(targeting) = take(version, "targeting") {
+                    row["targeting"] = targeting;
+                }
+                row
+            });
+            let versions: Vec<Value> = versions.collect();
+            let (metadata, spec) = (&definition["metadata"], &definition["spec"]);
+            let row = json!({
+                "group": spec["group"], "kind": spec["names"]["kind"], "plural": spec["names"]["plural"],
+                "is_namespaced": spec["scope"] != "Cluster", "references": definition["references"],
+                "versions": versions, "definition": {"metadata": metadata, "spec": spec},
+            });
+            row.to_string()
+        });
+    let kinds: Vec<String> = kinds.collect();
+    format!(
+        "{{\"products\":{products},\n\"kinds\":[\n{}\n]}}\n",
+        kinds.join(",\n")
+    )
 }
