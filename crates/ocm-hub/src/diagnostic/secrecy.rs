@@ -237,7 +237,7 @@ impl<'t> Secrecy<'t> {
         let has_kind = |value: &Value| value.get("kind").is_some_and(Value::is_string);
         values.iter().any(|value| holds_secret(value) || has_lost_its_kind(value))
             // A line of a Secret that looks like a border leaves the rest without a kind.
-            || (!values.iter().all(has_kind) && self.says_secret())
+            || ((values.is_empty() || !values.iter().all(has_kind)) && self.says_secret())
     }
 
     /// The same of a document that cannot be read, in lower case and without comments.
@@ -340,7 +340,8 @@ fn entries<'d>(document: &'d str, key: &'d str) -> impl Iterator<Item = (usize, 
     let is_word = |letter: char| letter.is_alphanumeric() || "-_./".contains(letter);
     document.match_indices(key).filter_map(move |(position, found)| {
         let before = document.get(..position).unwrap_or_default();
-        if before.ends_with(is_word) {
+        // In a text in quotes, a line may end in an escape.
+        if before.ends_with(is_word) && !["\\n", "\\r", "\\t"].iter().any(|end| before.ends_with(end)) {
             return None;
         }
         let after = document.get(position.saturating_add(found.len())..)?;
@@ -419,7 +420,7 @@ mod tests {
         let policy = json!({"kind": "AuthPolicy", "spec": {"a": 1}, "stringData": {"b": "c"}, "data": "d"});
         assert_eq!(
             Hidden::default().conceal(&policy, true),
-            json!({"kind": "AuthPolicy", "spec": {"a": 1}, "stringData": {"b": "(hidden 1)"}, "data": "(hidden 2)"})
+            json!({"kind": "AuthPolicy", "spec": {"a": 1}, "stringData": {"b": "(hidden 2)"}, "data": "(hidden 1)"})
         );
         let text = json!({"rego": "a\n---\nkind: Secret\ndata: {a: b}\n---\nc\n"});
         assert_eq!(
@@ -518,6 +519,7 @@ mod tests {
             "kind: Kustomization\nsecretGenerator:\n- literals: [a=HERE\n",
             "kind: List\nitems:\n- kind: Secret\n  metadata: {x: @HERE\n",
             "kind: Secret # a\nx: @HERE\n",
+            "{\"kind\"= \"ConfigMap\", \"data\": {\"a.yaml\": \"a: b\\nkind: Secret\\ndata: HERE\"}}",
         ] {
             let at = text.find("HERE").expect("a mark");
             assert!(Secrecy::new(text).covers(at), "{text}");
