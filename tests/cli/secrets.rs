@@ -229,7 +229,7 @@ fn no_value_of_a_secret_is_in_any_report_whatever_its_object_is_like() {
         }
         runs.push(
             [
-                &["diff", "hub", "--format", "markdown", "--budget", "9000000"][..],
+                &["diff", "hub", "--format", "markdown", "--max-bytes", "9000000"][..],
                 &base,
             ]
             .concat(),
@@ -237,9 +237,9 @@ fn no_value_of_a_secret_is_in_any_report_whatever_its_object_is_like() {
     }
     for output in ["text", "json", "yaml"] {
         for command in [
-            &["explain", "hub", "gateway/prod-web"][..],
-            &["explain", "hub", "ratelimitpolicy/global"],
-            &["explain", "hub", "ratelimitpolicy/p0"],
+            &["explain", "gateway/prod-web", "hub"][..],
+            &["explain", "ratelimitpolicy/global", "hub"],
+            &["explain", "ratelimitpolicy/p0", "hub"],
             &["policies", "hub"],
             &["status", "hub"],
         ] {
@@ -309,17 +309,21 @@ fn words_in_a_comment_or_a_text_hide_nothing_of_a_policy() {
                 run.stdout
             );
         }
-        let run = scratch.run(&["explain", "hub", "authpolicy/a", "-o", "json"]);
+        let run = scratch.run(&["explain", "authpolicy/a", "hub", "-o", "json"]);
         assert!(run.stdout.contains("allow = after"), "{mention}:\n{}", run.stdout);
+        // A document of the text is a Secret there: only that is hidden, but no message quotes what is around it.
+        if mention.contains("---") {
+            continue;
+        }
         scratch.write(
             "hub/auth.yaml",
             &format!("{}            unknown: true\n", policy("after")),
         );
         let run = scratch.run(&["check", "hub"]);
         assert!(
-            run.stderr.contains("|             unknown: true"),
+            run.stdout.contains("|             unknown: true"),
             "{mention}:\n{}",
-            run.stderr
+            run.stdout
         );
     }
 }
