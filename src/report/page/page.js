@@ -5,8 +5,11 @@
   const $ = id => document.getElementById(id);
   /* ---------- drawing: text nodes only; no markup ever comes from data ---------- */
   // What could hide or reorder text is shown as its code point.
-  const HIDDEN =
-    /(?![ \t\n])[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u{2800}\u{16FE4}\u{1D159}\u{13441}\u{13442}]/u;
+  const HIDDEN = new RegExp(
+    String.raw`(?![ \t\n])[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}` +
+      String.raw`\u{2800}\u{16FE4}\u{1D159}\u{13441}\u{13442}]`,
+    'u',
+  );
   const hidden = s => '\u27e8U+' + s.codePointAt(0).toString(16).toUpperCase().padStart(4, '0') + '\u27e9';
   const plain = s => {
     s = String(s);
