@@ -202,7 +202,7 @@ mod tests {
                     }
                     kube_json::Value::Array(items) => left.extend(items.iter().map(|item| (name, item))),
                     kube_json::Value::Object(map) => {
-                        left.extend(map.iter().map(|(key, value)| (key.as_str(), value)))
+                        left.extend(map.iter().map(|(key, value)| (key.as_str(), value)));
                     }
                     _ => {}
                 }
