@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::diagnostic::{
-    Code, DocumentId, Finding, Findings, Locate as _, Part, Place, Severity, SourceId, counted, holds_secret,
+    Code, DocumentId, Finding, Findings, Locate as _, Part, Place, Secrecy, Severity, SourceId, counted,
 };
 use crate::object::{SUBSTITUTE_FIRST, first_placeholder, first_variable};
 use crate::source::Sources;
@@ -169,7 +169,9 @@ pub(super) fn quote(sources: &Sources, findings: &mut Findings) {
         };
         let is_secret = match last {
             Some((known, is_secret)) if known == document => is_secret,
-            _ => sources.text_of(document).is_none_or(holds_secret),
+            _ => sources
+                .text_of(document)
+                .is_none_or(|text| Secrecy::new(text).covers_document(text)),
         };
         last = Some((document, is_secret));
         let text = value_at(&finding.place, sources).filter(|_| !is_secret);

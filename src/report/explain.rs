@@ -17,8 +17,8 @@ pub use document::{
 };
 pub use request::{Answer, RequestExplanation, RuleLine, UnknownRule, explain_request};
 
-use super::diff::{EffectiveSettings, giver};
-use crate::diagnostic::{API_VERSION, Locate, Part};
+use super::diff::{EffectiveSettings, conceal, giver};
+use crate::diagnostic::{API_VERSION, Hidden, Locate, Part, without_secrets};
 use crate::object::Object;
 use crate::outcome::PolicyEntry;
 use crate::outcome::SourceLine;
@@ -393,7 +393,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
             let (authored, pointer) = seen.attachments.written_at(name, leaf);
             ExplainedSetting {
                 setting: name.to_string(),
-                value: kube_json::Value::clone(&leaf.value),
+                value: without_secrets(&leaf.value),
                 policy: authored.locator.to_string(),
                 key: authored.object.key(),
                 place: self.setting(authored.object, &pointer),
@@ -436,7 +436,7 @@ impl<'e, 'a> Explainer<'e, 'a> {
         let by = || loss.by.iter().map(|by| attachments.authored(*by));
         ExplainedLoss {
             setting: loss.key.to_string(),
-            value: leaf.map(|leaf| kube_json::Value::clone(&leaf.value)),
+            value: leaf.map(|leaf| without_secrets(&leaf.value)),
             place: leaf.and_then(|leaf| self.setting(whose.object, &leaf.source_pointer())),
             policy: whose.locator.to_string(),
             key: whose.object.key(),
@@ -521,7 +521,8 @@ fn if_deleted(view: &PolicyView<'_>, without: &PolicyView<'_>) -> Vec<ChangePart
     let [Some(before), Some(after)] = settings else {
         return Vec::new();
     };
-    let changes = EffectiveSettings::changes(&before, &after);
+    let mut changes = EffectiveSettings::changes(&before, &after);
+    conceal(&mut changes, &mut Hidden::default());
     let mut grouped: BTreeMap<(String, Vec<String>), ChangePart> = BTreeMap::new();
     for change in changes {
         let settings: Vec<SettingIfDeleted> = change

@@ -73,6 +73,7 @@ mod routes;
 mod said_and_shipped;
 mod schemas;
 mod scratch;
+mod secrets;
 mod shadowed;
 mod status;
 mod suppressions;

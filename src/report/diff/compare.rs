@@ -10,9 +10,9 @@ use kube_json::Value;
 use serde::Serialize;
 
 use super::change::{Change, Counts};
-use super::conceal::conceal;
 use super::object::{ObjectKey, Objects, objects};
 use super::side::{Body, Side, is_cluster};
+use crate::diagnostic::Hidden;
 use crate::object::Origin;
 use crate::render::ManifestSummary;
 
@@ -35,6 +35,8 @@ pub struct Comparison {
     pub orphaned: usize,
     /// Clusters that join and receive exactly what others have that were there before.
     pub arrivals: Vec<Arrival>,
+    /// The names of hidden values.
+    pub hidden: Hidden,
 }
 
 /// Clusters that join, and those that receive the same.
@@ -187,6 +189,7 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
         known: HashMap::new(),
         moves: HashMap::new(),
         found: Vec::new(),
+        hidden: Hidden::default(),
         effects: HashMap::new(),
         changes: Vec::new(),
     };
@@ -244,6 +247,7 @@ pub fn compare(old: &Side<'_>, new: &Side<'_>) -> Result<Comparison, Unreadable>
     comparison.rows = rows.into_values().collect();
     comparison.rows.sort_by(|a, b| a.clusters.cmp(&b.clusters));
     comparison.changes = comparing.changes;
+    comparison.hidden = comparing.hidden;
     comparison
         .changes
         .sort_by(|a, b| reading_order(a).cmp(&reading_order(b)));
@@ -309,6 +313,7 @@ struct Comparing<'a> {
     /// The position in `found` of what leaves one work and comes to another, by the positions of both.
     moves: HashMap<[usize; 2], usize>,
     found: Vec<Found>,
+    hidden: Hidden,
     /// The position in `changes` of what was found, by what it comes to.
     effects: HashMap<(usize, Effect), usize>,
     changes: Vec<ObjectChange>,
@@ -367,7 +372,8 @@ impl Comparing<'_> {
             let is_orphaned =
                 change == Change::Removed && orphans.hold(key, body.map_or(&[], |body| body.summaries));
             // Only concealed values are kept, compared or printed from here on.
-            let (before, after) = conceal(before, after);
+            let [before, after] =
+                [before, after].map(|side| side.map(|value| self.hidden.conceal(value, true)));
             let origins = body.map(|body| origins(body, key, side)).unwrap_or_default();
             let change_key = ChangeKey {
                 object: key.clone(),

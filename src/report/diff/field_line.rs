@@ -1,6 +1,6 @@
 //! A field that differs, on one line.
 //!
-//! Owns: how a value is shown there, and where it is cut. Flows in: a [`FieldChange`]. Flows out: one printable line.
+//! Owns: how a value is shown there, and what of two that are alike is left out. Flows in: a [`FieldChange`]. Flows out: one printable line.
 //! Must not know: terminals, or what the field belongs to.
 
 use std::io;
@@ -12,8 +12,11 @@ use serde_json::ser::Formatter;
 use super::fields::FieldChange;
 use crate::diagnostic::one_line;
 
-/// A value is cut here; the hunks of the other forms show all of it.
-const LONGEST_VALUE: usize = 120;
+/// Where two texts are the same for more characters, only the nearest are shown.
+const LONG: usize = 60;
+
+/// So many of them.
+const AROUND: usize = 20;
 
 /// `path: old -> new`, `path: added value`, `path: removed value`.
 pub(super) fn field_line(field: &FieldChange) -> String {
@@ -37,16 +40,27 @@ pub(super) fn field_line(field: &FieldChange) -> String {
     }
 }
 
-/// Two texts, cut at the front where they would look the same once they are cut at the end.
+/// Two texts from where they begin to differ to where they end to. All between is shown: a reader who sees one difference
+/// does not look for another behind a cut.
 fn from_the_difference(old: &str, new: &str) -> (Value, Value) {
-    const LEAD: usize = 20;
-    let same = old.chars().zip(new.chars()).take_while(|(a, b)| a == b).count();
-    if same < LONGEST_VALUE / 2 {
-        return (Value::from(old), Value::from(new));
-    }
+    let lead = old.chars().zip(new.chars()).take_while(|(a, b)| a == b).count();
+    let rest = old.chars().count().min(new.chars().count()).saturating_sub(lead);
+    let tail = old.chars().rev().zip(new.chars().rev());
+    let tail = tail.take(rest).take_while(|(a, b)| a == b).count();
+    // As much of what is the same as tells where it is.
+    let cut_off = |same: usize| {
+        if same < LONG {
+            0
+        } else {
+            same.saturating_sub(AROUND)
+        }
+    };
+    let (lead, tail) = (cut_off(lead), cut_off(tail));
     let cut = |text: &str| {
-        let rest: String = text.chars().skip(same.saturating_sub(LEAD)).collect();
-        Value::from(format!("...{rest}"))
+        let dots = |cut: usize| if cut > 0 { "..." } else { "" };
+        let shown = text.chars().count().saturating_sub(lead).saturating_sub(tail);
+        let shown: String = text.chars().skip(lead).take(shown).collect();
+        Value::from([dots(lead), &shown, dots(tail)].concat())
     };
     (cut(old), cut(new))
 }
@@ -57,7 +71,7 @@ fn show(value: &Value) -> String {
         Value::String(text) => kube_yaml::scalar(text).into_owned(),
         other => spaced(other),
     };
-    one_line(&text, LONGEST_VALUE)
+    one_line(&text, usize::MAX)
 }
 
 /// JSON with blanks where a line may be broken.
@@ -90,15 +104,38 @@ impl Formatter for Spaced {
 mod tests {
     use super::*;
 
-    #[test]
-    fn long_texts_are_shown_from_where_they_differ() {
-        let text = |end: &str| Some(Value::from(format!("{}{end}", "x".repeat(500))));
-        let line = field_line(&FieldChange {
+    fn line(old: &str, new: &str) -> String {
+        field_line(&FieldChange {
             path: "data.params".to_owned(),
-            old: text("old"),
-            new: text("new"),
-        });
-        assert!(line.contains("xold\" -> ") && line.ends_with("xnew\""), "{line}");
-        assert!(line.len() < 120, "{line}");
+            old: Some(Value::from(old)),
+            new: Some(Value::from(new)),
+        })
+    }
+
+    #[test]
+    fn long_texts_are_shown_from_where_they_differ_to_where_they_last_do() {
+        let same = "x".repeat(500);
+        let line = line(&format!("{same}old{same}"), &format!("{same}new{same}"));
+        assert!(line.contains("xoldx") && line.contains("xnewx"), "{line}");
+        assert!(line.len() < 180, "{line}");
+    }
+
+    #[test]
+    fn no_difference_is_behind_a_cut_however_far_it_is_from_the_first_one() {
+        let same = "x".repeat(500);
+        let text = |first: &str, last: &str| format!("{same}{first}{same}{last}{same}");
+        let line = line(&text("old", "deny"), &text("new", "allow"));
+        assert!(line.contains("xdenyx") && line.contains("xallowx"), "{line}");
+        let whole = |side: fn(Value) -> (Option<Value>, Option<Value>)| {
+            let (old, new) = side(kube_json::json!({"a": vec!["x"; 500], "z": "allow"}));
+            field_line(&FieldChange {
+                path: "a".to_owned(),
+                old,
+                new,
+            })
+        };
+        assert!(whole(|value| (None, Some(value))).contains("allow"));
+        assert!(whole(|value| (Some(value), None)).contains("allow"));
+        assert!(whole(|value| (Some(Value::from(1)), Some(value))).contains("allow"));
     }
 }

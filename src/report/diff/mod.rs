@@ -17,8 +17,6 @@ mod object;
 // The differences: objects without the values of Secrets, fields, effective settings.
 mod change;
 
-mod conceal;
-
 mod compare;
 
 mod fields;
@@ -77,7 +75,7 @@ pub use limit::{Exceeded, Limit};
 pub use look::Look;
 pub use markdown::{DEFAULT_BUDGET, markdown};
 pub use object::ObjectKey;
-pub(in crate::report) use report::giver;
 pub use report::{DiffReport, EffectiveChange, SettingChange, Titles};
+pub(in crate::report) use report::{conceal, giver};
 pub use semantic::semantic;
 pub use side::{BothSides, Side};

@@ -4,6 +4,7 @@
 //! [`DiffReport`]. Must not know: formats.
 
 use std::collections::BTreeSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use kube_json::Value;
@@ -11,7 +12,7 @@ use serde::{Serialize, Serializer};
 
 use super::compare::{Comparison, Presence};
 use super::limit::Exceeded;
-use crate::diagnostic::counted;
+use crate::diagnostic::{Hidden, counted};
 use crate::render::REPLICA_SETS;
 
 /// What the sides are called.
@@ -117,6 +118,24 @@ fn names<S: Serializer>(names: &Arc<Vec<String>>, serializer: S) -> Result<S::Ok
     names.as_slice().serialize(serializer)
 }
 
+/// Hides the values of Secrets in settings, of which each list is shared by many paths.
+pub(in crate::report) fn conceal(changes: &mut [EffectiveChange], hidden: &mut Hidden) {
+    let mut known: HashMap<*const Vec<SettingChange>, Arc<Vec<SettingChange>>> = HashMap::new();
+    for change in changes {
+        let shown = known.entry(Arc::as_ptr(&change.settings)).or_insert_with(|| {
+            let mut shown = Vec::clone(&change.settings);
+            for value in shown
+                .iter_mut()
+                .flat_map(|setting| [&mut setting.old, &mut setting.new])
+            {
+                *value = value.take().map(|value| Arc::new(hidden.conceal(&value, false)));
+            }
+            Arc::new(shown)
+        });
+        change.settings = Arc::clone(shown);
+    }
+}
+
 /// Everything that differs between two sides.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -136,7 +155,12 @@ pub struct DiffReport {
 impl DiffReport {
     /// Puts a report together; `effective_changes` are what the comparison of objects cannot see.
     #[must_use]
-    pub fn new(titles: Titles, comparison: Comparison, effective_changes: Vec<EffectiveChange>) -> Self {
+    pub fn new(
+        titles: Titles,
+        mut comparison: Comparison,
+        mut effective_changes: Vec<EffectiveChange>,
+    ) -> Self {
+        conceal(&mut effective_changes, &mut comparison.hidden);
         Self {
             titles,
             comparison,

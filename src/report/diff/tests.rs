@@ -135,6 +135,53 @@ fn a_file_that_is_no_yaml_is_named_and_never_quoted() {
 }
 
 #[test]
+fn a_changed_value_of_a_secret_is_a_change_whatever_is_inserted_before_it() {
+    let secret = |name: &str, value: &str| json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": {"key": value}});
+    let list = |items: &[Value]| {
+        let list =
+            json!({"apiVersion": "v1", "kind": "Template", "metadata": {"name": "t"}, "objects": items});
+        [work("a", "w", &[list])]
+    };
+    let old = list(&[secret("x", "one"), secret("y", "same"), secret("z", "old")]);
+    let moved = [
+        secret("w", "more"),
+        secret("x", "one"),
+        secret("y", "same"),
+        secret("z", "new"),
+    ];
+    for new in [
+        &moved[..],
+        &[moved[3].clone(), moved[1].clone(), moved[2].clone()],
+    ] {
+        let report = report(&old, &list(new));
+        let mark = |value: &str| {
+            let shown = report
+                .comparison
+                .hidden
+                .clone()
+                .conceal(&secret("a", value), true);
+            shown["data"]["key"].as_str().expect("a mark").to_owned()
+        };
+        for text in [
+            human(&report, &both(), Look::default()),
+            semantic(&report, &both(), Look::default()),
+            markdown(&report, &both(), DEFAULT_BUDGET),
+            json(&report, &both()),
+        ] {
+            for value in ["old", "new"] {
+                let is_context = |line: &&str| line.starts_with(' ') && line.trim_start().starts_with("key:");
+                let mark = mark(value);
+                assert!(text.contains(&mark), "{mark} of {value} in:\n{text}");
+                assert!(
+                    !text.lines().filter(is_context).any(|line| line.contains(&mark)),
+                    "{text}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn no_form_shows_the_value_of_a_secret() {
     let secret = |value: &str| {
         json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "tls", "namespace": "ns"},

@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use crate::diagnostic::is_unseen;
+
 /// Text inside an element, or of an attribute in quotes.
 pub(super) fn escape_markup(text: &str, page: &mut String) {
     for character in text.chars() {
@@ -15,7 +17,7 @@ pub(super) fn escape_markup(text: &str, page: &mut String) {
             '"' => page.push_str("&quot;"),
             '\'' => page.push_str("&#39;"),
             // Characters that could hide or reverse the text next to them.
-            other if is_hidden(other) => {
+            other if is_unseen(other) && !matches!(other, '\t' | '\n') => {
                 let _ = write!(page, "&lt;U+{:04X}&gt;", u32::from(other));
             }
             other => page.push(other),
@@ -23,31 +25,15 @@ pub(super) fn escape_markup(text: &str, page: &mut String) {
     }
 }
 
-/// Control, bidirectional, and zero-width characters: `HIDDEN` in `page.js`.
-fn is_hidden(character: char) -> bool {
-    matches!(
-        u32::from(character),
-        0..=0x8
-            | 0xb..=0x1f
-            | 0x7f..=0x9f
-            | 0xad
-            | 0x61c
-            | 0x180e
-            | 0x200b..=0x200f
-            | 0x2028..=0x202e
-            | 0x2060..=0x206f
-            | 0xfeff
-            | 0xfff9..=0xfffb
-    )
-}
-
 /// JSON inside a script element, which markup would end, whatever it is in JSON. These characters are in strings
 /// only.
 pub(super) fn escape_data(json: &str, page: &mut String) {
     for character in json.chars() {
         match character {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                let _ = write!(page, "\\u{:04x}", u32::from(character));
+            other if "<>&".contains(other) || (other != '\n' && is_unseen(other)) => {
+                for unit in other.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(page, "\\u{unit:04x}");
+                }
             }
             other => page.push(other),
         }

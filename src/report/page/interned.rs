@@ -9,7 +9,7 @@ use std::hash::Hash;
 use kube_json::Value;
 
 use super::document::{At, Position};
-use crate::diagnostic::{Locate, Part, Place};
+use crate::diagnostic::{Hidden, Locate, Part, Place};
 use crate::object::Object;
 use crate::outcome::SourceLine;
 
@@ -50,6 +50,8 @@ pub(super) struct Tables<'p> {
     pub(super) locate: &'p dyn Locate,
     pub(super) files: Interned<String, String>,
     pub(super) values: Interned<String, Value>,
+    /// The names of hidden values.
+    pub(super) hidden: Hidden,
     sets: Interned<Vec<usize>, Vec<usize>>,
     clusters: HashMap<&'p str, usize>,
     /// The positions of the requested places: a setting is looked up once, on however many paths it applies.
@@ -63,6 +65,7 @@ impl<'p> Tables<'p> {
             locate,
             files: Interned::default(),
             values: Interned::default(),
+            hidden: Hidden::default(),
             sets: Interned::default(),
             clusters: clusters.iter().copied().zip(0..).collect(),
             places: HashMap::new(),
@@ -116,7 +119,8 @@ impl<'p> Tables<'p> {
     /// A value.
     pub(super) fn value(&mut self, value: &Value) -> usize {
         // Keys of mappings are sorted in both, so equal values have one text.
-        self.values.position(value.to_string(), || value.clone())
+        let Self { values, hidden, .. } = self;
+        values.position(value.to_string(), || hidden.conceal(value, false))
     }
 
     /// A value, or -1.

@@ -106,6 +106,9 @@ impl Page<'_> {
         let view = self.view;
         let relative = self.sources.root_relative();
         let mut tables = Tables::new(&relative, &self.clusters);
+        if let Some(compared) = compared {
+            tables.hidden.clone_from(&compared.report.comparison.hidden);
+        }
         let kinds = Kinds::of(view);
         let numbers = Numbers::of(view);
         let (mut hierarchy, maps, of_hub) = Hierarchy::of(view, &tables, kinds.reach_backends);

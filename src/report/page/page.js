@@ -6,13 +6,14 @@
   /* ---------- drawing: text nodes only; no markup ever comes from data ---------- */
   // What could hide or reorder text is shown as its code point.
   const HIDDEN = new RegExp(
-    '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e' +
-      '\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]',
+    String.raw`(?![ \t\n])[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}` +
+      String.raw`\u{2800}\u{16FE4}\u{1D159}\u{13441}\u{13442}]`,
+    'u',
   );
   const hidden = s => '\u27e8U+' + s.codePointAt(0).toString(16).toUpperCase().padStart(4, '0') + '\u27e9';
   const plain = s => {
     s = String(s);
-    return HIDDEN.test(s) ? s.replace(new RegExp(HIDDEN, 'g'), hidden) : s;
+    return HIDDEN.test(s) ? s.replace(new RegExp(HIDDEN, 'gu'), hidden) : s;
   };
   function put(e, kids) {
     for (const k of kids) {
@@ -25,7 +26,7 @@
           e.appendChild(document.createTextNode(s));
           continue;
         }
-        for (const p of s.split(new RegExp('(' + HIDDEN.source + ')')))
+        for (const p of s.split(new RegExp('(' + HIDDEN.source + ')', 'u')))
           if (p) e.appendChild(HIDDEN.test(p) ? h('span', { class: 'hid' }, hidden(p)) : document.createTextNode(p));
       }
     }
@@ -2320,7 +2321,6 @@
     else m.set(p, v);
     return m;
   }
-  const cut = t => (t.length > 120 ? t.slice(0, 117) + '\u2026' : t);
   const flat = v => (v && typeof v === 'object' ? JSON.stringify(v) : String(v));
   function delta(ch) {
     const box = h('div', { class: 'delta' });
@@ -3054,9 +3054,9 @@
                 'div',
                 null,
                 h('span', { class: 'muted mono' }, f[0], ' '),
-                f[1] >= 0 && h('del', null, cut(flat(D.values[f[1]]))),
+                f[1] >= 0 && h('del', null, flat(D.values[f[1]])),
                 f[1] >= 0 && f[2] >= 0 ? ' \u2192 ' : '',
-                f[2] >= 0 && h('ins', null, cut(flat(D.values[f[2]]))),
+                f[2] >= 0 && h('ins', null, flat(D.values[f[2]])),
               ),
             ),
           ),

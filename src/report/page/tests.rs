@@ -6,7 +6,7 @@ use super::document::FleetPage;
 use super::escaping::{escape_data, escape_markup};
 use super::html::base64;
 use super::interned::{Interned, Tables};
-use crate::diagnostic::{Locate, Place, Span};
+use crate::diagnostic::{Locate, Place, Span, is_unseen};
 
 /// No texts.
 struct Nowhere;
@@ -67,6 +67,18 @@ fn text_in_markup_and_data_in_a_script_stay_what_they_are() {
     let value = json!("</script><!-- & \u{2028}\u{2029} {{DATA}}");
     escape_data(&value.to_string(), &mut data);
     assert!(!data.contains(['<', '>', '&', '\u{2028}', '\u{2029}']), "{data}");
+    assert_eq!(serde_json::from_str::<kube_json::Value>(&data).unwrap(), value);
+}
+
+#[test]
+fn no_character_that_nobody_sees_is_in_markup_or_in_data() {
+    let all: String = ('\0'..=char::MAX).collect();
+    let mut markup = String::new();
+    escape_markup(&all, &mut markup);
+    assert!(!markup.contains(|character| is_unseen(character) && !matches!(character, '\t' | '\n')));
+    let (value, mut data) = (json!(all), String::new());
+    escape_data(&value.to_string(), &mut data);
+    assert!(!data.contains(is_unseen));
     assert_eq!(serde_json::from_str::<kube_json::Value>(&data).unwrap(), value);
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::interned::Tables;
 use crate::api::gateway::GROUP as GATEWAY;
 use crate::api::ocm::GROUP as CLUSTERS;
-use crate::diagnostic::Locate as _;
+use crate::diagnostic::{Locate as _, holds_secret};
 use crate::hub::Hub;
 use crate::object::Object;
 use crate::source::Sources;
@@ -23,6 +23,9 @@ const MOST_OF_A_TEXT: usize = 64 << 10;
 /// The first line and the text of an object: of its own document, or of its own part of a `List`. Nothing else of the
 /// file, because it may contain a Secret.
 pub(super) fn own_text(object: &Object, sources: &Sources) -> Option<(usize, String)> {
+    if holds_secret(&object.value) {
+        return None;
+    }
     let origin = &object.origin;
     let (line, text) = if origin.pointer.is_empty() {
         let file = sources.file(origin.document.source)?;

@@ -8,6 +8,7 @@
 //! finding, derives the column from the text it is given (so that a long line could not be cut before it) and
 //! passes C1 control characters on to the terminal.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
@@ -65,13 +66,14 @@ impl Human {
             // By position below: a stable sort.
             reported.sort_by_key(|finding| finding.severity == Severity::Error);
         }
+        let mut texts = HashMap::new();
         for finding in reported {
             let count = shown.of(finding.severity);
             if self.limit.is_some_and(|limit| *count >= limit) {
                 *hidden.of(finding.severity) += 1;
             } else {
                 *count += 1;
-                self.one(&mut text, finding, locate);
+                self.one(&mut text, finding, locate, &mut texts);
                 text.push('\n');
             }
         }
@@ -82,7 +84,13 @@ impl Human {
     }
 
     /// Appends one finding with its snippets, without a blank line after it.
-    fn one(&self, text: &mut String, finding: &Finding, locate: &dyn Locate) {
+    fn one<'l>(
+        &self,
+        text: &mut String,
+        finding: &'l Finding,
+        locate: &'l dyn Locate,
+        texts: &mut Texts<'l>,
+    ) {
         let palette = Palette::new(self.colour, finding.severity);
         let spans = std::iter::once(&finding.place)
             .chain(finding.related.iter().map(|related| &related.place))
@@ -118,7 +126,7 @@ impl Human {
                 .map(|related| (&related.place, &related.text)),
         );
         for (index, ((place, label), span)) in labels.zip(&spans).enumerate() {
-            page.place(place, span.as_ref(), label, index == 0);
+            page.place(place, span.as_ref(), label, index == 0, texts);
         }
         let explained = !finding.notes.is_empty() || finding.help.is_some();
         if explained && spans.iter().any(Option::is_some) {
@@ -136,6 +144,9 @@ impl Human {
         }
     }
 }
+
+/// What is known of the texts of files, by where they are: a document is read once for all findings in it.
+type Texts<'l> = HashMap<*const str, Secrecy<'l>>;
 
 /// The text of one finding as it grows.
 struct Page<'t> {
@@ -170,7 +181,14 @@ impl Page<'_> {
         self.line(&[(self.palette.gutter, &gutter)]);
     }
 
-    fn place(&mut self, place: &Place, span: Option<&Span<'_>>, label: &str, primary: bool) {
+    fn place<'l>(
+        &mut self,
+        place: &Place,
+        span: Option<&Span<'l>>,
+        label: &str,
+        primary: bool,
+        texts: &mut Texts<'l>,
+    ) {
         let plain = Style::new();
         let (gutter, digits) = (self.palette.gutter, self.digits);
         let arrow = format!("{:digits$}{} ", "", if primary { "-->" } else { ":::" });
@@ -198,7 +216,10 @@ impl Page<'_> {
             (plain, &format!("{path}:{}:{}", span.line, span.column)),
         ]);
         // There is no text of a file that is too large to be kept. At the first line, no text means an empty file.
-        if (span.text.is_empty() && span.line > 1) || Secrecy::new(span.text).covers(span.start) {
+        let secrecy = texts
+            .entry(std::ptr::from_ref(span.text))
+            .or_insert_with(|| Secrecy::new(span.text));
+        if (span.text.is_empty() && span.line > 1) || secrecy.covers(span.start) {
             if !label.is_empty() {
                 self.remark("note", &label);
             }

@@ -3,10 +3,10 @@
 //! Owns: the shape. Flows in: findings. Flows out: `serde::Serialize` values that borrow from them.
 //! Must not know: who finds what.
 
-use kube_json::Text;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::position::{Location, resolve};
+use super::visible::one_line;
 use super::{Finding, Findings, Locate, Place};
 
 /// Version of every JSON document that spokewright prints (docs/reference/json.md).
@@ -51,10 +51,11 @@ pub struct FindingEntry<'a> {
     pub severity: &'static str,
     /// What is wrong.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub message: &'a Text,
+    pub message: Sentence<'a>,
     /// What is at the place.
-    #[serde(skip_serializing_if = "str::is_empty")]
-    pub label: &'a str,
+    #[serde(skip_serializing_if = "Sentence::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub label: Sentence<'a>,
     /// Where.
     #[serde(flatten)]
     pub position: Position<'a>,
@@ -62,13 +63,30 @@ pub struct FindingEntry<'a> {
     pub related: Vec<RelatedEntry<'a>>,
     /// Why.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
-    pub notes: &'a [Text],
+    pub notes: Vec<Sentence<'a>>,
     /// What to do.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub help: Option<&'a str>,
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub help: Option<Sentence<'a>>,
     /// Why it is not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suppressed: Option<SuppressedEntry<'a>>,
+}
+
+/// Text for people, which tools show as they find it: in JSON, too, it is what a line of the text format would be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sentence<'a>(&'a str);
+
+impl Sentence<'_> {
+    const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for Sentence<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&one_line(self.0, usize::MAX))
+    }
 }
 
 /// Why a finding is not counted, in JSON.
@@ -78,7 +96,8 @@ pub struct SuppressedEntry<'a> {
     /// `inSource`, an annotation of the object, or `external`, the configuration.
     pub kind: &'static str,
     /// The stated reason.
-    pub reason: &'a str,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub reason: Sentence<'a>,
 }
 
 impl<'a> FindingEntry<'a> {
@@ -88,22 +107,22 @@ impl<'a> FindingEntry<'a> {
         Self {
             code: finding.code.name(),
             severity: finding.severity.as_str(),
-            message: &finding.message,
-            label: &finding.label,
+            message: Sentence(&finding.message),
+            label: Sentence(&finding.label),
             position: Position::new(&finding.place, locate),
             related: finding
                 .related
                 .iter()
                 .map(|related| RelatedEntry {
-                    text: &related.text,
+                    text: Sentence(&related.text),
                     position: Position::new(&related.place, locate),
                 })
                 .collect(),
-            notes: &finding.notes,
-            help: finding.help.as_deref(),
+            notes: finding.notes.iter().map(|note| Sentence(note)).collect(),
+            help: finding.help.as_deref().map(Sentence),
             suppressed: finding.suppressed().map(|suppressed| SuppressedEntry {
                 kind: suppressed.by.as_str(),
-                reason: &suppressed.reason,
+                reason: Sentence(&suppressed.reason),
             }),
         }
     }
@@ -114,7 +133,8 @@ impl<'a> FindingEntry<'a> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RelatedEntry<'a> {
     /// What is there.
-    pub text: &'a str,
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub text: Sentence<'a>,
     /// Where.
     #[serde(flatten)]
     pub position: Position<'a>,

@@ -16,6 +16,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::github::origin;
 use super::position::{Location as Found, Region, resolve};
+use super::visible::one_line;
 use super::{CODES, Code, Finding, Findings, Locate, Place};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -295,7 +296,7 @@ fn result(
         .iter()
         .filter_map(|related| {
             let found = resolve(&related.place, locate)?;
-            Some((found, related.text.to_string()))
+            Some((found, &related.text))
         })
         .enumerate()
         .map(|(index, (found, text))| location(&found, Some(index + 1), text))
@@ -305,7 +306,7 @@ fn result(
         rule_index: rule_index(finding.code),
         level: finding.severity.as_str(),
         message: message(finding, locate),
-        locations: [location(found, None, finding.label.to_string())],
+        locations: [location(found, None, &finding.label)],
         related_locations,
         partial_fingerprints: BTreeMap::from([(FINGERPRINT, fingerprint(finding, found, seen))]),
         suppressions: None,
@@ -318,41 +319,38 @@ fn suppressions(finding: &Finding) -> Vec<Suppression> {
         .map(|suppressed| Suppression {
             kind: suppressed.by.as_str(),
             status: "accepted",
-            justification: suppressed.reason.clone(),
+            justification: one_line(&suppressed.reason, usize::MAX),
         })
         .collect()
 }
 
-fn location(found: &Found<'_>, id: Option<usize>, text: String) -> Location {
+fn location(found: &Found<'_>, id: Option<usize>, text: &str) -> Location {
     Location {
         id,
         physical_location: PhysicalLocation {
             artifact_location: ArtifactLocation { uri: uri(found.path) },
             region: found.region,
         },
-        message: (!text.is_empty()).then_some(Message { text }),
+        message: (!text.is_empty()).then(|| Message {
+            text: one_line(text, usize::MAX),
+        }),
     }
 }
 
 /// The sentence, then what explains it: viewers show one text only. Related places that have no location of
 /// their own are reported here.
 fn message(finding: &Finding, locate: &dyn Locate) -> Message {
-    let mut text = finding.message.to_string();
+    let line = |text: &str| one_line(text, usize::MAX);
+    let mut text = line(&finding.message);
     for related in &finding.related {
-        match origin(&related.place, locate) {
-            Some(origin) => {
-                let _ = write!(text, "\n{origin}: {}", related.text);
-            }
-            None => {
-                let _ = write!(text, "\nnote: {}", related.text);
-            }
-        }
+        let place = origin(&related.place, locate).unwrap_or_else(|| "note".to_owned());
+        let _ = write!(text, "\n{place}: {}", line(&related.text));
     }
     for note in &finding.notes {
-        let _ = write!(text, "\nnote: {note}");
+        let _ = write!(text, "\nnote: {}", line(note));
     }
     if let Some(help) = &finding.help {
-        let _ = write!(text, "\nhelp: {help}");
+        let _ = write!(text, "\nhelp: {}", line(help));
     }
     Message { text }
 }

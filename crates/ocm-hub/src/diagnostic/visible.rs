@@ -9,7 +9,9 @@
 //! and `##[` anywhere in a line (actions/runner, src/Runner.Common/ActionCommand.cs). Neither survives here.
 
 use std::fmt::{Display, Write as _};
+use std::sync::LazyLock;
 
+use regex_syntax::hir::{Class, HirKind};
 use unicode_width::UnicodeWidthChar as _;
 
 use super::Span;
@@ -23,26 +25,44 @@ const MARKER: &str = "##[";
 /// Columns of a tab. YAML has no tabs in its indentation, so no stop is worth keeping.
 const TAB: &str = "    ";
 
+/// Characters that nobody sees, as a class of patterns that Rust and `page.js` read alike: controls, formats (directions,
+/// tags, joiners), blanks and separators, and whatever Unicode says to ignore where it is not known (variation selectors, fillers
+/// of Hangul). Unicode has no property for the last five, which are drawn as nothing. The tables are those of
+/// regex-syntax.
+pub const UNSEEN: &str = r"\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u{2800}\u{16FE4}\u{1D159}\u{13441}\u{13442}";
+
+/// The ranges of [`UNSEEN`] but for the space, in ascending order.
+static UNSEEN_RANGES: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
+    let parsed = regex_syntax::parse(&format!("[{UNSEEN}&&[^ ]]"));
+    match parsed.as_ref().map(regex_syntax::hir::Hir::kind) {
+        Ok(HirKind::Class(Class::Unicode(class))) => {
+            class.iter().map(|range| (range.start(), range.end())).collect()
+        }
+        // Rather nothing is shown than anything hidden.
+        _ => vec![('\0', char::MAX)],
+    }
+});
+
+/// Whether nobody sees `character`, or what it does to its surroundings: the one table for all that is printed.
+#[must_use]
+pub fn is_unseen(character: char) -> bool {
+    if matches!(character, ' '..='~') {
+        return false;
+    }
+    let after = UNSEEN_RANGES.partition_point(|(start, _)| *start <= character);
+    let range = after.checked_sub(1).and_then(|at| UNSEEN_RANGES.get(at));
+    range.is_some_and(|(_, end)| character <= *end)
+}
+
 /// The text that is printed for `character`. Control characters become their pictures; C1 controls (`U+009B` starts a
-/// terminal sequence just as `ESC [` does), text direction marks and invisible characters become `U+FFFD`.
+/// terminal sequence just as `ESC [` does) and all else that nobody sees become `U+FFFD`.
 fn shown(character: char) -> char {
     match character {
         '\0'..='\u{1f}' => {
             char::from_u32(0x2400 + u32::from(character)).unwrap_or(char::REPLACEMENT_CHARACTER)
         }
         '\u{7f}' => '\u{2421}',
-        '\u{80}'..='\u{9f}'
-        | '\u{ad}'
-        | '\u{61c}'
-        | '\u{115f}'..='\u{1160}'
-        | '\u{180e}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{3164}'
-        | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e0fff}' => char::REPLACEMENT_CHARACTER,
+        other if is_unseen(other) => char::REPLACEMENT_CHARACTER,
         other => other,
     }
 }
@@ -334,6 +354,102 @@ mod tests {
     fn one_line_has_no_control_characters_and_no_more_than_its_limit() {
         assert_eq!(one_line("a\n\u{1b}[2Jb", 100), "a \u{241b}[2Jb");
         assert_eq!(one_line("abcdef", 3), "abc...");
+    }
+
+    /// The table by what Unicode says of single characters, from another crate's tables: `unicode-width` gives no columns to
+    /// what is ignored where it is not known, and to marks, which are seen.
+    #[test]
+    fn every_character_that_nobody_sees_is_in_the_table_and_no_letter_is() {
+        let ignored = [
+            0xad..=0xad,
+            0x34f..=0x34f,
+            0x61c..=0x61c,
+            0x115f..=0x1160,
+            0x17b4..=0x17b5,
+            0x180b..=0x180f,
+            0x200b..=0x200f,
+            0x2028..=0x202e,
+            0x2060..=0x206f,
+            0x3164..=0x3164,
+            0xfe00..=0xfe0f,
+            0xfeff..=0xfeff,
+            0xffa0..=0xffa0,
+            0xfff0..=0xfffb,
+            0x1bca0..=0x1bca3,
+            0x1d173..=0x1d17a,
+            0xe0000..=0xe0fff,
+        ];
+        let blank = [
+            0xa0..=0xa0,
+            0x1680..=0x1680,
+            0x2000..=0x200a,
+            0x202f..=0x202f,
+            0x205f..=0x205f,
+            0x2800..=0x2800,
+            0x3000..=0x3000,
+        ];
+        for code in (0..=0x1f)
+            .chain(0x7f..=0x9f)
+            .chain(ignored.into_iter().flatten())
+            .chain(blank.into_iter().flatten())
+        {
+            let character = char::from_u32(code).expect("a character");
+            assert!(
+                is_unseen(character) && shown(character) != character,
+                "U+{code:04X}"
+            );
+        }
+        for character in
+            ('\0'..=char::MAX).filter(|character| *character == ' ' || character.is_alphanumeric())
+        {
+            let is_filler = "\u{115f}\u{1160}\u{3164}\u{ffa0}\u{13441}\u{13442}".contains(character);
+            assert!(
+                !is_unseen(character) || is_filler,
+                "U+{:04X}",
+                u32::from(character)
+            );
+        }
+        for character in
+            ('\0'..=char::MAX).filter(|character| character.is_control() || character.is_whitespace())
+        {
+            assert!(
+                is_unseen(character) || character == ' ',
+                "U+{:04X}",
+                u32::from(character)
+            );
+        }
+        assert!(!is_unseen('\u{301}') && !is_unseen('\u{fffd}') && !is_unseen('\u{2421}'));
+    }
+
+    #[test]
+    fn the_page_has_the_same_table() {
+        let script = include_str!("../../../../src/report/page/page.js");
+        let whole = script.replace("` +\n      String.raw`", "");
+        assert!(
+            whole.contains(&format!("String.raw`(?![ \\t\\n])[{UNSEEN}]`")),
+            "const HIDDEN in page.js"
+        );
+    }
+
+    #[test]
+    fn no_character_is_printed_that_nobody_sees_whichever_function_prints_it() {
+        let all: Vec<char> = ('\0'..=char::MAX).collect();
+        for characters in all.chunks(200) {
+            let text: String = characters.iter().collect();
+            let mut lines = Lines::default();
+            lines.push(&text);
+            let printed = [
+                one_line(&text, usize::MAX),
+                whole_line(&text),
+                lines.into_text().trim_end_matches('\n').to_owned(),
+                Excerpt::new(&span(&text, 0, text.len()), 800).line,
+                Excerpt::new(&span(&text, text.len() / 2, text.len()), 800).line,
+                json_escaped(format!("\"{text}\"")).replace('\n', ""),
+            ];
+            for printed in printed {
+                assert!(!printed.contains(is_unseen), "{printed:?}");
+            }
+        }
     }
 
     fn span(text: &str, start: usize, end: usize) -> Span<'_> {

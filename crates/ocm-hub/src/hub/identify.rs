@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::kinds::KindTable;
 use crate::api::crd::Scope;
 use crate::api::violation;
-use crate::diagnostic::{Code, Finding, nearest};
+use crate::diagnostic::{Code, Finding, holds_secret, nearest};
 use crate::object::Object;
 use apimachinery::Field;
 use apimachinery::names::{InvalidName, NameRule, check_namespace};
@@ -96,7 +96,10 @@ fn entries_findings(
         }
         match field.string() {
             Ok(Some(value)) if is_label => {
-                if let Err(error) = NameRule::LabelValue.check(value) {
+                if let Err(mut error) = NameRule::LabelValue.check(value) {
+                    let is_secret = holds_secret(&object.value);
+                    error.suggestion = error.suggestion.filter(|_| !is_secret);
+                    let value = if is_secret { "(hidden)" } else { value };
                     wrong.push(invalid_name(object, &field.pointer(), value, &error));
                 }
             }

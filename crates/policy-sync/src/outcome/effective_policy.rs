@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::predicted::reference;
 use super::{ClusterLists, PolicyView, Seen};
 use crate::api::targeting::TargetField;
+use crate::diagnostic::without_secrets;
 use crate::policy::{AuthoredId, Effective, KindId, Profile, Verdict, controller_name, wrapped};
 use crate::topology::{Node, Path};
 use apimachinery::{GroupKind, Identity};
@@ -166,7 +167,7 @@ impl PolicyView<'_> {
             profile: Arc::clone(profile),
             controller: controller.unwrap_or_default(),
             objects: objects.map(reference).collect(),
-            policy,
+            policy: without_secrets(&policy),
             adds_up,
         }
     }

@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 use super::inventory::Inventory;
 use super::policy_view::{ClusterLists, PolicyView, Seen};
 use super::source_line::SourceLine;
-use crate::diagnostic::{API_VERSION, Locate};
+use crate::diagnostic::{API_VERSION, Locate, without_secrets};
 use crate::object::Object;
 use crate::policy::{
     AncestorStatus, Attachments, Condition, Effective, Everywhere, KindId, Leaf, MergeUnit, Outcome, Policy,
@@ -156,7 +156,7 @@ impl EffectiveResult {
         let policies: BTreeSet<String> = content().map(|(key, leaf)| author(key, leaf)).collect();
         let rules = named.then(|| {
             content()
-                .map(|(key, leaf)| (id(key, leaf), Value::clone(&leaf.value)))
+                .map(|(key, leaf)| (id(key, leaf), without_secrets(&leaf.value)))
                 .collect()
         });
         let rule_sources = named.then(|| {
@@ -176,7 +176,7 @@ impl EffectiveResult {
             order: authors
                 .map(|(_, authored)| authored.locator.to_string())
                 .collect(),
-            spec,
+            spec: spec.as_ref().map(without_secrets),
             sources,
             refused: effective
                 .refused

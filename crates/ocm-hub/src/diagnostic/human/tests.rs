@@ -7,7 +7,7 @@ use super::*;
 /// One finding with its snippets.
 fn one(human: Human, finding: &Finding, texts: &Texts) -> String {
     let mut text = String::new();
-    human.one(&mut text, finding, texts);
+    human.one(&mut text, finding, texts, &mut HashMap::new());
     text
 }
 
