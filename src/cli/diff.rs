@@ -139,7 +139,11 @@ impl Diff {
     fn against_base(&self, request: &Request) -> Result<Status, Stop> {
         match self.base.find(request, &self.options)? {
             Base::Tree(path) => self.against_tree(request, &path),
-            Base::Input(input) => self.against_input(request, input),
+            Base::Input(input) => {
+                let mut request = request.clone();
+                request.history = input.revision().map(str::to_owned);
+                self.against_input(&request, input)
+            }
         }
     }
 
@@ -158,7 +162,8 @@ impl Diff {
             )
         });
         self.check_clusters(&[&new, &base])?;
-        self.judge(&new)?;
+        let is_old_output = input.revision().is_some() && base.loaded.output != new.loaded.output;
+        self.judge(&new, is_old_output.then_some(&base.loaded))?;
         judge_base(&input, &base, self.options.speech)?;
         let layout = base.rendered.layout(&base.loaded);
         let before = Before::Rendered(&layout);
@@ -173,7 +178,10 @@ impl Diff {
         old.retain_clusters(|cluster| new.loaded.admits(cluster));
         let status = self.report(
             &new.loaded,
-            self.titles(input.title()),
+            Titles {
+                exceptions: excepted(&new.loaded, &base.loaded),
+                ..self.titles(input.title())
+            },
             (&old, &Side::of_plan(&new.rendered.plan)),
             (changes, &lost),
             &BothSides::new((new_texts, new_sources.files().len()), old_texts),
@@ -187,7 +195,7 @@ impl Diff {
     fn against_tree(&self, request: &Request, path: &Path) -> Result<Status, Stop> {
         let new = self.evaluate(request)?;
         self.check_clusters(&[&new])?;
-        self.judge(&new)?;
+        self.judge(&new, None)?;
         let side = Side::of_plan(&new.rendered.plan);
         let files = match output::read_tree(path, None, |path, bytes| side.expects(path, bytes)) {
             Ok(files) => files,
@@ -260,6 +268,7 @@ impl Diff {
             old: base,
             new: self.options.state().to_owned(),
             fleet: self.title.clone(),
+            exceptions: Vec::new(),
         }
     }
 
@@ -267,7 +276,7 @@ impl Diff {
     fn without(&self, request: &Request, object: &str) -> Result<Status, Stop> {
         let with = self.evaluate(request)?;
         self.check_clusters(&[&with])?;
-        self.judge(&with)?;
+        self.judge(&with, None)?;
         let mut loaded = self.options.read(request).map_err(Stop::Failed)?;
         let title = remove(&mut loaded, object)?;
         let without = Evaluated::new(loaded, EmptyResult::Allowed);
@@ -277,6 +286,7 @@ impl Diff {
             old: self.options.state().to_owned(),
             new: format!("without {title}"),
             fleet: self.title.clone(),
+            exceptions: Vec::new(),
         };
         let (old, new) = (
             Side::of_plan(&with.rendered.plan),
@@ -323,9 +333,13 @@ impl Diff {
         check_clusters(&inputs).map_err(|refusal| Stop::Failed(refusal.into()))
     }
 
-    /// Says what is wrong with the work tree; errors end the run.
-    fn judge(&self, new: &Evaluated) -> Result<(), Stop> {
-        let findings = &new.findings;
+    /// Says what is wrong with the work tree, and in its output and an older one; errors end the run.
+    fn judge(&self, new: &Evaluated, older: Option<&Loaded>) -> Result<(), Stop> {
+        let mut findings = new.findings.clone();
+        for output in [Some(&new.loaded), older].into_iter().flatten() {
+            findings.extend(pipeline::unexpected(&new.loaded, &new.rendered, output));
+        }
+        let findings = &findings;
         show::findings(findings, &new.loaded.sources, self.options.speech);
         if findings.has_errors() {
             self.also(findings, [], &new.loaded.sources);
@@ -410,6 +424,14 @@ impl Diff {
     fn say(&self, text: &str) {
         show::note(text, self.options.speech);
     }
+}
+
+/// The files that only the new side lets be in the output.
+fn excepted(new: &Loaded, base: &Loaded) -> Vec<String> {
+    let before = &base.config.output_exceptions;
+    let mut added = new.config.output_exceptions.clone();
+    added.retain(|path| !before.contains(path));
+    added
 }
 
 /// What `render` over a base would refuse, and what it would take off all clusters; nothing if the base cannot be read,

@@ -20,6 +20,8 @@ pub enum Obstacle {
     Foreign,
     /// Something else is now in the place of a file of ours that is no longer wanted.
     Replaced,
+    /// It is neither wanted nor something that we write, and may not be in this output.
+    Unexpected,
     /// A directory is where our file would.
     Directory,
     /// Something that is not a directory is where we need one.
@@ -75,6 +77,16 @@ impl Offender {
                 format!("{path} was a rendered file that is no longer needed, but it is something else now"),
                 format!("look at it and remove it (`rm -r {word}`), or pass --force to forget about it"),
             ),
+            Obstacle::Unexpected => {
+                let message = format!("{path} is in the output, but spokewright did not write it");
+                let help = format!(
+                    "delete it (`rm -r {word}`); if it belongs there, list it in spokewright.yaml: `outputExceptions: [{}]`",
+                    self.path
+                );
+                return Finding::new(Code::OUTPUT_UNEXPECTED, Place::Path(path), message)
+                    .note("tools that apply the output may read it")
+                    .help(help);
+            }
             Obstacle::Directory => (
                 Code::OUTPUT_NOT_A_FILE,
                 format!("{path} is a directory, but a rendered file belongs there"),

@@ -10,7 +10,7 @@ use kube_json::Value;
 use super::loaded::Loaded;
 use super::misplaced::{
     check_overlap, cluster_names, config_below, empty_files, misspelled_spokes, no_such_spokes, not_staged,
-    output_outside, unread_configs,
+    output_beside, output_outside, unread_configs,
 };
 use super::origins;
 use super::request::{CONFIG_NAME, DEFAULT_OUTPUT, Request};
@@ -136,7 +136,14 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
                 let document = document.filter(|_| output_within.is_some());
                 findings.push(output_outside(&output, fault, document));
             }
-            None => check_overlap(&output, &wanted, &configured_output, &mut findings),
+            None => {
+                let document = document.filter(|_| output_within.is_some());
+                let revision = request.history.as_deref().unwrap_or("HEAD");
+                match document.and_then(|document| output_beside(document, &output, wanted.root(), revision)) {
+                    Some(beside) => findings.push(beside),
+                    None => check_overlap(&output, &wanted, &configured_output, &mut findings),
+                }
+            }
         }
     }
     let clusters = cluster_names(&request.clusters, &mut findings);

@@ -79,4 +79,5 @@ mod targets;
 mod typos;
 #[cfg(feature = "watch")]
 mod watch;
+mod work_tree;
 mod worked_example;

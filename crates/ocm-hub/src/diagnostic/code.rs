@@ -85,6 +85,7 @@ codes! {
     OUTPUT_OUTSIDE "output/outside" Error "The output is outside the repository, or in `.git`"
     OUTPUT_OVERLAPS_INPUT "output/overlaps-input" Error "The output directory contains the input, or is part of it"
     OUTPUT_SYMLINK "output/symlink" Error "The output, or something in it, is a symbolic link"
+    OUTPUT_UNEXPECTED "output/unexpected" Error "The output contains something that spokewright did not write"
     OUTPUT_UNREADABLE "output/unreadable" Error "A file or directory of the output cannot be read"
     OUTPUT_UNWRITABLE "output/unwritable" Error "A file or directory of the output cannot be written or deleted"
     PARAMS_INVALID "params/invalid" Error "GatewayClass parameters cannot be used"

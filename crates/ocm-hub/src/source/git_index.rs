@@ -235,9 +235,12 @@ impl IndexTree {
         item.is_some_and(|item| is_blob_of(self.entries.kind, item.id, pointer(content).as_bytes()))
     }
 
-    /// Whether Git LFS has stored contents for the work tree.
+    /// Whether Git LFS may have put contents into the work tree: nothing else of it costs less to find out.
     pub(super) fn has_lfs(&self) -> bool {
+        let mut attributes = self.entries.files.iter().filter(|(path, _)| path.ends_with(".gitattributes"));
+        let names_it = |text: Vec<u8>| memchr::memmem::find(&text, b"lfs").is_some();
         self.objects.has_directory("lfs")
+            || attributes.any(|(path, _)| self.read(Path::new(path)).is_ok_and(names_it))
     }
 
     /// Whether a `.gitignore` of the index keeps a directory out of the repository.

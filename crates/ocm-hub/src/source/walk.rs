@@ -58,7 +58,8 @@ impl Request {
     }
 
     /// The root, as a directory that can be opened.
-    pub(super) fn root(&self) -> &Path {
+    #[must_use]
+    pub fn root(&self) -> &Path {
         let is_here = self.root.as_os_str().is_empty();
         if is_here { Path::new(".") } else { &self.root }
     }
@@ -435,7 +436,8 @@ impl Walk<'_> {
             (at.clone(), self.committed(&at, entry))
         };
         let is_elsewhere = *room == Room::Hub && self.definitions.contains(&real);
-        if self.is_left_out(here, &way, &shown, entry == TreeEntry::Directory)
+        let is_dir = matches!(entry, TreeEntry::Directory | TreeEntry::Submodule);
+        if self.is_left_out(here, &way, &shown, is_dir)
             || self.skip.contains(&real)
             || is_elsewhere
         {
