@@ -10,8 +10,8 @@ use super::error::{Offender, OutputError};
 use super::hash::{Hash, sha256};
 use super::inventory::Inventory;
 use super::place::open_to_read;
-use super::record::Record;
 use super::read::{InFile, read_file};
+use super::record::Record;
 use super::root::Root;
 use super::tree::Tree;
 use super::unexpected::unexpected;
@@ -68,7 +68,13 @@ impl Earlier {
         if let Some(index) = position(tree, path) {
             tree.content(index, &mut buffer);
             let wanted = sha256(&buffer);
-            if self.record.inventory().into_iter().flat_map(|inventory| inventory.hashes(path)).any(|listed| *listed == wanted) {
+            if self
+                .record
+                .inventory()
+                .into_iter()
+                .flat_map(|inventory| inventory.hashes(path))
+                .any(|listed| *listed == wanted)
+            {
                 return Ok(None);
             }
         }

@@ -80,7 +80,8 @@ impl Offender {
             Obstacle::Unexpected => {
                 let message = format!("{path} is in the output, but spokewright did not write it");
                 let help = format!(
-                    "delete it (`rm -r {word}`); if it belongs there, list it in spokewright.yaml: `outputExceptions: [{}]`",
+                    "move it out of the output; if it is a file that belongs there, list it in spokewright.yaml: \
+                     `outputExceptions: [{}]`",
                     self.path
                 );
                 return Finding::new(Code::OUTPUT_UNEXPECTED, Place::Path(path), message)

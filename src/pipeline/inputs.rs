@@ -18,7 +18,7 @@ use super::suppress::Suppressions;
 use crate::api::config::{self, RenderConfig};
 use crate::diagnostic::{DocumentId, Findings, Locate as _};
 use crate::hub;
-use crate::output::{INVENTORY, misplaced};
+use crate::output::{INVENTORY, misplaced, same_or_inside};
 use crate::placing::known_clusters;
 use crate::render::Selection;
 use crate::source::{self, Checkout, FileTree, Files, Sources, Watched};
@@ -139,8 +139,8 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
             None => {
                 let document = document.filter(|_| output_within.is_some());
                 let revision = request.history.as_deref().unwrap_or("HEAD");
-                match document.and_then(|document| output_beside(document, &output, wanted.root(), revision)) {
-                    Some(beside) => findings.push(beside),
+                match document.filter(|_| is_new_beside(request, &output, wanted.root(), revision)) {
+                    Some(document) => findings.push(output_beside(document, &output, revision)),
                     None => check_overlap(&output, &wanted, &configured_output, &mut findings),
                 }
             }
@@ -207,6 +207,22 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         suppressions,
         unfound,
     }
+}
+
+/// Whether an output is not below the directory of the configuration, and was none in a revision.
+fn is_new_beside(request: &Request, output: &Path, root: &Path, revision: &str) -> bool {
+    if same_or_inside(output, root).unwrap_or(true) {
+        return false;
+    }
+    #[cfg(feature = "git")]
+    let was_there = source::GitTree::open(root, revision).is_ok_and(|tree| {
+        let (mut sources, mut findings) = (Sources::default(), Findings::new());
+        let config = configuration(request, Files::Tree(&tree), &mut sources, &mut findings);
+        under(root, &config.output) == output
+    });
+    #[cfg(not(feature = "git"))]
+    let was_there = false;
+    !was_there
 }
 
 /// The kind that a profile of the configuration describes.

@@ -8,7 +8,7 @@ use super::request::{CONFIG_NAME, DEFAULT_OUTPUT};
 use crate::api::config::RenderConfig;
 use crate::api::own_kinds;
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, SourceId, nearest, shell_path};
-use crate::output::{INVENTORY, RootFault, same_or_inside};
+use crate::output::{RootFault, same_or_inside};
 use crate::render::ClusterNames;
 use crate::source::{self, FileTree, Files, Sources};
 
@@ -150,32 +150,20 @@ pub(super) fn output_outside(output: &Path, fault: RootFault, document: Option<D
         ))
 }
 
-/// An output that the configuration, the `document`, names outside its own directory, and that the revision does not have:
-/// a stranger's commit could write between the files of others.
-pub(super) fn output_beside(document: DocumentId, output: &Path, root: &Path, revision: &str) -> Option<Finding> {
-    if same_or_inside(output, root).unwrap_or(true) || was_there(output, root, revision).is_some() {
-        return None;
-    }
+/// An output that the configuration, the `document`, names outside its own directory, as it did not in a revision: a
+/// stranger's commit could write between the files of others, or over the output of another configuration.
+pub(super) fn output_beside(document: DocumentId, output: &Path, revision: &str) -> Finding {
     let shown = output.display().to_string();
-    let message = format!("the output `{shown}` is outside the directory of its configuration, and new there");
+    let message =
+        format!("the output `{shown}` is outside the directory of its configuration, and new there");
     let help = format!(
-        "name a directory below that of {CONFIG_NAME}; or first commit an output there: `spokewright render -o {}`",
+        "name a directory below that of {CONFIG_NAME}, or pass it on the command line: `-o {}`",
         shell_path(&shown)
     );
-    let finding = Finding::new(Code::OUTPUT_OUTSIDE, Place::value(document, "/output"), message);
-    Some(finding.note(format!("`{revision}` has no `{INVENTORY}` there")).help(help))
-}
-
-/// The inventory of an output in a revision.
-#[cfg(feature = "git")]
-fn was_there(output: &Path, root: &Path, revision: &str) -> Option<source::TreeEntry> {
-    let tree = source::GitTree::open(root, revision).ok()?;
-    tree.entry(&tree.locate(&output.join(INVENTORY))?).ok()?
-}
-
-#[cfg(not(feature = "git"))]
-fn was_there(_: &Path, _: &Path, _: &str) -> Option<source::TreeEntry> {
-    None
+    let note = format!("{CONFIG_NAME} does not name it in `{revision}`");
+    Finding::new(Code::OUTPUT_OUTSIDE, Place::value(document, "/output"), message)
+        .note(note)
+        .help(help)
 }
 
 /// An output that would be read again as input, or that would overwrite it (docs/reference/output.md).

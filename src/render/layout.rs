@@ -220,7 +220,9 @@ impl Tree for Layout<'_> {
         let begins: &str = match parts.as_slice() {
             [KUSTOMIZATION] | [_, KUSTOMIZATION] | [REPLICA_SETS, _, KUSTOMIZATION] => LIST_BEGIN,
             [HUB_DIRECTORY, _] => "apiVersion: ",
-            [REPLICA_SETS, _, _] => "apiVersion: work.open-cluster-management.io/v1alpha1\nkind: ManifestWorkReplicaSet\n",
+            [REPLICA_SETS, _, _] => {
+                "apiVersion: work.open-cluster-management.io/v1alpha1\nkind: ManifestWorkReplicaSet\n"
+            }
             [_, _] => "apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\n",
             _ => return false,
         };

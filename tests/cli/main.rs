@@ -15,6 +15,7 @@ mod argocd;
 mod attacks;
 mod bad_input;
 mod beneath;
+mod beside;
 mod bombs_cel;
 mod broken_rules;
 mod catalog;

@@ -8,7 +8,12 @@ use crate::scratch::Scratch;
 
 const CONFIG: &str =
     "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhub: [hub]\noutput: rendered\n";
-const COMMANDS: [&[&str]; 4] = [&["check"], &["render"], &["render", "--check"], &["diff", "--base", "HEAD~1"]];
+const COMMANDS: [&[&str]; 4] = [
+    &["check"],
+    &["render"],
+    &["render", "--check"],
+    &["diff", "--base", "HEAD~1"],
+];
 
 /// The worked example with a configuration, rendered and committed.
 fn configured() -> Option<Scratch> {
@@ -31,7 +36,10 @@ fn all_refuse(scratch: &Scratch, said: &str) {
 fn with_submodule(path: &str) -> Option<Scratch> {
     let scratch = configured()?;
     let other = Scratch::new();
-    other.write("more.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: gateways}\n");
+    other.write(
+        "more.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: gateways}\n",
+    );
     let (root, url) = (scratch.path(""), other.path("").display().to_string());
     git(&other.path(""), &["init", "-q"]);
     commit(&other.path(""));
@@ -42,8 +50,13 @@ fn with_submodule(path: &str) -> Option<Scratch> {
 
 #[test]
 fn a_submodule_is_refused_on_disk_as_in_a_revision() {
-    let Some(scratch) = with_submodule("hub/sub") else { return };
-    all_refuse(&scratch, "`hub/sub` is a submodule: its files are in another repository");
+    let Some(scratch) = with_submodule("hub/sub") else {
+        return;
+    };
+    all_refuse(
+        &scratch,
+        "`hub/sub` is a submodule: its files are in another repository",
+    );
     // A person may name it.
     scratch.run(&["check", "hub/sub"]).does_not_say("is a submodule");
     // It leaves the index, and then `.gitmodules`; the last commit still has it.
@@ -51,7 +64,10 @@ fn a_submodule_is_refused_on_disk_as_in_a_revision() {
     scratch.remove(".gitmodules");
     scratch.run(&["render"]).exits(5).says("`hub/sub` is a submodule");
     // The other way round: only `.gitmodules` names it.
-    git(&scratch.path(""), &["checkout", "-q", "HEAD", "--", ".gitmodules"]);
+    git(
+        &scratch.path(""),
+        &["checkout", "-q", "HEAD", "--", ".gitmodules"],
+    );
     std::fs::remove_dir_all(scratch.path("hub/sub/.git")).unwrap_or_else(|_| {
         scratch.remove("hub/sub/.git");
     });
@@ -63,17 +79,25 @@ fn a_submodule_is_refused_on_disk_as_in_a_revision() {
 
 #[test]
 fn no_other_way_leads_into_a_submodule() {
-    let Some(scratch) = with_submodule("sub") else { return };
+    let Some(scratch) = with_submodule("sub") else {
+        return;
+    };
     scratch.run(&["check"]).exits(0);
     scratch.write("spokewright.yaml", &CONFIG.replace("[hub]", "[hub, sub]"));
     all_refuse(&scratch, "`sub` is a submodule");
-    scratch.write("spokewright.yaml", &CONFIG.replace("[hub]", "[hub, sub/more.yaml]"));
+    scratch.write(
+        "spokewright.yaml",
+        &CONFIG.replace("[hub]", "[hub, sub/more.yaml]"),
+    );
     all_refuse(&scratch, "`sub/more.yaml` is a submodule");
     scratch.write("spokewright.yaml", &CONFIG.replace("[hub]", "[hub]\ncrds: [sub]"));
     all_refuse(&scratch, "`sub` is a submodule");
     #[cfg(unix)]
     {
-        scratch.write("spokewright.yaml", &CONFIG.replace("[hub]", "[.]\nexclude: [/sub/]"));
+        scratch.write(
+            "spokewright.yaml",
+            &CONFIG.replace("[hub]", "[.]\nexclude: [/sub/]"),
+        );
         for (target, name) in [("../sub", "hub/x"), ("../sub/more.yaml", "hub/x.yaml")] {
             std::os::unix::fs::symlink(target, scratch.path(name)).expect("a link");
             all_refuse(&scratch, &format!("`{name}` is a submodule"));
@@ -87,12 +111,17 @@ fn a_file_in_git_lfs_is_refused_on_disk_as_in_a_revision() {
     let Some(scratch) = configured() else { return };
     let path = "hub/limits.yaml";
     let content = scratch.read(path);
-    let oid: String = sha2::Sha256::digest(&content).iter().map(|byte| format!("{byte:02x}")).collect();
+    let oid: String = sha2::Sha256::digest(&content)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     let pointer = format!(
         "version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {}\n",
         content.len()
     );
-    scratch.write(path, &pointer).write(".gitattributes", "*.md filter=lfs\n");
+    scratch
+        .write(path, &pointer)
+        .write(".gitattributes", "*.md filter=lfs\n");
     commit(&scratch.path(""));
     all_refuse(&scratch, "`hub/limits.yaml` is a Git LFS pointer");
     // What `git lfs pull` makes of it.
@@ -107,7 +136,12 @@ fn a_file_in_git_lfs_is_refused_on_disk_as_in_a_revision() {
 fn a_path_that_sparse_checkout_leaves_out_is_refused() {
     let Some(scratch) = configured() else { return };
     let root = scratch.path("");
-    for path in ["hub/more/a.yaml", "docs/a.md", "spokes/eu-1/b.yaml", "hub/notes/a.md"] {
+    for path in [
+        "hub/more/a.yaml",
+        "docs/a.md",
+        "spokes/eu-1/b.yaml",
+        "hub/notes/a.md",
+    ] {
         scratch.write(path, "# nothing\n");
     }
     commit(&root);
@@ -137,7 +171,17 @@ fn a_path_that_sparse_checkout_leaves_out_is_refused() {
     scratch.run(&["render", "--check"]).exits(0);
     // An index may have such a directory as one entry.
     scratch.write("spokewright.yaml", CONFIG);
-    git(&root, &["sparse-checkout", "set", "--cone", "--sparse-index", "hub", "rendered"]);
+    git(
+        &root,
+        &[
+            "sparse-checkout",
+            "set",
+            "--cone",
+            "--sparse-index",
+            "hub",
+            "rendered",
+        ],
+    );
     all_refuse(&scratch, "sparse checkout leaves `spokes` out of the work tree");
     git(&root, &["sparse-checkout", "disable"]);
     scratch.run(&["render", "--check"]).exits(0);

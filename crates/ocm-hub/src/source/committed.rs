@@ -4,6 +4,7 @@
 //! or left them out; a revision has neither, so `diff` would compare two different things. Flows in: a directory on
 //! disk. Flows out: a [`Committed`]. Must not know: which files are input.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,8 @@ pub(super) struct WorkTree<'d> {
     modules: BTreeSet<PathBuf>,
     /// Whether Git LFS has put contents into the work tree.
     has_lfs: bool,
+    /// The last directory that is in no submodule.
+    clear: RefCell<PathBuf>,
 }
 
 impl<'d> WorkTree<'d> {
@@ -37,6 +40,7 @@ impl<'d> WorkTree<'d> {
             modules: modules.map(|text| paths_of(&text)).unwrap_or_default(),
             has_lfs: index.has_lfs(),
             index,
+            clear: RefCell::default(),
         })
     }
 
@@ -64,10 +68,18 @@ impl Committed for WorkTree<'_> {
             let content = self.disk.read(real);
             content.is_ok_and(|content| self.index.points_to(path, &content))
         };
-        let mut above = path.ancestors().filter(|path| !path.as_os_str().is_empty());
-        if above.any(|path| self.is_submodule(path)) {
-            TreeEntry::Submodule
-        } else if entry == TreeEntry::File && self.has_lfs && is_stored_elsewhere() {
+        let directory = if entry == TreeEntry::Directory {
+            Some(path)
+        } else {
+            path.parent()
+        };
+        let directory = directory.unwrap_or(path);
+        let mut above = directory.ancestors().filter(|path| !path.as_os_str().is_empty());
+        if self.clear.borrow().as_path() != directory && above.any(|path| self.is_submodule(path)) {
+            return TreeEntry::Submodule;
+        }
+        directory.clone_into(&mut self.clear.borrow_mut());
+        if entry == TreeEntry::File && self.has_lfs && is_stored_elsewhere() {
             TreeEntry::Pointer
         } else {
             entry
@@ -80,7 +92,10 @@ impl Committed for WorkTree<'_> {
     }
 
     fn left_out(&self, real: &Path) -> BTreeMap<String, TreeEntry> {
-        let paths = self.inside(real).into_iter().flat_map(|path| self.index.left_out(path));
+        let paths = self
+            .inside(real)
+            .into_iter()
+            .flat_map(|path| self.index.left_out(path));
         let manifests = paths.filter(|path| is_manifest(OsStr::new(path)));
         let names = manifests.map(|path| match path.split_once('/') {
             Some((name, _)) => (name.to_owned(), TreeEntry::Directory),

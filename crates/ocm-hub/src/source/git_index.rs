@@ -237,7 +237,11 @@ impl IndexTree {
 
     /// Whether Git LFS may have put contents into the work tree: nothing else of it costs less to find out.
     pub(super) fn has_lfs(&self) -> bool {
-        let mut attributes = self.entries.files.iter().filter(|(path, _)| path.ends_with(".gitattributes"));
+        let mut attributes = self
+            .entries
+            .files
+            .iter()
+            .filter(|(path, _)| path.ends_with(".gitattributes"));
         let names_it = |text: Vec<u8>| memchr::memmem::find(&text, b"lfs").is_some();
         self.objects.has_directory("lfs")
             || attributes.any(|(path, _)| self.read(Path::new(path)).is_ok_and(names_it))

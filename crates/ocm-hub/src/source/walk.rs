@@ -314,7 +314,10 @@ impl Walk<'_> {
             Ok(entries) => entries,
             Err(error) => return self.unreadable(&here.shown, &error),
         };
-        let missing = self.committed.map(|git| git.left_out(&here.real)).unwrap_or_default();
+        let missing = self
+            .committed
+            .map(|git| git.left_out(&here.real))
+            .unwrap_or_default();
         for (name, entry) in missing {
             if find(&entries, &name).is_none() {
                 self.left_out(&here, &name, entry);
@@ -437,10 +440,7 @@ impl Walk<'_> {
         };
         let is_elsewhere = *room == Room::Hub && self.definitions.contains(&real);
         let is_dir = matches!(entry, TreeEntry::Directory | TreeEntry::Submodule);
-        if self.is_left_out(here, &way, &shown, is_dir)
-            || self.skip.contains(&real)
-            || is_elsewhere
-        {
+        if self.is_left_out(here, &way, &shown, is_dir) || self.skip.contains(&real) || is_elsewhere {
             return;
         }
         match entry {
@@ -573,7 +573,8 @@ impl Walk<'_> {
             self.copies = self.copies.saturating_add(entries);
         }
         if self.copies > MOST_COPIES {
-            let reason = format!("more than {MOST_COPIES} files and directories up to it are copies of others");
+            let reason =
+                format!("more than {MOST_COPIES} files and directories up to it are copies of others");
             return refused(reason, "exclude it in spokewright.yaml, or name a smaller input");
         }
         Ok(())
