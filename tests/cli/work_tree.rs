@@ -100,7 +100,7 @@ fn no_other_way_leads_into_a_submodule() {
         );
         for (target, name) in [("../sub", "hub/x"), ("../sub/more.yaml", "hub/x.yaml")] {
             std::os::unix::fs::symlink(target, scratch.path(name)).expect("a link");
-            all_refuse(&scratch, &format!("`{name}` is a submodule"));
+            all_refuse(&scratch, &format!("{name}` is a submodule"));
             scratch.remove(name);
         }
     }
