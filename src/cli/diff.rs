@@ -162,8 +162,10 @@ impl Diff {
             )
         });
         self.check_clusters(&[&new, &base])?;
+        self.judge(&new)?;
         let is_old_output = input.revision().is_some() && base.loaded.output != new.loaded.output;
-        self.judge(&new, is_old_output.then_some(&base.loaded))?;
+        let outputs = [Some(&new.loaded), is_old_output.then_some(&base.loaded)];
+        self.judge_outputs(&new, outputs)?;
         judge_base(&input, &base, self.options.speech)?;
         let layout = base.rendered.layout(&base.loaded);
         let before = Before::Rendered(&layout);
@@ -195,7 +197,7 @@ impl Diff {
     fn against_tree(&self, request: &Request, path: &Path) -> Result<Status, Stop> {
         let new = self.evaluate(request)?;
         self.check_clusters(&[&new])?;
-        self.judge(&new, None)?;
+        self.judge(&new)?;
         let side = Side::of_plan(&new.rendered.plan);
         let files = match output::read_tree(path, None, |path, bytes| side.expects(path, bytes)) {
             Ok(files) => files,
@@ -206,6 +208,7 @@ impl Diff {
                 return Err(Stop::Said(Status::of(&findings)));
             }
         };
+        self.judge_outputs(&new, [Some(&new.loaded), None])?;
         let mut old = Side::of_tree(&files, &side);
         old.retain_clusters(|cluster| new.loaded.admits(cluster));
         // It could be read a moment ago.
@@ -276,7 +279,7 @@ impl Diff {
     fn without(&self, request: &Request, object: &str) -> Result<Status, Stop> {
         let with = self.evaluate(request)?;
         self.check_clusters(&[&with])?;
-        self.judge(&with, None)?;
+        self.judge(&with)?;
         let mut loaded = self.options.read(request).map_err(Stop::Failed)?;
         let title = remove(&mut loaded, object)?;
         let without = Evaluated::new(loaded, EmptyResult::Allowed);
@@ -333,13 +336,24 @@ impl Diff {
         check_clusters(&inputs).map_err(|refusal| Stop::Failed(refusal.into()))
     }
 
-    /// Says what is wrong with the work tree, and in its output and an older one; errors end the run.
-    fn judge(&self, new: &Evaluated, older: Option<&Loaded>) -> Result<(), Stop> {
-        let mut findings = new.findings.clone();
-        for output in [Some(&new.loaded), older].into_iter().flatten() {
+    /// Says what outputs contain that no run wrote, which ends the run.
+    fn judge_outputs(&self, new: &Evaluated, outputs: [Option<&Loaded>; 2]) -> Result<(), Stop> {
+        let mut findings = Findings::new();
+        for output in outputs.into_iter().flatten() {
             findings.extend(pipeline::unexpected(&new.loaded, &new.rendered, output));
         }
-        let findings = &findings;
+        if findings.is_empty() {
+            return Ok(());
+        }
+        show::findings(&findings, &new.loaded.sources, self.options.speech);
+        let status = Status::of(&findings);
+        self.also(&new.findings, [findings], &new.loaded.sources);
+        Err(Stop::Said(status))
+    }
+
+    /// Says what is wrong with the work tree; errors end the run.
+    fn judge(&self, new: &Evaluated) -> Result<(), Stop> {
+        let findings = &new.findings;
         show::findings(findings, &new.loaded.sources, self.options.speech);
         if findings.has_errors() {
             self.also(findings, [], &new.loaded.sources);

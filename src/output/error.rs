@@ -20,8 +20,6 @@ pub enum Obstacle {
     Foreign,
     /// Something else is now in the place of a file of ours that is no longer wanted.
     Replaced,
-    /// It is neither wanted nor something that we write, and may not be in this output.
-    Unexpected,
     /// A directory is where our file would.
     Directory,
     /// Something that is not a directory is where we need one.
@@ -34,6 +32,8 @@ pub enum Obstacle {
     NameTooLong,
     /// It cannot be read, so its owner is unknown. Holds the operating system's reason.
     Unreadable(String),
+    /// It is neither wanted nor something that we write, and may not be in this output.
+    Unexpected,
 }
 
 impl Obstacle {

@@ -215,11 +215,15 @@ fn is_new_beside(request: &Request, output: &Path, root: &Path, revision: &str) 
         return false;
     }
     #[cfg(feature = "git")]
-    let was_there = source::GitTree::open(root, revision).is_ok_and(|tree| {
-        let (mut sources, mut findings) = (Sources::default(), Findings::new());
-        let config = configuration(request, Files::Tree(&tree), &mut sources, &mut findings);
-        under(root, &config.output) == output
-    });
+    let was_there = match source::GitTree::open(root, revision) {
+        Ok(tree) => {
+            let (mut sources, mut findings) = (Sources::default(), Findings::new());
+            let config = configuration(request, Files::Tree(&tree), &mut sources, &mut findings);
+            under(root, &config.output) == output
+        }
+        // Nothing of others is there yet.
+        Err(error) => error == source::GitError::NoCommit,
+    };
     #[cfg(not(feature = "git"))]
     let was_there = false;
     !was_there

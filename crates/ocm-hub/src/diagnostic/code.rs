@@ -82,7 +82,7 @@ codes! {
     OUTPUT_INVENTORY "output/inventory" Error "The inventory of the output cannot be trusted"
     OUTPUT_NOT_A_DIRECTORY "output/not-a-directory" Error "The output, or a directory in it, is something else"
     OUTPUT_NOT_A_FILE "output/not-a-file" Error "Something other than a file is in the way of the output"
-    OUTPUT_OUTSIDE "output/outside" Error "The output is outside the repository, in `.git`, or, for the first time, outside the directory of its configuration"
+    OUTPUT_OUTSIDE "output/outside" Error "The output is outside the repository, in `.git`, or new beside its configuration"
     OUTPUT_OVERLAPS_INPUT "output/overlaps-input" Error "The output directory contains the input, or is part of it"
     OUTPUT_SYMLINK "output/symlink" Error "The output, or something in it, is a symbolic link"
     OUTPUT_UNEXPECTED "output/unexpected" Error "The output contains something that spokewright did not write"
