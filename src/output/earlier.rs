@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::directories::position;
-use super::error::{Offender, OutputError};
+use super::error::OutputError;
 use super::hash::{Hash, sha256};
 use super::inventory::Inventory;
 use super::place::open_to_read;
@@ -48,11 +48,11 @@ impl Earlier {
     /// written there.
     pub fn unexpected(&self, tree: &dyn Tree, exceptions: &[String]) -> Vec<Finding> {
         let root = self.root.as_ref().filter(|_| self.record.inventory().is_some());
-        let offenders = root.map(|root| (root, unexpected(root, tree, &self.record, exceptions)));
-        let (root, mut offenders) = offenders.unzip();
-        offenders.iter_mut().for_each(|found| found.sort_unstable());
-        let finding = |offender: &Offender| Some(offender.finding(root?.path()));
-        offenders.iter().flatten().filter_map(finding).collect()
+        let Some(root) = root else { return Vec::new() };
+        let mut offenders = unexpected(root, tree, &self.record, exceptions);
+        offenders.sort_unstable();
+        let findings = offenders.iter().map(|offender| offender.finding(root.path()));
+        findings.collect()
     }
 
     /// The text of a file that `tree` would replace or remove, as it is now; `None` for one that stays as it is, is another

@@ -211,11 +211,13 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
 
 /// Whether an output is not below the directory of the configuration, and was none in a revision.
 fn is_new_beside(request: &Request, output: &Path, root: &Path, revision: &str) -> bool {
-    if same_or_inside(output, root).unwrap_or(true) {
-        return false;
-    }
-    #[cfg(feature = "git")]
-    let was_there = match source::GitTree::open(root, revision) {
+    !same_or_inside(output, root).unwrap_or(true) && !was_output(request, output, root, revision)
+}
+
+/// Whether the configuration named an output in a revision.
+#[cfg(feature = "git")]
+fn was_output(request: &Request, output: &Path, root: &Path, revision: &str) -> bool {
+    match source::GitTree::open(root, revision) {
         Ok(tree) => {
             let (mut sources, mut findings) = (Sources::default(), Findings::new());
             let config = configuration(request, Files::Tree(&tree), &mut sources, &mut findings);
@@ -223,10 +225,12 @@ fn is_new_beside(request: &Request, output: &Path, root: &Path, revision: &str) 
         }
         // Nothing of others is there yet.
         Err(error) => error == source::GitError::NoCommit,
-    };
-    #[cfg(not(feature = "git"))]
-    let was_there = false;
-    !was_there
+    }
+}
+
+#[cfg(not(feature = "git"))]
+fn was_output(_: &Request, _: &Path, _: &Path, _: &str) -> bool {
+    false
 }
 
 /// The kind that a profile of the configuration describes.

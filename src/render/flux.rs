@@ -114,7 +114,7 @@ impl Tree for FluxKustomizations {
 
     fn has_shape(&self, path: &str, start: &[u8]) -> bool {
         let begins: &str = if path == KUSTOMIZATION { LIST_BEGIN } else { BEGIN };
-        !path.contains('/') && path.ends_with(".yaml") && start.starts_with(begins.as_bytes())
+        !path.contains('/') && path.strip_suffix(".yaml").is_some() && start.starts_with(begins.as_bytes())
     }
 
     fn content(&self, index: usize, buffer: &mut Vec<u8>) {

@@ -226,7 +226,7 @@ impl Tree for Layout<'_> {
             [_, _] => "apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\n",
             _ => return false,
         };
-        path.ends_with(".yaml") && start.starts_with(begins.as_bytes())
+        path.strip_suffix(".yaml").is_some() && start.starts_with(begins.as_bytes())
     }
 
     fn content(&self, index: usize, buffer: &mut Vec<u8>) {
