@@ -62,7 +62,7 @@ pub use inputs::{configuration, load, load_checkout, load_from, load_staged, wat
 pub use loaded::Loaded;
 pub use page::PageInput;
 pub use request::{CONFIG_NAME, Request};
-pub use results::check;
+pub use results::{check, unexpected};
 pub use schemas::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text};
 #[cfg(feature = "git")]
 pub use staged::InIndex;

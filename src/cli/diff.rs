@@ -153,7 +153,11 @@ impl Diff {
     fn against_base(&self, request: &Request) -> Result<Status, Stop> {
         match self.base.find(request, &self.options)? {
             Base::Tree(path) => self.against_tree(request, &path),
-            Base::Input(input) => self.against_input(request, input),
+            Base::Input(input) => {
+                let mut request = request.clone();
+                request.history = input.revision().map(str::to_owned);
+                self.against_input(&request, input)
+            }
         }
     }
 
@@ -173,6 +177,9 @@ impl Diff {
         });
         self.check_clusters(&[&new, &base])?;
         self.judge(&new)?;
+        let is_old_output = input.revision().is_some() && base.loaded.output != new.loaded.output;
+        let outputs = [Some(&new.loaded), is_old_output.then_some(&base.loaded)];
+        self.judge_outputs(&new, outputs)?;
         judge_base(&input, &base, self.options.speech)?;
         let layout = base.rendered.layout(&base.loaded);
         let before = Before::Rendered(&layout);
@@ -187,7 +194,10 @@ impl Diff {
         old.retain_clusters(|cluster| new.loaded.admits(cluster));
         let found = self.report(
             &new.loaded,
-            self.titles(input.title()),
+            Titles {
+                exceptions: excepted(&new.loaded, &base.loaded),
+                ..self.titles(input.title())
+            },
             (&old, &Side::of_plan(&new.rendered.plan)),
             (changes, &lost),
             &BothSides::new((new_texts, new_sources.files().len()), old_texts),
@@ -212,6 +222,7 @@ impl Diff {
                 return Err(Stop::Said(Status::of(&findings)));
             }
         };
+        self.judge_outputs(&new, [Some(&new.loaded), None])?;
         let mut old = Side::of_tree(&files, &side);
         old.retain_clusters(|cluster| new.loaded.admits(cluster));
         // It could be read a moment ago.
@@ -268,6 +279,7 @@ impl Diff {
             old: base,
             new: self.options.state().to_owned(),
             fleet: self.title.clone(),
+            exceptions: Vec::new(),
         }
     }
 
@@ -285,6 +297,7 @@ impl Diff {
             old: self.options.state().to_owned(),
             new: format!("without {title}"),
             fleet: self.title.clone(),
+            exceptions: Vec::new(),
         };
         let (old, new) = (
             Side::of_plan(&with.rendered.plan),
@@ -329,6 +342,21 @@ impl Diff {
         }
         let inputs: Vec<&Loaded> = sides.iter().map(|side| &side.loaded).collect();
         check_clusters(&inputs).map_err(|refusal| Stop::Failed(refusal.into()))
+    }
+
+    /// Says what outputs contain that no run wrote, which ends the run.
+    fn judge_outputs(&self, new: &Evaluated, outputs: [Option<&Loaded>; 2]) -> Result<(), Stop> {
+        let mut findings = Findings::new();
+        for output in outputs.into_iter().flatten() {
+            findings.extend(pipeline::unexpected(&new.loaded, &new.rendered, output));
+        }
+        if findings.is_empty() {
+            return Ok(());
+        }
+        show::findings(&findings, &new.loaded.sources, self.options.speech);
+        let status = Status::of(&findings);
+        self.also(&new.findings, [findings], &new.loaded.sources);
+        Err(Stop::Said(status))
     }
 
     /// Says what is wrong with the work tree; errors end the run.
@@ -412,6 +440,14 @@ impl Diff {
     fn say(&self, text: &str) {
         show::note(text, self.options.speech);
     }
+}
+
+/// The files that only the new side lets be in the output.
+fn excepted(new: &Loaded, base: &Loaded) -> Vec<String> {
+    let before = &base.config.output_exceptions;
+    let mut added = new.config.output_exceptions.clone();
+    added.retain(|path| !before.contains(path));
+    added
 }
 
 /// What `render` over a base would refuse, and what it would take off all clusters; nothing if the base cannot be read,

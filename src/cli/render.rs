@@ -282,7 +282,10 @@ impl Render {
         };
         let in_index = self.in_index(asked, directory, &tree);
         let in_index = in_index.as_ref();
-        let output = Output::anywhere(directory);
+        let output = Output {
+            exceptions: self.exceptions(loaded, None),
+            ..Output::anywhere(directory)
+        };
         let summary = match output::write_into(output, &tree, options, &loaded.progress) {
             Ok(summary) => summary,
             Err(error) => {
@@ -306,6 +309,12 @@ impl Render {
             self.report_written(directory, &summary)
         };
         Ok(self.report_unstaged(status, asked, (directory, None), in_index, &summary))
+    }
+
+    /// The files that may be in an output besides ours. A person who names it on the command line may have anything there.
+    fn exceptions<'l>(&self, loaded: &'l pipeline::Loaded, within: Option<&Path>) -> Option<&'l [String]> {
+        let must_be_alone = self.check || within.is_some();
+        must_be_alone.then_some(loaded.config.output_exceptions.as_slice())
     }
 
     /// Whether the output is standard output, which is in no index.
@@ -342,6 +351,7 @@ impl Render {
         let output = Output {
             root: &loaded.output,
             within,
+            exceptions: self.exceptions(loaded, within),
         };
         let write = |options| output::write_into(output, tree, options, &loaded.progress);
         let result = match write(options) {

@@ -62,6 +62,13 @@ pub(super) fn compare(opened: Opened, wanted: &[u8], buffer: &mut Vec<u8>) -> io
     }
 }
 
+/// The first bytes of a file: enough to tell what it is.
+pub(super) fn start_of(opened: Opened) -> io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    opened.file.take(256).read_to_end(&mut start)?;
+    Ok(start)
+}
+
 /// The hash of a file.
 pub(super) fn hash_of(opened: Opened) -> io::Result<Hash> {
     Ok(match compare(opened, &[], &mut Vec::new())? {

@@ -7,18 +7,21 @@ use std::path::Path;
 
 use super::directories::position;
 use super::error::OutputError;
-use super::hash::sha256;
-use super::inventory::{INVENTORY, Inventory};
+use super::hash::{Hash, sha256};
+use super::inventory::Inventory;
 use super::place::open_to_read;
 use super::read::{InFile, read_file};
+use super::record::Record;
 use super::root::Root;
 use super::tree::Tree;
+use super::unexpected::unexpected;
+use crate::diagnostic::Finding;
 
 /// The files of the last complete run into a directory.
 #[derive(Debug)]
 pub struct Earlier {
     root: Option<Root>,
-    inventory: Inventory,
+    record: Record,
 }
 
 impl Earlier {
@@ -28,19 +31,28 @@ impl Earlier {
     /// The directory is elsewhere, or the inventory cannot be read or is damaged.
     pub fn open(root: &Path, within: Option<&Path>) -> Result<Self, OutputError> {
         let root = open_to_read(root, within)?;
-        let inventory = match &root {
-            Some(root) => Inventory::read(root, INVENTORY)?,
-            None => None,
-        };
-        Ok(Self {
-            root,
-            inventory: inventory.unwrap_or_default(),
-        })
+        let record = root.as_ref().map(Record::read).transpose()?.unwrap_or_default();
+        Ok(Self { root, record })
     }
 
     /// The paths of the files, sorted.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
-        self.inventory.iter().map(|(path, _)| path)
+        self.inventory().map(|(path, _)| path)
+    }
+
+    fn inventory(&self) -> impl Iterator<Item = (&str, &Hash)> {
+        self.record.inventory().into_iter().flat_map(Inventory::iter)
+    }
+
+    /// What is in the directory although neither `tree` nor the record nor `exceptions` list it; nothing if no run has
+    /// written there.
+    pub fn unexpected(&self, tree: &dyn Tree, exceptions: &[String]) -> Vec<Finding> {
+        let root = self.root.as_ref().filter(|_| self.record.inventory().is_some());
+        let Some(root) = root else { return Vec::new() };
+        let mut offenders = unexpected(root, tree, &self.record, exceptions);
+        offenders.sort_unstable();
+        let findings = offenders.iter().map(|offender| offender.finding(root.path()));
+        findings.collect()
     }
 
     /// The text of a file that `tree` would replace or remove, as it is now; `None` for one that stays as it is, is another
@@ -56,7 +68,13 @@ impl Earlier {
         if let Some(index) = position(tree, path) {
             tree.content(index, &mut buffer);
             let wanted = sha256(&buffer);
-            if self.inventory.hashes(path).any(|listed| *listed == wanted) {
+            if self
+                .record
+                .inventory()
+                .into_iter()
+                .flat_map(|inventory| inventory.hashes(path))
+                .any(|listed| *listed == wanted)
+            {
                 return Ok(None);
             }
         }

@@ -32,6 +32,8 @@ pub enum Obstacle {
     NameTooLong,
     /// It cannot be read, so its owner is unknown. Holds the operating system's reason.
     Unreadable(String),
+    /// It is neither wanted nor something that we write, and may not be in this output.
+    Unexpected,
 }
 
 impl Obstacle {
@@ -75,6 +77,17 @@ impl Offender {
                 format!("{path} was a rendered file that is no longer needed, but it is something else now"),
                 format!("look at it and remove it (`rm -r {word}`), or pass --force to forget about it"),
             ),
+            Obstacle::Unexpected => {
+                let message = format!("{path} is in the output, but spokewright did not write it");
+                let help = format!(
+                    "move it out of the output; if it is a file that belongs there, list it in spokewright.yaml: \
+                     `outputExceptions: [{}]`",
+                    self.path
+                );
+                return Finding::new(Code::OUTPUT_UNEXPECTED, Place::Path(path), message)
+                    .note("tools that apply the output may read it")
+                    .help(help);
+            }
             Obstacle::Directory => (
                 Code::OUTPUT_NOT_A_FILE,
                 format!("{path} is a directory, but a rendered file belongs there"),

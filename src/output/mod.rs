@@ -27,6 +27,7 @@ mod scan;
 mod storage;
 mod stream;
 mod tree;
+mod unexpected;
 mod write;
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 
-use super::compare::{Compared, compare, hash_of};
+use super::compare::{Compared, compare, hash_of, start_of};
 use super::directories::{Directories, Directory, position};
 use super::error::{Obstacle, Offender};
 use super::hash::{Hash, sha256};
@@ -21,6 +21,7 @@ use super::record::Record;
 use super::root::Root;
 use super::storage::{mark, mark_of};
 use super::tree::{Tree, directory_of, name_of, prefixes};
+use super::unexpected::unexpected;
 use crate::beneath::{Directory as Open, Entry, Obstruction};
 use crate::parallel;
 use crate::progress::{Progress, Stage, Steps};
@@ -100,9 +101,9 @@ impl Part {
 }
 
 /// Compares. There is no `root` if nothing exists yet. Everything on disk that is in the way becomes an
-/// offender.
+/// offender, and with `exceptions` everything else that is not ours.
 pub(super) fn scan(
-    root: Option<&Root>,
+    (root, exceptions): (Option<&Root>, Option<&[String]>),
     tree: &dyn Tree,
     record: &Record,
     directories: Directories,
@@ -140,6 +141,11 @@ pub(super) fn scan(
         scan.leftovers.extend(part.leftovers);
         scan.unfinished.extend(part.unfinished);
         scan.offenders.extend(part.offenders);
+    }
+    if let (Some(root), Some(exceptions)) = (root, exceptions) {
+        let mut more = unexpected(root, tree, record, exceptions);
+        more.retain(|offender| !scan.unfinished.contains(&offender.path));
+        scan.offenders.extend(more);
     }
     scan.older_plan = beyond(tree, &scan.hashes, record.plan());
     scan.kept = kept(root, tree, record);
@@ -369,10 +375,11 @@ impl Comparison<'_> {
                     }
                     Ok(Compared::Different(found)) => {
                         part.files.push((index, wanted, State::Changed));
-                        if self.record.is_ours(&path, &found) {
+                        let is_ours = self.record.is_ours(&path, &found);
+                        if is_ours && self.has_shape(open, &path).unwrap_or_default() {
                             continue;
                         }
-                        if self.record.mentions(&path) {
+                        if self.record.mentions(&path) && !is_ours {
                             Obstacle::Edited
                         } else {
                             Obstacle::Foreign
@@ -389,9 +396,17 @@ impl Comparison<'_> {
         part
     }
 
+    fn has_shape(&self, open: &Open, path: &str) -> io::Result<bool> {
+        let start = open.open(name_of(path)).and_then(start_of)?;
+        Ok(self.tree.has_shape(path, &start))
+    }
+
     fn stale(&self, path: &str, open: &Open, listing: &Listing, part: &mut Part) {
         match listing.get(name_of(path)) {
             None => {}
+            Some(Entry::File) if matches!(self.has_shape(open, path), Ok(false)) => {
+                part.offend(path, Obstacle::Unexpected);
+            }
             Some(Entry::File) => match open.open(name_of(path)).and_then(hash_of) {
                 Ok(found) => {
                     part.stale.push(path.to_owned());

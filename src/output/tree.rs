@@ -62,6 +62,12 @@ pub trait Tree: Sync {
         true
     }
 
+    /// Whether a tree of this kind may contain a file of this path that starts like this. No other file is overwritten or
+    /// deleted, regardless of the record: whoever writes a commit writes the inventory in it.
+    fn has_shape(&self, _path: &str, _start: &[u8]) -> bool {
+        true
+    }
+
     /// Appends the bytes of the file to `buffer`.
     fn content(&self, index: usize, buffer: &mut Vec<u8>);
 }

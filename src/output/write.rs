@@ -10,6 +10,10 @@
 //! deleted. A file that already has the wanted bytes is never touched, regardless of who wrote it, and is on record
 //! from then on. Any other file in a place where we would write stops the run before its first write.
 //!
+//! The record is a file of the repository, so a stranger may have written it. A file is ours only if it also has the shape
+//! of ours ([`Tree::has_shape`]). In an output that must contain nothing else ([`Output::exceptions`]), anything else stops
+//! the run as well.
+//!
 //! # The steps of a run, and what an interruption leaves
 //!
 //! First the root is made and locked; if two runs start at once, the second waits. Then the run reads the record, the
@@ -133,13 +137,19 @@ pub struct Output<'a> {
     /// The directory that it must stay within, wherever links lead: what a file of the input names stays in its
     /// repository.
     pub within: Option<&'a Path>,
+    /// The files that may be in it besides ours; none: any may.
+    pub exceptions: Option<&'a [String]>,
 }
 
 impl<'a> Output<'a> {
     /// A directory, wherever it is.
     #[must_use]
     pub fn anywhere(root: &'a Path) -> Self {
-        Self { root, within: None }
+        Self {
+            root,
+            within: None,
+            exceptions: None,
+        }
     }
 }
 
@@ -229,7 +239,7 @@ fn compare_or_write(
     let record = || root.map_or_else(|| Ok(Record::default()), Record::read);
     let (directories, record) = rayon::join(|| Directories::of(tree), record);
     let (directories, record) = (directories?, record?);
-    let mut scan = scan(root, tree, &record, directories, progress);
+    let mut scan = scan((root, output.exceptions), tree, &record, directories, progress);
     scan.offenders
         .retain(|offender| !(options.force && offender.obstacle.yields_to_force()));
     if !options.check && !scan.offenders.is_empty() {

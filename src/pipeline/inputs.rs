@@ -10,7 +10,7 @@ use kube_json::Value;
 use super::loaded::Loaded;
 use super::misplaced::{
     check_overlap, cluster_names, config_below, config_beside, empty_files, misspelled_spokes,
-    no_such_spokes, not_staged, output_outside, unread_configs,
+    no_such_spokes, not_staged, output_beside, output_outside, unread_configs,
 };
 use super::origins;
 use super::request::{CONFIG_NAME, DEFAULT_OUTPUT, Request};
@@ -18,7 +18,7 @@ use super::suppress::Suppressions;
 use crate::api::config::{self, RenderConfig};
 use crate::diagnostic::{DocumentId, Findings, Locate as _};
 use crate::hub;
-use crate::output::{INVENTORY, misplaced};
+use crate::output::{INVENTORY, misplaced, same_or_inside};
 use crate::placing::known_clusters;
 use crate::render::Selection;
 use crate::source::{self, Checkout, FileTree, Files, Sources, Watched};
@@ -140,7 +140,14 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
                 let document = document.filter(|_| output_within.is_some());
                 findings.push(output_outside(&output, fault, document));
             }
-            None => check_overlap(&output, &wanted, &configured_output, &mut findings),
+            None => {
+                let document = document.filter(|_| output_within.is_some());
+                let revision = request.history.as_deref().unwrap_or("HEAD");
+                match document.filter(|_| is_new_beside(request, &output, wanted.root(), revision)) {
+                    Some(document) => findings.push(output_beside(document, &output, revision)),
+                    None => check_overlap(&output, &wanted, &configured_output, &mut findings),
+                }
+            }
         }
     }
     let clusters = cluster_names(&request.clusters, &mut findings);
@@ -206,6 +213,30 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
         suppressions,
         unfound,
     }
+}
+
+/// Whether an output is not below the directory of the configuration, and was none in a revision.
+fn is_new_beside(request: &Request, output: &Path, root: &Path, revision: &str) -> bool {
+    !same_or_inside(output, root).unwrap_or(true) && !was_output(request, output, root, revision)
+}
+
+/// Whether the configuration named an output in a revision.
+#[cfg(feature = "git")]
+fn was_output(request: &Request, output: &Path, root: &Path, revision: &str) -> bool {
+    match source::GitTree::open(root, revision) {
+        Ok(tree) => {
+            let (mut sources, mut findings) = (Sources::default(), Findings::new());
+            let config = configuration(request, Files::Tree(&tree), &mut sources, &mut findings);
+            under(root, &config.output) == output
+        }
+        // Nothing of others is there yet.
+        Err(error) => error == source::GitError::NoCommit,
+    }
+}
+
+#[cfg(not(feature = "git"))]
+fn was_output(_: &Request, _: &Path, _: &Path, _: &str) -> bool {
+    false
 }
 
 /// The kind that a profile of the configuration describes.

@@ -162,6 +162,22 @@ pub(super) fn output_outside(output: &Path, fault: RootFault, document: Option<D
         ))
 }
 
+/// An output that the configuration, the `document`, names outside its own directory, as it did not in a revision: a
+/// stranger's commit could write between the files of others, or over the output of another configuration.
+pub(super) fn output_beside(document: DocumentId, output: &Path, revision: &str) -> Finding {
+    let shown = output.display().to_string();
+    let message =
+        format!("the output `{shown}` is outside the directory of its configuration, and new there");
+    let help = format!(
+        "name a directory below that of {CONFIG_NAME}, or pass it on the command line: `-o {}`",
+        shell_path(&shown)
+    );
+    let note = format!("{CONFIG_NAME} does not name it in `{revision}`");
+    Finding::new(Code::OUTPUT_OUTSIDE, Place::value(document, "/output"), message)
+        .note(note)
+        .help(help)
+}
+
 /// An output that would be read again as input, or that would overwrite it (docs/reference/output.md).
 pub(super) fn check_overlap(
     output: &Path,

@@ -63,6 +63,8 @@ pub struct Request {
     pub without_status: bool,
     /// Whether output trees that the configuration does not name are reported, wherever they are below its directory.
     pub search_outputs: bool,
+    /// The Git revision that shows where an output was before the change, `HEAD` by default.
+    pub history: Option<String>,
     /// The observer of progress.
     pub progress: Progress,
 }

@@ -97,10 +97,27 @@ pub fn check(loaded: &Loaded, findings: &mut Findings) {
     let (received, spokes) = analysis.received(None);
     let options = (EmptyResult::Refused, contents);
     let (rendered, _) = analysis.results_as(received, &spokes, options, findings);
+    findings.extend(unexpected(loaded, &rendered, loaded));
     if let Some(earlier) = earlier {
         let layout = rendered.layout(loaded);
         let _ = analysis.compare_earlier((&rendered, &layout), &Before::Tree(&earlier), findings);
     }
+}
+
+/// What is in the output that `of` names, and is no file of it (docs/reference/output.md).
+#[must_use]
+pub fn unexpected(loaded: &Loaded, rendered: &Rendered, of: &Loaded) -> Vec<Finding> {
+    let earlier = Earlier::open(&of.output, of.output_within.as_deref()).ok();
+    // Where it is refused, all that is there belongs to others.
+    let is_refused = loaded
+        .findings
+        .iter()
+        .any(|finding| finding.code == Code::OUTPUT_OUTSIDE);
+    let earlier = earlier.filter(|_| !loaded.is_stream && !is_refused);
+    let exceptions = &loaded.config.output_exceptions;
+    earlier.map_or_else(Vec::new, |earlier| {
+        earlier.unexpected(&rendered.layout(loaded), exceptions)
+    })
 }
 
 /// The earlier output that a check compares the works with, and what it therefore needs of them: nobody else reads them.

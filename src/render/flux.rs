@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use kube_yaml::scalar;
 
-use super::kustomization::kustomization;
+use super::kustomization::{LIST_BEGIN, kustomization};
 use super::layout::Layout;
 use crate::output::{FileKind, Tree};
 
@@ -112,6 +112,11 @@ impl Tree for FluxKustomizations {
         }
     }
 
+    fn has_shape(&self, path: &str, start: &[u8]) -> bool {
+        let begins: &str = if path == KUSTOMIZATION { LIST_BEGIN } else { BEGIN };
+        !path.contains('/') && path.strip_suffix(".yaml").is_some() && start.starts_with(begins.as_bytes())
+    }
+
     fn content(&self, index: usize, buffer: &mut Vec<u8>) {
         let Some(index) = index.checked_sub(1) else {
             let files: Vec<&str> = self.directories.iter().map(|(file, _)| file.as_str()).collect();
@@ -124,6 +129,9 @@ impl Tree for FluxKustomizations {
     }
 }
 
+/// How each begins.
+const BEGIN: &str = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n";
+
 /// One Kustomization. Its name is that of the cluster: Flux puts it into a label of every object, which has room for 63
 /// characters. A directory of no cluster gets a name that no cluster can have.
 fn text(tree: &str, directory: &str) -> String {
@@ -132,9 +140,7 @@ fn text(tree: &str, directory: &str) -> String {
         .map_or_else(|| directory.to_owned(), |rest| format!("rendered.{rest}"));
     let path = format!("./{tree}/{directory}").replace("//", "/");
     format!(
-        "apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata:
+        "{BEGIN}metadata:
   name: {name}
   namespace: flux-system
 spec:

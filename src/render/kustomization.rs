@@ -4,6 +4,9 @@
 
 use kube_yaml::scalar;
 
+/// How each begins.
+pub(super) const LIST_BEGIN: &str = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n";
+
 /// A kustomization that includes `resources` (files and directories beside it), in this order: kustomize puts them into
 /// another one unless it is told not to (docs/systems/gitops.md#kustomize).
 ///
@@ -12,7 +15,7 @@ use kube_yaml::scalar;
 #[must_use]
 pub(super) fn kustomization<S: AsRef<str>>(resources: &[S]) -> String {
     let names = resources.iter().map(AsRef::as_ref);
-    let mut text = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n".to_owned();
+    let mut text = LIST_BEGIN.to_owned();
     if resources.is_empty() {
         text.push_str("resources: []\n");
         return text;

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::kustomization::kustomization;
+use super::kustomization::{LIST_BEGIN, kustomization};
 use super::plan::{Plan, REPLICA_SETS, ReplicaSet, Work, WorkId};
 use super::rbac::Rights;
 use super::selection::Selection;
@@ -213,6 +213,20 @@ impl Tree for Layout<'_> {
             Some((directory, _)) if !directory.starts_with('_') => self.selection.admits(directory),
             _ => true,
         }
+    }
+
+    fn has_shape(&self, path: &str, start: &[u8]) -> bool {
+        let parts: Vec<&str> = path.split('/').collect();
+        let begins: &str = match parts.as_slice() {
+            [KUSTOMIZATION] | [_, KUSTOMIZATION] | [REPLICA_SETS, _, KUSTOMIZATION] => LIST_BEGIN,
+            [HUB_DIRECTORY, _] => "apiVersion: ",
+            [REPLICA_SETS, _, _] => {
+                "apiVersion: work.open-cluster-management.io/v1alpha1\nkind: ManifestWorkReplicaSet\n"
+            }
+            [_, _] => "apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\n",
+            _ => return false,
+        };
+        path.strip_suffix(".yaml").is_some() && start.starts_with(begins.as_bytes())
     }
 
     fn content(&self, index: usize, buffer: &mut Vec<u8>) {

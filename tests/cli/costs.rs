@@ -744,3 +744,48 @@ fn a_report_lists_works_one_by_one_and_not_too_many() {
     let report = std::fs::read_to_string(hub.path("report.json")).expect("a report");
     assert!(report.contains("\"clusters\": [],"), "{report}");
 }
+
+/// Two links in each of sixty directories are more ways than anybody can walk.
+#[cfg(unix)]
+#[test]
+fn directories_that_link_to_each_other_are_refused_once_in_every_tree() {
+    let Some(scratch) = repository() else { return };
+    scratch.write(
+        "spokewright.yaml",
+        "apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nhub: [hub]\noutput: rendered\n",
+    );
+    scratch.run(&["render", "-q"]).exits(0);
+    commit(&scratch.path(""));
+    for at in 0..60 {
+        scratch.write(&format!("hub/d{at}/a.yaml"), "# nothing\n");
+        for (name, to) in [("next", (at + 1) % 60), ("other", (at + 7) % 60)] {
+            let link = scratch.path(&format!("hub/d{at}/{name}"));
+            std::os::unix::fs::symlink(format!("../d{to}"), link).expect("a link");
+        }
+    }
+    commit(&scratch.path(""));
+    let commands: [&[&str]; 8] = [
+        &["check"],
+        &["check", "--inputs", "git-index"],
+        &["diff", "--base", "HEAD~1"],
+        &["render"],
+        &["render", "--check"],
+        &["argocd", "generate"],
+        &["policies"],
+        &["status", "--works", "hub"],
+    ];
+    for command in commands {
+        let run = run_with_at_most(&scratch, 1024, command);
+        run.exits(5);
+        let said = format!("{}{}", run.stdout, run.stderr);
+        let copies = said.matches("more than 100000 files and directories up to it are copies of others");
+        assert!(copies.count() >= 1, "{command:?}: {said}");
+        assert_eq!(said.matches("error[").count(), 1, "{command:?}: {said}");
+    }
+    // The other side of `diff`: once they are in no work tree any more.
+    for at in 0..60 {
+        std::fs::remove_dir_all(scratch.path(&format!("hub/d{at}"))).expect("a directory");
+    }
+    let run = run_with_at_most(&scratch, 1024, &["diff"]);
+    run.exits(5).says("are copies of others");
+}

@@ -236,6 +236,11 @@ fn a_file_of_a_tree_has_the_bytes_that_its_inventory_lists() {
     scratch
         .write("rendered/.spokewright-inventory", &listed)
         .raise_the_limit("hub/limits.yaml");
+    scratch
+        .run(&against_tree)
+        .exits(5)
+        .says("error[output/unexpected]: rendered/us-1/work.yaml");
+    scratch.remove("rendered/us-1/work.yaml");
     scratch.run(&against_tree).exits(1);
     for cluster in ["eu-1", "us-1"] {
         scratch.edit(

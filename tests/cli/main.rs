@@ -15,6 +15,7 @@ mod argocd;
 mod attacks;
 mod bad_input;
 mod beneath;
+mod beside;
 mod bombs_cel;
 mod broken_rules;
 mod catalog;
@@ -81,4 +82,5 @@ mod targets;
 mod typos;
 #[cfg(feature = "watch")]
 mod watch;
+mod work_tree;
 mod worked_example;

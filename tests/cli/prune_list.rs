@@ -370,6 +370,8 @@ fn without_an_export_the_rendered_tree_says_what_was_ours() {
         "ManifestWork us-1/gateway-shop-storefront",
     ];
     assert_eq!(listed(&prune(&scratch, &[])), expected);
+    // No run writes beside it.
+    scratch.remove("hub/rendered/ap-1/gateway-shop-storefront.yaml");
     scratch.run(&["render", "hub", "-q"]).exits(0);
     let run = prune(&scratch, &[]);
     assert_eq!(listed(&run), ["ManifestWork us-1/gateway-shop-storefront"]);

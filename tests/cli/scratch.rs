@@ -56,7 +56,10 @@ impl Scratch {
 
     /// Makes it the work tree of a repository without a commit: what lies in it is inside.
     pub(crate) fn in_a_repository(self) -> Self {
-        fs::create_dir(self.path(".git")).expect("a directory");
+        for directory in [".git/objects", ".git/refs"] {
+            fs::create_dir_all(self.path(directory)).expect("directories");
+        }
+        self.write(".git/HEAD", "ref: refs/heads/main\n");
         self
     }
 

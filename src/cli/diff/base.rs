@@ -104,6 +104,15 @@ impl Input {
         }
     }
 
+    /// The revision.
+    pub(in crate::cli) fn revision(&self) -> Option<&str> {
+        match self {
+            Self::Directory(_) => None,
+            #[cfg(feature = "git")]
+            Self::Git(tree) => Some(tree.revision()),
+        }
+    }
+
     /// What is in front of its paths.
     fn prefix(&self) -> String {
         match self {

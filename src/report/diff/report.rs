@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 
 use super::compare::{Comparison, Presence};
 use super::limit::Exceeded;
-use crate::diagnostic::{Hidden, counted};
+use crate::diagnostic::{Hidden, and_more, counted, one_line};
 use crate::render::REPLICA_SETS;
 
 /// What the sides are called.
@@ -29,6 +29,21 @@ pub struct Titles {
     /// The name of the fleet, if it has one.
     #[serde(rename = "title", skip_serializing_if = "Option::is_none")]
     pub fleet: Option<String>,
+    /// The files that only the new side's configuration lets be in the output: nobody checks them.
+    #[serde(rename = "outputExceptions", skip_serializing_if = "Vec::is_empty")]
+    pub exceptions: Vec<String>,
+}
+
+impl Titles {
+    /// What the change lets be in the output.
+    pub(super) fn excepted(&self) -> Option<String> {
+        const MOST: usize = 10;
+        let named = self.exceptions.iter().take(MOST).map(|path| one_line(path, 100));
+        let more = and_more(self.exceptions.len().saturating_sub(MOST), "file");
+        let files: Vec<String> = named.chain(more).collect();
+        let files = files.join(", ");
+        (!files.is_empty()).then(|| format!("the output may contain files that nothing checks: {files}"))
+    }
 }
 
 /// A policy whose effective settings change on some path from a Gateway to a route, even if its own object does not.
@@ -180,7 +195,9 @@ impl DiffReport {
     /// Whether both sides are the same.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.comparison.changes.is_empty() && self.effective_changes.is_empty()
+        self.comparison.changes.is_empty()
+            && self.effective_changes.is_empty()
+            && self.titles.exceptions.is_empty()
     }
 
     /// `187 of 1000 clusters change; in total, 0 objects added, 187 changed, 0 removed`.

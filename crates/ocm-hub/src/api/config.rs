@@ -48,6 +48,8 @@ pub struct RenderConfig {
     pub crds: Vec<String>,
     /// Output directory, relative to the file.
     pub output: String,
+    /// Files in the output directory, relative to it, that no run writes.
+    pub output_exceptions: Vec<String>,
     /// Globs of files that are not read.
     pub exclude: Vec<String>,
     /// Where placements come from.
@@ -80,6 +82,7 @@ impl Default for RenderConfig {
             spokes: "spokes".to_owned(),
             crds: Vec::new(),
             output: "rendered".to_owned(),
+            output_exceptions: Vec::new(),
             exclude: Vec::new(),
             placement_source: PlacementSource::default(),
             placement_mode: PlacementMode::default(),
@@ -181,6 +184,7 @@ fn interpret(value: &Value, document: DocumentId, findings: &mut Vec<Finding>) -
         spokes: text("spokes", defaults.spokes),
         crds: strings("crds"),
         output: text("output", defaults.output),
+        output_exceptions: strings("outputExceptions"),
         exclude: strings("exclude"),
         placement_source: choices::parse(&placement.get("source")),
         placement_mode: choices::parse(&placement.get("mode")),

@@ -17,7 +17,7 @@ use super::lfs::is_pointer;
 use super::paths::{reason, show};
 use super::texts::{DocumentRange, SourceFile, Sources};
 use super::tree::FileTree;
-use super::walk::{Discovered, Found, Request, Room};
+use super::walk::{Discovered, Found, Request, Room, pointer};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place, Secrecy, SourceId, counted};
 use crate::parallel;
 use crate::progress::Stage;
@@ -353,14 +353,7 @@ fn decode(bytes: Vec<u8>, shown: &str) -> Result<Arc<String>, Box<Unread>> {
         // Read as YAML, a pointer is a mapping that is not an object: the file that it stands for would be silently
         // missing.
         Ok(text) if is_pointer(text.as_bytes()) => {
-            return Err(Unread::of(
-                Finding::new(
-                    Code::INPUT_UNREADABLE,
-                    Place::Path(shown.to_owned()),
-                    format!("`{shown}` is a Git LFS pointer: its content is not in the repository"),
-                )
-                .help("fetch the content (`git lfs pull`) and compare directories, or keep manifests out of Git LFS"),
-            ));
+            return Err(Unread::of(pointer(shown)));
         }
         // Almost always, the bytes are the text: a copy would double the memory of a large file.
         Ok(Cow::Borrowed(text)) if text.len() == bytes.len() => {}

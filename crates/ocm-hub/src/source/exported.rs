@@ -52,7 +52,7 @@ pub fn read_exported<T: Send>(
 ) -> Vec<T> {
     let finding = request.progress.begin(Stage::Finding);
     let disk = Disk::below(request.named());
-    let walked = walk(request, &disk, findings);
+    let walked = walk(request, (&disk, None), findings);
     drop(finding);
     sources.add_charts(walked.charts);
     let count = walked.files.len().saturating_add(stdin.iter().len());

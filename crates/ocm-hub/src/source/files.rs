@@ -7,11 +7,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::checkout::Checkout;
+#[cfg(feature = "git")]
+use super::committed::WorkTree;
 use super::disk::Disk;
 use super::documents::{Content, Document, Unread, load, read_text};
 use super::paths::show;
 use super::texts::Sources;
 use super::tree::{FileTree, Lead, TreeEntry};
+#[cfg(feature = "git")]
+use super::walk::Committed;
 use super::walk::{Request, Walked, link_to_nothing, walk};
 use crate::diagnostic::{Code, DocumentId, Finding, Findings, Place};
 use crate::progress::Stage;
@@ -162,12 +166,21 @@ impl Files<'_> {
         findings: &mut Findings,
     ) -> Vec<Document> {
         let finding = request.progress.begin(Stage::Finding);
-        let disk = Disk::below(request.named());
+        let disk = Disk::below(request.named().chain([request.root()]));
         let tree: &dyn FileTree = match self {
             Self::Disk => &disk,
             Self::Tree(tree) => tree,
         };
-        let Walked { files, charts, .. } = walk(request, tree, findings);
+        #[cfg(feature = "git")]
+        let work_tree = match self {
+            Self::Disk => WorkTree::around(request.root(), &disk),
+            Self::Tree(_) => None,
+        };
+        #[cfg(feature = "git")]
+        let committed = work_tree.as_ref().map(|found| found as &dyn Committed);
+        #[cfg(not(feature = "git"))]
+        let committed = None;
+        let Walked { files, charts, .. } = walk(request, (tree, committed), findings);
         drop(finding);
         sources.add_charts(charts);
         let disk = matches!(self, Self::Disk).then_some(&disk);

@@ -163,9 +163,6 @@ impl GitError {
     }
 }
 
-/// Linux takes no longer path (`PATH_MAX`).
-const LONGEST_PATH: usize = 4096;
-
 /// At most so many objects with the same first digits are named.
 const MOST_CANDIDATES: usize = 5;
 
@@ -272,22 +269,20 @@ impl FileTree for GitTree {
         let Some(directory) = key(directory) else {
             return Ok(Vec::new());
         };
-        let Some((id, entries)) = self.directory(&directory)? else {
+        let Some((_, entries)) = self.directory(&directory)? else {
             return Ok(Vec::new());
         };
-        if directory.len() > LONGEST_PATH {
-            return Err(TreeError {
-                reason: format!("its path has more than {LONGEST_PATH} bytes"),
-                help: "name a smaller input: no work tree can hold such a path".to_owned(),
-            });
-        }
-        if self.objects.count_directory(id, entries.len())? {
-            return Ok(Vec::new());
-        }
         Ok(entries
             .iter()
             .map(|entry| (OsString::from(&entry.name), entry.entry))
             .collect())
+    }
+
+    /// Its id: the same tree may be at many paths.
+    fn identity(&self, directory: &Path) -> Result<PathBuf, TreeError> {
+        let found = key(directory).map(|directory| self.directory(&directory));
+        let id = found.transpose()?.flatten().map(|(id, _)| id.to_string());
+        Ok(id.map_or_else(|| directory.to_owned(), PathBuf::from))
     }
 
     fn entry(&self, path: &Path) -> Result<Option<TreeEntry>, TreeError> {

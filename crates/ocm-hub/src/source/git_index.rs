@@ -82,6 +82,8 @@ struct Entries {
     files: Vec<(String, Item)>,
     /// Paths that a merge left in conflict.
     conflicts: BTreeSet<String>,
+    /// Paths that a sparse checkout leaves out of the work tree.
+    left_out: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -116,6 +118,7 @@ impl IndexTree {
                 kind: repository.object_hash(),
                 files: Vec::new(),
                 conflicts: BTreeSet::new(),
+                left_out: BTreeSet::new(),
             },
             objects: Objects::new(repository),
         };
@@ -161,6 +164,9 @@ impl IndexTree {
             if entry.stage() != Stage::Unconflicted {
                 self.entries.conflicts.insert(path.to_owned());
             }
+            if directory.is_none() && entry.flags.contains(Flags::SKIP_WORKTREE) {
+                self.entries.left_out.insert(path.to_owned());
+            }
             if let Some(directory) = directory {
                 self.take_directory(directory, entry.id)?;
                 continue;
@@ -194,6 +200,7 @@ impl IndexTree {
                     pending.push((path, found.id));
                 } else {
                     let Entry { entry, id, .. } = found;
+                    self.entries.left_out.insert(path.clone());
                     self.entries.files.push((path, Item { entry, id }));
                 }
             }
@@ -213,6 +220,31 @@ impl IndexTree {
             before,
             files,
         }
+    }
+
+    /// The paths below a directory, relative to it, that a sparse checkout leaves out of the work tree.
+    pub(super) fn left_out(&self, directory: &Path) -> impl Iterator<Item = &str> {
+        let before = key(&directory.join("")).unwrap_or_default();
+        let from_there = self.entries.left_out.range(before.clone()..);
+        from_there.map_while(move |path| path.strip_prefix(&before))
+    }
+
+    /// Whether it has, instead of this content, what Git LFS puts there for it.
+    pub(super) fn points_to(&self, path: &Path, content: &[u8]) -> bool {
+        let item = key(path).and_then(|path| self.entries.file(&path));
+        item.is_some_and(|item| is_blob_of(self.entries.kind, item.id, pointer(content).as_bytes()))
+    }
+
+    /// Whether Git LFS may have put contents into the work tree: nothing else of it costs less to find out.
+    pub(super) fn has_lfs(&self) -> bool {
+        let mut attributes = self
+            .entries
+            .files
+            .iter()
+            .filter(|(path, _)| path.ends_with(".gitattributes"));
+        let names_it = |text: Vec<u8>| memchr::memmem::find(&text, b"lfs").is_some();
+        self.objects.has_directory("lfs")
+            || attributes.any(|(path, _)| self.read(Path::new(path)).is_ok_and(names_it))
     }
 
     /// Whether a `.gitignore` of the index keeps a directory out of the repository.

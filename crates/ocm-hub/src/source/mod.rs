@@ -8,6 +8,8 @@
 
 mod authored;
 mod checkout;
+#[cfg(feature = "git")]
+mod committed;
 mod disk;
 mod documents;
 mod exported;

@@ -74,6 +74,11 @@ impl Objects {
         }
     }
 
+    /// Whether Git's own directory has one of this name.
+    pub(super) fn has_directory(&self, name: &str) -> bool {
+        self.repository.common_dir().join(name).is_dir()
+    }
+
     /// Takes over the files of a work tree that these objects are: most of them, and opening one is faster than unpacking
     /// an object, which a partial clone may lack. Its content proves that it is the same, and nothing else does. It counts
     /// as if it were unpacked.

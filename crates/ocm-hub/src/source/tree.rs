@@ -22,6 +22,8 @@ pub enum TreeEntry {
     Link,
     /// A submodule: its files are not in this tree.
     Submodule,
+    /// A file whose content Git LFS stores outside the repository.
+    Pointer,
     /// A pipe, a socket, a device: it is read only if it is named.
     Other,
 }
@@ -80,6 +82,14 @@ pub trait FileTree {
     /// # Errors
     /// The directory exists, but cannot be read.
     fn list(&self, directory: &Path) -> Result<Vec<(OsString, TreeEntry)>, TreeError>;
+
+    /// What a real directory is: two that have all in common may be the same. By default, its path.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn identity(&self, directory: &Path) -> Result<PathBuf, TreeError> {
+        Ok(directory.to_owned())
+    }
 
     /// The kind of entry at `path`, without following links; `None` if there is none.
     ///

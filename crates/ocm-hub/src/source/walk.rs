@@ -1,10 +1,10 @@
 //! Which files are input: walking, hidden files, `.gitignore`, `exclude`, symbolic links.
 //!
-//! Owns: the rules, once for every tree; [`super::Watched`] walks by the same ones.
+//! Owns: the rules and limits, once for every tree; [`super::Watched`] walks by the same ones.
 //! Flows in: a [`Request`] and a [`FileTree`]. Flows out: files and directories, and findings about what is in the way.
 //! Must not know: whether the tree is on disk.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -56,6 +56,13 @@ impl Request {
         let beside = self.outputs_beside.map(|_| &self.root);
         inputs.chain(beside).map(PathBuf::as_path)
     }
+
+    /// The root, as a directory that can be opened.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        let is_here = self.root.as_os_str().is_empty();
+        if is_here { Path::new(".") } else { &self.root }
+    }
 }
 
 /// Where a file belongs.
@@ -100,8 +107,31 @@ pub(super) struct Walked {
     pub(super) charts: BTreeSet<String>,
 }
 
-/// Lists the input files of a tree.
-pub(super) fn walk(request: &Request, tree: &dyn FileTree, findings: &mut Findings) -> Walked {
+/// What Git knows of the files on disk that the disk does not show.
+pub(super) trait Committed {
+    /// What Git has at the real path of an entry, if it is not what the disk has.
+    fn entry(&self, real: &Path, entry: TreeEntry) -> TreeEntry;
+
+    /// Whether files below a path that was typed are left out of the work tree.
+    fn is_left_out(&self, path: &Path) -> bool;
+
+    /// The names directly in a real directory, with their kind, of manifests that are left out, or of directories of some.
+    fn left_out(&self, real: &Path) -> BTreeMap<String, TreeEntry>;
+}
+
+/// How many files and directories are walked again, with all that is in them. Ten nested trees of ten entries each are
+/// ten billion paths, and so are thirty directories that link to each other.
+const MOST_COPIES: usize = 100_000;
+
+/// Linux takes no longer path (`PATH_MAX`).
+const LONGEST_PATH: usize = 4096;
+
+/// Lists the input files of a tree; of the disk, as Git knows it.
+pub(super) fn walk(
+    request: &Request,
+    (tree, committed): (&dyn FileTree, Option<&dyn Committed>),
+    findings: &mut Findings,
+) -> Walked {
     let real = |path: &PathBuf| match tree.resolve(&tree.locate(path)?) {
         Ok(Lead::To(real, _)) => Some(real),
         _ => None,
@@ -110,6 +140,9 @@ pub(super) fn walk(request: &Request, tree: &dyn FileTree, findings: &mut Findin
     let mut walk = Walk {
         request,
         tree,
+        committed,
+        seen: HashSet::new(),
+        copies: 0,
         exclude: exclusions(&without_dots(&request.root), &request.exclude, findings),
         skip: request.skip.iter().filter_map(real).collect(),
         skipped_names: request.skip.iter().map(|path| without_dots(path)).collect(),
@@ -149,6 +182,11 @@ pub(super) fn walk(request: &Request, tree: &dyn FileTree, findings: &mut Findin
 struct Walk<'a> {
     request: &'a Request,
     tree: &'a dyn FileTree,
+    committed: Option<&'a dyn Committed>,
+    /// The directories that were walked, by their identity.
+    seen: HashSet<PathBuf>,
+    /// How much was walked again.
+    copies: usize,
     exclude: Gitignore,
     /// Real paths that are skipped: the output directory, the configuration.
     skip: Vec<PathBuf>,
@@ -216,9 +254,10 @@ impl Walk<'_> {
             self.findings.push(outside_of_the_repository(path));
             return;
         }
-        match entry {
+        match self.committed(&real, entry) {
             TreeEntry::Directory => self.descend(path, real, room),
             TreeEntry::Submodule => self.submodule(path),
+            TreeEntry::Pointer => self.findings.push(pointer(&show(path))),
             _ => self.take(path, real, room),
         }
     }
@@ -228,6 +267,9 @@ impl Walk<'_> {
         let Some(spokes) = &self.request.spokes else {
             return;
         };
+        if self.spokes.is_none() && self.committed.is_some_and(|git| git.is_left_out(spokes)) {
+            self.findings.push(left_out(spokes));
+        }
         let is_outside = self.tree.locate(spokes).is_none();
         // Outside of the tree nothing of it is read; only whether somebody expects that it is.
         if self.spokes.is_none() && !(is_outside && spokes.is_dir()) {
@@ -260,10 +302,27 @@ impl Walk<'_> {
     }
 
     fn directory(&mut self, mut here: Directory, root: &Path, room: &Room, pending: &mut Vec<Directory>) {
-        let entries = match self.tree.list(&here.real) {
+        // It is reported once.
+        if self.copies > MOST_COPIES {
+            return;
+        }
+        let listed = self
+            .tree
+            .list(&here.real)
+            .and_then(|entries| self.count(&here, entries.len()).map(|()| entries));
+        let entries = match listed {
             Ok(entries) => entries,
             Err(error) => return self.unreadable(&here.shown, &error),
         };
+        let missing = self
+            .committed
+            .map(|git| git.left_out(&here.real))
+            .unwrap_or_default();
+        for (name, entry) in missing {
+            if find(&entries, &name).is_none() {
+                self.left_out(&here, &name, entry);
+            }
+        }
         // Rendering an output tree again would feed back, wherever it lies; as an input somebody wants to read it.
         if here.real != root && self.is_output(&here, &entries) {
             return;
@@ -367,20 +426,21 @@ impl Walk<'_> {
         }
         let (real, entry) = if entry == TreeEntry::Link {
             match self.tree.resolve(&at) {
-                Ok(Lead::To(real, entry)) if real.starts_with(root) => (real, entry),
+                Ok(Lead::To(real, entry)) if real.starts_with(root) => {
+                    let entry = self.committed(&real, entry);
+                    (real, entry)
+                }
                 found => {
                     self.lost(here, name, (&way, &shown), found);
                     return;
                 }
             }
         } else {
-            (at.clone(), entry)
+            (at.clone(), self.committed(&at, entry))
         };
         let is_elsewhere = *room == Room::Hub && self.definitions.contains(&real);
-        if self.is_left_out(here, &way, &shown, entry == TreeEntry::Directory)
-            || self.skip.contains(&real)
-            || is_elsewhere
-        {
+        let is_dir = matches!(entry, TreeEntry::Directory | TreeEntry::Submodule);
+        if self.is_left_out(here, &way, &shown, is_dir) || self.skip.contains(&real) || is_elsewhere {
             return;
         }
         match entry {
@@ -407,6 +467,7 @@ impl Walk<'_> {
                 });
             }
             TreeEntry::Submodule => self.submodule(&shown),
+            TreeEntry::Pointer if is_manifest(name) => self.findings.push(pointer(&show(&shown))),
             TreeEntry::File if is_manifest(name) => self.take(&shown, real, room),
             _ => {}
         }
@@ -494,6 +555,48 @@ impl Walk<'_> {
         }
     }
 
+    /// Counts a directory that is walked, if another was that is the same.
+    fn count(&mut self, here: &Directory, entries: usize) -> Result<(), TreeError> {
+        let refused = |reason, help: &str| {
+            Err(TreeError {
+                reason,
+                help: help.to_owned(),
+            })
+        };
+        if here.way.as_os_str().len() > LONGEST_PATH {
+            let reason = format!("its path has more than {LONGEST_PATH} bytes");
+            return refused(reason, "name a smaller input: no work tree can hold such a path");
+        }
+        if !self.seen.insert(self.tree.identity(&here.real)?) {
+            // Each link on the way makes its paths longer.
+            let entries = entries.saturating_add(1).saturating_mul(here.ways.len());
+            self.copies = self.copies.saturating_add(entries);
+        }
+        if self.copies > MOST_COPIES {
+            let reason =
+                format!("more than {MOST_COPIES} files and directories up to it are copies of others");
+            return refused(reason, "exclude it in spokewright.yaml, or name a smaller input");
+        }
+        Ok(())
+    }
+
+    fn committed(&self, real: &Path, entry: TreeEntry) -> TreeEntry {
+        self.committed.map_or(entry, |git| git.entry(real, entry))
+    }
+
+    /// Reports an entry that is left out of the work tree, unless nothing in it would be read.
+    fn left_out(&mut self, here: &Directory, name: &str, entry: TreeEntry) {
+        let (way, shown) = (here.way.join(name), here.shown.join(name));
+        let is_excluded = if entry == TreeEntry::Directory {
+            self.is_left_out_with_all_in_it(here, &way, &shown)
+        } else {
+            self.is_left_out(here, &way, &shown, false)
+        };
+        if !is_excluded && !self.skipped_names.contains(&without_dots(&shown)) {
+            self.findings.push(left_out(&shown));
+        }
+    }
+
     fn submodule(&mut self, path: &Path) {
         let shown = show(path);
         let message = format!("`{shown}` is a submodule: its files are in another repository");
@@ -525,7 +628,7 @@ fn find(entries: &[(OsString, TreeEntry)], name: &str) -> Option<TreeEntry> {
     entries.get(position.ok()?).map(|(_, entry)| *entry)
 }
 
-fn is_manifest(name: &OsStr) -> bool {
+pub(super) fn is_manifest(name: &OsStr) -> bool {
     let extension = Path::new(name).extension().and_then(OsStr::to_str);
     // As editors and other systems write them, too: a policy in `auth.YAML` must not be missing.
     extension.is_some_and(|extension| EXTENSIONS.iter().any(|read| read.eq_ignore_ascii_case(extension)))
@@ -561,6 +664,22 @@ fn discovered(root: &Path, path: &Path, room: &Room) -> Discovered {
         relative: show(relative),
         path,
     }
+}
+
+/// A file that is read as such, although Git has only a pointer to its content.
+pub(super) fn pointer(shown: &str) -> Finding {
+    let message = format!("`{shown}` is a Git LFS pointer: its content is not in the repository");
+    Finding::new(Code::INPUT_UNREADABLE, Place::Path(shown.to_owned()), message)
+        .help("fetch the content (`git lfs pull`) and compare directories, or keep manifests out of Git LFS")
+}
+
+/// A file, or a directory with files, that Git has and the work tree lacks on purpose.
+fn left_out(path: &Path) -> Finding {
+    let shown = show(path);
+    let message = format!("sparse checkout leaves `{shown}` out of the work tree");
+    Finding::new(Code::INPUT_UNREADABLE, Place::Path(shown), message)
+        .note("Git has it, so the result would not be that of the repository")
+        .help("check out everything: `git sparse-checkout disable`, or exclude it in spokewright.yaml")
 }
 
 fn no_such_input(path: &Path) -> Finding {

@@ -71,7 +71,11 @@ impl Watched {
         let config_found = config.and_then(fingerprint);
         let request = &request();
         // The run reports what is wrong with the input.
-        let walked = walk(request, &Disk::below(request.named()), &mut Findings::new());
+        let walked = walk(
+            request,
+            (&Disk::below(request.named()), None),
+            &mut Findings::new(),
+        );
         let mut watched = Self::default();
         let shown = |path: &Path, found| Some((show(&without_dots(path)), found?));
         let found = parallel::map(&walked.files, |found| {

@@ -65,6 +65,10 @@ struct ConfigFile {
     /// Output directory, relative to this file and in its repository. Every command skips it when it reads.
     #[schemars(length(min = 1), default = "output")]
     output: String,
+    /// Files in the output directory that no run writes, relative to it, such as README.md. Any other file there is an
+    /// error.
+    #[schemars(inner(length(min = 1)), default)]
+    output_exceptions: Vec<String>,
     /// Globs of files and directories that are not read, as in .gitignore.
     #[schemars(inner(length(min = 1)), default)]
     exclude: Vec<String>,

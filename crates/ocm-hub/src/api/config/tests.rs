@@ -49,7 +49,7 @@ fn an_empty_configuration_has_the_documented_defaults() {
 #[test]
 fn every_field_is_read() {
     let (config, findings) = of(
-        "controllerName: a.b/c\nhub: [x, z]\nspokes: s\ncrds: [d]\noutput: o\nexclude: ['charts/**']\n\
+        "controllerName: a.b/c\nhub: [x, z]\nspokes: s\ncrds: [d]\noutput: o\noutputExceptions: [r]\nexclude: ['charts/**']\n\
         placement: {source: Evaluate, mode: Fixpoint}\nprecedence: {creationTimestamp: Ignore}\nistio: {rootNamespace: mesh}\nsecrets: Copy\n\
         hubObjects: Annotated\nprofiles: [{kind: X}]\n\
         findings: {policy/target-not-found: warning, policy/same-target: \"off\", policy/overridden: error}\n\
@@ -72,6 +72,7 @@ fn every_field_is_read() {
         spokes: "s".into(),
         crds: vec!["d".into()],
         output: "o".into(),
+        output_exceptions: vec!["r".into()],
         exclude: vec!["charts/**".into()],
         placement_source: PlacementSource::Evaluate,
         placement_mode: PlacementMode::Fixpoint,

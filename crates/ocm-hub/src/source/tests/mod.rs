@@ -124,7 +124,7 @@ fn write(root: &Path, path: &str, text: &str) {
 /// What a walk finds, and its findings, as texts.
 fn walked(request: &Request, tree: &dyn FileTree) -> Vec<String> {
     let mut findings = Findings::new();
-    let files = walk(request, tree, &mut findings).files;
+    let files = walk(request, (tree, None), &mut findings).files;
     let mut said: Vec<String> = findings
         .iter()
         .map(|finding| format!("{}: {}", finding.code, finding.message))
@@ -236,11 +236,11 @@ fn an_input_that_the_tree_does_not_have_yet_is_empty_and_one_outside_is_an_error
     };
     let mut findings = Findings::new();
     let new = request(directory.path().join("new/hub"));
-    assert!(walk(&new, &tree, &mut findings).files.is_empty());
+    assert!(walk(&new, (&tree, None), &mut findings).files.is_empty());
     assert!(findings.is_empty(), "{findings:?}");
     let elsewhere = tempfile::tempdir().expect("a temporary directory");
     let outside = request(elsewhere.path().to_owned());
-    assert!(walk(&outside, &tree, &mut findings).files.is_empty());
+    assert!(walk(&outside, (&tree, None), &mut findings).files.is_empty());
     assert!(findings.has_errors());
 }
 
