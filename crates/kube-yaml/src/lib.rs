@@ -28,31 +28,23 @@ mod character;
 mod compose;
 mod composer;
 mod decode;
-mod document;
 mod error;
 mod event;
-mod fetch;
+mod faults;
 mod fields;
 mod json;
 mod limits;
 mod lines;
 mod number;
-mod parser;
 mod position;
 mod read;
 mod resolve;
-mod scan_block;
-mod scan_lines;
-mod scan_plain;
-mod scan_property;
-mod scan_quoted;
-mod scanner;
+mod source;
 mod split;
 mod style;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod testing;
-mod token;
 mod value;
 mod write;
 
