@@ -28,9 +28,10 @@ impl Source<'_> {
         let (range, message, help) = match info {
             "simple key expect ':'" | "simple key expected" => return self.key_without_colon(),
             "mapping values are not allowed in this context" => {
-                let key = self.next_text();
-                if key.end > at && self.slice(key.start..at).chars().count() > LONGEST_SIMPLE_KEY {
-                    return long_key(key.start..at);
+                let start = self.line_start(at);
+                let before = self.slice(start..at);
+                if before.chars().count() > LONGEST_SIMPLE_KEY && !before.contains(": ") {
+                    return long_key(start..at);
                 }
                 (
                     here,
@@ -73,11 +74,18 @@ impl Source<'_> {
                 )
                 .with_related(here, "the text is opened here");
             }
-            "invalid indentation in quoted scalar" => (
-                at..self.line_end(at),
-                "this text in quotes goes on in a line that is not indented deeper than its key",
-                "indent each of its lines deeper than the key, or write it on one line (`\\n` is a line break)",
-            ),
+            "invalid indentation in quoted scalar" => {
+                let quote = self.slice(here.clone());
+                return Error::syntax(
+                    here.clone(),
+                    format!(
+                        "the text that `{quote}` opens goes on in a line that is not indented deeper than its key"
+                    ),
+                    format!(
+                        "close it with `{quote}` on its line, or indent each line of it deeper than the key"
+                    ),
+                );
+            }
             "invalid indentation" | "invalid indentation in flow construct" => (
                 line,
                 "between brackets, each line must be indented deeper than the key or the `-` of the brackets",
@@ -146,11 +154,11 @@ impl Source<'_> {
             "did not find expected <document start>"
             | "invalid trailing content after double-quoted scalar"
             | "missing explicit document end marker before directive"
-            | "invalid content after document end marker"
                 if self.open.is_empty() =>
             {
                 return self.dropped(at);
             }
+            "invalid content after document end marker" => return self.dropped(at),
             "invalid trailing content after double-quoted scalar" => (
                 line,
                 "text follows the quote that closes a text",
@@ -203,15 +211,13 @@ impl Source<'_> {
         at + rest.chars().next().map_or(0, char::len_utf8)
     }
 
+    fn line_start(&self, at: usize) -> usize {
+        self.slice(0..at).rfind(['\n', '\r']).map_or(0, |found| found + 1)
+    }
+
     fn word_end(&self, at: usize) -> usize {
         let line = self.slice(at..self.line_end(at));
         at + line.find([' ', '\t']).unwrap_or(line.len())
-    }
-
-    /// The next text that no event was about, up to the end of its line.
-    fn next_text(&mut self) -> Range<usize> {
-        let _ = self.pass_gap();
-        self.at..self.line_end(self.at)
     }
 
     /// The fault of a tab that indents the line of `at`, or that the library names.
@@ -219,7 +225,7 @@ impl Source<'_> {
         if info == "a block scalar content cannot start with a tab" {
             return Some(tab_in_block(at + self.slice(at..self.text.len()).find('\t')?));
         }
-        let start = self.slice(0..at).rfind(['\n', '\r']).map_or(0, |found| found + 1);
+        let start = self.line_start(at);
         let line = self.slice(start..self.line_end(at));
         let blanks = line.len() - line.trim_start_matches([' ', '\t']).len();
         let names_it =
@@ -250,7 +256,8 @@ impl Source<'_> {
     }
 
     fn key_without_colon(&mut self) -> Box<Error> {
-        let text = self.next_text();
+        let _ = self.pass_gap();
+        let text = self.at..self.line_end(self.at);
         if self.slice(text.clone()).chars().count() > LONGEST_SIMPLE_KEY {
             return long_key(text);
         }

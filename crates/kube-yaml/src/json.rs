@@ -146,8 +146,19 @@ fn fault(error: &serde_json::Error, text: &str, start: usize) -> Box<Error> {
             "no Kubernetes object is that deep: look for an extra bracket",
         );
     }
+    if matches!(
+        &*words,
+        "lone leading surrogate in hex escape" | "unexpected end of hex escape"
+    ) {
+        return Error::syntax(
+            at..at + length,
+            "half of a surrogate pair is not a character",
+            "write the character itself",
+        );
+    }
     if error.classify() == Category::Eof {
-        let message = format!("the JSON ends too early: {words}");
+        let open = words.strip_prefix("EOF while parsing ").unwrap_or("a value");
+        let message = format!("the JSON ends too early, inside of {open}");
         return Error::syntax(text.len()..text.len(), message, "close what is open");
     }
     Error::syntax(

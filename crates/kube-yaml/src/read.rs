@@ -3,8 +3,6 @@
 //! Owns: the ways to read, and which parser serves which. Flows in: chunks and texts. Flows out: values, positions.
 //! Must not know: how tokens, events or values are made.
 
-use std::borrow::Cow;
-
 use kube_json::Value;
 
 use super::character::check;
@@ -113,23 +111,26 @@ fn read_chunk<R: Record>(
             check_size(chunk.text, limits)?;
             compose::<R>(json::read_events, chunk.text, limits, copied)
         }
+        // The splitter adds the newline that a file's last line may lack.
+        Syntax::Yaml if !chunk.text.ends_with('\n') => {
+            check_size(chunk.text, limits)?;
+            let limits = &Limits {
+                document_bytes: usize::MAX,
+                ..limits.clone()
+            };
+            read_yaml::<R>(&format!("{}\n", chunk.text), limits, copied)
+        }
         Syntax::Yaml => read_yaml::<R>(chunk.text, limits, copied),
     }
 }
 
-/// The splitter of Kubernetes adds the newline that a file's last line may lack.
 fn read_yaml<R: Record>(text: &str, limits: &Limits, copied: &mut usize) -> Outcome<(Value, R::Node)> {
     check_size(text, limits)?;
     let only_lf = check(text)?;
-    let ended: Cow<'_, str> = if text.ends_with('\n') {
-        text.into()
-    } else {
-        format!("{text}\n").into()
-    };
-    if only_lf && let Some(read) = read_lines::<R>(&ended, limits) {
+    if only_lf && let Some(read) = read_lines::<R>(text, limits) {
         return Ok(read);
     }
-    compose::<R>(source::read_events, &ended, limits, copied)
+    compose::<R>(source::read_events, text, limits, copied)
 }
 
 fn check_size(text: &str, limits: &Limits) -> Outcome<()> {

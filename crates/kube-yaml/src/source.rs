@@ -10,6 +10,7 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::iter::Chain;
 use std::ops::Range;
 use std::str::Chars;
 
@@ -37,9 +38,12 @@ const NOTED: usize = 64;
 pub(super) fn read_events<'t>(text: &'t str, take: &mut dyn FnMut(Event<'t>) -> Outcome<()>) -> Outcome<()> {
     check_first_line(text)?;
     let left = Cell::new(MOST_AT_ONCE);
-    let characters = text.chars();
-    let left = &left;
-    let mut parser = Parser::new_from_iter(Rationed { characters, left });
+    // The library takes the end of the text for the end of a line: see `ends_in_text`.
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    let mut parser = Parser::new_from_iter(Rationed {
+        characters: text.chars().chain(end.chars()),
+        left: &left,
+    });
     let mut source = Source::new(text);
     loop {
         left.set(MOST_AT_ONCE);
@@ -57,7 +61,7 @@ pub(super) fn read_events<'t>(text: &'t str, take: &mut dyn FnMut(Event<'t>) -> 
 
 /// The characters of a text, so many for each event.
 struct Rationed<'t, 'c> {
-    characters: Chars<'t>,
+    characters: Chain<Chars<'t>, Chars<'static>>,
     left: &'c Cell<usize>,
 }
 
@@ -405,7 +409,7 @@ impl<'t> Source<'t> {
 
     fn scalar(
         &mut self,
-        text: String,
+        mut text: String,
         style: ScalarStyle,
         properties: Option<Box<Properties<'t>>>,
         span_end: usize,
@@ -425,7 +429,12 @@ impl<'t> Source<'t> {
             ScalarStyle::Plain if self.in_flow() => self.check_plain_in_flow(range.clone())?,
             ScalarStyle::Plain => self.check_plain_lines(range.clone())?,
             ScalarStyle::DoubleQuoted => self.check_escapes(range.clone())?,
-            ScalarStyle::Literal | ScalarStyle::Folded => self.check_block(range.clone())?,
+            ScalarStyle::Literal | ScalarStyle::Folded => {
+                self.check_block(range.clone())?;
+                if span_end == self.text.len() && text.ends_with('\n') && self.ends_in_text(start) {
+                    text.pop();
+                }
+            }
             _ => {}
         }
         if range.is_empty() {
@@ -509,6 +518,19 @@ impl<'t> Source<'t> {
         }
     }
 
+    /// Whether the block text at `start`, which goes on to the end of the whole text, has a line break less than the library
+    /// says, because its last line has none.
+    fn ends_in_text(&self, start: usize) -> bool {
+        let last = self.text.rfind(['\n', '\r']).map_or(0, |found| found + 1);
+        let keeps = self
+            .slice(start..self.line_end(start))
+            .bytes()
+            .take(3)
+            .any(|byte| byte == b'+');
+        let last = self.slice(last..self.text.len());
+        !last.is_empty() && (keeps || !last.trim().is_empty())
+    }
+
     /// Kubernetes' reader refuses a tab where it looks for the indentation, and wants at least one blank in front of each
     /// line.
     fn check_block(&self, range: Range<usize>) -> Outcome<()> {
@@ -543,9 +565,10 @@ impl<'t> Source<'t> {
 
 /// Directives, and the end of a document that has not begun, are nothing to the library.
 fn check_first_line(text: &str) -> Outcome<()> {
-    let mut at = 0;
-    for line in text.split_inclusive(['\n', '\r']) {
-        let said = line.trim_start_matches(['\u{feff}', ' ', '\t']).trim_end();
+    let said = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut at = text.len() - said.len();
+    for line in said.split_inclusive(['\n', '\r']) {
+        let said = line.trim();
         if line.starts_with('%') {
             return Err(directive(at..at + line.trim_end().len()));
         }
