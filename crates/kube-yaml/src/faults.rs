@@ -3,8 +3,6 @@
 //! Owns: the mapping from what the library says to a place, a message, and a help. Flows in: the library's error, and how
 //! far the events came. Flows out: our error. Must not know: what a text means.
 
-use std::ops::Range;
-
 use saphyr_parser::ScanError;
 
 use super::error::{Error, ErrorKind};

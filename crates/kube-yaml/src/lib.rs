@@ -7,7 +7,8 @@
 //!
 //! Reading goes [`decode()`] (bytes to text), [`split()`] or [`split_json`] (text to [`Chunk`]s, one document each),
 //! [`read()`] or [`read_located`] (chunk to value). Inside, `lines` makes the value of a document in its usual form. For
-//! all others, `scanner` makes tokens, `parser` makes events, and `compose` makes the value; `json` makes events from JSON.
+//! all others, `source` makes events with the library `saphyr-parser`, and `compose` makes the value; `json` makes events
+//! from JSON with `serde_json`.
 //! Writing is [`write_document`], or its pieces.
 
 // Input never causes a panic, and a library does not print; tests may do both.

@@ -68,7 +68,10 @@ struct Key<'t> {
 impl<'t, R: Record> Lines<'t, R> {
     fn document(&mut self, depth: usize) -> Found<R> {
         self.skip_blank_lines();
-        if self.slice(self.pos, self.pos + 3) == "---" && matches!(self.at(self.pos + 3), b' ' | b'\n') {
+        if self.column() == 0
+            && self.slice(self.pos, self.pos + 3) == "---"
+            && matches!(self.at(self.pos + 3), b' ' | b'\n')
+        {
             self.pos += 3;
             self.skip_spaces();
             self.next_line()?;

@@ -26,7 +26,7 @@ pub(super) const LONGEST_SIMPLE_KEY: usize = 1024;
 
 /// The characters that one event may need: the library keeps all tokens of a flow collection that may be a key, some 64
 /// bytes for each character. No Kubernetes object has as many in one text, or in one flow collection.
-pub(super) const MOST_AT_ONCE: usize = 4 << 20;
+pub(super) const MOST_AT_ONCE: usize = 2 << 20;
 
 /// One in this many characters has its place noted, where bytes are not characters.
 const NOTED: usize = 64;
@@ -262,7 +262,10 @@ impl<'t> Source<'t> {
         let mut comma = indicators && in_flow && (is_list || key_is_next);
         let mut marker = self.last_end == 0 && self.open.is_empty();
         loop {
-            let is_marker = marker && self.is_gap(self.at + 3) && self.slice(self.at..self.at + 3) == "---";
+            let is_marker = marker
+                && self.is_gap(self.at + 3)
+                && self.slice(self.at..self.at + 3) == "---"
+                && (self.at == 0 || self.slice(0..self.at).ends_with(['\n', '\r', '\u{feff}']));
             match self.byte(self.at) {
                 b'\n' | b'\r' => self.indents = true,
                 b' ' => {}
@@ -649,7 +652,7 @@ impl Source<'_> {
         Error::new(
             ErrorKind::Limit,
             self.at..self.at,
-            "one text, or one list or mapping in brackets, has more than 4,194,304 characters from here on",
+            "one text, or one list or mapping in brackets, has more than 2,097,152 characters from here on",
             "no Kubernetes object has as many: write a long list with `- `, or JSON in a file that is only JSON",
         )
     }

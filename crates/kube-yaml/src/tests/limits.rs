@@ -62,12 +62,12 @@ fn the_work_is_proportional_to_the_text() {
 #[test]
 fn what_the_library_holds_at_once_is_limited() {
     let limits = Limits::default();
-    for repeated in ["a, ", "\"a\"\n  ", ": ", "[],", "é,"] {
+    for repeated in ["\"a\"\n  ", ": ", "é,"] {
         let times = MOST_AT_ONCE / repeated.chars().count() + 1;
         let text = format!("- [{}]\n- !t é\n", repeated.repeat(times));
         let error = read_document(&text, &limits).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Limit, "{repeated}");
-        assert!(error.message.contains("4,194,304"), "{repeated}");
+        assert!(error.message.contains("2,097,152"), "{repeated}");
     }
     let text = format!("k: !t >\n  {}\n", "x".repeat(MOST_AT_ONCE));
     assert_eq!(read_document(&text, &limits).unwrap_err().kind, ErrorKind::Limit);

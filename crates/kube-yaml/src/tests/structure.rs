@@ -261,6 +261,8 @@ fn text_that_kubernetes_drops_is_refused() {
     error("{}x: y\n");
     assert_eq!(value("a: 1\n...\n# c\n"), json!({"a": 1}));
     assert_eq!(value("---\na: 1\n"), json!({"a": 1}));
+    assert_eq!(value("\u{feff}---\na: 1\n"), json!({"a": 1}));
+    assert_eq!(value(" ---\n- a\n"), json!("--- - a"));
     assert_eq!(kind("...\n"), ErrorKind::Syntax);
 }
 
