@@ -383,6 +383,10 @@ impl<'t, R: Record> Lines<'t, R> {
             self.skip_empty_lines_up_to(indent);
             breaks = self.slice(end, self.line_start);
             breaks_before = breaks.matches('\n').count();
+            // Blanks that nothing ends may belong to the text.
+            if self.is_end() && self.column() > 0 {
+                return None;
+            }
             if self.column() < indent || self.is_end() {
                 break;
             }

@@ -38,7 +38,7 @@ const NOTED: usize = 64;
 pub(super) fn read_events<'t>(text: &'t str, take: &mut dyn FnMut(Event<'t>) -> Outcome<()>) -> Outcome<()> {
     check_first_line(text)?;
     let left = Cell::new(MOST_AT_ONCE);
-    // The library takes the end of the text for the end of a line: see `ends_in_text`.
+    // The library takes the end of the text for the end of a line: see `end_in_text`.
     let end = if text.ends_with('\n') { "" } else { "\n" };
     let mut parser = Parser::new_from_iter(Rationed {
         characters: text.chars().chain(end.chars()),
@@ -211,6 +211,11 @@ impl<'t> Source<'t> {
             // What follows may hold a tab.
             Found::DocumentEnd | Found::StreamEnd => {
                 self.gap(false)?;
+                while self.slice(self.at..self.at + 3) == "..." {
+                    self.at += 3;
+                    self.indents = false;
+                    self.gap(false)?;
+                }
                 return Ok(None);
             }
             Found::Nothing | Found::StreamStart => return Ok(None),
@@ -404,7 +409,7 @@ impl<'t> Source<'t> {
         let ends = [' ', '\t', '\n', '\r'];
         let end = self.at + rest.find(ends).unwrap_or(rest.len());
         let tag = self.slice(self.at..end);
-        if (self.in_flow() && tag.contains([',', '[', ']', '{', '}'])) || tag == "!<>" {
+        if (self.in_flow() && tag.contains([',', '[', ']', '{', '}'])) || tag.contains('#') || tag == "!<>" {
             return Err(self.bad_tag(self.at));
         }
         Ok(end)
@@ -434,8 +439,8 @@ impl<'t> Source<'t> {
             ScalarStyle::DoubleQuoted => self.check_escapes(range.clone())?,
             ScalarStyle::Literal | ScalarStyle::Folded => {
                 self.check_block(range.clone())?;
-                if span_end == self.text.len() && text.ends_with('\n') && self.ends_in_text(start) {
-                    text.pop();
+                if span_end == self.text.len() {
+                    self.end_in_text(&mut text)?;
                 }
             }
             _ => {}
@@ -521,17 +526,22 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// Whether the block text at `start`, which goes on to the end of the whole text, has a line break less than the library
-    /// says, because its last line has none.
-    fn ends_in_text(&self, start: usize) -> bool {
+    /// The block text that goes on to the end of the whole text has a line break less than the library says, if the last
+    /// line has none.
+    fn end_in_text(&self, text: &mut String) -> Outcome<()> {
         let last = self.text.rfind(['\n', '\r']).map_or(0, |found| found + 1);
-        let keeps = self
-            .slice(start..self.line_end(start))
-            .bytes()
-            .take(3)
-            .any(|byte| byte == b'+');
-        let last = self.slice(last..self.text.len());
-        !last.is_empty() && (keeps || !last.trim().is_empty())
+        let line = self.slice(last..self.text.len());
+        if line.trim().is_empty() && !line.is_empty() {
+            return Err(Error::syntax(
+                last..self.text.len(),
+                "the text ends in a line of blanks, which readers take for a part of the block text or not",
+                "remove the blanks, or end the line",
+            ));
+        }
+        if !line.is_empty() && text.ends_with('\n') {
+            text.pop();
+        }
+        Ok(())
     }
 
     /// Kubernetes' reader refuses a tab where it looks for the indentation, and wants at least one blank in front of each
@@ -577,7 +587,7 @@ fn check_first_line(text: &str) -> Outcome<()> {
         }
         let ends = line
             .strip_prefix("...")
-            .is_some_and(|rest| rest.starts_with([' ', '\t', '\n', '\r']));
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\n', '\r']));
         if ends {
             return Err(Error::syntax(
                 at..at + 3,

@@ -21,6 +21,7 @@ fn a_tab_never_indents_a_block_and_is_a_blank_elsewhere() {
         "\t\n",
         "a: b\n  \tc\n",
         "\t# c\na: 1\n",
+        "a\n...\n\t\n",
     ] {
         assert_eq!(error(text).message, "a tab cannot indent", "{text:?}");
     }
@@ -129,8 +130,6 @@ fn the_last_line_of_a_chunk_ends_even_without_a_newline() {
     for (text, expected) in [
         ("a: |\n  x", "x"),
         ("a: >\n  x\n  y", "x y"),
-        ("a: |+\n  x\n  ", "x\n"),
-        ("a: |\n  x\n  ", "x\n"),
         ("a: |+\n  x", "x"),
         ("a: |+\n  x\n", "x\n"),
         ("a: |-\n  x", "x"),
@@ -139,6 +138,15 @@ fn the_last_line_of_a_chunk_ends_even_without_a_newline() {
     ] {
         assert_eq!(value(text), json!({"a": expected}), "{text:?}");
     }
+    for text in ["a: |+\n  x\n  ", "a: |\n  x\n    ", "a: >2\n  x\n   "] {
+        assert!(
+            error(text)
+                .message
+                .starts_with("the text ends in a line of blanks"),
+            "{text:?}"
+        );
+    }
+    assert!(error("a: !x#y z\n").message.starts_with("`!` starts a tag"));
     // The splitter takes CR LF for the end of a line, and the CR in front of it joins the LF it writes.
     assert_eq!(kind("a: |+\n  x\r\r\n  y\r\n"), ErrorKind::Character);
 }
