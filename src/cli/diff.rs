@@ -354,9 +354,8 @@ impl Diff {
             return Ok(());
         }
         show::findings(&findings, &new.loaded.sources, self.options.speech);
-        let status = Status::of(&findings);
-        self.also(&new.findings, [findings], &new.loaded.sources);
-        Err(Stop::Said(status))
+        self.also(new, &mut findings);
+        Err(Stop::Said(Status::of(&findings)))
     }
 
     /// Says what is wrong with the work tree; errors end the run.

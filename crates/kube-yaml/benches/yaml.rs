@@ -175,6 +175,23 @@ fn read_yaml(bencher: Bencher) {
     });
 }
 
+/// The same documents, each with a tag in it, so that the library reads them: what the reader of lines saves.
+#[divan::bench]
+fn read_yaml_with_tags(bencher: Bencher) {
+    let limits = Limits::default();
+    let tagged: Vec<String> = chunks()
+        .iter()
+        .map(|chunk| format!("{}tagged: !!str x\n", chunk.text))
+        .collect();
+    bencher
+        .counter(BytesCount::new(tagged.iter().map(String::len).sum::<usize>()))
+        .bench(|| {
+            for text in &tagged {
+                black_box(kube_yaml::read_document(black_box(text), &limits)).expect("the data are YAML");
+            }
+        });
+}
+
 #[divan::bench]
 fn read_yaml_with_places(bencher: Bencher) {
     let (chunks, limits) = (chunks(), Limits::default());

@@ -11,7 +11,7 @@ use super::composer::{Anchored, BYTES_PER_VALUE, Composer, collection_as_key};
 use super::error::{Error, ErrorKind, Outcome};
 use super::fields::Complete;
 use super::position::Record;
-use super::scan_property::is_name_byte;
+use super::source::is_name_byte;
 use super::value::Scalar;
 
 impl<'t, R: Record> Composer<'t, '_, R> {

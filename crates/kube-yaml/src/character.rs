@@ -1,41 +1,10 @@
 //! Which characters a text may contain, and which of them end a line.
 //!
-//! Owns: the check over the whole text for characters that must be escaped, and the tables that the scanner uses. Flows
+//! Owns: the check over the whole text for characters that must be escaped, and the search for the end of a word. Flows
 //! in: text, bytes. Flows out: the first forbidden character; classes of bytes.
-//! Must not know: tokens.
+//! Must not know: what a text means.
 
-/// The length in bytes of the line break at `at`, or 0 (YAML 1.1: LF, CR, CR LF, NEL, LS, PS).
-///
-/// With `joined_lines`, CR CR LF is one break: the splitter takes CR LF for the end of the line and writes LF,
-/// and the CR before it then joins that LF (docs/systems/kubernetes.md#documents-in-a-stream).
-#[inline]
-pub(super) fn break_length(bytes: &[u8], at: usize, joined_lines: bool) -> usize {
-    let byte = |offset: usize| bytes.get(at + offset).copied().unwrap_or(0);
-    match byte(0) {
-        b'\n' => 1,
-        b'\r' if byte(1) == b'\n' => 2,
-        b'\r' if joined_lines && byte(1) == b'\r' && byte(2) == b'\n' => 3,
-        b'\r' => 1,
-        0xC2 if byte(1) == 0x85 => 2,
-        0xE2 if byte(1) == 0x80 && matches!(byte(2), 0xA8 | 0xA9) => 3,
-        _ => 0,
-    }
-}
-
-/// Counts the work of the scanner, in bytes looked at, for the tests that it stays linear; nothing otherwise.
-#[inline]
-pub(super) fn count_work(bytes: usize) {
-    #[cfg(test)]
-    WORK.with(|work| work.set(work.get() + bytes));
-    #[cfg(not(test))]
-    let _ = bytes;
-}
-
-#[cfg(test)]
-thread_local! {
-    /// The work on this thread so far.
-    pub(super) static WORK: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
-}
+use super::error::{Error, ErrorKind, Outcome};
 
 /// A set of bytes.
 pub(super) type ByteSet = [bool; 256];
@@ -64,7 +33,6 @@ pub(super) fn find_in(bytes: &[u8], from: usize, set: &ByteSet) -> usize {
         .iter()
         .position(|byte| set[usize::from(*byte)])
         .unwrap_or(tail.len());
-    count_work(found + 1);
     bytes.len().min(from + found)
 }
 
@@ -102,7 +70,6 @@ fn find_marked(bytes: &[u8], from: usize, marked: impl Fn(u64) -> u64) -> usize 
         let marks = marked(word);
         if marks != 0 {
             let found = at + (marks.trailing_zeros() / 8) as usize;
-            count_work(found - from + 1);
             return found;
         }
         at += 8;
@@ -131,21 +98,13 @@ pub(super) fn spaces_end(bytes: &[u8], from: usize) -> usize {
     find_marked(bytes, from, |word| word ^ ONES.wrapping_mul(u64::from(b' ')))
 }
 
-/// Whether YAML allows the character raw (docs/systems/kubernetes.md#structure-and-characters): no C0 but
-/// tab, LF and CR, no DEL, no C1 but NEL, neither U+FFFE nor U+FFFF.
+/// Whether a text may hold the character raw (docs/systems/kubernetes.md#structure-and-characters): no C0 but tab, LF and
+/// CR, no DEL, no C1, neither U+FFFE nor U+FFFF. What readers of YAML take for different things is not allowed either:
+/// the line breaks of YAML 1.1 alone (NEL, LS, PS), and a byte order mark behind the start.
 pub(super) fn is_allowed(character: char) -> bool {
     !matches!(character,
-        '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}'
-        | '\u{fffe}' | '\u{ffff}')
-}
-
-/// What a whole text is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Charset {
-    /// Every character is ASCII: bytes count as characters.
-    pub(super) ascii: bool,
-    /// Every line ends in LF: nothing else has to be looked for.
-    pub(super) only_lf: bool,
+        '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}'
+        | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// The bytes that are checked at once.
@@ -161,29 +120,21 @@ fn is_clean(block: &[u8; BLOCK]) -> bool {
     unclean == 0
 }
 
-/// What the text is made of.
+/// Whether every line of the text ends in LF.
 ///
 /// # Errors
-/// The first character that may not be there raw, with its position.
-pub(super) fn check(text: &str) -> Result<Charset, (usize, char)> {
-    let mut ascii = true;
-    let mut carriage_return = false;
+/// The first character that may not be there raw.
+pub(super) fn check(text: &str) -> Outcome<bool> {
+    let start = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len();
+    let mut only_lf = true;
     let (blocks, rest) = text.as_bytes().as_chunks::<BLOCK>();
     let unclean = blocks.iter().enumerate().filter(|(_, block)| !is_clean(block));
     let unclean = unclean.map(|(index, block)| (index, block.as_slice()));
     for (index, block) in unclean.chain([(blocks.len(), rest)]) {
-        carriage_return |= block.contains(&b'\r');
-        let start = index * BLOCK;
-        if block.is_ascii() {
-            if let Some(found) = block.iter().position(|byte| !is_allowed(char::from(*byte))) {
-                return Err((start + found, block.get(found).copied().map_or('\0', char::from)));
-            }
-            continue;
-        }
-        ascii = false;
+        only_lf &= !block.contains(&b'\r');
+        let end = index * BLOCK + block.len();
+        let mut at = start.max(index * BLOCK);
         // A character may begin in the block before this one: only its first byte decides, so it was seen there.
-        let end = start + block.len();
-        let mut at = start;
         while at < end && !text.is_char_boundary(at) {
             at += 1;
         }
@@ -192,33 +143,51 @@ pub(super) fn check(text: &str) -> Result<Charset, (usize, char)> {
                 break;
             }
             if !is_allowed(character) {
-                return Err((at + offset, character));
+                return Err(refused(at + offset, character));
             }
         }
     }
-    // NEL, LS and PS are not ASCII.
-    Ok(Charset {
-        ascii,
-        only_lf: ascii && !carriage_return,
-    })
+    if let Some(at) = memchr::memmem::find(text.as_bytes(), b"\r\r\n").filter(|_| !only_lf) {
+        return Err(Error::new(
+            ErrorKind::Character,
+            at..at + 1,
+            "a carriage return stands in front of this line break, which readers take for one break or for two",
+            "delete it: a line ends in LF, or in CR LF",
+        ));
+    }
+    Ok(only_lf)
+}
+
+/// The fault of a character that may not be there raw.
+pub(super) fn refused(at: usize, character: char) -> Box<Error> {
+    let number = u32::from(character);
+    let escape = if number <= 0xFF {
+        format!("\\x{number:02x}")
+    } else {
+        format!("\\u{number:04x}")
+    };
+    let what = match character {
+        '\u{feff}' => "the invisible byte order mark",
+        '\u{85}' | '\u{2028}' | '\u{2029}' => "the invisible line break",
+        _ => "the control character",
+    };
+    let help = if character == '\u{feff}' {
+        "delete it (joined files often contain one)"
+    } else {
+        "remove it"
+    };
+    Error::new(
+        ErrorKind::Character,
+        at..at + character.len_utf8(),
+        format!("{what} U+{number:04X} must be escaped in YAML"),
+        format!("{help}, or write `{escape}` between double quotes"),
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn every_kind_of_line_break_has_its_length() {
-        let length = |text: &str| break_length(text.as_bytes(), 0, false);
-        let lengths = [
-            "\n", "\r", "\r\n", "\u{85}", "\u{2028}", "\u{2029}", "a", "\u{a0}", "\u{2030}", "",
-        ];
-        assert_eq!(lengths.map(length), [1, 1, 2, 2, 3, 3, 0, 0, 0, 0]);
-        assert_eq!(length("\r\r\n"), 1);
-        assert_eq!(break_length(b"\r\r\n", 0, true), 3);
-        assert_eq!(break_length(b"\r\r\r\n", 0, true), 1);
-    }
 
     proptest! {
         #[test]
@@ -237,11 +206,13 @@ mod tests {
         fn the_check_over_blocks_finds_what_a_look_at_each_character_finds(
             text in "[a\r\u{7e}-\u{a1}é\u{fffd}-\u{ffff}\u{1F600}\n\t\u{1}]{0,200}|[ -~]{60,70}\u{85}?\u{7f}?"
         ) {
-            let expected = text.char_indices().find(|(_, character)| !is_allowed(*character));
-            prop_assert_eq!(check(&text).err(), expected);
-            if expected.is_none() {
-                let only_lf = text.is_ascii() && !text.contains('\r');
-                prop_assert_eq!(check(&text), Ok(Charset { ascii: text.is_ascii(), only_lf }));
+            let expected = text.char_indices().find(|(at, character)| {
+                !is_allowed(*character) && (*at > 0 || *character != '\u{feff}')
+            });
+            let found = check(&text);
+            match expected {
+                Some((at, _)) => prop_assert_eq!(found.unwrap_err().range.start, at),
+                None => prop_assert_eq!(found, Ok(!text.contains('\r'))),
             }
         }
     }

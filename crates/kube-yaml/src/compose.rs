@@ -26,25 +26,16 @@ use super::resolve::{is_merge, resolve};
 /// # Errors
 /// All that [`ErrorKind`](crate::ErrorKind) names beyond the encoding and the stream.
 pub(super) fn compose<'t, R: Record>(
-    events: &mut impl Events<'t>,
+    events: Events<'t>,
     text: &'t str,
     limits: &Limits,
     copied: &mut usize,
 ) -> Outcome<(Value, R::Node)> {
     let mut composer = Composer::<R>::new(text, limits);
-    let taken = take_all(&mut composer, events);
+    let taken = events(text, &mut |event| composer.take(event));
     *copied = composer.copied;
     taken?;
     composer.finish()
-}
-
-fn take_all<'t, R: Record>(composer: &mut Composer<'t, '_, R>, events: &mut impl Events<'t>) -> Outcome<()> {
-    loop {
-        match events.next()? {
-            Event::DocumentEnd => return Ok(()),
-            event => composer.take(event)?,
-        }
-    }
 }
 
 impl<'t, R: Record> Composer<'t, '_, R> {
@@ -112,7 +103,6 @@ impl<'t, R: Record> Composer<'t, '_, R> {
                 self.open(content, properties, range)
             }
             Event::End { at } => self.close(at),
-            Event::DocumentEnd => Ok(()),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Errors of reading, with messages for people.
 //!
 //! Owns: the error type, its kinds, and the mapping from a fault to a help line. Flows in: faults of the
-//! scanner, the parser and the composer. Flows out: [`Error`]. Must not know: files, findings, exit codes.
+//! text, the events, and the composer. Flows out: [`Error`]. Must not know: files, findings, exit codes.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -8,6 +8,9 @@ use std::ops::Range;
 
 use super::error::Outcome;
 
+/// Gives the events of a text to something, until that has an error.
+pub(super) type Events<'t> = fn(&'t str, &mut dyn FnMut(Event<'t>) -> Outcome<()>) -> Outcome<()>;
+
 /// The properties in front of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Properties<'t> {
@@ -50,15 +53,16 @@ pub(super) enum Event<'t> {
     },
     /// The innermost collection ends at this byte.
     End { at: usize },
-    /// The root node is complete, and nothing but comments follows.
-    DocumentEnd,
 }
 
-/// A parser that the composer draws from.
-pub(super) trait Events<'t> {
-    /// The next event; after [`Event::DocumentEnd`] always that.
-    ///
-    /// # Errors
-    /// What breaks the rules of the text's syntax.
-    fn next(&mut self) -> Outcome<Event<'t>>;
+impl<'t> Event<'t> {
+    /// A string of JSON.
+    pub(super) fn string(text: Cow<'t, str>, range: Range<usize>) -> Self {
+        Self::Scalar {
+            text,
+            plain: false,
+            properties: None,
+            range,
+        }
+    }
 }

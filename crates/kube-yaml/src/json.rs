@@ -1,368 +1,234 @@
 //! JSON, as a stream of objects.
 //!
-//! Owns: the grammar of JSON with its own escapes (`\/`, surrogate pairs). Flows in: text. Flows out: the same
-//! events as from YAML, so that one composer makes values from both. Must not know: duplicate keys, limits.
+//! Owns: which part of a text is a stream of JSON objects, and where keys and values stand in it. Flows in: text. Flows
+//! out: the same events as from YAML, so that one composer makes values from both. Must not know: duplicate keys, limits.
+//!
+//! `serde_json` knows the grammar, and what escapes stand for. It does not say where it is, so a second cursor goes over
+//! the text beside it: from one key or value to the next there are only blanks, commas, and colons.
 
-use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
 
 use kube_json::Value;
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::error::Category;
 
-use super::character::{ByteSet, byte_set, find_in};
 use super::error::{Error, ErrorKind, Outcome};
-use super::event::{Event, Events};
+use super::event::Event;
+use super::source::quoted_end;
 use super::value::float_value;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Expect {
-    Value,
-    FirstEntry,
-    FirstKey,
-    Colon,
-    /// `,` or the closing bracket; the end when nothing is open.
-    Next,
+/// Gives the events of the only value in `text` to `take`.
+///
+/// # Errors
+/// The first fault of the text, or of what takes the events.
+pub(super) fn read_events<'t>(text: &'t str, take: &mut dyn FnMut(Event<'t>) -> Outcome<()>) -> Outcome<()> {
+    let start = text.len() - without_mark(text).len();
+    let mut json = serde_json::Deserializer::from_str(without_mark(text));
+    let mut feed = Feed {
+        text,
+        at: start,
+        take,
+        refused: None,
+    };
+    let read = feed.deserialize(&mut json).and_then(|()| json.end());
+    read.map_err(|error| {
+        let refused = feed.refused.take();
+        refused.unwrap_or_else(|| feed.fault(&error, start))
+    })
 }
 
-/// Reads the events of one JSON value.
-#[derive(Debug)]
-pub(super) struct JsonParser<'t> {
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+struct Feed<'f, 't> {
     text: &'t str,
-    bytes: &'t [u8],
-    pos: usize,
-    expect: Expect,
-    /// The open brackets: where, and whether it is an object.
-    open: Vec<(usize, bool)>,
-    /// Whether more values may follow: they are left to the caller.
-    one_of_many: bool,
+    /// Behind the last key, value, or bracket.
+    at: usize,
+    take: &'f mut dyn FnMut(Event<'t>) -> Outcome<()>,
+    /// Why an event was not taken.
+    refused: Option<Box<Error>>,
 }
 
-impl<'t> JsonParser<'t> {
-    /// A parser of the only value in `text`.
-    pub(super) fn new(text: &'t str) -> Self {
-        let pos = if text.starts_with('\u{feff}') {
-            '\u{feff}'.len_utf8()
-        } else {
-            0
+impl<'t> Feed<'_, 't> {
+    fn byte(&self, at: usize) -> u8 {
+        self.text.as_bytes().get(at).copied().unwrap_or(0)
+    }
+
+    /// Goes to the end of the next key, value, or bracket, which is there, and says where it is.
+    fn pass(&mut self) -> Range<usize> {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or(&[]);
+        let start = self.at + rest.iter().take_while(|byte| b" \t\n\r,:".contains(byte)).count();
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+        self.at = match self.byte(start) {
+            b'"' => quoted_end(self.text, start),
+            byte if is_word(&byte) => {
+                let word = self.text.as_bytes().get(start..).unwrap_or(&[]);
+                start + word.iter().take_while(|byte| is_word(byte)).count()
+            }
+            _ => start + 1,
         };
-        Self {
-            text,
-            bytes: text.as_bytes(),
-            pos,
-            expect: Expect::Value,
-            open: Vec::new(),
-            one_of_many: false,
-        }
+        start..self.at
     }
 
-    fn at(&self, at: usize) -> u8 {
-        self.bytes.get(at).copied().unwrap_or(0)
-    }
-
-    fn skip_blanks(&mut self) {
-        while matches!(self.at(self.pos), b' ' | b'\t' | b'\n' | b'\r') {
-            self.pos += 1;
-        }
-    }
-
-    fn here(&self) -> Range<usize> {
-        let length = self
-            .text
-            .get(self.pos..)
-            .and_then(|tail| tail.chars().next())
-            .map_or(0, char::len_utf8);
-        self.pos..self.pos + length
-    }
-
-    fn refuse<T>(&self, message: impl Into<Cow<'static, str>>) -> Outcome<T> {
-        let message = message.into();
-        let error = if self.pos >= self.bytes.len() {
-            let message = format!("the JSON ends too early: {message}");
-            Error::syntax(self.here(), message, "close what is open")
-        } else {
-            Error::syntax(self.here(), message, "correct the JSON")
-        };
-        Err(match self.open.last() {
-            Some((start, _)) => error.with_related(*start..start + 1, "the bracket opens here"),
-            None => error,
+    fn give<E: serde::de::Error>(&mut self, event: Event<'t>) -> Result<(), E> {
+        (self.take)(event).map_err(|error| {
+            self.refused = Some(error);
+            E::custom("refused")
         })
     }
 
-    fn value(&mut self) -> Outcome<Event<'t>> {
-        let start = self.pos;
-        match self.at(start) {
-            b'{' => {
-                self.pos += 1;
-                self.open.push((start, true));
-                self.expect = Expect::FirstKey;
-                Ok(Event::MappingStart {
-                    properties: None,
-                    range: start..self.pos,
-                })
-            }
-            b'[' => {
-                self.pos += 1;
-                self.open.push((start, false));
-                self.expect = Expect::FirstEntry;
-                Ok(Event::SequenceStart {
-                    properties: None,
-                    range: start..self.pos,
-                })
-            }
-            b'"' => {
-                self.expect = Expect::Next;
-                self.string()
-            }
-            b'-' | b'0'..=b'9' => {
-                self.expect = Expect::Next;
-                let value = self.number()?;
-                Ok(Event::Literal {
-                    value,
-                    range: start..self.pos,
-                })
-            }
-            _ => {
-                let literals = [
-                    ("null", Value::Null),
-                    ("true", Value::Bool(true)),
-                    ("false", Value::Bool(false)),
-                ];
-                for (word, value) in literals {
-                    if self
-                        .bytes
-                        .get(start..)
-                        .is_some_and(|tail| tail.starts_with(word.as_bytes()))
-                    {
-                        self.pos += word.len();
-                        self.expect = Expect::Next;
-                        return Ok(Event::Literal {
-                            value,
-                            range: start..self.pos,
-                        });
-                    }
-                }
-                self.refuse("a value is expected here")
-            }
+    fn literal<E: serde::de::Error>(&mut self, value: Value) -> Result<(), E> {
+        let range = self.pass();
+        self.give(Event::Literal { value, range })
+    }
+
+    /// The number as it is in the text: of what `serde_json` makes of it, `-0` has lost its kind.
+    fn number<E: serde::de::Error>(&mut self) -> Result<(), E> {
+        let range = self.pass();
+        let digits = self.text.get(range.clone()).unwrap_or("");
+        let integer = digits.parse::<i64>().map(Value::from);
+        let value = integer.or_else(|_| digits.parse::<u64>().map(Value::from));
+        let value = value.ok().or_else(|| digits.parse().ok().and_then(float_value));
+        match value {
+            Some(value) => self.give(Event::Literal { value, range }),
+            None => Err(E::custom("number out of range")),
         }
     }
 
-    fn key(&mut self) -> Outcome<Event<'t>> {
-        if self.at(self.pos) != b'"' {
-            return self.refuse("a key in double quotes is expected here");
-        }
-        self.expect = Expect::Colon;
-        self.string()
+    fn close<E: serde::de::Error>(&mut self) -> Result<(), E> {
+        let at = self.pass().end;
+        self.give(Event::End { at })
     }
 
-    fn close(&mut self) -> Event<'t> {
-        self.pos += 1;
-        self.open.pop();
-        self.expect = Expect::Next;
-        Event::End { at: self.pos }
-    }
-
-    fn number(&mut self) -> Outcome<Value> {
-        let start = self.pos;
-        let digits = |from: usize| {
-            self.bytes
-                .iter()
-                .skip(from)
-                .take_while(|byte| byte.is_ascii_digit())
-                .count()
-        };
-        let mut at = start + usize::from(self.at(start) == b'-');
-        let whole = digits(at);
-        let leading_zero = self.at(at) == b'0' && whole > 1;
-        at += whole;
-        let mut is_integer = true;
-        let mut complete = whole > 0 && !leading_zero;
-        if self.at(at) == b'.' {
-            is_integer = false;
-            let fraction = digits(at + 1);
-            complete &= fraction > 0;
-            at += 1 + fraction;
+    fn fault(&mut self, error: &serde_json::Error, start: usize) -> Box<Error> {
+        let words = words(error);
+        if words == "number out of range" {
+            let range = self.pass();
+            let number = self.text.get(range.clone()).unwrap_or("");
+            let (message, help) = (
+                format!("the number `{number}` is too large"),
+                format!("quote it: \"{number}\""),
+            );
+            return Error::new(ErrorKind::Value, range, message, help);
         }
-        if matches!(self.at(at), b'e' | b'E') {
-            is_integer = false;
-            at += 1;
-            at += usize::from(matches!(self.at(at), b'+' | b'-'));
-            let exponent = digits(at);
-            complete &= exponent > 0;
-            at += exponent;
-        }
-        let text = self.text.get(start..at).unwrap_or("");
-        let range = start..at.max(start + 1);
-        if !complete {
-            return Err(Error::syntax(
-                range,
-                format!("`{text}` is not a number in JSON"),
-                "correct the number",
-            ));
-        }
-        self.pos = at;
-        if is_integer {
-            if let Ok(integer) = text.parse::<i64>() {
-                return Ok(Value::Number(integer.into()));
-            }
-            if let Ok(integer) = text.parse::<u64>() {
-                return Ok(Value::Number(integer.into()));
-            }
-        }
-        text.parse().ok().and_then(float_value).ok_or_else(|| {
-            Error::new(
-                ErrorKind::Value,
-                range,
-                format!("the number `{text}` is too large"),
-                format!("quote it: \"{text}\""),
-            )
-        })
-    }
-
-    fn string(&mut self) -> Outcome<Event<'t>> {
-        #[expect(clippy::indexing_slicing, reason = "evaluated when the crate is compiled")]
-        const ENDS: ByteSet = {
-            let mut set = byte_set(b"\"\\");
-            let mut control = 0;
-            while control < 0x20 {
-                set[control] = true;
-                control += 1;
-            }
-            set
-        };
-        let start = self.pos;
-        self.pos += 1;
-        let mut piece = self.pos;
-        let mut owned: Option<String> = None;
-        loop {
-            self.pos = find_in(self.bytes, self.pos, &ENDS);
-            match self.at(self.pos) {
-                b'"' => {
-                    let rest = self.text.get(piece..self.pos).unwrap_or("");
-                    let text = match owned {
-                        None => Cow::Borrowed(rest),
-                        Some(text) => Cow::Owned(text + rest),
-                    };
-                    self.pos += 1;
-                    return Ok(Event::Scalar {
-                        text,
-                        plain: false,
-                        properties: None,
-                        range: start..self.pos,
-                    });
-                }
-                b'\\' => {
-                    let text = owned.get_or_insert_default();
-                    text.push_str(self.text.get(piece..self.pos).unwrap_or(""));
-                    let (character, length) = self.escape()?;
-                    text.push(character);
-                    self.pos += length;
-                    piece = self.pos;
-                }
-                _ if self.pos >= self.bytes.len() => {
-                    return Err(Error::syntax(
-                        start..start + 1,
-                        "the text that `\"` opens is never closed",
-                        "close it with `\"`",
-                    ));
-                }
-                _ => {
-                    return self.refuse(
-                        "a control character must be escaped in JSON: write `\\n`, `\\t` or `\\u00NN`",
-                    );
-                }
-            }
-        }
-    }
-
-    /// The character that the escape at `pos` stands for, and the escape's length.
-    fn escape(&self) -> Outcome<(char, usize)> {
-        let simple = match self.at(self.pos + 1) {
-            letter @ (b'"' | b'\\' | b'/') => char::from(letter),
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'u' => return self.unicode_escape(),
-            _ => return self.refuse("this is not an escape in JSON"),
-        };
-        Ok((simple, 2))
-    }
-
-    /// Half a surrogate pair alone becomes U+FFFD, as in Go.
-    fn unicode_escape(&self) -> Outcome<(char, usize)> {
-        let unit = |at: usize| {
-            let digits = self.bytes.get(at + 2..at + 6)?;
-            let escape = self.at(at) == b'\\' && self.at(at + 1) == b'u';
-            digits
-                .iter()
-                .filter(|_| escape)
-                .try_fold((0u32, 0), |(number, seen), digit| {
-                    Some((number * 16 + char::from(*digit).to_digit(16)?, seen + 1))
-                })
-        };
-        let Some((first, 4)) = unit(self.pos) else {
-            return self.refuse("`\\u` needs four hexadecimal digits");
-        };
-        if let Some(character) = char::from_u32(first) {
-            return Ok((character, 6));
-        }
-        if let Some((second @ 0xDC00..=0xDFFF, 4)) = unit(self.pos + 6)
-            && let Some(character) = char::from_u32(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00))
-        {
-            return Ok((character, 12));
-        }
-        Ok(('\u{fffd}', 6))
+        fault(error, self.text, start)
     }
 }
 
-impl<'t> Events<'t> for JsonParser<'t> {
-    fn next(&mut self) -> Outcome<Event<'t>> {
-        loop {
-            if self.expect == Expect::Next && self.open.is_empty() && self.one_of_many {
-                return Ok(Event::DocumentEnd);
-            }
-            self.skip_blanks();
-            let byte = self.at(self.pos);
-            match (self.expect, self.open.last()) {
-                (Expect::FirstEntry, _) if byte == b']' => return Ok(self.close()),
-                (Expect::FirstKey, _) if byte == b'}' => return Ok(self.close()),
-                (Expect::FirstEntry | Expect::Value, _) => return self.value(),
-                (Expect::FirstKey, _) => return self.key(),
-                (Expect::Colon, _) => {
-                    if byte != b':' {
-                        return self.refuse("`:` is expected here");
-                    }
-                    self.pos += 1;
-                    self.expect = Expect::Value;
-                }
-                (Expect::Next, Some((_, true))) if byte == b'}' => return Ok(self.close()),
-                (Expect::Next, Some((_, false))) if byte == b']' => return Ok(self.close()),
-                (Expect::Next, Some((_, is_object))) => {
-                    let is_object = *is_object;
-                    if byte != b',' {
-                        let bracket = if is_object { '}' } else { ']' };
-                        return self.refuse(format!("`,` or `{bracket}` is expected here"));
-                    }
-                    self.pos += 1;
-                    if is_object {
-                        self.skip_blanks();
-                        return self.key();
-                    }
-                    self.expect = Expect::Value;
-                }
-                (Expect::Next, None) => {
-                    if self.pos < self.bytes.len() {
-                        return Err(Error::new(
-                            ErrorKind::Dropped,
-                            self.pos..self.bytes.len(),
-                            "text follows the end of the JSON value",
-                            "remove it",
-                        ));
-                    }
-                    return Ok(Event::DocumentEnd);
-                }
-            }
+/// What `serde_json` says, without the place.
+fn words(error: &serde_json::Error) -> String {
+    let words = error.to_string();
+    let end = words.rfind(" at line ").unwrap_or(words.len());
+    words.get(..end).unwrap_or("").to_owned()
+}
+
+/// What is wrong with the JSON that begins at `start`.
+fn fault(error: &serde_json::Error, text: &str, start: usize) -> Box<Error> {
+    let json = text.get(start..).unwrap_or("");
+    let mut lines = json.split_inclusive('\n').map(str::len);
+    let line: usize = lines.by_ref().take(error.line().saturating_sub(1)).sum();
+    let mut at = (start + line + error.column().saturating_sub(1)).min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    let length = text
+        .get(at..)
+        .and_then(|rest| rest.chars().next())
+        .map_or(0, char::len_utf8);
+    let words = words(error);
+    if words == "recursion limit exceeded" {
+        return Error::new(
+            ErrorKind::Limit,
+            at..at + length,
+            "more than 127 levels of lists and mappings are nested here",
+            "no Kubernetes object is that deep: look for an extra bracket",
+        );
+    }
+    if matches!(
+        &*words,
+        "lone leading surrogate in hex escape" | "unexpected end of hex escape"
+    ) {
+        return Error::syntax(
+            at..at + length,
+            "half of a surrogate pair is not a character",
+            "write the character itself",
+        );
+    }
+    if error.classify() == Category::Eof {
+        let open = words.strip_prefix("EOF while parsing ").unwrap_or("a value");
+        let message = format!("the JSON ends too early, inside of {open}");
+        return Error::syntax(text.len()..text.len(), message, "close what is open");
+    }
+    Error::syntax(
+        at..at + length,
+        format!("this is not JSON: {words}"),
+        "correct the JSON",
+    )
+}
+
+impl<'t> DeserializeSeed<'t> for &mut Feed<'_, 't> {
+    type Value = ();
+
+    fn deserialize<D: serde::Deserializer<'t>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'t> Visitor<'t> for &mut Feed<'_, 't> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("JSON")
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
+        self.literal(Value::Null)
+    }
+
+    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<(), E> {
+        self.literal(Value::Bool(value))
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, _: i64) -> Result<(), E> {
+        self.number()
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, _: u64) -> Result<(), E> {
+        self.number()
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, _: f64) -> Result<(), E> {
+        self.number()
+    }
+
+    fn visit_borrowed_str<E: serde::de::Error>(self, text: &'t str) -> Result<(), E> {
+        let range = self.pass();
+        self.give(Event::string(text.into(), range))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
+        let range = self.pass();
+        self.give(Event::string(text.to_owned().into(), range))
+    }
+
+    fn visit_seq<A: SeqAccess<'t>>(self, mut entries: A) -> Result<(), A::Error> {
+        let range = self.pass();
+        let properties = None;
+        self.give(Event::SequenceStart { properties, range })?;
+        while entries.next_element_seed(&mut *self)?.is_some() {}
+        self.close()
+    }
+
+    fn visit_map<A: MapAccess<'t>>(self, mut members: A) -> Result<(), A::Error> {
+        let range = self.pass();
+        let properties = None;
+        self.give(Event::MappingStart { properties, range })?;
+        while members.next_key_seed(&mut *self)?.is_some() {
+            members.next_value_seed(&mut *self)?;
         }
+        self.close()
     }
 }
 
@@ -378,41 +244,25 @@ pub(super) struct Objects {
 /// The objects of a stream of JSON values, up to the first thing that is none: [`ErrorKind::Syntax`] when it is not
 /// even JSON.
 pub(super) fn objects(text: &str) -> Objects {
-    let mut parser = JsonParser::new(text);
-    parser.one_of_many = true;
+    let json = without_mark(text);
+    let start = text.len() - json.len();
+    let mut values = serde_json::Deserializer::from_str(json).into_iter::<IgnoredAny>();
     let mut ranges = Vec::new();
-    loop {
-        match parser.object() {
-            Ok(None) => {
-                return Objects {
-                    ranges,
-                    stopped: None,
-                };
-            }
-            Ok(Some(range)) => ranges.push(range),
-            Err(error) => {
-                return Objects {
-                    ranges,
-                    stopped: Some(error),
-                };
-            }
+    let mut end = start;
+    let stopped = loop {
+        let gap = text.get(end..).unwrap_or("");
+        let begin = end + gap.len() - gap.trim_start_matches([' ', '\t', '\n', '\r']).len();
+        match values.next() {
+            None => break None,
+            Some(Err(error)) => break Some(fault(&error, text, start)),
+            Some(Ok(IgnoredAny)) => end = start + values.byte_offset(),
         }
-    }
-}
-
-impl JsonParser<'_> {
-    /// Where the next value stands, which must be an object; nothing at the end of the text.
-    fn object(&mut self) -> Outcome<Option<Range<usize>>> {
-        self.skip_blanks();
-        if self.pos >= self.bytes.len() {
-            return Ok(None);
-        }
-        let start = self.here();
-        self.expect = Expect::Value;
-        while self.next()? != Event::DocumentEnd {}
-        let (message, help) = match self.at(start.start) {
-            b'{' => return Ok(Some(start.start..self.pos)),
-            b'[' => (
+        let (message, help) = match text.as_bytes().get(begin) {
+            Some(b'{') => {
+                ranges.push(begin..end);
+                continue;
+            }
+            Some(b'[') => (
                 "a JSON array is not a Kubernetes object",
                 "write one document per object, or use `items` of a `kind: List`",
             ),
@@ -421,6 +271,7 @@ impl JsonParser<'_> {
                 "start each object with `{`",
             ),
         };
-        Err(Error::new(ErrorKind::Stream, start, message, help))
-    }
+        break Some(Error::new(ErrorKind::Stream, begin..begin + 1, message, help));
+    };
+    Objects { ranges, stopped }
 }

@@ -7,7 +7,8 @@
 //!
 //! Reading goes [`decode()`] (bytes to text), [`split()`] or [`split_json`] (text to [`Chunk`]s, one document each),
 //! [`read()`] or [`read_located`] (chunk to value). Inside, `lines` makes the value of a document in its usual form. For
-//! all others, `scanner` makes tokens, `parser` makes events, and `compose` makes the value; `json` makes events from JSON.
+//! all others, `source` makes events with the library `saphyr-parser`, and `compose` makes the value; `json` makes events
+//! from JSON with `serde_json`.
 //! Writing is [`write_document`], or its pieces.
 
 // Input never causes a panic, and a library does not print; tests may do both.
@@ -28,31 +29,23 @@ mod character;
 mod compose;
 mod composer;
 mod decode;
-mod document;
 mod error;
 mod event;
-mod fetch;
+mod faults;
 mod fields;
 mod json;
 mod limits;
 mod lines;
 mod number;
-mod parser;
 mod position;
 mod read;
 mod resolve;
-mod scan_block;
-mod scan_lines;
-mod scan_plain;
-mod scan_property;
-mod scan_quoted;
-mod scanner;
+mod source;
 mod split;
 mod style;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod testing;
-mod token;
 mod value;
 mod write;
 

@@ -1,13 +1,13 @@
 //! Documents in their usual form, read line by line, straight to the value.
 //!
-//! Owns: which documents are in that form: block collections whose keys are plain or quoted words, with scalars of every
-//! style, and flow collections on one line; without anchors, aliases, tags, and merges. Flows in: the scanner at the start
-//! of a document. Flows out: what the composer would make of it; or nothing, and tokens and events decide. Must not know:
-//! what is wrong with a document.
+//! Owns: which documents are in that form: block collections whose keys are plain or quoted words, with plain scalars,
+//! quoted ones on one line, literal blocks, and flow collections on one line; without anchors, aliases, tags, and merges.
+//! Flows in: a text whose lines end in LF. Flows out: what the composer would make of it; or nothing, and the library
+//! decides. Must not know: what is wrong with a document.
 //!
 //! Nearly all Kubernetes objects have this form, and most of their lines need no more than a look for the end of a word.
 //! Nothing here is an error: what is not in the usual form, or against a rule, is read again from the start, so that
-//! errors have one source. A scalar that is not on one line is the scanner's.
+//! errors have one source.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -15,12 +15,11 @@ use std::ops::Range;
 
 use kube_json::{Map, Value};
 
-use super::character::{ByteSet, byte_set, find_in, text_end, word_end};
+use super::character::{ByteSet, byte_set, find_in, spaces_end, text_end, word_end};
 use super::limits::Limits;
 use super::position::Record;
 use super::resolve::read_plain;
-use super::scanner::{LONGEST_SIMPLE_KEY, Scanner};
-use super::token::{Token, TokenKind};
+use super::source::LONGEST_SIMPLE_KEY;
 
 /// Each level here is one of the machine stack. No Kubernetes object has as many.
 const DEEPEST: usize = 64;
@@ -28,22 +27,30 @@ const DEEPEST: usize = 64;
 /// Bytes with which only a plain scalar begins, whatever follows. `<` is not one: `<<` may merge.
 const STARTS_PLAIN: ByteSet =
     byte_set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/.+~$^()\\;=");
-/// Bytes at which a plain word in a flow collection may end. 0xC2 and 0xE2 begin the line breaks that are not ASCII.
-const ENDS_FLOW: ByteSet = byte_set(b" \t\n\r:#,?[]{}\xC2\xE2");
+/// Bytes at which a plain word in a flow collection may end.
+const ENDS_FLOW: ByteSet = byte_set(b" \t\n:#,?[]{}");
 
-/// The value of a document in its usual form.
-pub(super) fn read_lines<R: Record>(scanner: &mut Scanner<'_>, limits: &Limits) -> Option<(Value, R::Node)> {
+/// The value of a document in its usual form, whose lines end in LF.
+pub(super) fn read_lines<R: Record>(text: &str, limits: &Limits) -> Option<(Value, R::Node)> {
+    let start = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len();
     let mut lines = Lines {
-        scanner,
+        text,
+        bytes: text.as_bytes(),
+        pos: start,
+        line_start: start,
         last_end: 0,
         record: PhantomData::<R>,
     };
     lines.document(limits.depth.min(DEEPEST))
 }
 
-struct Lines<'t, 's, R> {
+struct Lines<'t, R> {
+    text: &'t str,
+    bytes: &'t [u8],
     /// Between two scalars, at a text or in front of the blanks before it.
-    scanner: &'s mut Scanner<'t>,
+    pos: usize,
+    /// Where the line of `pos` starts; what is between them is the column.
+    line_start: usize,
     /// The end of the last text or indicator, where a collection ends and an absent value is said to stand.
     last_end: usize,
     record: PhantomData<R>,
@@ -58,12 +65,16 @@ struct Key<'t> {
     range: Range<usize>,
 }
 
-impl<'t, R: Record> Lines<'t, '_, R> {
+impl<'t, R: Record> Lines<'t, R> {
     fn document(&mut self, depth: usize) -> Found<R> {
-        self.scanner.skip_blank_lines();
-        if self.scanner.at_document_indicator() && self.byte() == b'-' {
-            self.scanner.pos += 3;
-            self.scanner.next_line()?;
+        self.skip_blank_lines();
+        if self.column() == 0
+            && self.slice(self.pos, self.pos + 3) == "---"
+            && matches!(self.at(self.pos + 3), b' ' | b'\n')
+        {
+            self.pos += 3;
+            self.skip_spaces();
+            self.next_line()?;
         }
         let found = self.collection(depth)?;
         self.is_end().then_some(found)
@@ -76,7 +87,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
         if self.is_entry() {
             return self.list(depth, false);
         }
-        let (start, column) = (self.scanner.pos, self.column());
+        let (start, column) = (self.pos, self.column());
         let first = self.key()?;
         self.mapping(depth, start, column, first)
     }
@@ -106,7 +117,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
     /// The list whose first `- ` is the next text; without indentation, it is at the column of the mapping around it.
     fn list(&mut self, depth: usize, indentless: bool) -> Found<R> {
         let depth = depth.checked_sub(1)?;
-        let (start, column) = (self.scanner.pos, self.column());
+        let (start, column) = (self.pos, self.column());
         let mut items = Vec::new();
         let mut entries = R::Entries::default();
         loop {
@@ -132,11 +143,11 @@ impl<'t, R: Record> Lines<'t, '_, R> {
 
     /// What follows `key:` of a mapping at `column`.
     fn content(&mut self, column: usize, depth: usize) -> Found<R> {
-        self.scanner.skip_spaces();
+        self.skip_spaces();
         if !matches!(self.byte(), b'\n' | b'#') {
             return self.node_of_line(column, depth);
         }
-        self.scanner.next_line()?;
+        self.next_line()?;
         if self.is_left_of(column) || (self.column() == column && !self.is_entry()) {
             return Some(self.absent());
         }
@@ -148,12 +159,12 @@ impl<'t, R: Record> Lines<'t, '_, R> {
 
     /// One entry of a list at `column`, `- ` in front.
     fn entry(&mut self, column: usize, depth: usize) -> Found<R> {
-        self.last_end = self.scanner.pos + 1;
-        self.scanner.pos = self.last_end;
-        self.scanner.skip_spaces();
+        self.last_end = self.pos + 1;
+        self.pos = self.last_end;
+        self.skip_spaces();
         match self.byte() {
             b'\n' | b'#' => {
-                self.scanner.next_line()?;
+                self.next_line()?;
                 if self.is_left_of(column) || self.column() == column {
                     return Some(self.absent());
                 }
@@ -161,15 +172,8 @@ impl<'t, R: Record> Lines<'t, '_, R> {
             }
             b'-' if self.is_entry() => self.list(depth, false),
             _ => {
-                let (start, column_inside) = (self.scanner.pos, self.column());
-                let key = match self.byte() {
-                    b'"' | b'\'' => match self.quoted_key() {
-                        Ok(key) => Some(key),
-                        Err(token) => return self.quoted(token?),
-                    },
-                    _ => self.plain_key(),
-                };
-                match key {
+                let (start, column_inside) = (self.pos, self.column());
+                match self.key() {
                     Some(key) => self.mapping(depth, start, column_inside, key),
                     None => self.node_of_line(column, depth),
                 }
@@ -180,23 +184,23 @@ impl<'t, R: Record> Lines<'t, '_, R> {
     /// A key and its `:`.
     fn key(&mut self) -> Option<Key<'t>> {
         match self.byte() {
-            b'"' | b'\'' => self.quoted_key().ok(),
+            b'"' | b'\'' => self.quoted_key(),
             _ => self.plain_key(),
         }
     }
 
     /// A key that is one word, and no number, boolean, or null; nothing moves if there is none.
     fn plain_key(&mut self) -> Option<Key<'t>> {
-        let start = self.scanner.pos;
+        let start = self.pos;
         if !is_in(&STARTS_PLAIN, self.byte()) {
             return None;
         }
-        let mut end = word_end(self.scanner.bytes, start);
-        while self.scanner.at(end) == b':' && !self.ends_key(end) {
-            end = word_end(self.scanner.bytes, end + 1);
+        let mut end = word_end(self.bytes, start);
+        while self.at(end) == b':' && !self.ends_key(end) {
+            end = word_end(self.bytes, end + 1);
         }
-        let text = self.scanner.slice(start, end);
-        if self.scanner.at(end) != b':' || text.len() > LONGEST_SIMPLE_KEY || read_plain(text).is_some() {
+        let text = self.slice(start, end);
+        if self.at(end) != b':' || text.len() > LONGEST_SIMPLE_KEY || read_plain(text).is_some() {
             return None;
         }
         self.pass_colon(end);
@@ -206,121 +210,194 @@ impl<'t, R: Record> Lines<'t, '_, R> {
         })
     }
 
-    /// A key in quotes; or the scalar that turns out to be none, if it is fine.
-    fn quoted_key(&mut self) -> Result<Key<'t>, Option<Token<'t>>> {
-        let line_start = self.scanner.line_start;
-        let token = self.scanner.scan_quoted(self.byte()).map_err(|_| None)?;
-        let end = token.end;
-        if self.scanner.at(end) != b':' || !self.ends_key(end) {
-            return Err(Some(token));
+    /// A key in quotes; nothing moves if there is none.
+    fn quoted_key(&mut self) -> Option<Key<'t>> {
+        let start = self.pos;
+        let text = self.quoted()?;
+        let range = start..self.pos;
+        if self.byte() == b':' && self.ends_key(range.end) && range.len() <= LONGEST_SIMPLE_KEY {
+            self.pass_colon(range.end);
+            return Some(Key { text, range });
         }
-        let range = token.start..end;
-        match token.kind {
-            TokenKind::Scalar { text, .. }
-                if self.scanner.line_start == line_start && range.len() <= LONGEST_SIMPLE_KEY =>
-            {
-                self.pass_colon(end);
-                Ok(Key { text, range })
-            }
-            _ => Err(None),
-        }
+        self.pos = start;
+        None
     }
 
     /// Whether the `:` at `end` makes a key of what is before it.
     fn ends_key(&self, end: usize) -> bool {
-        matches!(self.scanner.at(end + 1), b' ' | b'\n')
+        matches!(self.at(end + 1), b' ' | b'\n')
     }
 
     fn pass_colon(&mut self, at: usize) {
         self.last_end = at + 1;
-        self.scanner.pos = self.last_end;
+        self.pos = self.last_end;
     }
 
     // ---- what begins on a line, in a block collection at `column`
 
     fn node_of_line(&mut self, column: usize, depth: usize) -> Found<R> {
         match self.byte() {
-            byte @ (b'"' | b'\'') => {
-                let token = self.scanner.scan_quoted(byte).ok()?;
-                self.quoted(token)
+            b'"' | b'\'' => {
+                let start = self.pos;
+                let text = self.quoted()?;
+                self.last_end = self.pos;
+                self.skip_spaces();
+                self.next_line()?;
+                Some((Value::String(text.into()), R::scalar(&(start..self.last_end))))
             }
-            byte @ (b'|' | b'>') => self.block_scalar(column, byte == b'|'),
+            b'|' => self.literal(column),
             b'[' | b'{' => {
                 let found = self.flow(depth)?;
-                self.scanner.next_line()?;
+                self.skip_spaces();
+                self.next_line()?;
                 Some(found)
             }
-            b'-' if !self.scanner.is_gap(self.scanner.pos + 1) => self.plain_lines(column),
-            // A byte order mark begins with 0xEF.
-            byte @ 0x80.. if byte != 0xEF && !self.scanner.is_gap(self.scanner.pos) => {
-                self.plain_lines(column)
-            }
+            b'-' if !matches!(self.at(self.pos + 1), b' ' | b'\n' | b'\t') => self.plain(column),
+            0x80.. => self.plain(column),
             byte if is_in(&STARTS_PLAIN, byte) => self.plain(column),
             _ => None,
         }
     }
 
+    /// A plain scalar, which goes on in lines that are indented deeper than `column`.
     fn plain(&mut self, column: usize) -> Found<R> {
-        let (start, line_start) = (self.scanner.pos, self.scanner.line_start);
-        let mut stop = start;
+        let start = self.pos;
+        let mut folded: Option<String> = None;
         loop {
-            stop = text_end(self.scanner.bytes, stop);
-            match self.scanner.at(stop) {
-                b'\n' => break,
-                b'#' if self.scanner.at(stop - 1) == b' ' => break,
-                b'#' => stop += 1,
-                b':' if !self.scanner.is_gap(stop + 1) => stop += 1,
-                _ => return self.plain_lines(column),
+            let (from, stop) = (self.pos, self.plain_end()?);
+            let line = self.slice(from, stop).trim_end_matches(' ');
+            if let Some(folded) = &mut folded {
+                folded.push_str(line);
+            }
+            self.pos = stop;
+            self.last_end = from + line.len();
+            let is_ended = self.byte() == b'#';
+            let line_start = self.line_start;
+            self.skip_empty_lines();
+            let goes_on = self.column() > column && !self.is_end() && self.byte() != b'#';
+            if is_ended || !goes_on {
+                (self.pos, self.line_start) = (stop, line_start);
+                self.next_line()?;
+                if self.column() > column && !self.is_end() {
+                    return None;
+                }
+                break;
+            }
+            let folded = folded.get_or_insert_with(|| line.to_owned());
+            let breaks = self.slice(stop, self.pos).matches('\n').count();
+            match breaks {
+                1 => folded.push(' '),
+                _ => folded.extend(std::iter::repeat_n('\n', breaks - 1)),
             }
         }
-        let text = self.scanner.slice(start, stop).trim_end_matches(' ');
-        self.scanner.pos = stop;
-        self.last_end = start + text.len();
-        let end = self.last_end;
-        self.scanner.next_line()?;
-        if self.column() > column {
-            // It may go on there.
-            (self.scanner.pos, self.scanner.line_start) = (start, line_start);
-            return self.plain_lines(column);
-        }
-        Self::meaning(text, &(start..end))
-    }
-
-    /// A plain scalar as the scanner reads it, which may have several lines.
-    fn plain_lines(&mut self, column: usize) -> Found<R> {
-        self.scanner.indent = isize::try_from(column).ok()?;
-        self.scanner.key_allowed = false;
-        let token = self.scanner.scan_plain().ok()?;
-        self.last_end = token.end;
-        // Behind a line break, the scanner is at the next text.
-        if self.scanner.key_allowed {
-            self.scanner.skip_blank_lines();
-        } else {
-            self.scanner.next_line()?;
-        }
-        match token.kind {
-            TokenKind::Scalar { text, .. } => Self::meaning(&text, &(token.start..token.end)),
-            _ => None,
+        let range = start..self.last_end;
+        match folded {
+            Some(text) => Self::meaning(&text, &range),
+            None => Self::meaning(self.slice(start, range.end), &range),
         }
     }
 
-    /// The value of a scalar in quotes, which the scanner is behind.
-    fn quoted(&mut self, token: Token<'t>) -> Found<R> {
-        self.last_end = token.end;
-        self.scanner.next_line()?;
-        Self::string(token)
+    /// Where the plain text of this line ends: in front of the line break, or of a comment.
+    fn plain_end(&self) -> Option<usize> {
+        let mut stop = self.pos;
+        loop {
+            stop = text_end(self.bytes, stop);
+            match self.at(stop) {
+                b'\n' => return Some(stop),
+                b'#' if self.at(stop - 1) == b' ' => return Some(stop),
+                b':' if matches!(self.at(stop + 1), b' ' | b'\n' | b'\t') => return None,
+                b':' | b'#' | 0x80.. => stop += 1,
+                _ => return None,
+            }
+        }
     }
 
-    fn block_scalar(&mut self, column: usize, literal: bool) -> Found<R> {
-        self.scanner.indent = isize::try_from(column).ok()?;
-        let token = self.scanner.scan_block_scalar(literal).ok()?;
-        self.last_end = token.end;
-        self.scanner.skip_blank_lines();
-        Self::string(token)
+    /// A scalar in quotes on this line, whose escapes are usual; nothing moves if there is none.
+    fn quoted(&mut self) -> Option<Cow<'t, str>> {
+        let quote = self.byte();
+        let mut from = self.pos + 1;
+        let mut copied: Option<String> = None;
+        loop {
+            let rest = self.bytes.get(from..)?;
+            let end = from + memchr::memchr3(quote, b'\\', b'\n', rest)?;
+            let next = self.at(end + 1);
+            let (copy_to, go_on) = match self.at(end) {
+                b'\'' if quote == b'\'' && next == b'\'' => (end + 1, end + 2),
+                byte if byte == quote => {
+                    self.pos = end + 1;
+                    let text = self.slice(from, end);
+                    return Some(match copied {
+                        None => text.into(),
+                        Some(copied) => (copied + text).into(),
+                    });
+                }
+                b'\\' if quote == b'\'' => (end + 1, end + 1),
+                b'\\' if b"\"\\ntr".contains(&next) => (end, end + 2),
+                _ => return None,
+            };
+            let copied = copied.get_or_insert_default();
+            copied.push_str(self.text.get(from..copy_to)?);
+            match next {
+                _ if quote == b'\'' => {}
+                b'n' => copied.push('\n'),
+                b't' => copied.push('\t'),
+                b'r' => copied.push('\r'),
+                _ => copied.push(char::from(next)),
+            }
+            from = go_on;
+        }
     }
 
-    fn string(token: Token<'t>) -> Found<R> {
-        text_of(token).map(|(text, range)| (Value::String(text.into()), R::scalar(&range)))
+    /// A literal block: `|`, `|-`, or `|+`, with nothing behind it.
+    fn literal(&mut self, column: usize) -> Found<R> {
+        let start = self.pos;
+        let chomping = self.at(start + 1);
+        self.pos += 1 + usize::from(matches!(chomping, b'-' | b'+'));
+        self.last_end = self.pos;
+        self.skip_spaces();
+        if self.byte() != b'\n' {
+            return None;
+        }
+        let header_end = self.pos;
+        self.skip_empty_lines();
+        let indent = self.column();
+        let mut breaks = self.slice(header_end + 1, self.line_start);
+        if indent <= column
+            || self.is_end()
+            || self.byte() == b'\t'
+            || breaks.split('\n').any(|blank| blank.len() > indent)
+        {
+            return None;
+        }
+        let mut text = String::new();
+        let mut breaks_before = breaks.matches('\n').count();
+        loop {
+            let end = self.pos + memchr::memchr(b'\n', self.bytes.get(self.pos..)?)?;
+            text.extend(std::iter::repeat_n('\n', breaks_before));
+            let line = self.slice(self.line_start + indent, end);
+            text.push_str(line);
+            if line.bytes().any(|byte| byte != b' ') {
+                self.last_end = end;
+            }
+            self.pos = end;
+            self.skip_empty_lines_up_to(indent);
+            breaks = self.slice(end, self.line_start);
+            breaks_before = breaks.matches('\n').count();
+            // Blanks that nothing ends may belong to the text.
+            if self.is_end() && self.column() > 0 {
+                return None;
+            }
+            if self.column() < indent || self.is_end() {
+                break;
+            }
+        }
+        match chomping {
+            b'-' => {}
+            b'+' => text.extend(std::iter::repeat_n('\n', breaks_before)),
+            _ => text.push('\n'),
+        }
+        self.skip_blank_lines();
+        Some((Value::String(text.into()), R::scalar(&(start..self.last_end))))
     }
 
     fn meaning(text: &str, range: &Range<usize>) -> Found<R> {
@@ -339,23 +416,23 @@ impl<'t, R: Record> Lines<'t, '_, R> {
 
     /// A flow collection, or what is inside one.
     fn flow(&mut self, depth: usize) -> Found<R> {
-        let start = self.scanner.pos;
+        let start = self.pos;
         match self.byte() {
             b'[' => self.flow_list(depth.checked_sub(1)?),
             b'{' => self.flow_mapping(depth.checked_sub(1)?),
             b'"' | b'\'' => {
-                let (text, range) = self.flow_quoted()?;
-                Some((Value::String(text.into()), R::scalar(&range)))
+                let text = self.quoted()?;
+                Some((Value::String(text.into()), R::scalar(&(start..self.pos))))
             }
             _ => {
                 let text = self.flow_word()?;
-                Self::meaning(text, &(start..self.scanner.pos))
+                Self::meaning(text, &(start..self.pos))
             }
         }
     }
 
     fn flow_list(&mut self, depth: usize) -> Found<R> {
-        let start = self.scanner.pos;
+        let start = self.pos;
         let mut items = Vec::new();
         let mut entries = R::Entries::default();
         let mut goes_on = self.opens(b']');
@@ -370,25 +447,25 @@ impl<'t, R: Record> Lines<'t, '_, R> {
     }
 
     fn flow_mapping(&mut self, depth: usize) -> Found<R> {
-        let start = self.scanner.pos;
+        let start = self.pos;
         let mut members = Vec::new();
         let mut fields = R::Fields::default();
         let mut goes_on = self.opens(b'}');
         while goes_on {
-            let key_start = self.scanner.pos;
+            let key_start = self.pos;
             let key = match self.byte() {
-                b'"' | b'\'' => self.flow_quoted()?.0,
+                b'"' | b'\'' => self.quoted()?,
                 _ => self.flow_word().filter(|word| read_plain(word).is_none())?.into(),
             };
-            let key_range = key_start..self.scanner.pos;
-            if self.byte() != b':' || self.scanner.at(self.scanner.pos + 1) != b' ' {
+            let key_range = key_start..self.pos;
+            if self.byte() != b':' || self.at(self.pos + 1) != b' ' {
                 return None;
             }
             if key_range.len() > LONGEST_SIMPLE_KEY {
                 return None;
             }
-            self.scanner.pos += 1;
-            self.scanner.skip_spaces();
+            self.pos += 1;
+            self.skip_spaces();
             let (value, node) = self.flow(depth)?;
             R::insert(&mut fields, &key, &key_range, node);
             members.push((key.as_ref().into(), value));
@@ -400,75 +477,134 @@ impl<'t, R: Record> Lines<'t, '_, R> {
 
     /// Passes the opening bracket; whether an entry follows.
     fn opens(&mut self, closing: u8) -> bool {
-        self.scanner.pos += 1;
-        self.scanner.skip_spaces();
+        self.pos += 1;
+        self.skip_spaces();
         !self.closes(closing)
     }
 
     /// Passes what follows an entry; whether another one does.
     fn goes_on(&mut self, closing: u8) -> Option<bool> {
-        self.scanner.skip_spaces();
+        self.skip_spaces();
         if self.closes(closing) {
             return Some(false);
         }
         if self.byte() != b',' {
             return None;
         }
-        self.scanner.pos += 1;
-        self.scanner.skip_spaces();
+        self.pos += 1;
+        self.skip_spaces();
         Some(true)
     }
 
     fn closes(&mut self, closing: u8) -> bool {
         let closes = self.byte() == closing;
         if closes {
-            self.scanner.pos += 1;
-            self.last_end = self.scanner.pos;
+            self.pos += 1;
+            self.last_end = self.pos;
         }
         closes
     }
 
-    /// A scalar in quotes, on one line.
-    fn flow_quoted(&mut self) -> Option<(Cow<'t, str>, Range<usize>)> {
-        let line_start = self.scanner.line_start;
-        let token = self.scanner.scan_quoted(self.byte()).ok()?;
-        let is_on_line = self.scanner.line_start == line_start;
-        text_of(token).filter(|_| is_on_line)
-    }
-
     /// A plain scalar that is one word.
     fn flow_word(&mut self) -> Option<&'t str> {
-        let start = self.scanner.pos;
+        let start = self.pos;
         let mut first = start;
-        while self.scanner.at(first) == b'-' {
+        while self.at(first) == b'-' {
             first += 1;
         }
-        if !is_in(&STARTS_PLAIN, self.scanner.at(first)) {
+        if !is_in(&STARTS_PLAIN, self.at(first)) {
             return None;
         }
-        let mut end = find_in(self.scanner.bytes, first, &ENDS_FLOW);
-        while match self.scanner.at(end) {
-            b':' => is_in(&STARTS_PLAIN, self.scanner.at(end + 1)),
+        let mut end = find_in(self.bytes, first, &ENDS_FLOW);
+        while match self.at(end) {
+            b':' => is_in(&STARTS_PLAIN, self.at(end + 1)),
             byte => byte == b'#',
         } {
-            end = find_in(self.scanner.bytes, end + 1, &ENDS_FLOW);
+            end = find_in(self.bytes, end + 1, &ENDS_FLOW);
         }
-        self.scanner.pos = end;
-        Some(self.scanner.slice(start, end))
+        self.pos = end;
+        Some(self.slice(start, end))
     }
 
-    // ---- where the scanner is
+    // ---- from one text to the next one
+
+    fn skip_spaces(&mut self) {
+        self.pos = spaces_end(self.bytes, self.pos);
+    }
+
+    /// Goes over blanks and comments up to the next text.
+    fn skip_blank_lines(&mut self) {
+        loop {
+            self.skip_empty_lines();
+            if self.byte() != b'#' {
+                return;
+            }
+            self.pos = memchr::memchr(b'\n', self.rest()).map_or(self.bytes.len(), |found| self.pos + found);
+        }
+    }
+
+    /// Goes over blanks up to the next text.
+    fn skip_empty_lines(&mut self) {
+        self.skip_empty_lines_up_to(usize::MAX);
+    }
+
+    /// Goes over blanks up to the next text, or to this column of a line that is longer.
+    fn skip_empty_lines_up_to(&mut self, column: usize) {
+        loop {
+            let spaces = spaces_end(self.bytes, self.pos);
+            self.pos = spaces.min(self.line_start.saturating_add(column).max(self.pos));
+            if self.byte() != b'\n' {
+                return;
+            }
+            self.pos += 1;
+            self.line_start = self.pos;
+        }
+    }
+
+    /// Goes to the next text, which must be on another line. Blanks in front of a comment are passed already.
+    fn next_line(&mut self) -> Option<()> {
+        let (pos, line_start) = (self.pos, self.line_start);
+        // Most texts are on the line behind the last one.
+        if self.at(pos) == b'\n' {
+            self.line_start = pos + 1;
+            self.pos = spaces_end(self.bytes, self.line_start);
+            if !matches!(self.at(self.pos), b'\n' | b'#') {
+                return Some(());
+            }
+        }
+        // A comment has a blank in front of it.
+        if self.at(pos) == b'#' && self.at(pos - 1) != b' ' {
+            return None;
+        }
+        self.skip_blank_lines();
+        (self.line_start != line_start || self.is_end()).then_some(())
+    }
+
+    // ---- where we are
 
     fn byte(&self) -> u8 {
-        self.scanner.at(self.scanner.pos)
+        self.at(self.pos)
+    }
+
+    /// The byte at `at`; 0 behind the end (no text holds a 0).
+    fn at(&self, at: usize) -> u8 {
+        self.bytes.get(at).copied().unwrap_or(0)
+    }
+
+    fn rest(&self) -> &'t [u8] {
+        self.bytes.get(self.pos..).unwrap_or(&[])
+    }
+
+    fn slice(&self, start: usize, end: usize) -> &'t str {
+        self.text.get(start..end).unwrap_or("")
     }
 
     fn column(&self) -> usize {
-        self.scanner.pos - self.scanner.line_start
+        self.pos - self.line_start
     }
 
     fn is_end(&self) -> bool {
-        self.scanner.pos >= self.scanner.bytes.len()
+        self.pos >= self.bytes.len()
     }
 
     /// Whether a collection at `column` is over.
@@ -478,14 +614,7 @@ impl<'t, R: Record> Lines<'t, '_, R> {
 
     /// Whether `- ` is next.
     fn is_entry(&self) -> bool {
-        self.byte() == b'-' && matches!(self.scanner.at(self.scanner.pos + 1), b' ' | b'\n')
-    }
-}
-
-fn text_of(token: Token<'_>) -> Option<(Cow<'_, str>, Range<usize>)> {
-    match token.kind {
-        TokenKind::Scalar { text, .. } => Some((text, token.start..token.end)),
-        _ => None,
+        self.byte() == b'-' && matches!(self.at(self.pos + 1), b' ' | b'\n')
     }
 }
 

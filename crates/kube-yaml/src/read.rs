@@ -3,18 +3,16 @@
 //! Owns: the ways to read, and which parser serves which. Flows in: chunks and texts. Flows out: values, positions.
 //! Must not know: how tokens, events or values are made.
 
-use std::borrow::Cow;
-
 use kube_json::Value;
 
+use super::character::check;
 use super::compose::compose;
 use super::error::{Error, ErrorKind, Outcome};
-use super::json::JsonParser;
+use super::json;
 use super::limits::Limits;
 use super::lines::read_lines;
-use super::parser::Parser;
 use super::position::{Located, Positions, Record, Unlocated};
-use super::scanner::Scanner;
+use super::source;
 use super::split::{Chunk, Syntax, split};
 
 /// The value of one document of a stream. An empty document is null.
@@ -55,7 +53,7 @@ pub fn read_located(chunk: &Chunk<'_>, limits: &Limits) -> Result<(Value, Positi
 /// # Errors
 /// The same as [`read`].
 pub fn read_document(text: &str, limits: &Limits) -> Result<Value, Error> {
-    read_yaml::<Unlocated>(text, false, limits, &mut 0)
+    read_yaml::<Unlocated>(text, limits, &mut 0)
         .map(|(value, ())| value)
         .map_err(|error| explain(error, || read_located_document(text, limits).err()))
         .map_err(|error| error.settled(text))
@@ -100,7 +98,7 @@ fn read_located_chunk(chunk: &Chunk<'_>, limits: &Limits) -> Outcome<(Value, <Lo
 }
 
 fn read_located_document(text: &str, limits: &Limits) -> Outcome<(Value, <Located as Record>::Node)> {
-    read_yaml::<Located>(text, false, limits, &mut 0)
+    read_yaml::<Located>(text, limits, &mut 0)
 }
 
 fn read_chunk<R: Record>(
@@ -109,43 +107,30 @@ fn read_chunk<R: Record>(
     copied: &mut usize,
 ) -> Outcome<(Value, R::Node)> {
     match chunk.syntax {
-        Syntax::Json => read_json::<R>(chunk.text, limits, copied),
+        Syntax::Json => {
+            check_size(chunk.text, limits)?;
+            compose::<R>(json::read_events, chunk.text, limits, copied)
+        }
         // The splitter adds the newline that a file's last line may lack.
         Syntax::Yaml if !chunk.text.ends_with('\n') => {
             check_size(chunk.text, limits)?;
-            let text: Cow<'_, str> = format!("{}\n", chunk.text).into();
-            read_yaml::<R>(
-                &text,
-                true,
-                &Limits {
-                    document_bytes: usize::MAX,
-                    ..limits.clone()
-                },
-                copied,
-            )
+            let limits = &Limits {
+                document_bytes: usize::MAX,
+                ..limits.clone()
+            };
+            read_yaml::<R>(&format!("{}\n", chunk.text), limits, copied)
         }
-        Syntax::Yaml => read_yaml::<R>(chunk.text, true, limits, copied),
+        Syntax::Yaml => read_yaml::<R>(chunk.text, limits, copied),
     }
 }
 
-fn read_yaml<R: Record>(
-    text: &str,
-    joined_lines: bool,
-    limits: &Limits,
-    copied: &mut usize,
-) -> Outcome<(Value, R::Node)> {
+fn read_yaml<R: Record>(text: &str, limits: &Limits, copied: &mut usize) -> Outcome<(Value, R::Node)> {
     check_size(text, limits)?;
-    let mut scanner = Scanner::new(text, joined_lines)?;
-    if let Some(read) = read_lines::<R>(&mut scanner, limits) {
+    let only_lf = check(text)?;
+    if only_lf && let Some(read) = read_lines::<R>(text, limits) {
         return Ok(read);
     }
-    scanner.rewind();
-    compose::<R>(&mut Parser::new(scanner), text, limits, copied)
-}
-
-fn read_json<R: Record>(text: &str, limits: &Limits, copied: &mut usize) -> Outcome<(Value, R::Node)> {
-    check_size(text, limits)?;
-    compose::<R>(&mut JsonParser::new(text), text, limits, copied)
+    compose::<R>(source::read_events, text, limits, copied)
 }
 
 fn check_size(text: &str, limits: &Limits) -> Outcome<()> {

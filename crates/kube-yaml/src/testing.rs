@@ -1,33 +1,24 @@
-//! Our parser against libyaml-safer's, and against itself by tokens alone, event by event: for tests and for fuzzing,
-//! never for reading.
+//! Our events against libyaml-safer's, and the values of lines against those of events: for tests and for fuzzing, never
+//! for reading.
 //!
-//! Owns: what the two are known to treat differently. Flows in: texts. Flows out: agreement, or the result of each.
-//! Must not know: where texts come from.
+//! Owns: what we may take that libyaml-safer refuses. Flows in: texts. Flows out: agreement, or the result of each. Must
+//! not know: where texts come from.
 //!
-//! Where both accept a text, the events are the same. One may accept what the other refuses only in the known
-//! classes of docs/systems/kubernetes.md#libyaml-safer, where libyaml-safer is not Kubernetes' parser:
-//!
-//! 1. a colon in front of a flow indicator (`[a:, b]`, `[-:]`, `{k: on:}`): a plain text to Kubernetes, refused
-//!    by libyaml-safer;
-//! 2. tags in flow context take `,` and brackets to Kubernetes (`[!x, b]` is `["b"]`); libyaml-safer ends them
-//!    there, or panics;
-//! 3. `?` ends a plain text in flow context; not so in libyaml-safer;
-//! 4. the escapes `\/` (libyaml-safer only) and `\'` (Kubernetes only), and `%YAML 1.2` (libyaml-safer only);
-//! 5. text behind the root node, which Kubernetes drops: we refuse it, and libyaml-safer may find it well formed
-//!    or not;
-//! 6. a byte order mark at the start of a later line: libyaml-safer skips it, Kubernetes makes it part of a key or a
-//!    value, we refuse it.
+//! libyaml-safer reads YAML 1.1 as Kubernetes' reader does, but for the classes of
+//! docs/systems/kubernetes.md#libyaml-safer. Where both accept a text, the events are the same. We refuse more: what
+//! YAML 1.1 and 1.2 read differently.
 
 use std::panic::catch_unwind;
 
+use crate::character::check;
 use crate::compose::compose;
 use crate::error::ErrorKind;
-use crate::event::{Event, Events as _, Properties};
+use crate::event::{Event, Properties};
 use crate::limits::Limits;
 use crate::lines::read_lines;
-use crate::parser::Parser;
 use crate::position::Located;
-use crate::scanner::Scanner;
+use crate::read::read_document;
+use crate::source::read_events;
 
 /// The events of one document, and how it ended.
 #[derive(Debug, PartialEq)]
@@ -46,64 +37,44 @@ enum End {
 
 fn ours(text: &str) -> Run {
     let mut events = Vec::new();
-    let scanner = match Scanner::new(text, false) {
-        Ok(scanner) => scanner,
-        Err(error) => {
-            return Run {
-                events,
-                end: End::Refused(error.to_string()),
-            };
-        }
-    };
-    let mut parser = Parser::new(scanner);
-    let show = |properties: &Option<Box<Properties<'_>>>| {
-        let properties = properties.as_deref().cloned().unwrap_or_default();
+    let show = |properties: Option<Box<Properties<'_>>>| {
+        let properties = properties.map(|properties| *properties).unwrap_or_default();
         format!(
             "&{} !{}",
             properties.anchor.unwrap_or(""),
             properties.tag.unwrap_or_default()
         )
     };
-    loop {
-        let event = match parser.next() {
-            Ok(Event::DocumentEnd) => {
-                return Run {
-                    events,
-                    end: End::Accepted,
-                };
-            }
-            Ok(event) => event,
-            Err(error) if error.kind == ErrorKind::Dropped => {
-                return Run {
-                    events,
-                    end: End::MoreFollows,
-                };
-            }
-            Err(error) => {
-                return Run {
-                    events,
-                    end: End::Refused(format!("{:?} {error}", error.range)),
-                };
-            }
-        };
-        let event = match event {
+    let mut note = |event: Event<'_>| {
+        events.push(match event {
             Event::Scalar {
                 text,
                 plain,
                 properties,
                 ..
             } => {
-                format!("{} plain={plain} {text:?}", show(&properties))
+                format!("{} plain={plain} {text:?}", show(properties))
             }
             Event::Alias { name, .. } => format!("*{name}"),
-            Event::SequenceStart { properties, .. } => format!("[ {}", show(&properties)),
-            Event::MappingStart { properties, .. } => format!("{{ {}", show(&properties)),
+            Event::SequenceStart { properties, .. } => format!("[ {}", show(properties)),
+            Event::MappingStart { properties, .. } => format!("{{ {}", show(properties)),
             Event::End { .. } => "end".to_owned(),
-            // Neither is in YAML.
-            Event::Literal { .. } | Event::DocumentEnd => "?".to_owned(),
-        };
-        events.push(event);
+            // It is not in YAML.
+            Event::Literal { .. } => "?".to_owned(),
+        });
+        Ok(())
+    };
+    let read = check(text).and_then(|_| read_events(text, &mut note));
+    let end = match read {
+        Ok(()) => End::Accepted,
+        Err(error) if error.kind == ErrorKind::Dropped => End::MoreFollows,
+        Err(error) => End::Refused(format!("{:?} {error}", error.range)),
+    };
+    // Of an empty text, libyaml-safer's run below has this event.
+    if events.is_empty() && end == End::Accepted {
+        events.push("& ! plain=true \"\"".to_owned());
     }
+    Run { events, end }
 }
 
 fn theirs(text: &str) -> Run {
@@ -172,41 +143,24 @@ fn theirs(text: &str) -> Run {
     }
 }
 
-/// Whether a text has what the two are known to treat differently (see the top of this file).
-fn is_known_to_differ(text: &str) -> bool {
-    let in_flow = text.contains(['[', '{']);
-    let colon_before_indicator = text
-        .as_bytes()
-        .windows(2)
-        .any(|pair| matches!(pair, [b':', b',' | b'[' | b']' | b'{' | b'}' | b'?']));
-    (in_flow && (text.contains(['!', '?']) || colon_before_indicator))
-        || text.contains("\\/")
-        || text.contains("\\'")
-        || text.contains("%YAML 1.2")
-        // Tags of Kubernetes' parser take flow indicators in block context, too.
-        || (text.contains('!') && text.contains([',', ']', '[']))
-        || text.contains('\u{feff}')
-}
-
-/// Whether a text can be read line by line. If it can, that gives the value and the places that its tokens give.
+/// Whether a text can be read line by line. If it can, that gives the value and the places that its events give.
 ///
 /// # Errors
 /// What each of them finds, if they differ.
-pub fn lines_agree_with_tokens(text: &str) -> Result<bool, String> {
-    let Ok(mut scanner) = Scanner::new(text, false) else {
+pub fn lines_agree_with_events(text: &str) -> Result<bool, String> {
+    if !check(text).unwrap_or(false) {
         return Ok(false);
-    };
+    }
     let limits = Limits::default();
-    let Some(lines) = read_lines::<Located>(&mut scanner, &limits) else {
+    let Some(lines) = read_lines::<Located>(text, &limits) else {
         return Ok(false);
     };
-    scanner.rewind();
-    let tokens = compose::<Located>(&mut Parser::new(scanner), text, &limits, &mut 0);
-    let (lines, tokens) = (format!("{lines:?}"), format!("{tokens:?}"));
-    if tokens == format!("Ok({lines})") {
+    let events = compose::<Located>(read_events, text, &limits, &mut 0);
+    let (lines, events) = (format!("{lines:?}"), format!("{events:?}"));
+    if events == format!("Ok({lines})") {
         Ok(true)
     } else {
-        Err(format!("{text:?}\n lines {lines}\n tokens {tokens}"))
+        Err(format!("{text:?}\n lines {lines}\n events {events}"))
     }
 }
 
@@ -221,10 +175,10 @@ pub fn agrees(text: &str) -> Result<(), String> {
         return Ok(());
     };
     let agree = match (&ours.end, &theirs.end) {
-        (End::Accepted, End::Accepted) | (End::MoreFollows, End::MoreFollows) => ours.events == theirs.events,
-        // A fault in the line behind the root node may show before or after the document is complete.
-        (End::Refused(_), End::Refused(_) | End::MoreFollows) | (End::MoreFollows, End::Refused(_)) => true,
-        _ => is_known_to_differ(text),
+        (End::Accepted, End::Accepted) => ours.events == theirs.events,
+        // The composer refuses absent keys.
+        (End::Accepted, _) => read_document(text, &Limits::default()).is_err(),
+        (End::Refused(_) | End::MoreFollows, _) => true,
     };
     if agree {
         Ok(())

@@ -2,14 +2,14 @@
 
 use proptest::prelude::*;
 
-use crate::testing::{agrees, lines_agree_with_tokens};
+use crate::testing::{agrees, lines_agree_with_events};
 
 fn compare(text: &str) -> Result<(), TestCaseError> {
     agrees(text).map_err(TestCaseError::fail)
 }
 
-fn compare_with_tokens(text: &str) -> Result<(), TestCaseError> {
-    lines_agree_with_tokens(text)
+fn compare_lines(text: &str) -> Result<(), TestCaseError> {
+    lines_agree_with_events(text)
         .map(|_| ())
         .map_err(TestCaseError::fail)
 }
@@ -253,18 +253,18 @@ proptest! {
     }
 
     #[test]
-    fn random_pieces_read_as_lines_give_what_tokens_give(text in texts()) {
-        compare_with_tokens(&text)?;
+    fn random_pieces_read_as_lines_give_what_events_give(text in texts()) {
+        compare_lines(&text)?;
     }
 
     #[test]
-    fn random_lines_read_as_lines_give_what_tokens_give(text in lines()) {
-        compare_with_tokens(&text)?;
+    fn random_lines_read_as_lines_give_what_events_give(text in lines()) {
+        compare_lines(&text)?;
     }
 
     #[test]
-    fn nearly_usual_documents_read_as_lines_give_what_tokens_give(text in documents()) {
-        compare_with_tokens(&text)?;
+    fn nearly_usual_documents_read_as_lines_give_what_events_give(text in documents()) {
+        compare_lines(&text)?;
     }
 
     #[test]
@@ -272,7 +272,7 @@ proptest! {
         // A text whose first byte is 0xEF is a broken byte order mark to libyaml-safer.
         let text = format!("# c\n{}", crate::write_document(&value));
         compare(&text)?;
-        compare_with_tokens(&text)?;
+        compare_lines(&text)?;
         prop_assert!(crate::read_document(&text, &crate::Limits::default()).is_ok(), "{}", text);
     }
 }
@@ -283,12 +283,12 @@ fn documents_in_the_usual_form_are_read_line_by_line() {
         "a: b\n",
         "---\na: 1\nb: true\nc:\nd: ~\n",
         "# c\n\na:\n  b: c # c\n  # c\n  d:\n  - e: f\n    g: 'h''i'\n  - j\n  -\n  - - k\nl: -1\n",
-        "\"a\": |\n  b: c\n\n  d\n'e': >-\n  f\ng: h\n  i\nj: \"k\\n\"\n",
+        "\"a\": |\n  b: c\n\n  d\n'e': |-\n  f\ng: h\n  i\nj: \"k\\n\"\n",
         "a: []\nb: {}\nc: [d, 1, \"e\", {f: g, 'h': [i]}]\nj.k/l: http://m\n",
         "- a\n- b:\n    c: é\n",
         "- a\n- 'b': c\n- \"d\"",
     ] {
-        assert_eq!(lines_agree_with_tokens(text), Ok(true), "{text:?}");
+        assert_eq!(lines_agree_with_events(text), Ok(true), "{text:?}");
     }
     for text in [
         "",
@@ -301,7 +301,7 @@ fn documents_in_the_usual_form_are_read_line_by_line() {
         "on: a\n",
         "a: 1\na: 2\n",
     ] {
-        assert_eq!(lines_agree_with_tokens(text), Ok(false), "{text:?}");
+        assert_eq!(lines_agree_with_events(text), Ok(false), "{text:?}");
     }
 }
 
@@ -311,6 +311,6 @@ fn the_observed_texts_give_the_same_events() {
         let case: kube_json::Value = serde_json::from_str(line).unwrap();
         let text = case["text"].as_str().unwrap();
         agrees(text).unwrap_or_else(|error| panic!("{error}"));
-        lines_agree_with_tokens(text).unwrap_or_else(|error| panic!("{error}"));
+        lines_agree_with_events(text).unwrap_or_else(|error| panic!("{error}"));
     }
 }

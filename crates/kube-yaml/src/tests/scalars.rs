@@ -247,10 +247,6 @@ fn tags_decide_what_a_scalar_is() {
         value("a: !!set {x, z}\nb: !!omap [c: 1]\n"),
         json!({"a": {"x": null, "z": null}, "b": [{"c": 1}]})
     );
-    assert_eq!(
-        value("%TAG !y! tag:yaml.org,2002:\n---\na: !y!str 1\n"),
-        json!({"a": "1"})
-    );
     assert_eq!(kind("a: !y!str 1\n"), ErrorKind::Syntax);
 }
 
@@ -387,7 +383,7 @@ fn keys_become_strings_floats_in_32_bits() {
         "[a]",
         "{a: b}",
         "{{ .Values.x }}",
-        "&x",
+        "&x ",
     ] {
         assert_eq!(kind(&format!("{text}: v\n")), ErrorKind::Key, "{text}");
     }
@@ -399,9 +395,6 @@ fn tricky_texts_in_a_flow_list_are_read_as_observed() {
         ("<<", json!("<<")),
         ("=", json!("=")),
         ("---", json!("---")),
-        ("-", json!("-")),
-        ("?x", json!({"x": null})),
-        ("a:", json!("a:")),
         ("&x", Value::Null),
         ("~", Value::Null),
         ("-a", json!("-a")),
@@ -411,10 +404,13 @@ fn tricky_texts_in_a_flow_list_are_read_as_observed() {
         assert_eq!(value(&format!("[{text}, b]\n")), json!([expected, "b"]), "{text}");
     }
     assert_eq!(value("[a,b, b]\n"), json!(["a", "b", "b"]));
-    for text in ["!x", "!", "!!str"] {
-        assert_eq!(value(&format!("[{text}, b]\n")), json!(["b"]), "{text}");
-    }
     for text in [
+        "!x",
+        "!",
+        "!!str",
+        "-",
+        "?x",
+        "a:",
         ":a",
         "a #b",
         "#x",

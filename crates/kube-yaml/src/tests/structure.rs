@@ -12,9 +12,22 @@ fn a_tab_never_indents_a_block_and_is_a_blank_elsewhere() {
     assert_eq!(error("\ta: 1\n").message, "a tab cannot indent");
     assert_eq!(error("a: b\n\tc\n").message, "a tab cannot indent");
     assert_eq!(
-        value("a:\t1\t# c\nb: {\n\t\"c\":\t1,\t}\n"),
+        value("a: 1\t# c\nb: {\t\"c\": \t1,\t}\n"),
         json!({"a": 1, "b": {"c": 1}})
     );
+    for text in [
+        "-\ta\n",
+        "- a\n\t\n- b\n",
+        "\t\n",
+        "a: b\n  \tc\n",
+        "\t# c\na: 1\n",
+        "a\n...\n\t\n",
+    ] {
+        assert_eq!(error(text).message, "a tab cannot indent", "{text:?}");
+    }
+    for text in ["a:\t1\n", "a:\tb\n", "{\"a\":\t1}\n"] {
+        assert_eq!(error(text).help, "write a space instead", "{text:?}");
+    }
 }
 
 #[test]
@@ -26,9 +39,15 @@ fn flow_collections_are_read_in_any_layout() {
     assert_eq!(value("{b: 1,}\n"), json!({"b": 1}));
     assert_eq!(value("[a: 1, b: 2]\n"), json!([{"a": 1}, {"b": 2}]));
     assert_eq!(
-        value("a: {\nb: 1,\nc: [\n2\n]\n}\n"),
+        value("a: {\n b: 1,\n c: [\n 2\n ]\n }\n"),
         json!({"a": {"b": 1, "c": [2]}})
     );
+    for text in ["a: {\nb: 1\n}\n", "a: [\n]\n", "a:\n  b: [\n1]\n"] {
+        assert!(
+            error(text).message.starts_with("between brackets, each line"),
+            "{text}"
+        );
+    }
     assert_eq!(
         value("{? a : b, ? c, d}\n"),
         json!({"a": "b", "c": null, "d": null})
@@ -39,8 +58,16 @@ fn flow_collections_are_read_in_any_layout() {
 }
 
 #[test]
-fn quoted_scalars_continue_without_indentation() {
-    assert_eq!(value("a:\n  b: \"x\ny\"\n"), json!({"a": {"b": "x y"}}));
+fn quoted_scalars_continue_in_lines_that_are_indented_deeper_than_their_key() {
+    assert_eq!(value("a:\n  b: \"x\n   y\"\n"), json!({"a": {"b": "x y"}}));
+    for text in ["a:\n  b: \"x\ny\"\n", "a:\n  b: 'x\n  y'\n", "a: 'x\ny'\n"] {
+        assert!(
+            error(text)
+                .message
+                .contains("goes on in a line that is not indented deeper"),
+            "{text}"
+        );
+    }
     assert_eq!(value("a: 'x\n\n  y'\n"), json!({"a": "x\ny"}));
     assert_eq!(value("a: \"x \t\n  \n y\\\n   z\"\n"), json!({"a": "x\nyz"}));
     assert_eq!(value("a: \"\\\n\n x\"\n"), json!({"a": "\nx"}));
@@ -52,11 +79,13 @@ fn quoted_scalars_continue_without_indentation() {
 #[test]
 fn escapes_are_those_of_yaml_1_1() {
     assert_eq!(
-        value("\"\\0\\a\\b\\t\\n\\v\\f\\r\\e\\ \\\"\\'\\\\\\N\\_\\L\\P\\x41\\u00e9\\U0001F600\"\n"),
+        value("\"\\0\\a\\b\\t\\n\\v\\f\\r\\e\\ \\\"'\\\\\\N\\_\\L\\P\\x41\\u00e9\\U0001F600\"\n"),
         json!("\0\u{7}\u{8}\t\n\u{b}\u{c}\r\u{1b} \"'\\\u{85}\u{a0}\u{2028}\u{2029}Aé😀")
     );
     for text in [
         "\"\\/\"\n",
+        "\"\\'\"\n",
+        "k: [\"a\\\\\\/\"]\n",
         "\"\\ud83d\\ude00\"\n",
         "\"\\x4\"\n",
         "\"\\U00110000\"\n",
@@ -97,14 +126,34 @@ fn the_last_line_of_a_chunk_ends_even_without_a_newline() {
     assert_eq!(read_one("a: |\n  x"), json!({"a": "x\n"}));
     assert_eq!(read_one("a: |+\n  x\n  "), json!({"a": "x\n\n"}));
     assert_eq!(read_one("a: b"), json!({"a": "b"}));
+    // A text from elsewhere ends where it ends.
+    for (text, expected) in [
+        ("a: |\n  x", "x"),
+        ("a: >\n  x\n  y", "x y"),
+        ("a: |+\n  x", "x"),
+        ("a: |+\n  x\n", "x\n"),
+        ("a: |-\n  x", "x"),
+        ("a: |", ""),
+        ("a: |\n  x\r\n  y", "x\ny"),
+    ] {
+        assert_eq!(value(text), json!({"a": expected}), "{text:?}");
+    }
+    for text in ["a: |+\n  x\n  ", "a: |\n  x\n    ", "a: >2\n  x\n   "] {
+        assert!(
+            error(text)
+                .message
+                .starts_with("the text ends in a line of blanks"),
+            "{text:?}"
+        );
+    }
+    assert!(error("a: !x#y z\n").message.starts_with("`!` starts a tag"));
     // The splitter takes CR LF for the end of a line, and the CR in front of it joins the LF it writes.
-    assert_eq!(read_one("a: |+\n  x\r\r\n  y\r\n"), json!({"a": "x\ny\n"}));
-    assert_eq!(value("a: |+\n  x\r\r\n  y\r\n"), json!({"a": "x\n\ny\n"}));
+    assert_eq!(kind("a: |+\n  x\r\r\n  y\r\n"), ErrorKind::Character);
 }
 
 #[test]
 fn crlf_is_read_as_lf_everywhere() {
-    let text = "a: |\n  x\n\n  y\nb: \"p\n  q\n\n  r\"\nc: s\n  t\n\n  u\n# c\nd: [1,\n2]\n";
+    let text = "a: |\n  x\n\n  y\nb: \"p\n  q\n\n  r\"\nc: s\n  t\n\n  u\n# c\nd: [1,\n 2]\n";
     let expected = value(text);
     assert_eq!(
         expected,
@@ -165,7 +214,8 @@ fn a_key_without_question_mark_ends_after_1024_characters() {
 #[test]
 fn control_characters_have_to_be_escaped() {
     for character in [
-        '\0', '\u{1}', '\u{b}', '\u{1b}', '\u{7f}', '\u{80}', '\u{9f}', '\u{fffe}', '\u{ffff}',
+        '\0', '\u{1}', '\u{b}', '\u{1b}', '\u{7f}', '\u{80}', '\u{9f}', '\u{fffe}', '\u{ffff}', '\u{85}',
+        '\u{2028}', '\u{2029}', '\u{feff}',
     ] {
         let found = error(&format!("a: \"x{character}\"\n"));
         assert_eq!(
@@ -174,48 +224,29 @@ fn control_characters_have_to_be_escaped() {
             "{character:?}"
         );
     }
-    for text in [
-        "a\u{a0}b",
-        "a\u{200b}b",
-        "a\u{202e}b",
-        "a\u{feff}b",
-        "😀",
-        "\u{fffd}",
-    ] {
+    for text in ["a\u{a0}b", "a\u{200b}b", "a\u{202e}b", "😀", "\u{fffd}"] {
         assert_eq!(value(&format!("k: {text}\n")), json!({"k": text}));
     }
 }
 
 #[test]
-fn unicode_line_breaks_fold_in_flow_and_break_blocks() {
-    assert_eq!(value("{k: a\u{85}b}\n"), json!({"k": "a b"}));
-    assert_eq!(value("{k: a\u{2028}b}\n"), json!({"k": "a\u{2028}b"}));
-    assert_eq!(value("k: \"a\u{2029}b\"\n"), json!({"k": "a\u{2029}b"}));
-    for text in ["- a\u{85}b\n", "- a\u{2028}b\n"] {
-        error(text);
-    }
-}
-
-#[test]
-fn a_byte_order_mark_may_start_the_document() {
+fn a_byte_order_mark_may_start_the_text_only() {
     assert_eq!(value("\u{feff}a: 1\nb: 2\n"), json!({"a": 1, "b": 2}));
+    assert_eq!(value("\u{feff}a: &x 1\nb: *x\n"), json!({"a": 1, "b": 1}));
     error("\u{feff}: v\n");
-}
-
-#[test]
-fn a_byte_order_mark_at_the_start_of_a_later_line_is_refused() {
     for text in [
         "a: 1\n\u{feff}b: 2\n",
         "a: b\n\u{feff}\n",
         "# c\n\u{feff}a\n",
         "[a,\n\u{feff}b]\n",
-        "[a, \u{2028}\u{feff}b]\n",
         "\u{feff}\u{feff}a: 1\n",
+        "k: 'a\n\u{feff}b'\n",
+        "k: |\n  \u{feff}b\n",
     ] {
-        assert!(error(text).message.contains("byte order mark"), "{text:?}");
+        let found = error(text);
+        assert!(found.message.contains("byte order mark"), "{text:?}");
+        assert!(found.help.starts_with("delete it"), "{text:?}");
     }
-    assert_eq!(value("k: 'a\n\u{feff}b'\n"), json!({"k": "a \u{feff}b"}));
-    assert_eq!(value("k: |\n  \u{feff}b\n"), json!({"k": "\u{feff}b\n"}));
 }
 
 #[test]
@@ -238,22 +269,29 @@ fn text_that_kubernetes_drops_is_refused() {
     error("{}x: y\n");
     assert_eq!(value("a: 1\n...\n# c\n"), json!({"a": 1}));
     assert_eq!(value("---\na: 1\n"), json!({"a": 1}));
+    assert_eq!(value("\u{feff}---\na: 1\n"), json!({"a": 1}));
+    assert_eq!(value(" ---\n- a\n"), json!("--- - a"));
     assert_eq!(kind("...\n"), ErrorKind::Syntax);
 }
 
 #[test]
-fn a_version_directive_is_an_error_in_a_stream() {
-    assert_eq!(value("%YAML 1.1\n---\na: 1\n"), json!({"a": 1}));
-    error("%YAML 1.2\n---\na: 1\n");
-    let text = "%YAML 1.1\n---\na: 1\n";
-    assert_eq!(
-        read(&split(text).unwrap()[0], &Limits::default())
-            .unwrap_err()
-            .kind,
-        ErrorKind::Syntax
-    );
-    error("%YAML 1.1\n%YAML 1.1\n---\n");
-    error("%FOO\n---\n");
+fn directives_are_refused() {
+    for text in [
+        "%YAML 1.1\n---\na: 1\n",
+        "%YAML 1.2\n---\na: 1\n",
+        "# c\n%TAG ! t:\n---\na: !x 1\n",
+        "%FOO\n---\n",
+        "\u{feff}%YAML 1.1\n---\na: 1\n",
+    ] {
+        assert_eq!(kind(text), ErrorKind::Syntax, "{text:?}");
+        assert!(
+            split(text)
+                .unwrap()
+                .iter()
+                .any(|chunk| read(chunk, &Limits::default()).is_err()),
+            "{text:?}"
+        );
+    }
 }
 
 #[test]
@@ -386,25 +424,37 @@ fn merges_over_what_is_there_are_refused() {
 fn json_has_its_own_escapes_and_the_same_strictness() {
     let read_json = |text: &str| read(&split_json(text).unwrap()[0], &Limits::default());
     assert_eq!(
-        read_json("{\"a\": \"\\/\\ud83d\\ude00\\u00e9\\n\\ud800x\"}"),
-        Ok(json!({"a": "/😀é\n\u{fffd}x"}))
+        read_json("{\"a\": \"\\/\\ud83d\\ude00\\u00e9\\nx\"}"),
+        Ok(json!({"a": "/😀é\nx"}))
     );
     assert_eq!(
         read_json("{\"a\": [1, -2.5, 1e3, 1.0, -0, true, false, null, {}, [], 18446744073709551615]}"),
         Ok(json!({"a": [1, -2.5, 1000, 1, 0, true, false, null, {}, [], u64::MAX]}))
     );
-    // Only a whole escape is the other half of a pair.
-    assert_eq!(
-        read_json("{\"a\": \"\\ud83dAude00\\ud83d\\nde00\"}"),
-        Ok(json!({"a": "\u{fffd}Aude00\u{fffd}\nde00"}))
-    );
+    for text in [
+        "{\"a\": \"\\ud800x\"}",
+        "{\"a\": \"\\ud83dAude00\"}",
+        "{\"a\": \"\\ud83d\\nde00\"}",
+        "{\"a\": \"\\ude00\"}",
+    ] {
+        let error = read_json(text).unwrap_err();
+        assert_eq!(
+            error.message, "half of a surrogate pair is not a character",
+            "{text}"
+        );
+    }
     let duplicate = read_json("{\"a\": 1, \"b\": 2, \"a\": 3}").unwrap_err();
     assert_eq!(
         (duplicate.kind, duplicate.range),
         (ErrorKind::DuplicateKey, 17..20)
     );
     assert_eq!(duplicate.related.unwrap().range, 1..4);
-    assert_eq!(split_json("{\"a\": 1e400}").unwrap_err().kind, ErrorKind::Value);
+    let too_large = read_json("{\"a\": 1e400}").unwrap_err();
+    assert_eq!((too_large.kind, too_large.range), (ErrorKind::Value, 6..11));
+    assert_eq!(
+        read_json("{\"-0\": [-0.0, 1E2, 0.1e-2]}"),
+        Ok(json!({"-0": [-0.0, 100, 0.001]}))
+    );
     // Neither words nor merges are anything but text in JSON.
     assert_eq!(
         read_json("{\"<<\": \"yes\", \"y\": \"1\"}"),
