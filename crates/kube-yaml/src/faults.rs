@@ -135,7 +135,7 @@ impl Source<'_> {
                 "`-` in front of a bracket or a comma is no text without quotes",
                 "quote the text, or write a value",
             ),
-            "illegal placement of ':' indicator" => return key_of_lines(at),
+            "illegal placement of ':' indicator" => return self.key_of_lines(at),
             "the handle wasn't declared" => (
                 at..self.word_end(at),
                 "no %TAG directive says what this tag stands for",
@@ -292,6 +292,14 @@ impl Source<'_> {
             place += 1;
         }
         place
+    }
+
+    /// A key that goes on over lines: in a list, mostly because the bracket is not closed.
+    pub(super) fn key_of_lines(&self, at: usize) -> Box<Error> {
+        match self.open.iter().rev().find(|open| open.has_brackets) {
+            Some(open) if self.byte(open.start) == b'[' => self.flow_not_closed(at, "`,` or `]`"),
+            _ => key_of_lines(at),
+        }
     }
 
     fn flow_not_closed(&self, at: usize, expected: &str) -> Box<Error> {

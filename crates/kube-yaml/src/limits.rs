@@ -18,6 +18,8 @@ pub struct Limits {
 impl Limits {
     /// No depth beyond this is allowed, regardless of [`Limits::depth`]: values are dropped and cloned by recursion.
     pub const GREATEST_DEPTH: usize = 1000;
+    /// The depth of JSON at most: that of serde_json.
+    pub const JSON_DEPTH: usize = 127;
     /// [`Limits::document_bytes`] by default.
     pub const DEFAULT_DOCUMENT_BYTES: usize = 64 << 20;
 }

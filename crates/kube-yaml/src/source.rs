@@ -467,7 +467,7 @@ impl<'t> Source<'t> {
         };
         let key = self.slice(open.key_start..self.at);
         if key.contains(['\n', '\r']) {
-            return Err(key_of_lines(self.at));
+            return Err(self.key_of_lines(self.at));
         }
         if key.len() > LONGEST_SIMPLE_KEY && key.chars().count() > LONGEST_SIMPLE_KEY {
             return Err(long_key(open.key_start..self.at));

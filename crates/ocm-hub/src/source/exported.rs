@@ -339,7 +339,10 @@ impl Piece {
             line: self.line,
             syntax: self.syntax,
         };
-        let depth = kube_yaml::Limits::default().depth;
+        let depth = match self.syntax {
+            Syntax::Json => kube_yaml::Limits::JSON_DEPTH,
+            Syntax::Yaml => kube_yaml::Limits::default().depth,
+        };
         let limits = kube_yaml::Limits {
             // An item is inside a list and a mapping.
             depth: depth.saturating_sub(if self.what == What::Item { 2 } else { 0 }),

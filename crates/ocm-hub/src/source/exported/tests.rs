@@ -239,11 +239,11 @@ fn what_only_looks_like_a_list_is_one_document() {
 
 #[test]
 fn an_item_may_be_nested_as_deep_as_in_its_list() {
-    for depth in [253, 254, 255, 256, 100_000] {
+    for depth in [124, 125, 126, 127, 100_000] {
         let deep = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         let text = format!("{{\"items\": [{deep}], \"kind\": \"List\"}}");
         let values = cut("a.json", &text).values();
-        assert_eq!(values.is_some(), depth <= 254, "{depth}");
+        assert_eq!(values.is_some(), depth <= 125, "{depth}");
         assert_eq!(values, whole("a.json", &text).values(), "{depth}");
     }
 }
