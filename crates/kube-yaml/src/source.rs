@@ -443,7 +443,7 @@ impl<'t> Source<'t> {
                     self.end_in_text(&mut text)?;
                 }
             }
-            _ => {}
+            ScalarStyle::SingleQuoted => {}
         }
         if range.is_empty() {
             self.passed_child(self.at);

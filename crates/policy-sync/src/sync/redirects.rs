@@ -52,10 +52,8 @@ pub fn report_redirects(attachments: &Attachments<'_>, ours: &Ours<'_>, findings
                 continue;
             };
             // A circle has no beginning.
-            if !circle
-                .iter()
-                .fold(true, |is_new, rule| reported.insert(*rule) && is_new)
-            {
+            let new = circle.iter().filter(|rule| reported.insert(**rule));
+            if new.count() < circle.len() {
                 continue;
             }
             let place = |(route, id): (RouteId, RuleId)| {

@@ -149,6 +149,7 @@ pub(super) fn catalog(products: &[(String, Vec<Value>)]) -> Value {
 }
 
 /// The catalog as it is committed: a line for each kind, with what every run needs beside its definition.
+#[cfg(feature = "real-crds")]
 pub(super) fn text(mut catalog: Value) -> String {
     let products = catalog["products"].to_string();
     let kinds = catalog["definitions"]
