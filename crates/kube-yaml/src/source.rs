@@ -59,6 +59,21 @@ pub(super) fn read_events<'t>(text: &'t str, take: &mut dyn FnMut(Event<'t>) -> 
     }
 }
 
+/// Counts the bytes that are looked at, for the test that they are proportional to the text; nothing otherwise.
+#[inline]
+fn count_work(bytes: usize) {
+    #[cfg(test)]
+    WORK.with(|work| work.set(work.get() + bytes));
+    #[cfg(not(test))]
+    let _ = bytes;
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The work on this thread so far.
+    pub(super) static WORK: Cell<usize> = const { Cell::new(0) };
+}
+
 /// The characters of a text, so many for each event.
 struct Rationed<'t, 'c> {
     characters: Chain<Chars<'t>, Chars<'static>>,
@@ -69,6 +84,7 @@ impl Iterator for Rationed<'_, '_> {
     type Item = char;
 
     fn next(&mut self) -> Option<char> {
+        count_work(1);
         self.left.set(self.left.get().checked_sub(1)?);
         self.characters.next()
     }
@@ -153,6 +169,7 @@ impl<'t> Source<'t> {
     // ---- looking at the text
 
     pub(super) fn byte(&self, at: usize) -> u8 {
+        count_work(1);
         self.text.as_bytes().get(at).copied().unwrap_or(0)
     }
 
@@ -172,14 +189,18 @@ impl<'t> Source<'t> {
     }
 
     pub(super) fn slice(&self, range: Range<usize>) -> &'t str {
+        // Of the rest of the text, callers look at a name or a line.
+        if range.end < self.text.len() {
+            count_work(range.len());
+        }
         self.text.get(range).unwrap_or("")
     }
 
     pub(super) fn line_end(&self, at: usize) -> usize {
-        at + self
-            .slice(at..self.text.len())
-            .find(['\n', '\r'])
-            .unwrap_or(self.text.len() - at)
+        let rest = self.slice(at..self.text.len());
+        let length = rest.find(['\n', '\r']).unwrap_or(rest.len());
+        count_work(length);
+        at + length
     }
 
     /// Whether a blank, a line break, or the end of the text is at `at`.

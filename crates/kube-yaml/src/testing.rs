@@ -20,6 +20,34 @@ use crate::position::Located;
 use crate::read::read_document;
 use crate::source::read_events;
 
+/// Parts of the messages of what we refuse although libyaml-safer may take it
+/// (docs/systems/why-we-differ.md#yaml-that-readers-take-differently). Any other refusal of such a text is a fault.
+const STRICTER: [&str; 22] = [
+    "a carriage return stands in front of this line break",
+    "a comment begins with a space",
+    "a key of the mapping is expected here",
+    "a list cannot begin on the line of its key",
+    "a tab cannot indent",
+    "a tab stands between",
+    "each line must be indented deeper than the key",
+    "goes on in a line that is not indented deeper than its key",
+    "in front of a bracket or a comma",
+    "is a directive",
+    "is indented less than the line that begins the block text",
+    "is missing before this",
+    "must be escaped in YAML",
+    "must be on one line",
+    "starts a key for Kubernetes' reader",
+    "starts a tag, but Kubernetes' reader",
+    "starts an alias, whose name",
+    "starts an anchor, whose name",
+    "the bracket is too near to",
+    "the lines of a block text must be indented",
+    "the text ends in a line of blanks",
+    // Its events do not resolve aliases.
+    "before this alias",
+];
+
 /// The events of one document, and how it ended.
 #[derive(Debug, PartialEq)]
 struct Run {
@@ -178,7 +206,11 @@ pub fn agrees(text: &str) -> Result<(), String> {
         (End::Accepted, End::Accepted) => ours.events == theirs.events,
         // The composer refuses absent keys.
         (End::Accepted, _) => read_document(text, &Limits::default()).is_err(),
-        (End::Refused(_) | End::MoreFollows, _) => true,
+        (End::Refused(why), End::Accepted) => STRICTER.iter().any(|refusal| why.contains(refusal)),
+        // A fault in the line behind the root node may show before or after the document is complete.
+        (End::Refused(_), _) | (End::MoreFollows, End::Refused(_)) => true,
+        (End::MoreFollows, End::MoreFollows) => theirs.events.starts_with(&ours.events),
+        (End::MoreFollows, End::Accepted) => false,
     };
     if agree {
         Ok(())

@@ -3,13 +3,19 @@
 use proptest::prelude::*;
 
 use crate::alias::comes_from_aliases;
-use crate::source::MOST_AT_ONCE;
+use crate::source::{MOST_AT_ONCE, WORK, read_events};
 use crate::{
     ErrorKind, Limits, decode, read, read_all, read_counting, read_document, read_document_located,
     read_located, split, split_json,
 };
 
-/// A reader whose work grows with the square of the text takes hours here.
+/// The bytes that the cursor beside the library's events looks at, whether the text is accepted or not.
+fn work(text: &str) -> usize {
+    let before = WORK.with(std::cell::Cell::get);
+    let _ = read_events(text, &mut |_| Ok(()));
+    WORK.with(std::cell::Cell::get) - before
+}
+
 #[test]
 fn the_work_is_proportional_to_the_text() {
     let shapes: &[(&str, &str)] = &[
@@ -48,15 +54,34 @@ fn the_work_is_proportional_to_the_text() {
         ("", ": "),
     ];
     for (start, repeated) in shapes {
+        let once = work(&format!("{start}{}\n", repeated.repeat(5_000)));
+        let twice = work(&format!("{start}{}\n", repeated.repeat(10_000)));
+        assert!(
+            twice <= once * 2 + once / 5 + 5_000,
+            "{start}{repeated}: {once}, then {twice}"
+        );
+        assert!(
+            twice <= 8 * 10_000 * repeated.len() + 5_000,
+            "{start}{repeated}: {twice}"
+        );
+        // The library's own work is not counted: with the square of the text, this would never end.
         let _ = read_document(
             &format!("{start}{}\n", repeated.repeat(100_000)),
             &Limits::default(),
         );
     }
-    let deep: String = (0..3_000)
-        .map(|level| format!("{}a:\n", " ".repeat(level)))
-        .collect();
-    let _ = read_document(&deep, &Limits::default());
+}
+
+#[test]
+fn indented_mappings_cost_their_text_only() {
+    let nested = |depth: usize| -> String {
+        (0..depth)
+            .map(|level| format!("{}a:\n", " ".repeat(level)))
+            .collect()
+    };
+    let (small, large) = (nested(300), nested(600));
+    assert!(work(&large) / work(&small) <= large.len() / small.len() + 1);
+    let _ = read_document(&nested(3_000), &Limits::default());
 }
 
 #[test]
