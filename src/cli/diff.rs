@@ -178,8 +178,8 @@ impl Diff {
         self.check_clusters(&[&new, &base])?;
         self.judge(&new)?;
         let is_old_output = input.revision().is_some() && base.loaded.output != new.loaded.output;
-        let outputs = [Some(&new.loaded), is_old_output.then_some(&base.loaded)];
-        self.judge_outputs(&new, outputs)?;
+        let old_output = is_old_output.then_some(&base.loaded);
+        self.judge_outputs(&new, old_output)?;
         judge_base(&input, &base, self.options.speech)?;
         let layout = base.rendered.layout(&base.loaded);
         let before = Before::Rendered(&layout);
@@ -222,7 +222,7 @@ impl Diff {
                 return Err(Stop::Said(Status::of(&findings)));
             }
         };
-        self.judge_outputs(&new, [Some(&new.loaded), None])?;
+        self.judge_outputs(&new, None)?;
         let mut old = Side::of_tree(&files, &side);
         old.retain_clusters(|cluster| new.loaded.admits(cluster));
         // It could be read a moment ago.
@@ -344,10 +344,10 @@ impl Diff {
         check_clusters(&inputs).map_err(|refusal| Stop::Failed(refusal.into()))
     }
 
-    /// Says what outputs contain that no run wrote, which ends the run.
-    fn judge_outputs(&self, new: &Evaluated, outputs: [Option<&Loaded>; 2]) -> Result<(), Stop> {
+    /// Says what the output, and an `older` one, contain that no run wrote, which ends the run.
+    fn judge_outputs(&self, new: &Evaluated, older: Option<&Loaded>) -> Result<(), Stop> {
         let mut findings = Findings::new();
-        for output in outputs.into_iter().flatten() {
+        for output in [Some(&new.loaded), older].into_iter().flatten() {
             findings.extend(pipeline::unexpected(&new.loaded, &new.rendered, output));
         }
         if findings.is_empty() {

@@ -104,7 +104,7 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let output_within = document
         .filter(|_| !is_named)
         .and_then(|_| source::repository_or(&places.root));
-    // Of a tree that cannot be read, every file may be there.
+    // In a tree that cannot be read, every file seems to exist.
     let is_found = document.is_some() && !places.named_config;
     let found = places.config_file.as_deref().filter(|_| is_found);
     findings.extend(found.and_then(|found| config_beside(found, files)));

@@ -135,6 +135,7 @@ fn names<S: Serializer>(names: &Arc<Vec<String>>, serializer: S) -> Result<S::Ok
 
 /// Hides the values of Secrets in settings, of which each list is shared by many paths.
 pub(in crate::report) fn conceal(changes: &mut [EffectiveChange], hidden: &mut Hidden) {
+    // By the address of the list as it was: all of those exist before the first new one is made.
     let mut known: HashMap<*const Vec<SettingChange>, Arc<Vec<SettingChange>>> = HashMap::new();
     for change in changes {
         let shown = known.entry(Arc::as_ptr(&change.settings)).or_insert_with(|| {

@@ -5,8 +5,8 @@
 //! file and a position. Flows out: the value without those of Secrets; yes or no. Must not know: findings.
 //!
 //! One rule: an object is a Secret by its kind (or one that is an edit away), or by its `stringData`, and of it only
-//! names are shown. Words in comments and texts make no Secret. Of a text that cannot be read nobody knows: if a key
-//! outside of its comments says Secret, or no kind is there, it is not shown.
+//! names are shown. Words in comments and texts make no Secret. A text that cannot be read is not shown if a key outside
+//! its comments says Secret, or if it has no kind.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ const SHOWN: [&str; 7] = [
     "immutable",
 ];
 
-/// So many texts inside of each other are read; nobody writes more.
+/// The deepest nesting of texts that is read.
 const DEEPEST: usize = 4;
 
 /// Larger documents are not read again.

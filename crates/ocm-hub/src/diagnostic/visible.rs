@@ -38,7 +38,7 @@ static UNSEEN_RANGES: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
         Ok(HirKind::Class(Class::Unicode(class))) => {
             class.iter().map(|range| (range.start(), range.end())).collect()
         }
-        // Rather nothing is shown than anything hidden.
+        // Without the table, no character is safe to show.
         _ => vec![('\0', char::MAX)],
     }
 });

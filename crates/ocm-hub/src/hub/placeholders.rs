@@ -1,32 +1,32 @@
-//! Values that a template should have filled in, in objects that would otherwise be shipped as they are. What looks like
-//! a template of the object's own (`{{ request.path }}`, `%REQ(X)%`) is text.
+//! Placeholders that nobody replaced, in objects that rendering uses. A controller takes them for names and addresses. An
+//! object's own templates (`{{ request.path }}`, `%REQ(X)%`) are not placeholders.
 
 use kube_json::Value;
 
 use crate::diagnostic::{Code, Finding};
-use crate::object::{Object, is_left_by_template};
+use crate::object::{Object, is_unfilled};
 use apimachinery::pointer;
 
 /// Reports the first value of an object that is a placeholder: somebody forgot to replace it, and a controller would take
 /// it for a name, a URL, or a number of its own.
 pub(super) fn placeholder(object: &Object) -> Option<Finding> {
-    let mut way = Vec::new();
-    let found = find(&object.value, &mut way)?;
+    let mut steps = Vec::new();
+    let found = find(&object.value, &mut steps)?;
     let mut pointer = String::new();
-    for step in way.iter().rev() {
+    for step in steps.iter().rev() {
         pointer::push(&mut pointer, step);
     }
     let message = format!("{} has a placeholder for a value: `{found}`", object.identity());
     Some(Finding::new(Code::OBJECT_PLACEHOLDER, object.place(&pointer), message).help("write the value"))
 }
 
-/// The first text that a template left, and the way to it, last step first.
-fn find<'v>(value: &'v Value, way: &mut Vec<String>) -> Option<&'v str> {
+/// The first text that is a placeholder, and the steps that lead to it, last one first.
+fn find<'v>(value: &'v Value, steps: &mut Vec<String>) -> Option<&'v str> {
     match value {
-        Value::String(text) => is_left_by_template(text).then_some(text.as_str()),
+        Value::String(text) => is_unfilled(text).then_some(text.as_str()),
         Value::Array(items) => items.iter().enumerate().find_map(|(index, item)| {
-            let found = find(item, way)?;
-            way.push(index.to_string());
+            let found = find(item, steps)?;
+            steps.push(index.to_string());
             Some(found)
         }),
         // Nothing acts on annotations, and some hold whole objects as they were written.
@@ -35,8 +35,8 @@ fn find<'v>(value: &'v Value, way: &mut Vec<String>) -> Option<&'v str> {
                 .iter()
                 .filter(|(key, _)| *key != "annotations")
                 .find_map(|(key, field)| {
-                    let found = find(field, way)?;
-                    way.push(key.to_string());
+                    let found = find(field, steps)?;
+                    steps.push(key.to_string());
                     Some(found)
                 })
         }

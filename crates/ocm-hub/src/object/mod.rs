@@ -11,7 +11,7 @@ pub mod well_known;
 
 pub use rank::{Ages, Rank, rank_of};
 pub use variable::{SUBSTITUTE_FIRST, first_placeholder, first_variable};
-pub(crate) use variable::{is_left_by_template, is_placeholder};
+pub(crate) use variable::{is_placeholder, is_unfilled};
 
 use apimachinery::{ApiVersion, Field, GroupKind, Identity};
 

@@ -87,7 +87,7 @@ pub(crate) fn is_placeholder(text: &str) -> bool {
 /// Whether a text of an object that is otherwise complete has a placeholder that cannot be meant: a word in capitals, an
 /// expression of a template in `${{ }}`, or `<name>` as the whole or in a URL. `{{ }}` and `$( )` inside text may be
 /// meant, and Flux gives `${NAME}` a value later.
-pub(crate) fn is_left_by_template(text: &str) -> bool {
+pub(crate) fn is_unfilled(text: &str) -> bool {
     // Nearly all texts end here.
     if !text
         .bytes()

@@ -128,7 +128,8 @@ pub(super) fn read_inputs(
     documents
 }
 
-fn is_json(path: &Path) -> bool {
+/// Whether a path has the extension of JSON, in any case.
+pub(super) fn is_json(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }

@@ -17,8 +17,8 @@ use serde::de::IgnoredAny;
 
 use super::disk::Disk;
 use super::documents::{
-    BYTES_FOR_A_VALUE, Content, Document, MOST_BYTES_OF_AN_OBJECT, may_be_a_list, read_inputs, unreadable,
-    wrong,
+    BYTES_FOR_A_VALUE, Content, Document, MOST_BYTES_OF_AN_OBJECT, is_json, may_be_a_list, read_inputs,
+    unreadable, wrong,
 };
 use super::paths::show;
 use super::texts::{DocumentRange, SourceFile, Sources};
@@ -151,11 +151,7 @@ impl<'r, T: Send> Reading<'r, T> {
 
     fn read_large(&mut self, file: &Discovered, start: Vec<u8>, reader: &mut dyn Read) {
         let source = SourceId(u32::try_from(self.sources.files().len()).unwrap_or(u32::MAX));
-        let is_json = file
-            .path
-            .extension()
-            .is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
-            || start.trim_ascii_start().starts_with(b"{");
+        let is_json = is_json(&file.path) || start.trim_ascii_start().starts_with(b"{");
         let first = self.made.len();
         let mut large = Large {
             reading: self,

@@ -309,31 +309,28 @@ impl PolicyEntry {
         if accepted.is_true() && is_on_hub_only(hub, (view.kinds, view.routes), hub.policy(id)) {
             return Self::new(hub, (id, on_hub_only()), everywhere);
         }
-        let refused = view.refusals.get(&id).into_iter().flatten();
-        let refused_on = |cluster: &str| {
-            let mut refused = refused.clone();
-            let there = refused.find(|(clusters, _)| {
-                clusters
-                    .binary_search_by(|known| known.as_str().cmp(cluster))
-                    .is_ok()
-            });
-            there.map(|(_, why)| why.clone())
-        };
         let clusters = everywhere.map(Everywhere::clusters).unwrap_or_default();
-        let first = clusters.first().and_then(|cluster| refused_on(cluster));
-        let is_everywhere = clusters.iter().all(|cluster| refused_on(cluster) == first);
-        let accepted = first.filter(|_| is_everywhere).unwrap_or(accepted);
+        let refusals = view.refusals.get(&id).into_iter().flatten();
+        let refused =
+            refusals.flat_map(|(clusters, why)| clusters.iter().map(move |name| (name.as_str(), why)));
+        let refused: BTreeMap<&str, &Condition> = refused
+            .filter(|(cluster, _)| clusters.contains(*cluster))
+            .collect();
+        let mut reasons = refused.values();
+        let first = reasons.next().filter(|_| refused.len() == clusters.len());
+        let on_all_clusters = first.filter(|first| reasons.all(|why| why == *first));
+        let accepted = on_all_clusters.map_or(accepted, |why| Condition::clone(why));
         let mut entry = Self::new(hub, (id, accepted), everywhere);
-        for (cluster, why) in clusters
-            .iter()
-            .filter_map(|cluster| Some((cluster, refused_on(cluster)?)))
-        {
-            if !is_everywhere {
-                entry.on_clusters.retain(|known| known.cluster != *cluster);
-                entry.on_clusters.push(OnCluster::new(cluster, Arc::new(why)));
-            }
+        if on_all_clusters.is_none() && !refused.is_empty() {
+            let others = refused
+                .iter()
+                .map(|(cluster, why)| OnCluster::new(cluster, Arc::new(Condition::clone(why))));
+            entry
+                .on_clusters
+                .retain(|known| !refused.contains_key(&*known.cluster));
+            entry.on_clusters.extend(others);
+            entry.on_clusters.sort_by(|a, b| a.cluster.cmp(&b.cluster));
         }
-        entry.on_clusters.sort_by(|a, b| a.cluster.cmp(&b.cluster));
         let mut gateways = gateways_on_paths(view, everywhere);
         if gateways.is_empty() {
             let nodes = hub.policy(id).nodes().into_iter();
@@ -357,6 +354,15 @@ impl PolicyEntry {
             }
         });
         entry.ancestors = ancestors;
+        if let Some(why) = on_all_clusters {
+            let conditions = entry
+                .ancestors
+                .iter_mut()
+                .flat_map(|ancestor| &mut ancestor.conditions);
+            for condition in conditions.filter(|condition| condition.kind == why.kind) {
+                *condition = Condition::clone(why);
+            }
+        }
         for node in hub.policy(id).nodes() {
             let by = hub.conflicted_by(id, node);
             entry

@@ -12,77 +12,80 @@ use crate::hub::Ours;
 use crate::policy::Attachments;
 use crate::topology::{GatewayId, ListenerNode, Request, RouteId, RouteNode, RuleId, Topology, covers};
 
-/// A rule that redirects: which one, where its redirect is, the rule, and the redirect.
-type Redirect<'r> = (RuleId, String, &'r Value, &'r Value);
+/// The longest circle that is found: clients follow more redirects, but nobody writes such circles by mistake.
+const LONGEST_CIRCLE: usize = 8;
 
-/// Clients follow so many redirects and more; a circle that is longer is not found.
-const MOST_FOLLOWED: usize = 8;
-
-/// Of each Gateway, so many redirects are followed that may lead back: each step asks all routes of a listener.
+/// The most redirects of a Gateway that are followed, of those that may lead back: each step asks all routes of a listener.
 const MOST_REDIRECTS: usize = 500;
+
+/// A rule that redirects.
+struct Redirect<'r> {
+    rule_id: RuleId,
+    /// Where its redirect is in the route.
+    pointer: String,
+    rule: &'r Value,
+    filter: &'r Value,
+}
 
 /// Reports redirects of routes of ours that lead back to the request that they answer, by themselves or over others.
 pub fn report_redirects(attachments: &Attachments<'_>, ours: &Ours<'_>, findings: &mut Findings) {
     let topology = &attachments.topology;
     let mut reported = BTreeSet::new();
     for (gateway, node) in topology.gateways.iter() {
-        let object = node.object;
-        if ours.find(object.namespace_or_empty(), &object.name).is_none() {
+        if ours
+            .find(node.object.namespace_or_empty(), &node.object.name)
+            .is_none()
+        {
             continue;
         }
-        let routes = node.attached.iter().map(|(listener, route_id)| {
+        let mut redirects = Vec::new();
+        for (listener, route_id) in &node.attached {
             let (listener, route) = (topology.listeners.get(*listener), topology.routes.get(*route_id));
-            (listener, *route_id, route)
-        });
-        let redirects = routes.flat_map(|(listener, route_id, route)| {
-            let redirects = redirects_of(route).into_iter();
-            redirects.filter_map(move |redirect| {
-                let start = example(listener, route, (redirect.2, redirect.3))?;
-                let next = redirected(&redirect, &start)?;
-                Some((listener, (route_id, redirect.0), start, next))
-            })
-        });
-        let redirects: Vec<_> = redirects.collect();
+            for redirect in redirects_of(route) {
+                let start = example(listener, route, &redirect);
+                let next = start.as_ref().and_then(|start| redirected(&redirect, start));
+                if let Some((start, next)) = start.zip(next) {
+                    redirects.push((listener, (*route_id, redirect.rule_id), start, next));
+                }
+            }
+        }
         // Most lead to another listener, where nothing redirects.
         let may_go_on = |next: &Request| redirects.iter().any(|(listener, ..)| listener.hears(next));
         let followed = redirects.iter().filter(|(.., next)| may_go_on(next));
         for (listener, rule, start, _) in followed.take(MOST_REDIRECTS) {
-            let Some(circle) = circle(topology, gateway, start).filter(|circle| circle.first() == Some(rule))
-            else {
-                continue;
-            };
-            // A circle has no beginning.
+            let circle = circle(topology, gateway, start).filter(|circle| circle.first() == Some(rule));
+            let Some(circle) = circle else { continue };
+            // A circle is found from each of its rules.
             let new = circle.iter().filter(|rule| reported.insert(**rule));
-            if new.count() < circle.len() {
-                continue;
+            if new.count() == circle.len() {
+                let whose = format!("listener `{}` of {}", listener.name, node.object.identity());
+                findings.extend(endless(topology, &circle, &whose));
             }
-            let place = |(route, id): (RouteId, RuleId)| {
-                let route = topology.routes.get(route);
-                let mut redirects = redirects_of(route).into_iter();
-                let (_, pointer, ..) = redirects.find(|(rule, ..)| *rule == id)?;
-                Some(route.object.place(&pointer))
-            };
-            let mut places = circle.iter().filter_map(|rule| place(*rule));
-            let Some(first) = places.next() else { continue };
-            let way = if circle.len() == 1 {
-                ""
-            } else {
-                ", over other redirects"
-            };
-            let message = format!(
-                "{} redirects requests to listener `{}` of {} to where they came from{way}",
-                topology.routes.get(rule.0).object.identity(),
-                listener.name,
-                object.identity()
-            );
-            let finding = Finding::new(Code::ROUTE_REDIRECTS_TO_ITSELF, first, message)
-                .label("an endless redirect")
-                .help("redirect elsewhere, or attach the route to the other listener alone: `sectionName` in `parentRefs`");
-            findings.push(places.fold(finding, |finding, place| {
-                finding.related(place, "which leads here")
-            }));
         }
     }
+}
+
+/// The finding about the first rule of a circle.
+fn endless(topology: &Topology<'_>, circle: &[(RouteId, RuleId)], listener: &str) -> Option<Finding> {
+    let place = |(route, id): &(RouteId, RuleId)| {
+        let route = topology.routes.get(*route);
+        let redirect = redirect_of(route, *id)?;
+        Some((route.object.identity(), route.object.place(&redirect.pointer)))
+    };
+    let mut places = circle.iter().filter_map(place);
+    let (route, first) = places.next()?;
+    let way = if circle.len() == 1 {
+        ""
+    } else {
+        ", over other redirects"
+    };
+    let message = format!("{route} redirects requests to {listener} to where they came from{way}");
+    let finding = Finding::new(Code::ROUTE_REDIRECTS_TO_ITSELF, first, message)
+        .label("an endless redirect")
+        .help("redirect elsewhere, or attach the route to the other listener alone: `sectionName` in `parentRefs`");
+    Some(places.fold(finding, |finding, (_, place)| {
+        finding.related(place, "which leads here")
+    }))
 }
 
 /// The rules that redirect a request, one after the other, until it is the same again. None if any of them may not be
@@ -90,11 +93,10 @@ pub fn report_redirects(attachments: &Attachments<'_>, ours: &Ours<'_>, findings
 fn circle(topology: &Topology<'_>, gateway: GatewayId, start: &Request) -> Option<Vec<(RouteId, RuleId)>> {
     let mut request = start.clone();
     let mut rules = Vec::new();
-    while rules.len() < MOST_FOLLOWED {
+    while rules.len() < LONGEST_CIRCLE {
         let taken = topology.take(gateway, &request, &Work::default())?;
         let first = taken.rules.first().filter(|_| taken.unknown.is_empty())?;
-        let mut redirects = redirects_of(topology.routes.get(first.route)).into_iter();
-        let redirect = redirects.find(|(id, ..)| *id == first.rule)?;
+        let redirect = redirect_of(topology.routes.get(first.route), first.rule)?;
         rules.push((first.route, first.rule));
         request = redirected(&redirect, &request)?;
         if request == *start {
@@ -104,39 +106,36 @@ fn circle(topology: &Topology<'_>, gateway: GatewayId, start: &Request) -> Optio
     None
 }
 
+fn redirect_of<'r>(route: &'r RouteNode<'_>, rule: RuleId) -> Option<Redirect<'r>> {
+    let mut redirects = redirects_of(route).into_iter();
+    redirects.find(|redirect| redirect.rule_id == rule)
+}
+
 fn redirects_of<'r>(route: &'r RouteNode<'_>) -> Vec<Redirect<'r>> {
     let rules = route.object.value.pointer("/spec/rules");
     let rules = items(rules.filter(|_| route.object.is(GROUP, "HTTPRoute")));
-    let redirects = rules
-        .iter()
-        .zip(&route.rules)
-        .enumerate()
-        .filter_map(|(position, (rule, id))| {
-            let mut filters = items(rule.get("filters")).iter().enumerate();
-            let (at, redirect) =
-                filters.find_map(|(at, filter)| Some((at, filter.get("requestRedirect")?)))?;
-            Some((
-                *id,
-                format!("/spec/rules/{position}/filters/{at}/requestRedirect"),
-                rule,
-                redirect,
-            ))
-        });
+    let rules = rules.iter().zip(&route.rules).enumerate();
+    let redirects = rules.filter_map(|(position, (rule, id))| {
+        let mut filters = items(rule.get("filters")).iter().enumerate();
+        let (at, filter) = filters.find_map(|(at, filter)| Some((at, filter.get("requestRedirect")?)))?;
+        Some(Redirect {
+            rule_id: *id,
+            pointer: format!("/spec/rules/{position}/filters/{at}/requestRedirect"),
+            rule,
+            filter,
+        })
+    });
     redirects.collect()
 }
 
 /// A request that the rule is meant for; none where its matches ask for more than a path.
-fn example(
-    listener: &ListenerNode<'_>,
-    route: &RouteNode<'_>,
-    (rule, redirect): (&Value, &Value),
-) -> Option<Request> {
+fn example(listener: &ListenerNode<'_>, route: &RouteNode<'_>, redirect: &Redirect<'_>) -> Option<Request> {
     let scheme = match listener.protocol() {
         "HTTP" => "http",
         "HTTPS" => "https",
         _ => return None,
     };
-    let path = match items(rule.get("matches")) {
+    let path = match items(redirect.rule.get("matches")) {
         [] => "/",
         matches => matches.iter().find_map(|one| {
             let fields = one.as_object()?;
@@ -149,7 +148,7 @@ fn example(
     };
     let hosts = listener.common_hostnames(&route.route);
     // The host that it leads to may be one of those that lead here.
-    let to = redirect.get("hostname").and_then(Value::as_str);
+    let to = redirect.filter.get("hostname").and_then(Value::as_str);
     let is_served = |host: &&str| hosts.iter().any(|own| covers(own, host));
     let host = match to.filter(is_served) {
         Some(host) => host.to_owned(),
@@ -166,20 +165,20 @@ fn request(scheme: &str, host: &str, port: i64, path: &str) -> Option<Request> {
 
 /// The request that a client sends next. Without a port, a redirect with a scheme leads to the usual port of the scheme:
 /// kubernetes-sigs/gateway-api apis/v1/httproute_types.go@v1.6.1, HTTPRequestRedirectFilter.
-fn redirected((_, _, rule, redirect): &Redirect<'_>, from: &Request) -> Option<Request> {
-    let text = |key: &str| redirect.get(key).and_then(Value::as_str);
+fn redirected(Redirect { rule, filter, .. }: &Redirect<'_>, from: &Request) -> Option<Request> {
+    let text = |key: &str| filter.get(key).and_then(Value::as_str);
     let own = if from.scheme.is_encrypted() {
         "https"
     } else {
         "http"
     };
-    let port = redirect.get("port").and_then(Value::as_i64);
+    let port = filter.get("port").and_then(Value::as_i64);
     let usual = match text("scheme") {
         Some("https") => 443,
         Some("http") => 80,
         _ => from.port,
     };
-    let replaced = |key: &str| redirect.pointer(&format!("/path/{key}")).and_then(Value::as_str);
+    let replaced = |key: &str| filter.pointer(&format!("/path/{key}")).and_then(Value::as_str);
     let path = match (replaced("replaceFullPath"), replaced("replacePrefixMatch")) {
         (Some(path), _) => path.to_owned(),
         (_, Some(prefix)) => {
