@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use kube_json::Value;
+
 use crate::scratch::{Run, Scratch, copy};
 
 /// The hub that `init` writes.
@@ -231,4 +233,12 @@ fn merged_gateways_of_a_cluster_refuse_what_the_hub_alone_would_take() {
     let of_policy =
         |status: &str| status.contains("clienttrafficpolicy/shop/ctp    Accepted   False   Invalid");
     assert!(of_policy(&status()), "{}", status());
+    let report: Value = serde_json::from_str(&scratch.run(&["policies", "-o", "json"]).stdout).expect("JSON");
+    let policies = report["policies"].as_array().expect("a list").iter();
+    let clients =
+        policies.filter(|entry| entry["policy"] == "clienttrafficpolicy.gateway.envoyproxy.io:shop/ctp");
+    let accepted: Vec<&Value> = clients
+        .map(|entry| &entry["ancestors"][0]["conditions"][0]["status"])
+        .collect();
+    assert_eq!(accepted, ["False"]);
 }
