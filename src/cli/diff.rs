@@ -20,7 +20,8 @@ use spokewright::output::{self, Earlier};
 use spokewright::pipeline::{self, Before, Budget, EmptyResult, Loaded, Request};
 use spokewright::progress::Stage;
 use spokewright::report::diff::{
-    self, BothSides, DiffReport, EffectiveChange, Look, Side, Titles, Unreadable, Which,
+    self, BothSides, DiffReport, EffectiveChange, EffectiveSettings, Look, Side, Terms, Titles, Unreadable,
+    Which,
 };
 use spokewright::source::{RootRelative, Sources};
 
@@ -165,7 +166,7 @@ impl Diff {
         let new = self.options.read(request).map_err(Stop::Failed)?;
         let empty = empty_result(self.allow_empty);
         // The repository of a revision stays in this thread.
-        let (new, base) = std::thread::scope(|scope| {
+        let (mut new, base) = std::thread::scope(|scope| {
             let new = scope.spawn(|| kept(Evaluated::new(new, empty)));
             // What is wrong with it is over: that nothing comes out of it is no error.
             let base = kept(Evaluated::new(input.load(request), EmptyResult::Allowed));
@@ -176,6 +177,14 @@ impl Diff {
             )
         });
         self.check_clusters(&[&new, &base])?;
+        let terms = Terms::new(
+            (&base.loaded.config, &base.loaded.hub),
+            (&new.loaded.config, &new.loaded.hub),
+            |cluster| new.loaded.admits(cluster),
+        );
+        let on_old_spokes = (!terms.spokes.is_empty())
+            .then(|| new.on_clusters_of(&base))
+            .flatten();
         self.judge(&new)?;
         let is_old_output = input.revision().is_some() && base.loaded.output != new.loaded.output;
         let old_output = is_old_output.then_some(&base.loaded);
@@ -184,6 +193,9 @@ impl Diff {
         let layout = base.rendered.layout(&base.loaded);
         let before = Before::Rendered(&layout);
         let (changes, lost) = rayon::join(|| changes(&base, &new), || lost(&new, &before));
+        let on_old_spokes = base.effective.as_ref().zip(on_old_spokes.as_ref());
+        let on_old_spokes = on_old_spokes.map(|(old, new)| EffectiveSettings::changes(old, new));
+        let denied = diff::denied(&changes, on_old_spokes.unwrap_or_default());
         let (old_sources, new_sources) = (&base.loaded.sources, &new.loaded.sources);
         let relative = [new_sources.root_relative(), old_sources.root_relative()];
         let [new_texts, old_texts] = [
@@ -199,7 +211,7 @@ impl Diff {
                 ..self.titles(input.title())
             },
             (&old, &Side::of_plan(&new.rendered.plan)),
-            (changes, &lost),
+            (changes, denied, terms, &lost),
             &BothSides::new((new_texts, new_sources.files().len()), old_texts),
             // Whoever raises the budget in a change does not raise it for that change.
             self.budget
@@ -235,7 +247,7 @@ impl Diff {
             &new.loaded,
             self.titles(path.display().to_string()),
             (&old, &side),
-            (Vec::new(), &lost),
+            (Vec::new(), Vec::new(), Terms::default(), &lost),
             &BothSides::new((texts, sources.files().len()), &nothing),
             self.budget
                 .of_tree(new.loaded.config.budget, self.options.speech)?,
@@ -312,7 +324,7 @@ impl Diff {
             loaded,
             titles,
             (&old, &new),
-            (changes, &Findings::new()),
+            (changes, Vec::new(), Terms::default(), &Findings::new()),
             &locate,
             Budget::default(),
         )?;
@@ -381,7 +393,12 @@ impl Diff {
         loaded: &Loaded,
         titles: Titles,
         (old, new): (&Side<'_>, &Side<'_>),
-        (effective_changes, lost): (Vec<EffectiveChange>, &Findings),
+        (effective_changes, denied, terms, lost): (
+            Vec<EffectiveChange>,
+            Vec<EffectiveChange>,
+            Terms,
+            &Findings,
+        ),
         locate: &BothSides<'_>,
         budget: Budget,
     ) -> Result<(bool, Findings), Stop> {
@@ -398,6 +415,7 @@ impl Diff {
             }
         };
         let mut report = DiffReport::new(titles, comparison, effective_changes);
+        (report.denied, report.terms) = (denied, terms);
         let withdrawn = lost
             .iter()
             .filter(|finding| finding.code == Code::OBJECT_WITHDRAWN);

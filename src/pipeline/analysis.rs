@@ -4,6 +4,7 @@
 //! from which a plan, policies, statuses, and a picture follow, and the findings of the stages. Must not know: what a
 //! command does with it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::loaded::Loaded;
@@ -11,7 +12,7 @@ use super::placed::Placed;
 use super::policies::{Attached, Decided, attach, evaluate};
 use crate::api::config::Secrets;
 use crate::diagnostic::Findings;
-use crate::hub::{OurGatewayId, Table};
+use crate::hub::{Objects, OurGatewayId, Table};
 use crate::object::Object;
 use crate::parallel;
 use crate::report::PolicyView;
@@ -80,7 +81,23 @@ impl<'a> Analysis<'a> {
         (received, spokes)
     }
 
+    /// What the clusters receive of this input, if they are as another one says: nobody has to believe a change that says
+    /// what it does not ship.
+    #[must_use]
+    pub fn spokes_as_in<'x>(&'x self, other: &'x Loaded) -> Spokes<'x> {
+        self.spokes_with(&self.synced(), &other.hub.spokes, None)
+    }
+
     pub(super) fn spokes_of<'x>(&'x self, received: &Received<'x>, cluster: Option<&'x str>) -> Spokes<'x> {
+        self.spokes_with(received, &self.placed.hub.spokes, cluster)
+    }
+
+    fn spokes_with<'x>(
+        &'x self,
+        received: &Received<'x>,
+        local: &'x BTreeMap<String, Objects>,
+        cluster: Option<&'x str>,
+    ) -> Spokes<'x> {
         let Placed {
             hub, ours, clusters, ..
         } = self.placed.as_ref();
@@ -92,6 +109,7 @@ impl<'a> Analysis<'a> {
         let labels = sync::check_admission(routes, attachments, hub, ours, clusters, said);
         let making = sync::Spokes {
             hub,
+            local,
             attachments,
             ours,
             gateways: &received.gateways,

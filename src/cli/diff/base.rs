@@ -87,6 +87,18 @@ impl Evaluated {
     }
 }
 
+impl Evaluated {
+    /// The settings that would apply to what this input ships if clusters were as `other` says.
+    pub(in crate::cli) fn on_clusters_of(&mut self, other: &Self) -> Option<EffectiveSettings> {
+        let analysis = Analysis::new(&self.loaded, &mut Findings::new());
+        let spokes = analysis.spokes_as_in(&other.loaded);
+        let view = analysis.evaluate(&spokes, &mut Findings::new());
+        EffectiveSettings::new(&view, |cluster| self.loaded.admits(cluster))
+            .map_err(|too_much| self.findings.push(too_much))
+            .ok()
+    }
+}
+
 /// How effective settings change from one input to another; none, if those of either are too many.
 pub(in crate::cli) fn changes(old: &Evaluated, new: &Evaluated) -> Vec<EffectiveChange> {
     let both = old.effective.as_ref().zip(new.effective.as_ref());

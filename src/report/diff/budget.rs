@@ -9,6 +9,7 @@ use super::compare::Effect;
 use super::limit::{Exceeded, Limit};
 use super::report::DiffReport;
 use super::side::is_cluster;
+use super::terms::DENIED;
 use crate::api::config::Budget;
 use crate::diagnostic::{Code, Finding, Findings, Place, and_more};
 
@@ -80,15 +81,15 @@ fn offenders(report: &DiffReport, limit: Limit) -> Vec<String> {
                 .collect()
         }
         Limit::LostPolicies => report
-            .effective_changes
-            .iter()
-            .filter(|change| change.is_lost)
-            .map(|change| {
+            .losing()
+            .filter(|(change, _)| change.is_lost)
+            .map(|(change, is_denied)| {
                 format!(
-                    "{} {} on {}",
+                    "{} {} on {}{}",
                     change.kind,
                     change.old_names.join(", "),
-                    change.label
+                    change.label,
+                    if is_denied { DENIED } else { "" }
                 )
             })
             .collect(),

@@ -15,6 +15,7 @@ use super::limit::Exceeded;
 use super::object::ObjectKey;
 use super::report::{DiffReport, EffectiveChange, Titles};
 use super::side::{BothSides, is_cluster};
+use super::terms::Terms;
 use crate::diagnostic::{API_VERSION, Locate as _, Part, json_text};
 
 #[derive(Serialize)]
@@ -25,6 +26,8 @@ pub(in crate::report) struct Document<'a> {
     kind: &'static str,
     #[serde(flatten)]
     titles: &'a Titles,
+    /// What decides about the change, and changes with it.
+    terms: &'a Terms,
     summary: Summary,
     /// The limits of the budget that are exceeded.
     exceeded: &'a [Exceeded],
@@ -93,6 +96,8 @@ struct LostSettings<'a> {
     /// Locators from the Gateway to where they applied.
     path: &'a [String],
     clusters: &'a [String],
+    /// Whether only the new side's `spokes` deny it: the clusters lose this if they are as the old side says.
+    denied: bool,
 }
 
 /// Clusters that receive the same.
@@ -157,6 +162,7 @@ pub fn json(report: &DiffReport, locate: &BothSides<'_>) -> String {
         api_version: API_VERSION,
         kind: "DiffReport",
         titles: &report.titles,
+        terms: &report.terms,
         summary: Summary {
             clusters: comparison
                 .clusters
@@ -213,16 +219,14 @@ fn lost(report: &DiffReport) -> Lost<'_> {
             .collect()
     };
     let settings = |is_lost: fn(&EffectiveChange) -> bool| {
-        let changes = report
-            .effective_changes
-            .iter()
-            .filter(move |change| is_lost(change));
-        changes.map(|change| LostSettings {
+        let changes = report.losing().filter(move |(change, _)| is_lost(change));
+        changes.map(|(change, denied)| LostSettings {
             kind: &change.kind,
             settings: &change.lost_settings,
             policies: &change.old_policies,
             path: &change.path,
             clusters: &change.clusters,
+            denied,
         })
     };
     Lost {

@@ -33,6 +33,8 @@ mod collapse;
 
 mod effective_changes;
 
+mod terms;
+
 // The formats: a few words, lines, sections.
 mod clusters;
 mod field_line;
@@ -79,3 +81,4 @@ pub use report::{DiffReport, EffectiveChange, SettingChange, Titles};
 pub(in crate::report) use report::{conceal, giver};
 pub use semantic::semantic;
 pub use side::{BothSides, Side};
+pub use terms::{LocalChange, Terms, denied};

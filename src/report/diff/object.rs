@@ -9,7 +9,7 @@ use kube_json::{Map, Value};
 use serde::Serialize;
 
 use super::side::Body;
-use apimachinery::ApiVersion;
+use apimachinery::{ApiVersion, Identity};
 
 /// The identity that pairs the objects of both sides. The version is not part of it, so a new version of an object is a
 /// change.
@@ -42,6 +42,19 @@ impl std::fmt::Display for ObjectKey {
             write!(formatter, "{}/", self.namespace)?;
         }
         formatter.write_str(&self.name)
+    }
+}
+
+impl From<Identity> for ObjectKey {
+    fn from(identity: Identity) -> Self {
+        Self {
+            is_work: false,
+            group: identity.group_kind.group,
+            kind: identity.group_kind.kind,
+            namespace: identity.namespace.unwrap_or_default(),
+            name: identity.name,
+            ordinal: 0,
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use serde::{Serialize, Serializer};
 
 use super::compare::{Comparison, Presence};
 use super::limit::Exceeded;
+use super::terms::Terms;
 use crate::diagnostic::{Hidden, and_more, counted, one_line};
 use crate::render::REPLICA_SETS;
 
@@ -162,6 +163,10 @@ pub struct DiffReport {
     pub comparison: Comparison,
     /// Policies.
     pub effective_changes: Vec<EffectiveChange>,
+    /// What else is lost if clusters are as the old side says: only the new side's `spokes` deny it.
+    pub denied: Vec<EffectiveChange>,
+    /// What decides about the change, and changes with it.
+    pub terms: Terms,
     /// Where the change exceeds its budget.
     pub exceeded: Vec<Exceeded>,
     /// The objects that are still in the input but on no cluster any more, each in a sentence.
@@ -181,24 +186,34 @@ impl DiffReport {
             titles,
             comparison,
             effective_changes,
+            denied: Vec::new(),
+            terms: Terms::default(),
             exceeded: Vec::new(),
             withdrawn: Vec::new(),
         }
     }
 
-    /// How many paths have lost all policies of a kind.
-    #[must_use]
-    pub fn lost_paths(&self) -> usize {
-        let lost = self.effective_changes.iter().filter(|change| change.is_lost);
-        lost.map(|change| change.paths).fold(0, usize::saturating_add)
+    /// The changes that may lose something, each with whether the new side's `spokes` deny that.
+    pub(super) fn losing(&self) -> impl Iterator<Item = (&EffectiveChange, bool)> {
+        let changes = self.effective_changes.iter().map(|change| (change, false));
+        changes.chain(self.denied.iter().map(|change| (change, true)))
     }
 
-    /// Whether both sides are the same.
+    /// How many paths have lost all policies of a kind, also where only the new side's `spokes` deny that.
+    #[must_use]
+    pub fn lost_paths(&self) -> usize {
+        let lost = self.losing().filter(|(change, _)| change.is_lost);
+        lost.map(|(change, _)| change.paths)
+            .fold(0, usize::saturating_add)
+    }
+
+    /// Whether both sides are the same, and a later change would be judged as before.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.comparison.changes.is_empty()
             && self.effective_changes.is_empty()
             && self.titles.exceptions.is_empty()
+            && self.terms == Terms::default()
     }
 
     /// `187 of 1000 clusters change; in total, 0 objects added, 187 changed, 0 removed`.

@@ -3,7 +3,7 @@
 //! Owns: which of these a change is, and the wording. Flows in: a [`DiffReport`]. Flows out: a [`Summary`]. Must not
 //! know: formats.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kube_json::Value;
@@ -13,8 +13,9 @@ use super::clusters::{describe, describe_names};
 use super::compare::{ClusterRow, Comparison, Effect, ObjectChange, Presence};
 use super::effective_text::{EffectiveGroup, groups, named};
 use super::field_line::field_line;
-use super::fields::field_changes;
+use super::fields::{FieldChange, field_changes};
 use super::report::{DiffReport, EffectiveChange};
+use super::terms::DENIED;
 use crate::diagnostic::{and_more, counted};
 use crate::object::well_known::HUB_DIRECTORY;
 
@@ -43,6 +44,7 @@ pub(super) enum Word {
 /// All changes. Clusters that join or leave as a whole get one line each, and nothing else is reported about them.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
+    pub terms: Vec<Point>,
     pub lost: Vec<Point>,
     pub new: Vec<Point>,
     pub changed: Vec<Point>,
@@ -52,6 +54,7 @@ impl Summary {
     /// The parts that are not empty, with their titles.
     pub(super) fn parts(&self) -> impl Iterator<Item = (&'static str, &[Point])> {
         let parts = [
+            ("Changes how it is judged", &self.terms),
             ("Lost", &self.lost),
             ("New", &self.new),
             ("Changed", &self.changed),
@@ -119,6 +122,7 @@ pub(super) fn summary(report: &DiffReport) -> Summary {
     let told = told_at_once(&report.comparison);
     let summarizing = Summarizing { report, told };
     Summary {
+        terms: summarizing.terms(),
         lost: summarizing.lost(),
         new: summarizing.added(),
         changed: summarizing.changed(),
@@ -174,6 +178,50 @@ impl<'r> Summarizing<'r> {
             .collect();
         objects.sort_by_key(|(object, _)| weight(object));
         objects
+    }
+
+    /// One point for each field of the configuration, so that many changes of one do not hide those of another.
+    fn terms(&self) -> Vec<Point> {
+        let terms = &self.report.terms;
+        let mut fields: BTreeMap<&str, Vec<&FieldChange>> = BTreeMap::new();
+        for change in &terms.configuration {
+            let field = change.path.split(['.', '[']).next().unwrap_or_default();
+            fields.entry(field).or_default().push(change);
+        }
+        let fields = fields.into_iter().map(|(field, changes)| {
+            let point = Point::default().plain("configuration: ");
+            if let [change] = &*changes {
+                return point.name(field_line(change));
+            }
+            let mut point = point.name(field);
+            let listed = changes.iter().take(MOST_SETTINGS);
+            point.below.extend(listed.map(|change| field_line(change)));
+            let more = changes.len().saturating_sub(MOST_SETTINGS);
+            point.below.extend(and_more(more, "change"));
+            point
+        });
+        let spokes = terms.spokes.iter().map(|local| {
+            let clusters: Vec<&str> = local.clusters.iter().map(String::as_str).collect();
+            Point::default().name(local.object.to_string()).plain(format!(
+                " is {} in `spokes` of {}",
+                local.change.as_str(),
+                describe_names(&self.comparison().clusters, &clusters)
+            ))
+        });
+        let suppressions = terms.suppressions.iter().map(|change| {
+            Point::default()
+                .plain("suppressed findings of ")
+                .name(field_line(change))
+        });
+        let limited = |points: Vec<Point>, noun: &str| {
+            let more = and_more(points.len().saturating_sub(MOST_OBJECTS), noun);
+            let more = more.map(|more| Point::default().plain(more));
+            points.into_iter().take(MOST_OBJECTS).chain(more)
+        };
+        fields
+            .chain(limited(spokes.collect(), "object of `spokes`"))
+            .chain(limited(suppressions.collect(), "object with suppressed findings"))
+            .collect()
     }
 
     fn lost(&self) -> Vec<Point> {
@@ -327,13 +375,13 @@ impl<'r> Summarizing<'r> {
     /// Which paths lose which settings, whatever is to blame.
     fn lost_settings(&self) -> Vec<Point> {
         let mut lost: Vec<(LostSettings<'_>, Vec<&EffectiveChange>)> = Vec::new();
-        let changes = self.report.effective_changes.iter();
-        for change in changes.filter(|change| !change.lost_settings.is_empty()) {
+        let changes = self.report.losing();
+        for (change, is_denied) in changes.filter(|(change, _)| !change.lost_settings.is_empty()) {
             let key = (
                 &*change.kind,
                 &*change.lost_settings,
                 change.lost_from(),
-                change.is_lost,
+                [change.is_lost, is_denied],
                 &change.clusters,
             );
             match lost.iter_mut().find(|(known, _)| *known == key) {
@@ -341,9 +389,8 @@ impl<'r> Summarizing<'r> {
                 None => lost.push((key, vec![change])),
             }
         }
-        let points = lost
-            .into_iter()
-            .map(|((kind, settings, from, is_lost, clusters), changes)| {
+        let points = lost.into_iter().map(
+            |((kind, settings, from, [is_lost, is_denied], clusters), changes)| {
                 let clusters: Vec<&str> = clusters.iter().map(String::as_str).collect();
                 let on = if clusters.is_empty() {
                     "on no cluster".to_owned()
@@ -367,6 +414,9 @@ impl<'r> Summarizing<'r> {
                 if is_lost {
                     point = point.plain(format!("; no {kind} applies anymore"));
                 }
+                if is_denied {
+                    point = point.plain(DENIED);
+                }
                 point = point.plain(end);
                 if changes.len() > 1 {
                     let listed = changes.iter().take(MOST_PATHS);
@@ -376,7 +426,8 @@ impl<'r> Summarizing<'r> {
                         .extend(and_more(changes.len().saturating_sub(MOST_PATHS), "path"));
                 }
                 point
-            });
+            },
+        );
         points.collect()
     }
 
@@ -508,8 +559,15 @@ impl<'r> Summarizing<'r> {
     }
 }
 
-/// Kind, settings, names of the policies, whether nothing of the kind applies any more, clusters.
-type LostSettings<'o> = (&'o str, &'o [String], Vec<&'o str>, bool, &'o Arc<Vec<String>>);
+/// Kind, settings, names of the policies, whether nothing of the kind applies any more and whether the new side's `spokes`
+/// deny it, clusters.
+type LostSettings<'o> = (
+    &'o str,
+    &'o [String],
+    Vec<&'o str>,
+    [bool; 2],
+    &'o Arc<Vec<String>>,
+);
 
 /// An object and the clusters where something happens to it.
 type Placed<'o> = (&'o ObjectChange, Vec<u32>);

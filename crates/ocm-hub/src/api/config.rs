@@ -72,6 +72,8 @@ pub struct RenderConfig {
     pub suppress: Vec<Suppression>,
     /// What `diff` lets pass.
     pub budget: Budget,
+    /// The file as it is written, for a comparison with another one; null if there is none.
+    pub written: Value,
 }
 
 impl Default for RenderConfig {
@@ -94,6 +96,7 @@ impl Default for RenderConfig {
             findings: BTreeMap::new(),
             suppress: Vec::new(),
             budget: Budget::default(),
+            written: Value::Null,
         }
     }
 }
@@ -130,7 +133,8 @@ pub fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
         return (interpret(&value, document, &mut Vec::new()), findings);
     }
     let schema = schema::config();
-    let value = schema.defaulted(&value).into_owned();
+    let written = value;
+    let value = schema.defaulted(&written).into_owned();
     let violations = schema.validate_defaulted(&value);
     for violation in violation::without_misspelled(&violations) {
         let message = format!("{FILE_NAME}: {violation}");
@@ -146,7 +150,10 @@ pub fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
         finding.help = violation::help(violation).map(Into::into);
         findings.push(finding);
     }
-    let config = interpret(&value, document, &mut findings);
+    let config = RenderConfig {
+        written,
+        ..interpret(&value, document, &mut findings)
+    };
     (config, findings)
 }
 
@@ -200,6 +207,7 @@ fn interpret(value: &Value, document: DocumentId, findings: &mut Vec<Finding>) -
         findings: severities(&root.get("findings"), document, findings),
         suppress: suppression::of_configuration(&root.get("suppress"), document, findings),
         budget: choices::parse(&root.get("diff").get("budget")),
+        written: Value::Null,
     }
 }
 

@@ -86,8 +86,10 @@ impl<'a> Spoke<'a> {
 /// The data that spokes are made from.
 #[derive(Debug, Clone, Copy)]
 pub struct Spokes<'s, 'a> {
-    /// The hub, and what lives on each cluster.
+    /// The hub.
     pub hub: &'a Hub,
+    /// What lives on each cluster.
+    pub local: &'a BTreeMap<String, Objects>,
     /// The policies of the hub.
     pub attachments: &'a Attachments<'a>,
     /// Our Gateways.
@@ -177,7 +179,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         let together = self.together();
         let routes = self.assumed_routes();
         // One cluster has nothing to share.
-        let ties = (only.is_none() && !self.hub.spokes.is_empty()).then(|| self.ties(&routes));
+        let ties = (only.is_none() && !self.local.is_empty()).then(|| self.ties(&routes));
         let mut by_class: HashMap<Class, Vec<&'s str>> = HashMap::new();
         let mut untouched: BTreeMap<Vec<u32>, Vec<Untouched<'s>>> = BTreeMap::new();
         for (cluster, class) in self.classes(&together, only) {
@@ -277,7 +279,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
     /// The Gateways that the things touch that live on a cluster, and those that are tied to them; `None`: it may be
     /// all.
     fn touched(self, cluster: &str, ties: &Ties) -> Option<BTreeSet<OurGatewayId>> {
-        let local = self.hub.spokes.get(cluster)?;
+        let local = self.local.get(cluster)?;
         let touched = touched(local, self.attachments, self.ours, ties.by_other_targets)?;
         let tied = touched.iter().filter_map(|gateway| ties.tied.get(gateway));
         Some(tied.flat_map(|tied| tied.iter().copied()).collect())
@@ -451,7 +453,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
             }
         }
         let mut known: HashMap<String, u32> = HashMap::new();
-        for (cluster, objects) in self.hub.spokes.iter().filter(|(cluster, _)| asked(cluster)) {
+        for (cluster, objects) in self.local.iter().filter(|(cluster, _)| asked(cluster)) {
             let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
             let number = *known.entry(text_of(objects)).or_insert(next);
             classes.entry(cluster).or_default().local = Some(number);
@@ -468,7 +470,7 @@ impl<'s, 'a> Spokes<'s, 'a> {
         shared: &mut HashMap<Class, Arc<Received<'a>>>,
     ) -> Spoke<'a> {
         let local = clusters.first().filter(|_| class.local.is_some());
-        let local = local.and_then(|cluster| self.hub.spokes.get(*cluster));
+        let local = local.and_then(|cluster| self.local.get(*cluster));
         let is_local = |route: &AssumedRoute<'a>| {
             local.is_some_and(|local| local.get(&route.object.identity()).is_some())
         };

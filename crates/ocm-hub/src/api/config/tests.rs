@@ -98,6 +98,7 @@ fn every_field_is_read() {
             max_clusters: None,
             max_lost_policies: Some(0),
         },
+        written: config.written.clone(),
     };
     assert_eq!(config, expected);
 }

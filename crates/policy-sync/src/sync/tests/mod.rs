@@ -103,6 +103,7 @@ fn received<T>(hub: &Hub, gateways: &[(&str, &[&str])], look: impl FnOnce(&Recei
         synced: &synced,
         making: Spokes {
             hub,
+            local: &hub.spokes,
             attachments: &attachments,
             ours: &ours,
             gateways: &placed,
