@@ -318,3 +318,253 @@ fn a_second_form_goes_through_no_link_and_into_no_git_directory() {
         .exits(5);
     assert!(!scratch.exists(".git/hooks.json"));
 }
+
+/// A policy that is said to live on a cluster, with the limit of a policy of the hub.
+const CLAIMED: &str = "apiVersion: kuadrant.io/v1
+kind: RateLimitPolicy
+metadata: {name: claimed, namespace: kuadrant-shop}
+spec:
+  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: storefront}
+  limits: {per-client: {rates: [{limit: 100, window: 10s}]}}
+";
+
+/// Lets a change say that each of these clusters has a policy of its own.
+fn claim(scratch: &Scratch, clusters: &[&str]) {
+    for cluster in clusters {
+        scratch.write(&format!("fleet/spokes/{cluster}/claimed.yaml"), CLAIMED);
+    }
+}
+
+#[test]
+fn what_a_change_says_of_clusters_denies_no_loss() {
+    let limits = "fleet/hub/shop/limits.yaml";
+    let without_default = |scratch: &Scratch| {
+        let text = scratch.read(limits);
+        let (_, rest) = text.split_once("---\n").expect("two policies");
+        scratch.write(limits, rest);
+    };
+    let budget = ["--max-lost-policies", "1"];
+    let honest = fleet();
+    without_default(&honest);
+    diff(&honest, &budget)
+        .exits(4)
+        .says("2 paths lose their policies");
+    // The same, and the clusters are said to have such a policy; then on some of them only, and no path counts twice.
+    for clusters in [&["eu-1", "eu-2", "us-1"][..], &["eu-1"], &["_all"]] {
+        let scratch = fleet();
+        without_default(&scratch);
+        claim(&scratch, clusters);
+        diff(&scratch, &budget)
+            .exits(4)
+            .says("2 paths lose their policies");
+        diff(&scratch, &["--max-lost-policies", "2"]).exits(1);
+        diff(&scratch, &[&budget[..], &["--allow", "lost-policies"]].concat()).exits(1);
+    }
+    // The policy stays in the hub, and what is said of the clusters keeps it from them.
+    let scratch = fleet();
+    claim(&scratch, &["eu-1", "eu-2", "us-1"]);
+    let run = diff(&scratch, &budget);
+    run.exits(4).says(
+        "= note: RateLimitPolicy shop/per-client on Gateway shop/storefront > listener web, \
+         unless clusters are as only this change says",
+    );
+    let denied = "RateLimitPolicy loses per-client of shop/per-client on listener web of shop/storefront, on all 3 clusters; \
+                  no RateLimitPolicy applies anymore, unless clusters are as only this change says\n";
+    assert!(run.stdout.contains(denied), "{}", run.stdout);
+    let report = json_of(&scratch, &[]);
+    let policies = report["lost"]["policies"].as_array().expect("a list");
+    assert!(!policies.is_empty(), "{report}");
+    assert!(policies.iter().all(|lost| lost["denied"] == true), "{report}");
+    // What the base says of clusters is believed: nothing is lost where a policy of theirs was and stays.
+    let scratch = fleet();
+    claim(&scratch, &["eu-1", "eu-2", "us-1"]);
+    copy(&scratch.path("fleet/spokes"), &scratch.path("before/spokes"));
+    without_default(&scratch);
+    diff(&scratch, &["--max-lost-policies", "0"]).exits(0);
+}
+
+/// What stands above the rest in each format for people.
+fn above(run: &crate::scratch::Run) -> &str {
+    let rest = ["\nlost\n", "\n**Lost**", "\nobjects on each of", "\n<details>"];
+    let end = rest.iter().filter_map(|title| run.stdout.find(title)).min();
+    run.stdout
+        .get(..end.unwrap_or(run.stdout.len()))
+        .unwrap_or_default()
+}
+
+#[test]
+fn a_change_of_how_it_is_judged_stands_first_in_every_format_and_is_a_difference() {
+    let scratch = fleet();
+    scratch
+        .edit("fleet/spokewright.yaml", "source: Auto", "source: Decisions")
+        .edit("fleet/spokewright.yaml", "output: rendered", "output: released")
+        .edit(
+            "fleet/spokewright.yaml",
+            "secrets: Omit",
+            "controllerName: kuadrant.io/mgc-gw-controller\nspokes: spokes\ncrds: []\nexclude: [charts]\n\
+             precedence: {creationTimestamp: Ignore}\nfindings: {object/withdrawn: 'off'}\n\
+             profiles: [{group: a.example, kind: APolicy}]\n\
+             suppress: [{code: secret/not-rendered, reason: because}]\n\
+             diff: {budget: {maxRemoved: 500}}\nsecrets: Copy",
+        )
+        .edit("fleet/spokewright.yaml", "spokes: spokes\n\n", "\n")
+        .edit("fleet/spokewright.yaml", "hub: [hub]", "hub: [hub, hub/shop]")
+        .write("fleet/spokes/_all/gift.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: gift}\n")
+        .edit("fleet/spokes/eu-1/limits.yaml", "limit: 5", "limit: 6")
+        .remove("fleet/spokes/us-1/platform.yaml")
+        .edit(
+            "fleet/hub/shop/limits.yaml",
+            "  name: per-client\n",
+            "  name: per-client\n  annotations: {spokewright.dev/suppress: 'object/withdrawn: nobody needs it'}\n",
+        );
+    let expected = [
+        "precedence: added {\"creationTimestamp\": \"Ignore\"}",
+        "placement.source: Auto -> Decisions",
+        "output: rendered -> released",
+        "exclude: added [\"charts\"]",
+        "findings: added {\"object/withdrawn\": \"off\"}",
+        "hub[1]: added hub/shop",
+        "suppress: added [{\"code\": \"secret/not-rendered\"",
+        "diff: added {\"budget\": {\"maxRemoved\": 500}}",
+        "secrets: Omit -> Copy",
+        "profiles: added [{",
+        "Namespace gift is added in `spokes` of all 3 clusters",
+        "RateLimitPolicy kuadrant-shop/maintenance is changed in `spokes` of eu-1",
+        "ClusterIssuer letsencrypt is removed in `spokes` of us-1",
+        "suppressed findings of RateLimitPolicy shop/per-client: added \"object/withdrawn: nobody needs it\"",
+    ];
+    for form in ["text", "semantic", "markdown"] {
+        let run = diff(&scratch, &["--format", form]);
+        let text = above(&run)
+            .replace("&#91;", "[")
+            .replace("&#95;", "_")
+            .replace("&gt;", ">")
+            .replace("&#96;", "`")
+            .replace("<code>", "")
+            .replace("</code>", "");
+        for line in expected {
+            assert!(
+                text.contains(line),
+                "{form}: {line}\n{}\n{}",
+                run.stdout,
+                run.stderr
+            );
+        }
+    }
+    let terms = &json_of(&scratch, &[])["terms"];
+    let fields = terms["configuration"].as_array().expect("a list");
+    let source = json!({"path": "placement.source", "old": "Auto", "new": "Decisions"});
+    assert!(fields.contains(&source), "{terms}");
+    assert_eq!(
+        terms["suppressions"][0]["path"],
+        "RateLimitPolicy shop/per-client"
+    );
+    let spokes = terms["spokes"].as_array().expect("a list");
+    let changed = json!({
+        "change": "changed", "group": "kuadrant.io", "kind": "RateLimitPolicy", "namespace": "kuadrant-shop",
+        "name": "maintenance", "clusters": ["eu-1"],
+    });
+    assert!(spokes.contains(&changed), "{terms}");
+    // Alone it is a difference, too: a budget that one change raises lets the next one pass.
+    let scratch = fleet();
+    scratch.edit(
+        "before/spokewright.yaml",
+        "secrets: Omit",
+        "diff: {budget: {maxRemoved: 5}}",
+    );
+    scratch.edit(
+        "fleet/spokewright.yaml",
+        "secrets: Omit",
+        "diff: {budget: {maxRemoved: 500}}",
+    );
+    for form in ["text", "semantic", "markdown", "json"] {
+        let run = diff(&scratch, &["--format", form]);
+        run.exits(1);
+        assert!(
+            run.stdout.contains("diff.budget.maxRemoved"),
+            "{form}: {}",
+            run.stdout
+        );
+    }
+    // Another form of the same is none.
+    scratch.edit(
+        "fleet/spokewright.yaml",
+        "{budget: {maxRemoved: 500}}",
+        "{budget: {maxRemoved: 0x5}} # moved",
+    );
+    diff(&scratch, &[]).exits(0);
+}
+
+#[test]
+fn many_changes_of_one_field_or_object_hide_no_other() {
+    let scratch = fleet();
+    let many: Vec<String> = (0..5_000).map(|number| format!("excluded-{number}")).collect();
+    let profile = "p".repeat(3_000);
+    scratch.edit(
+        "fleet/spokewright.yaml",
+        "secrets: Omit",
+        &format!(
+            "exclude: [{}]\nsuppress: [{{code: secret/not-rendered, reason: {profile}}}]\nsecrets: Copy",
+            many.join(", ")
+        ),
+    );
+    scratch.edit(
+        "before/spokewright.yaml",
+        "secrets: Omit",
+        "exclude: [a]\nsecrets: Omit",
+    );
+    for number in 0..200 {
+        let object = format!("apiVersion: v1\nkind: Namespace\nmetadata: {{name: gift-{number}}}\n");
+        scratch.write(&format!("fleet/spokes/eu-1/{number}.yaml"), &object);
+    }
+    for form in ["text", "semantic", "markdown"] {
+        let run = diff(&scratch, &["--format", form]);
+        let text = above(&run);
+        for line in [
+            "secrets: Omit -",
+            "exclude",
+            "changes",
+            "in `spokes` of eu-1",
+            "and 190 more objects of `spokes`",
+            "suppress: added",
+        ] {
+            let line = if form == "markdown" {
+                line.replace('`', "&#96;")
+            } else {
+                line.to_owned()
+            };
+            assert!(text.contains(&line), "{form}: {line}\n{text}");
+        }
+        assert!(text.len() < 10_000, "{form}: {}", text.len());
+    }
+}
+
+#[test]
+fn what_takes_clusters_or_files_away_is_shown_as_a_loss() {
+    let shows = |scratch: &Scratch, what: &str| {
+        for form in ["text", "semantic", "markdown"] {
+            let run = diff(scratch, &["--format", form]);
+            run.exits(1);
+            assert!(run.stdout.contains(what), "{form}: {what}\n{}", run.stdout);
+        }
+    };
+    let scratch = fleet().in_a_repository();
+    scratch.write("fleet/.gitignore", "limits.yaml\n");
+    shows(&scratch, "per-client");
+    shows(&scratch, "RateLimitPolicy kuadrant-shop/maintenance");
+    // A directory that the configuration names is read whatever Git ignores, and a kustomization selects nothing.
+    scratch
+        .write("fleet/.gitignore", "spokes/\nspokewright.yaml\n")
+        .write(
+            "fleet/hub/shop/kustomization.yaml",
+            "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [gateway.yaml]\n",
+        );
+    diff(&scratch, &[]).exits(0);
+    let scratch = fleet();
+    scratch.edit(
+        "fleet/hub/shop/placement.yaml",
+        "  - {clusterName: us-1, reason: \"\"}\n",
+        "",
+    );
+    shows(&scratch, " leaves, and loses ");
+}
