@@ -525,7 +525,7 @@ fn many_changes_of_one_field_or_object_hide_no_other() {
             "exclude",
             "changes",
             "in `spokes` of eu-1",
-            "and 190 more objects of `spokes`",
+            "and 190 more local objects",
             "suppress: added",
         ] {
             let line = if form == "markdown" {

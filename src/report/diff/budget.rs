@@ -6,10 +6,10 @@
 use super::change::Change;
 use super::clusters::describe;
 use super::compare::Effect;
+use super::denied::DENIED;
 use super::limit::{Exceeded, Limit};
 use super::report::DiffReport;
 use super::side::is_cluster;
-use super::terms::DENIED;
 use crate::api::config::Budget;
 use crate::diagnostic::{Code, Finding, Findings, Place, and_more};
 

@@ -33,6 +33,7 @@ mod collapse;
 
 mod effective_changes;
 
+mod denied;
 mod terms;
 
 // The formats: a few words, lines, sections.
@@ -66,6 +67,7 @@ pub use change::{Change, Counts};
 pub use compare::{
     Arrival, ClusterRow, Comparison, Effect, ObjectChange, Presence, SidedOrigin, Unreadable, Which, compare,
 };
+pub use denied::denied;
 pub use effective::EffectiveSettings;
 pub use fields::FieldChange;
 pub(super) use fields::field_changes;
@@ -81,4 +83,4 @@ pub use report::{DiffReport, EffectiveChange, SettingChange, Titles};
 pub(in crate::report) use report::{conceal, giver};
 pub use semantic::semantic;
 pub use side::{BothSides, Side};
-pub use terms::{LocalChange, Terms, denied};
+pub use terms::{LocalChange, Terms};

@@ -11,11 +11,11 @@ use kube_json::Value;
 use super::change::Change;
 use super::clusters::{describe, describe_names};
 use super::compare::{ClusterRow, Comparison, Effect, ObjectChange, Presence};
+use super::denied::DENIED;
 use super::effective_text::{EffectiveGroup, groups, named};
 use super::field_line::field_line;
 use super::fields::{FieldChange, field_changes};
 use super::report::{DiffReport, EffectiveChange};
-use super::terms::DENIED;
 use crate::diagnostic::{and_more, counted};
 use crate::object::well_known::HUB_DIRECTORY;
 
@@ -219,8 +219,8 @@ impl<'r> Summarizing<'r> {
             points.into_iter().take(MOST_OBJECTS).chain(more)
         };
         fields
-            .chain(limited(spokes.collect(), "object of `spokes`"))
-            .chain(limited(suppressions.collect(), "object with suppressed findings"))
+            .chain(limited(spokes.collect(), "local object"))
+            .chain(limited(suppressions.collect(), "suppressing object"))
             .collect()
     }
 

@@ -1,13 +1,11 @@
 //! What a change does to the terms on which it is judged: the configuration, what lives on clusters, and suppressions.
 //!
-//! Owns: which of these differ, and losses that only the new side's `spokes` deny. Flows in: configurations, hubs,
-//! effective changes. Flows out: [`Terms`]. Must not know: formats.
+//! Owns: which of these differ. Flows in: configurations, hubs. Flows out: [`Terms`]. Must not know: formats.
 //!
 //! Nothing of this is rendered, so that a comparison of what is shipped never shows it. Whoever writes a change could
 //! otherwise say in the same change that nobody misses what it removes.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kube_json::{Map, Value, json};
 use serde::Serialize;
@@ -16,14 +14,10 @@ use super::change::Change;
 use super::conceal::conceal;
 use super::fields::{FieldChange, field_changes};
 use super::object::ObjectKey;
-use super::report::EffectiveChange;
 use crate::api::config::RenderConfig;
 use crate::hub::{Hub, Objects};
 use crate::object::Object;
 use crate::object::well_known::SUPPRESS_ANNOTATION;
-
-/// What is said of a loss that only the new side's `spokes` deny.
-pub(super) const DENIED: &str = ", unless clusters are as only this change says";
 
 /// What differs in what decides about a change, but is not shipped.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
@@ -141,38 +135,4 @@ fn differing([mut old, mut new]: [ByKey; 2]) -> impl Iterator<Item = (ObjectKey,
         (key, values)
     });
     both.filter(|(_, [old, new])| old != new)
-}
-
-/// The losses of a comparison with the old side's clusters that are not among the `known` ones, which are those with
-/// the new side's.
-#[must_use]
-pub fn denied(known: &[EffectiveChange], on_old_spokes: Vec<EffectiveChange>) -> Vec<EffectiveChange> {
-    let mut by_path: HashMap<(&str, &str, &[String]), Vec<&EffectiveChange>> = HashMap::new();
-    for change in known.iter().filter(|change| !change.lost_settings.is_empty()) {
-        let of_path = by_path.entry((&change.kind, &change.group, &change.path));
-        of_path.or_default().push(change);
-    }
-    let losses = on_old_spokes.into_iter().filter_map(|mut change| {
-        // What is lost on a listener is lost on all that is behind it.
-        let above = (1..=change.path.len()).filter_map(|length| change.path.get(..length));
-        let told = above.filter_map(|path| by_path.get(&(&*change.kind, &*change.group, path)));
-        let told: Vec<&EffectiveChange> = told.flatten().copied().collect();
-        let is_told = |cluster: &String| {
-            told.iter().any(|known| {
-                let mut lost = change.lost_settings.iter();
-                known.clusters.contains(cluster)
-                    && known.is_lost >= change.is_lost
-                    && lost.all(|setting| known.lost_settings.contains(setting))
-            })
-        };
-        let clusters = change.clusters.iter().filter(|cluster| !is_told(cluster));
-        let clusters: Vec<String> = clusters.cloned().collect();
-        // A path counts once, however many clusters lose it.
-        if told.iter().any(|known| known.is_lost) {
-            change.paths = 0;
-        }
-        change.clusters = Arc::new(clusters);
-        (!change.lost_settings.is_empty() && !change.clusters.is_empty()).then_some(change)
-    });
-    losses.collect()
 }
