@@ -238,7 +238,6 @@ fn difference(new: &Request, base: &Request, tree: Option<&Path>) -> Result<Stri
                 new: "work tree".to_owned(),
                 command: "spokewright diff".to_owned(),
                 fleet: None,
-                exceptions: Vec::new(),
             };
             let report = DiffReport::new(titles, compare(sides[0], sides[1])?, effective);
             Ok(markdown(&report, locate, DEFAULT_BUDGET))

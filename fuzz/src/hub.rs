@@ -207,7 +207,6 @@ pub(crate) fn reports(tree: &InMemory) -> String {
         let titles = Titles {
             command: "spokewright diff".to_owned(),
             fleet: None,
-            exceptions: Vec::new(),
             old: "nothing".to_owned(),
             new: "the hub".to_owned(),
         };

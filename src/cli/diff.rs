@@ -206,10 +206,7 @@ impl Diff {
         old.retain_clusters(|cluster| new.loaded.admits(cluster));
         let found = self.report(
             &new.loaded,
-            Titles {
-                exceptions: excepted(&new.loaded, &base.loaded),
-                ..self.titles(input.title())
-            },
+            self.titles(input.title()),
             (&old, &Side::of_plan(&new.rendered.plan)),
             (changes, denied, terms, &lost),
             &BothSides::new((new_texts, new_sources.files().len()), old_texts),
@@ -291,7 +288,6 @@ impl Diff {
             old: base,
             new: self.options.state().to_owned(),
             fleet: self.title.clone(),
-            exceptions: Vec::new(),
         }
     }
 
@@ -309,7 +305,6 @@ impl Diff {
             old: self.options.state().to_owned(),
             new: format!("without {title}"),
             fleet: self.title.clone(),
-            exceptions: Vec::new(),
         };
         let (old, new) = (
             Side::of_plan(&with.rendered.plan),
@@ -415,7 +410,7 @@ impl Diff {
             }
         };
         let mut report = DiffReport::new(titles, comparison, effective_changes);
-        (report.denied, report.terms) = (denied, terms);
+        report.judge_by(denied, terms);
         let withdrawn = lost
             .iter()
             .filter(|finding| finding.code == Code::OBJECT_WITHDRAWN);
@@ -457,14 +452,6 @@ impl Diff {
     fn say(&self, text: &str) {
         show::note(text, self.options.speech);
     }
-}
-
-/// The files that only the new side lets be in the output.
-fn excepted(new: &Loaded, base: &Loaded) -> Vec<String> {
-    let before = &base.config.output_exceptions;
-    let mut added = new.config.output_exceptions.clone();
-    added.retain(|path| !before.contains(path));
-    added
 }
 
 /// What `render` over a base would refuse, and what it would take off all clusters; nothing if the base cannot be read,

@@ -221,7 +221,6 @@ impl PageCommand {
             new: self.options.state().to_owned(),
             command: String::new(),
             fleet: None,
-            exceptions: Vec::new(),
         };
         let too_much = changes.is_none();
         Ok((

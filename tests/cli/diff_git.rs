@@ -41,7 +41,16 @@ fn the_configuration_of_the_revision_counts_for_the_revision() {
         "spokewright.yaml",
         &format!("{config}hub: [moved]\nexclude: [\"moved/old/**\"]\n"),
     );
-    scratch.run(&["diff"]).exits(0);
+    let moved = scratch.run(&["diff"]);
+    assert_eq!(
+        moved.exits(1).stdout,
+        "nothing changes on any cluster
+
+changes how it is judged
+  configuration: exclude[0]: hub/old/** -> moved/old/**
+  configuration: hub[0]: hub -> moved
+"
+    );
 }
 
 #[test]

@@ -106,19 +106,16 @@ fn marker(report: &DiffReport) -> String {
 }
 
 fn head(report: &DiffReport) -> String {
-    let excepted = report.titles.excepted();
-    let excepted = excepted.map(|line| format!("> [!CAUTION]\n> {}\n\n", html(&line)));
     let fleet = report
         .titles
         .fleet
         .as_deref()
         .map(|fleet| format!(", {}", html(fleet)));
     format!(
-        "{}### spokewright{}: {}\n\n{}<code>{}</code> compared with <code>{}</code>.\n",
+        "{}### spokewright{}: {}\n\n<code>{}</code> compared with <code>{}</code>.\n",
         marker(report),
         fleet.unwrap_or_default(),
         html(&report.headline()),
-        excepted.unwrap_or_default(),
         html(&report.titles.new),
         html(&report.titles.old)
     )

@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 use super::compare::{Comparison, Presence};
 use super::limit::Exceeded;
 use super::terms::Terms;
-use crate::diagnostic::{Hidden, and_more, counted, one_line};
+use crate::diagnostic::{Hidden, counted};
 use crate::render::REPLICA_SETS;
 
 /// What the sides are called.
@@ -30,21 +30,6 @@ pub struct Titles {
     /// The name of the fleet, if it has one.
     #[serde(rename = "title", skip_serializing_if = "Option::is_none")]
     pub fleet: Option<String>,
-    /// The files that only the new side's configuration lets be in the output: nobody checks them.
-    #[serde(rename = "outputExceptions", skip_serializing_if = "Vec::is_empty")]
-    pub exceptions: Vec<String>,
-}
-
-impl Titles {
-    /// What the change lets be in the output.
-    pub(super) fn excepted(&self) -> Option<String> {
-        const MOST: usize = 10;
-        let named = self.exceptions.iter().take(MOST).map(|path| one_line(path, 100));
-        let more = and_more(self.exceptions.len().saturating_sub(MOST), "file");
-        let files: Vec<String> = named.chain(more).collect();
-        let files = files.join(", ");
-        (!files.is_empty()).then(|| format!("the output may contain files that nothing checks: {files}"))
-    }
 }
 
 /// A policy whose effective settings change on some path from a Gateway to a route, even if its own object does not.
@@ -193,6 +178,13 @@ impl DiffReport {
         }
     }
 
+    /// Adds what decides about the change.
+    pub fn judge_by(&mut self, mut denied: Vec<EffectiveChange>, mut terms: Terms) {
+        conceal(&mut denied, &mut self.comparison.hidden);
+        terms.conceal(&mut self.comparison.hidden);
+        (self.denied, self.terms) = (denied, terms);
+    }
+
     /// The changes that may lose something, each with whether the new side's `spokes` deny that.
     pub(super) fn losing(&self) -> impl Iterator<Item = (&EffectiveChange, bool)> {
         let changes = self.effective_changes.iter().map(|change| (change, false));
@@ -212,7 +204,6 @@ impl DiffReport {
     pub fn is_empty(&self) -> bool {
         self.comparison.changes.is_empty()
             && self.effective_changes.is_empty()
-            && self.titles.exceptions.is_empty()
             && self.terms == Terms::default()
     }
 

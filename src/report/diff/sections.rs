@@ -128,9 +128,6 @@ pub(super) fn places(change: &ObjectChange, locate: &BothSides<'_>) -> Vec<Strin
 /// Appends what a change does beyond its budget, then what is lost and what is new.
 pub(super) fn first(text: &mut String, report: &DiffReport, look: Look) {
     let plain = Style::new();
-    if let Some(line) = report.titles.excepted() {
-        look.line(text, (0, 2), plain.bold(), &line);
-    }
     for exceeded in &report.exceeded {
         let allowed = if exceeded.allowed { " (allowed)" } else { "" };
         let line = format!("over budget: {}{allowed}", exceeded.sentence());

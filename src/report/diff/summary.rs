@@ -16,7 +16,7 @@ use super::effective_text::{EffectiveGroup, groups, named};
 use super::field_line::field_line;
 use super::fields::{FieldChange, field_changes};
 use super::report::{DiffReport, EffectiveChange};
-use crate::diagnostic::{and_more, counted};
+use crate::diagnostic::{and_more, counted, one_line};
 use crate::object::well_known::HUB_DIRECTORY;
 
 /// So many other objects are named in each part; the folded details have all of them.
@@ -25,6 +25,9 @@ const MOST_OBJECTS: usize = 10;
 const MOST_PATHS: usize = 4;
 /// So many settings that are lost are named at once.
 const MOST_SETTINGS: usize = 8;
+
+/// So many characters of a change of the terms are shown.
+const MOST_OF_TERM: usize = 300;
 
 /// A line, and what is below it.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -191,11 +194,11 @@ impl<'r> Summarizing<'r> {
         let fields = fields.into_iter().map(|(field, changes)| {
             let point = Point::default().plain("configuration: ");
             if let [change] = &*changes {
-                return point.name(field_line(change));
+                return point.name(term_line(change));
             }
             let mut point = point.name(field);
             let listed = changes.iter().take(MOST_SETTINGS);
-            point.below.extend(listed.map(|change| field_line(change)));
+            point.below.extend(listed.map(|change| term_line(change)));
             let more = changes.len().saturating_sub(MOST_SETTINGS);
             point.below.extend(and_more(more, "change"));
             point
@@ -211,7 +214,7 @@ impl<'r> Summarizing<'r> {
         let suppressions = terms.suppressions.iter().map(|change| {
             Point::default()
                 .plain("suppressed findings of ")
-                .name(field_line(change))
+                .name(term_line(change))
         });
         let limited = |points: Vec<Point>, noun: &str| {
             let more = and_more(points.len().saturating_sub(MOST_OBJECTS), noun);
@@ -601,6 +604,11 @@ fn is_of_clusters(comparison: &Comparison, row: &ClusterRow) -> bool {
 fn group_point(group: &EffectiveGroup) -> Point {
     let point = Point::default().plain(format!("{} on {}", group.title, group.clusters));
     one_or_count(point, &group.lines, "setting")
+}
+
+/// Cut off, so that no value is too long for the top of a comment, where the field must be named.
+fn term_line(change: &FieldChange) -> String {
+    one_line(&field_line(change), MOST_OF_TERM)
 }
 
 /// One line is behind, and more are counted.

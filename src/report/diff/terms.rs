@@ -11,10 +11,10 @@ use kube_json::{Map, Value, json};
 use serde::Serialize;
 
 use super::change::Change;
-use super::conceal::conceal;
 use super::fields::{FieldChange, field_changes};
 use super::object::ObjectKey;
 use crate::api::config::RenderConfig;
+use crate::diagnostic::Hidden;
 use crate::hub::{Hub, Objects};
 use crate::object::Object;
 use crate::object::well_known::SUPPRESS_ANNOTATION;
@@ -70,7 +70,6 @@ impl Terms {
         }
         let suppressions = differing([old, new].map(|(_, hub)| by_key(Some(&hub.objects), suppressing)));
         let suppressions = suppressions.map(|(object, [old, new])| {
-            let (old, new) = conceal(old.as_ref(), new.as_ref());
             let annotation = |object: Value| {
                 object
                     .get("metadata")?
@@ -84,7 +83,6 @@ impl Terms {
                 new: new.and_then(annotation),
             }
         });
-        let (old, new) = conceal(Some(&written(old.0)), Some(&written(new.0)));
         let spokes = spokes
             .into_iter()
             .map(|((change, object), clusters)| LocalChange {
@@ -93,9 +91,18 @@ impl Terms {
                 clusters,
             });
         Self {
-            configuration: field_changes(&old.unwrap_or_default(), &new.unwrap_or_default()),
+            configuration: field_changes(&written(old.0), &written(new.0)),
             spokes: spokes.collect(),
             suppressions: suppressions.collect(),
+        }
+    }
+
+    /// Hides the values of Secrets, as in the rest of the report.
+    pub(super) fn conceal(&mut self, hidden: &mut Hidden) {
+        for change in self.configuration.iter_mut().chain(&mut self.suppressions) {
+            for value in [&mut change.old, &mut change.new].into_iter().flatten() {
+                *value = hidden.conceal(value, false);
+            }
         }
     }
 }

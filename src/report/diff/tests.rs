@@ -42,7 +42,6 @@ fn report(old: &[TreeFile], new: &[TreeFile]) -> DiffReport {
         new: "after".to_owned(),
         command: "spokewright diff --base before".to_owned(),
         fleet: None,
-        exceptions: Vec::new(),
     };
     DiffReport::new(titles, comparison, Vec::new())
 }
@@ -219,7 +218,6 @@ fn effective_changes_come_from_whoever_knows_them_and_count_as_a_difference() {
         new: "b".to_owned(),
         command: String::new(),
         fleet: None,
-        exceptions: Vec::new(),
     };
     let report = DiffReport::new(
         titles,
