@@ -27,6 +27,7 @@ mod loaded;
 mod exported;
 mod inputs;
 mod misplaced;
+mod moved;
 
 mod placed;
 

@@ -411,9 +411,8 @@ impl Diff {
         };
         let mut report = DiffReport::new(titles, comparison, effective_changes);
         report.judge_by(denied, terms);
-        let withdrawn = lost
-            .iter()
-            .filter(|finding| finding.code == Code::OBJECT_WITHDRAWN);
+        let withdrawn = lost.iter();
+        let withdrawn = withdrawn.filter(|finding| finding.code == Code::OBJECT_WITHDRAWN);
         let withdrawn = withdrawn.filter(|finding| finding.suppressed().is_none());
         report.withdrawn = withdrawn.map(|finding| finding.message.to_string()).collect();
         report.exceeded = diff::exceeded(budget, &report, &self.budget.allowed());

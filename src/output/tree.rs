@@ -22,6 +22,8 @@ pub enum Turn {
     First,
     /// Before what needs the rights that it gives.
     Rights,
+    /// Before the Gateways and routes that they protect, which would be open until then.
+    Policies,
     /// After these.
     #[default]
     Rest,

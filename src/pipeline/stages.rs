@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use super::analysis::{Analysis, Received};
 use super::loaded::Loaded;
+use super::moved::moved_findings;
 use super::nothing::report_nothing_rendered;
 use super::placed::Placed;
 use super::withdrawn::withdrawn;
@@ -16,7 +17,7 @@ use crate::diagnostic::{Code, DocumentId, Finding, Findings, SourceId};
 use crate::object::{Object, Origin};
 use crate::outcome::Prediction;
 use crate::output::{Earlier, OutputError, Tree as _, position, read_tree};
-use crate::render::{self, Contents, Layout, Plan, Settings};
+use crate::render::{self, Contents, EarlierWorks, Layout, Plan, Settings};
 use crate::report::{
     Aggregated, Aggregation, ExportedWorks, ObjectStatus, PolicyView, PruneList, Pruning, Shared,
     StatusGroup, WithheldPolicy, WorkOrSet, WorksAndSets,
@@ -199,14 +200,14 @@ impl Placed<'_> {
             hub: &self.loaded.hub,
             ours: &self.ours,
             gateways: &self.gateways(),
-            paths,
-            text: &|path| before.replaced(layout, path),
+            earlier: &EarlierWorks::read(&paths, |path| before.replaced(layout, path))?,
         };
-        let mut lost = render::narrowed(layout.plan(), &narrowing)?;
+        let mut findings = render::narrowed(layout.plan(), &narrowing);
         let said = [said, &self.loaded.findings];
-        let objects = render::withdrawn(layout.plan(), &narrowing)?.into_iter();
-        lost.extend(objects.map(|object| withdrawn(object, self, &rendered.withheld, &said)));
-        Ok(lost)
+        let objects = render::withdrawn(layout.plan(), &narrowing).into_iter();
+        findings.extend(objects.map(|object| withdrawn(object, self, &rendered.withheld, &said)));
+        findings.extend(moved_findings(&render::moved(layout.plan(), &narrowing)));
+        Ok(findings)
     }
 }
 
@@ -228,7 +229,8 @@ pub fn lost_by_replacing(
         loaded.finish(&mut findings);
     }
     // What loading found has been shown.
-    findings.retain(|finding| [Code::RBAC_NARROWED, Code::OBJECT_WITHDRAWN].contains(&finding.code));
+    let codes = [Code::RBAC_NARROWED, Code::OBJECT_WITHDRAWN, Code::OBJECT_MOVED];
+    findings.retain(|finding| codes.contains(&finding.code));
     Ok(findings)
 }
 

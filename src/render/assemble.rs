@@ -7,17 +7,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::carried::{Carried, Kinds, WorkOf, carried};
+use super::carried::{Carried, Kinds, Works, carried};
 use super::collisions::{one_place, two_contents};
 use super::drafted::{DraftedWork, works_of_gateway, works_of_object};
 use super::findings::{substitution, too_large, too_many};
 use super::hub_objects;
 use super::input::{Input, WorkKind};
-use super::manifest::Manifest;
+use super::manifest::ResourceIdentifier;
 use super::plan::{Plan, Work, WorkId};
 use super::rbac;
 use super::replica_sets::{Template, replica_sets};
-use super::secrets::{encrypted, rewrite, set_secrets, string_data};
+use super::secrets::{ListenerSecrets, encrypted, gateway_secrets, rewrite, set_secrets, string_data};
 use super::work::WorkParts;
 use super::work_names::WorkNames;
 use crate::api::config::HubObjects;
@@ -54,18 +54,21 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
         names: WorkNames::default(),
         templates: Vec::new(),
         lists: BTreeSet::new(),
-        secrets_of_sets: BTreeMap::new(),
+        secrets: input.gateways.map(|_| ListenerSecrets::default()),
     };
-    let carried = assembly.carried(variants, findings);
+    assembly.secrets_of_gateways(findings);
+    let mut carried = assembly.carried(variants, findings);
+    assembly.carry_secrets(&mut carried);
+    let carried = carried;
     let mut in_gateway_work: Table<OurGatewayId, Vec<&Carried<'_>>> = input.gateways.map(|_| Vec::new());
     let mut in_own_work: BTreeMap<Identity, (OurGatewayId, Vec<&Carried<'_>>)> = BTreeMap::new();
     for variant in &carried {
-        match variant.work {
-            WorkOf::Gateway(gateway) => in_gateway_work.get_mut(gateway).push(variant),
-            WorkOf::Object(gateway) => {
-                let work = in_own_work.entry(variant.object.identity());
-                work.or_insert((gateway, Vec::new())).1.push(variant);
-            }
+        if let Some(gateway) = variant.works.of_gateway {
+            in_gateway_work.get_mut(gateway).push(variant);
+        }
+        if let Some(gateway) = variant.works.own {
+            let work = in_own_work.entry(variant.object.identity());
+            work.or_insert((gateway, Vec::new())).1.push(variant);
         }
     }
     let in_own_work: Vec<_> = in_own_work.into_values().collect();
@@ -75,10 +78,9 @@ pub(crate) fn render(input: &Input<'_>, variants: Vec<Vec<Variant>>, findings: &
     });
     let steps = input.progress.count(Stage::Rendering, input.gateways.len());
     let gateways: Vec<_> = input.gateways.iter().collect();
-    let of_sets = std::mem::take(&mut assembly.secrets_of_sets);
+    let secrets = std::mem::take(&mut assembly.secrets);
     assembly.add_all(&gateways, findings, |&(id, gateway)| {
-        let of_sets = of_sets.get(&id).map(Vec::as_slice).unwrap_or_default();
-        let works = works_of_gateway(input, (id, gateway), in_gateway_work.get(id), of_sets);
+        let works = works_of_gateway(input, (id, gateway), in_gateway_work.get(id), secrets.get(id));
         steps.advance(1);
         works
     });
@@ -140,8 +142,8 @@ struct Assembly<'a> {
     templates: Vec<Template<'a>>,
     /// Their lists of clusters, each once.
     lists: BTreeSet<Arc<[String]>>,
-    /// Copied Secrets that ListenerSets need, by their Gateway.
-    secrets_of_sets: BTreeMap<OurGatewayId, Vec<Arc<Manifest>>>,
+    /// The Secrets that each Gateway needs, with its ListenerSets.
+    secrets: Table<OurGatewayId, ListenerSecrets<'a>>,
 }
 
 /// The works that one cluster receives.
@@ -198,7 +200,61 @@ impl<'a> Assembly<'a> {
         all
     }
 
-    /// The Secrets that a ListenerSet needs, in the work of its Gateway, and its references to them.
+    fn secrets_of_gateways(&mut self, findings: &mut Findings) {
+        let input = self.input;
+        let placed: Vec<_> = input.gateways.iter().collect();
+        let secrets = parallel::map(&placed, |(_, gateway)| {
+            let mut found = Findings::new();
+            let is_placed = !gateway.clusters.is_empty();
+            let secrets = is_placed.then(|| gateway_secrets(gateway, input, &mut found));
+            (secrets.unwrap_or_default(), found)
+        });
+        for ((id, _), (secrets, found)) in placed.into_iter().zip(secrets) {
+            *self.secrets.get_mut(id) = secrets;
+            findings.extend(found);
+        }
+    }
+
+    /// Adds the Secrets that have works of their own, which several Gateways may share.
+    fn carry_secrets(&self, carried: &mut Vec<Carried<'a>>) {
+        let synced = carried.iter().filter(|carried| carried.object.is("", "Secret"));
+        let synced = synced.flat_map(|carried| &carried.manifests);
+        let synced: BTreeSet<ResourceIdentifier> = synced.map(|manifest| manifest.resource.clone()).collect();
+        let mut copies: BTreeMap<ResourceIdentifier, Carried<'a>> = BTreeMap::new();
+        for (id, placed) in self.input.gateways.iter() {
+            let works = Works::new(placed.params, &[id]);
+            if works.own.is_none() {
+                continue;
+            }
+            for (object, manifest) in &self.secrets.get(id).manifests {
+                let copy = copies
+                    .entry(manifest.resource.clone())
+                    .or_insert_with(|| Carried {
+                        object,
+                        sources: &[],
+                        role: Role::Object,
+                        // The Gateway's work has them besides: it does not need to know who else needs them.
+                        works: Works {
+                            of_gateway: None,
+                            ..works
+                        },
+                        gateways: Vec::new(),
+                        manifests: vec![Arc::clone(manifest)],
+                        clusters: Arc::default(),
+                    });
+                copy.gateways.push(id);
+                let clusters: BTreeSet<&String> =
+                    copy.clusters.iter().chain(placed.clusters.iter()).collect();
+                copy.clusters = clusters.into_iter().cloned().collect();
+            }
+        }
+        let copies = copies
+            .into_iter()
+            .filter(|(resource, _)| !synced.contains(resource));
+        carried.extend(copies.map(|(_, copy)| copy));
+    }
+
+    /// The Secrets that a ListenerSet needs, in the works of its Gateway, and its references to them.
     fn secrets_of_set(
         &mut self,
         set: &SyncedObject<'a>,
@@ -216,10 +272,10 @@ impl<'a> Assembly<'a> {
                 rewrite(&mut Arc::make_mut(manifest).value, &secrets.rewrites);
             }
             // Several sets of a namespace may have one certificate.
-            let known = self.secrets_of_sets.entry(gateway).or_default();
-            for manifest in secrets.manifests {
-                if !known.iter().any(|known| known.resource == manifest.resource) {
-                    known.push(manifest);
+            let known = &mut self.secrets.get_mut(gateway).manifests;
+            for (secret, manifest) in secrets.manifests {
+                if !known.iter().any(|(_, known)| known.resource == manifest.resource) {
+                    known.push((secret, manifest));
                 }
             }
         }
@@ -283,7 +339,7 @@ impl<'a> Assembly<'a> {
             return;
         }
         if text.size > params.max_work_bytes {
-            findings.push(too_large(object, text.size, params.max_work_bytes, name));
+            findings.push(too_large(object, text.size, params, name));
         }
         if text.guarded {
             findings.push(substitution(object, name, text.variable.as_deref()));

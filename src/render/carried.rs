@@ -10,19 +10,37 @@ use super::condition_rules::Reported;
 use super::feedback::{asked_rules, policy_rules};
 use super::manifest::{Manifest, ResourceIdentifier};
 use super::policy_conditions::policy_conditions;
-use crate::api::params::{Role, SyncedResource, WorkPer};
+use crate::api::params::{Params, Role, SyncedResource, WorkPer};
 use crate::diagnostic::broken;
 use crate::hub::{Hub, OurGatewayId, Table};
 use crate::object::Object;
 use crate::sync::{PlacedGateway, SyncedObject, Variant};
 
-/// The owner of the work that contains a variant.
+/// The works that contain a variant: at least one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WorkOf {
-    /// The Gateway's.
-    Gateway(OurGatewayId),
+pub(super) struct Works {
     /// Its own, with the parameters of this Gateway's class.
-    Object(OurGatewayId),
+    pub(super) own: Option<OurGatewayId>,
+    /// That of the only Gateway that it is for.
+    pub(super) of_gateway: Option<OurGatewayId>,
+}
+
+impl Works {
+    /// This alone decides what is in two works at a time. Its own work contains an object whatever it refers to, so that
+    /// no change moves it: the agent deletes what leaves one work unless another has been applied before
+    /// (docs/systems/ocm-work.md#what-leaves-a-work). What is for two Gateways of a cluster has no other work.
+    pub(super) fn new(params: &Params, gateways: &[OurGatewayId]) -> Self {
+        let only = match gateways {
+            [only] => Some(*only),
+            _ => None,
+        };
+        let of_gateway = only.filter(|_| params.work_per != WorkPer::Object);
+        let is_own = of_gateway.is_none() || params.work_per == WorkPer::Both;
+        Self {
+            own: gateways.first().copied().filter(|_| is_own),
+            of_gateway,
+        }
+    }
 }
 
 /// A variant of a synced object in works.
@@ -32,10 +50,10 @@ pub(super) struct Carried<'a> {
     pub(super) object: &'a Object,
     /// All objects that it was made from.
     pub(super) sources: &'a [&'a Object],
-    /// What it is: in a work, other objects are before routes, and those before policies.
+    /// What it is.
     pub(super) role: Role,
-    /// The owner of the work that it is in.
-    pub(super) work: WorkOf,
+    /// The works that it is in.
+    pub(super) works: Works,
     /// The Gateways that it is for, sorted.
     pub(super) gateways: Vec<OurGatewayId>,
     /// One manifest for each downstream namespace.
@@ -129,16 +147,13 @@ pub(super) fn carried<'a>(
     variants
         .into_iter()
         .map(|variant| {
-            // Two Gateways of one cluster are in two works. An object in both would be applied by both, and what one
-            // work no longer has, the other still holds in place: so it gets a work of its own.
-            let work = match variant.gateways.as_slice() {
-                [only] if gateways.get(*only).params.work_per == WorkPer::Gateway => WorkOf::Gateway(*only),
-                [first, ..] => WorkOf::Object(*first),
-                [] => broken(format_args!(
+            let Some(first) = variant.gateways.first() else {
+                broken(format_args!(
                     "{} goes to a cluster with no Gateway",
                     synced.object.identity()
-                )),
+                ))
             };
+            let works = Works::new(gateways.get(*first).params, &variant.gateways);
             // Not collected, which would keep the memory of the copies for the pointers to the manifests.
             let mut manifests = Vec::with_capacity(variant.copies.len());
             manifests.extend(variant.copies.into_iter().map(|copy| {
@@ -161,7 +176,7 @@ pub(super) fn carried<'a>(
                 object: synced.object,
                 sources: &synced.sources,
                 role: synced.role,
-                work,
+                works,
                 gateways: variant.gateways,
                 manifests,
                 clusters: variant.clusters,

@@ -15,12 +15,13 @@ use super::manifest::Manifest;
 use super::names::work_name;
 use super::plan::Work;
 use super::rbac;
-use super::secrets::gateway_secrets;
+use super::secrets::ListenerSecrets;
 use super::work::{WorkParts, wave};
-use crate::api::params::{Params, Role};
+use crate::api::params::{Params, Role, WorkPer};
 use crate::diagnostic::{Finding, Findings};
 use crate::hub::OurGatewayId;
 use crate::object::Object;
+use crate::output::Turn;
 use crate::sync::PlacedGateway;
 
 /// One work with one content for a set of clusters, before anybody looks whether its name is free.
@@ -50,7 +51,7 @@ impl<'a, 'c> DraftedWork<'a, 'c> {
     fn new(
         input: &Input<'a>,
         object: &'a Object,
-        manifests: Vec<Arc<Manifest>>,
+        (turn, manifests): (Turn, Vec<Arc<Manifest>>),
         params: &'a Params,
         (gateways, clusters): (Vec<OurGatewayId>, Cow<'c, [String]>),
     ) -> Self {
@@ -59,6 +60,7 @@ impl<'a, 'c> DraftedWork<'a, 'c> {
             name: work_name(object),
             parent: Some(object.key()),
             wave: wave(object),
+            turn,
             manifests,
         };
         Self {
@@ -75,8 +77,7 @@ impl<'a, 'c> DraftedWork<'a, 'c> {
     }
 }
 
-/// The works of a policy or route that is in no Gateway's: one content for all clusters that get the same of it. A
-/// policy that is merged with another one on its Gateway, and stands as it is beside its route, is one work there.
+/// The works that an object has for itself: one content for all clusters that get the same of it. A policy that is merged with another one on its Gateway, and stands as it is beside its route, is one work there.
 pub(super) fn works_of_object<'a>(
     input: &Input<'a>,
     variants: &[&Carried<'a>],
@@ -100,10 +101,14 @@ pub(super) fn works_of_object<'a>(
             .collect();
         let manifests = input.namespaces.before(objects);
         let goes = (gateways.into_iter().collect(), Cow::Owned(clusters.into_owned()));
+        let turn = match first.role {
+            Role::Policy => Turn::Policies,
+            Role::Route | Role::Object => Turn::Rest,
+        };
         works.push(DraftedWork::new(
             input,
             first.object,
-            manifests,
+            (turn, manifests),
             gateway.params,
             goes,
         ));
@@ -111,21 +116,20 @@ pub(super) fn works_of_object<'a>(
     works
 }
 
-/// The works of one Gateway: one content for all clusters where the same is synced with it. `of_sets` are the Secrets
-/// that its ListenerSets need.
+/// The works of one Gateway: one content for all clusters where the same is in its works. `secrets` are those that it and
+/// its ListenerSets need.
 pub(super) fn works_of_gateway<'a>(
     input: &Input<'a>,
     (id, gateway): (OurGatewayId, &'a PlacedGateway<'a>),
     variants: &[&Carried<'_>],
-    of_sets: &[Arc<Manifest>],
+    secrets: &ListenerSecrets<'_>,
 ) -> (Findings, Vec<DraftedWork<'a, 'a>>) {
     let mut findings = Findings::new();
     let mut works = Vec::new();
     if gateway.clusters.is_empty() {
         return (findings, works);
     }
-    let secrets = gateway_secrets(gateway, input, &mut findings);
-    let Some(own) = gateway_manifest(gateway, &secrets, input.on_spokes, &mut findings) else {
+    let Some(own) = gateway_manifest(gateway, secrets, input.on_spokes, &mut findings) else {
         return (findings, works);
     };
     let own = Arc::new(own);
@@ -136,11 +140,11 @@ pub(super) fn works_of_gateway<'a>(
             .iter()
             .flat_map(|variant| variant.manifests.iter().map(|manifest| (variant.role, manifest)))
             .collect();
-        // The agent applies by the rank of a kind, wherever an object stands
-        // (docs/systems/ocm-work.md#the-work-agent): this order is for readers, and keeps a change of one object a
-        // change of one place.
+        // The agent applies these kinds in the order of the manifests (docs/systems/ocm-work.md#the-work-agent): a policy
+        // comes before what would be open without it.
         synced.sort_by_key(|(role, manifest)| {
             (
+                *role != Role::Policy,
                 *role,
                 &manifest.resource.group,
                 &manifest.kind,
@@ -148,16 +152,21 @@ pub(super) fn works_of_gateway<'a>(
                 &manifest.resource.name,
             )
         });
-        let mut objects = vec![Arc::clone(&own)];
-        objects.extend(secrets.manifests.iter().cloned());
-        objects.extend(of_sets.iter().cloned());
-        objects.extend(synced.into_iter().map(|(_, manifest)| Arc::clone(manifest)));
+        let policies = synced.partition_point(|(role, _)| *role == Role::Policy);
+        let (policies, rest) = synced.split_at_checked(policies).unwrap_or_default();
+        let mut objects: Vec<Arc<Manifest>> = Vec::new();
+        if gateway.params.work_per != WorkPer::Object {
+            objects.extend(secrets.manifests.iter().map(|(_, manifest)| Arc::clone(manifest)));
+        }
+        objects.extend(policies.iter().map(|(_, manifest)| Arc::clone(manifest)));
+        objects.push(Arc::clone(&own));
+        objects.extend(rest.iter().map(|(_, manifest)| Arc::clone(manifest)));
         let manifests = input.namespaces.before(objects);
         let goes = (vec![id], clusters);
         works.push(DraftedWork::new(
             input,
             gateway.gateway.object,
-            manifests,
+            (Turn::Rest, manifests),
             gateway.params,
             goes,
         ));

@@ -2,6 +2,7 @@
 //!
 //! Owns: their wording. Flows in: objects, sizes, names. Flows out: findings. Must not know: how a work is made.
 
+use crate::api::params::{Params, WorkPer};
 use crate::diagnostic::{Code, Finding};
 use crate::object::well_known::DOWNSTREAM_PREFIX;
 use crate::object::{Object, SUBSTITUTE_FIRST};
@@ -23,7 +24,14 @@ pub(super) fn namespace_too_long(object: &Object) -> Finding {
     .help("move it to a namespace of at most 54 characters")
 }
 
-pub(super) fn too_large(object: &Object, size: u64, limit: u64, name: &str) -> Finding {
+pub(super) fn too_large(object: &Object, size: u64, params: &Params, name: &str) -> Finding {
+    let limit = params.max_work_bytes;
+    let help = if params.work_per != WorkPer::Object && object.kind == "Gateway" {
+        "set `workPer: Both` and a higher `maxWorkBytes` in the parameters until every work is applied, then \
+         `workPer: Object`, which gives each object a work of its own"
+    } else {
+        "make the object smaller, or raise `maxWorkBytes` in the parameters"
+    };
     Finding::new(
         Code::WORK_TOO_LARGE,
         object.place("/metadata/name"),
@@ -31,7 +39,7 @@ pub(super) fn too_large(object: &Object, size: u64, limit: u64, name: &str) -> F
     )
     .label("this object's work")
     .note("OCM refuses works above 512000 bytes, and client-side apply stops at 262144")
-    .help("set `workPer: Object` to give each policy and route a work of its own, or raise `maxWorkBytes` in the parameters")
+    .help(help)
 }
 
 pub(super) fn too_many(object: &Object, most: usize) -> Finding {

@@ -15,7 +15,7 @@ use crate::sync::{OnSpokes, PlacedGateway, redirected};
 /// The Gateway as it is on every spoke that it goes to.
 pub(super) fn gateway_manifest(
     placed: &PlacedGateway<'_>,
-    secrets: &ListenerSecrets,
+    secrets: &ListenerSecrets<'_>,
     on_spokes: &OnSpokes<'_>,
     findings: &mut Findings,
 ) -> Option<Manifest> {

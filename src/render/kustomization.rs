@@ -7,8 +7,8 @@ use kube_yaml::scalar;
 /// How each begins.
 pub(super) const LIST_BEGIN: &str = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n";
 
-/// A kustomization that includes `resources` (files and directories beside it), in this order: kustomize puts them into
-/// another one unless it is told not to (docs/systems/gitops.md#kustomize).
+/// A kustomization that includes `resources` (files and directories beside it), in this order: kustomize sorts them by kind
+/// and name unless the one that is built says otherwise, and each of ours may be (docs/systems/gitops.md#kustomize).
 ///
 /// Canonical YAML (docs/systems/kubernetes.md#writing-safely): lists are not indented below their key, and whatever a YAML 1.1 or 1.2
 /// reader could take for something other than a string, such as a cluster named `on` or `1e3`, is quoted.
@@ -26,6 +26,7 @@ pub(super) fn kustomization<S: AsRef<str>>(resources: &[S]) -> String {
         text.push_str(&scalar(name));
         text.push('\n');
     }
+    text.push_str("sortOptions:\n  order: fifo\n");
     text
 }
 
@@ -39,7 +40,7 @@ mod tests {
     fn a_kustomization_lists_resources_in_the_order_that_is_asked_for() {
         assert_eq!(
             kustomization(&["_hub", "10", "eu-1"]),
-            "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- _hub\n- \"10\"\n- eu-1\n"
+            "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- _hub\n- \"10\"\n- eu-1\nsortOptions:\n  order: fifo\n"
         );
         assert!(kustomization::<&str>(&[]).ends_with("\nresources: []\n"));
     }

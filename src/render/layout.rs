@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 
 use super::kustomization::{LIST_BEGIN, kustomization};
 use super::plan::{Plan, REPLICA_SETS, ReplicaSet, Work, WorkId};
-use super::rbac::Rights;
 use super::selection::Selection;
 use crate::object::well_known::HUB_DIRECTORY;
 use crate::output::{FileKind, Tree, Turn};
@@ -199,9 +198,9 @@ impl Tree for Layout<'_> {
         match self.files.get(index) {
             Some(File::HubObject { .. }) => Turn::First,
             Some(File::Work { cluster, work }) => {
-                turn_of(self.work(*cluster, *work).map(|work| &work.rights))
+                self.work(*cluster, *work).map_or(Turn::Rest, |work| work.turn)
             }
-            Some(File::Set { set }) => turn_of(self.sets.get(*set as usize).map(|set| &set.rights)),
+            Some(File::Set { set }) => self.sets.get(*set as usize).map_or(Turn::Rest, |set| set.turn),
             _ => Turn::Rest,
         }
     }
@@ -234,7 +233,7 @@ impl Tree for Layout<'_> {
             Some(File::Root) => buffer.extend(kustomization(&self.root_resources()).bytes()),
             Some(File::Cluster { cluster }) => {
                 let works = self.cluster(*cluster).1.iter().map(|id| self.plan.works.get(*id));
-                let files = works.map(|work| (turn_of(Some(&work.rights)), format!("{}.yaml", work.name)));
+                let files = works.map(|work| (work.turn, format!("{}.yaml", work.name)));
                 buffer.extend(kustomization(&in_turn(files)).bytes());
             }
             Some(File::Work { cluster, work }) => {
@@ -269,7 +268,7 @@ impl Tree for Layout<'_> {
                     .iter()
                     .skip(start)
                     .take_while(|set| set.directory == directory)
-                    .map(|set| (turn_of(Some(&set.rights)), format!("{}.yaml", set.name)));
+                    .map(|set| (set.turn, format!("{}.yaml", set.name)));
                 buffer.extend(kustomization(&in_turn(files)).bytes());
             }
             Some(File::Set { set }) => {
@@ -282,15 +281,6 @@ impl Tree for Layout<'_> {
     }
 }
 
-/// Rights come before what needs them, so that an agent need not try twice.
-fn turn_of(rights: Option<&Rights>) -> Turn {
-    if rights.is_some_and(|rights| !rights.is_empty()) {
-        Turn::Rights
-    } else {
-        Turn::Rest
-    }
-}
-
 /// Names of files by their turn, and those of one turn in byte order.
 fn in_turn(files: impl Iterator<Item = (Turn, String)>) -> Vec<String> {
     let mut files: Vec<(Turn, String)> = files.collect();
@@ -300,6 +290,7 @@ fn in_turn(files: impl Iterator<Item = (Turn, String)>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rbac::Rights;
     use super::super::work::{WorkParts, work_text};
     use super::*;
 
@@ -314,6 +305,7 @@ mod tests {
             text: work_text(&parts, None),
             manifests: Vec::new(),
             rights: Rights::new(),
+            turn: Turn::Rest,
         }
     }
 

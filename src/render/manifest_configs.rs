@@ -23,11 +23,14 @@ pub(super) fn append_manifest_configs(
     params: Option<&Params>,
     indent: usize,
 ) {
-    // A work is about the first of its manifests that a controller reports on; if there is none, about its last,
-    // because Namespaces come first.
-    let main = manifests
-        .iter()
-        .position(|manifest| manifest.reported != Reported::Nothing)
+    // A work is about its Gateway, or else about the first of its manifests that a controller reports on; if there is
+    // none, about its last, because Namespaces come first.
+    let position = |is_main: fn(&Reported) -> bool| {
+        let mut reported = manifests.iter().map(|manifest| &manifest.reported);
+        reported.position(is_main)
+    };
+    let main = position(|reported| matches!(reported, Reported::Conditions(_)))
+        .or_else(|| position(|reported| *reported != Reported::Nothing))
         .unwrap_or(manifests.len().saturating_sub(1));
     let strategy = params.and_then(|params| update_strategy(&params.update_strategy));
     let column = indent.saturating_add(2);

@@ -35,6 +35,8 @@ mod plan;
 
 mod replica_sets;
 
+mod earlier_works;
+mod moved;
 mod narrowed;
 mod withdrawn;
 
@@ -57,10 +59,12 @@ pub use crate::api::ocm_work::{APPLIED_MANIFEST_WORK, GROUP, MANIFEST_WORK, Work
 pub use crate::object::well_known::PLACEMENT_LABEL_POINTER;
 pub(crate) use assemble::render;
 pub use decision_files::{decision_file, decision_files};
+pub(crate) use earlier_works::EarlierWorks;
 pub use flux::FluxKustomizations;
 pub use input::WorkKind;
 pub(crate) use input::{Contents, Input, Settings};
 pub use layout::Layout;
+pub(crate) use moved::{Moved, moved};
 pub(crate) use names::MANIFEST_KEY_LABEL;
 pub(crate) use names::{manifest_key, work_name};
 pub(crate) use namespaces::Namespaces;

@@ -9,22 +9,17 @@
 //! would lose a right, it no longer gets objects of that kind: every object of that kind in its earlier works has to be
 //! deleted. A cluster that no longer gets anything is not checked: its agent deletes whole works, including the rights.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use kube_json::Value;
-
+use super::earlier_works::{EarlierWorks, Shipped, ShippedObject};
 use super::plan::{Plan, REPLICA_SETS};
 use super::rbac::{self, Rights};
 use crate::api::params::ParamsPlace;
 use crate::diagnostic::{Code, Finding, counted, first_items, first_names};
 use crate::hub::{Hub, OurGatewayId, Ours, Table, params_place};
 use crate::object::Object;
-use crate::object::well_known::PARENT_ANNOTATION;
-use crate::output::OutputError;
 use crate::parallel;
 use crate::sync::PlacedGateway;
-use apimachinery::ApiVersion;
 use kube_yaml::scalar;
 
 /// So many clusters, or objects, are named in one line; the rest is counted.
@@ -38,30 +33,8 @@ pub(crate) struct Narrowing<'a> {
     pub ours: &'a Ours<'a>,
     /// Our Gateways with their clusters.
     pub gateways: &'a Table<OurGatewayId, PlacedGateway<'a>>,
-    /// The paths of the earlier files, in the layout of a tree, sorted.
-    pub paths: Vec<Cow<'a, str>>,
-    /// The text of an earlier file; none if it does not change.
-    pub text: &'a (dyn Fn(&str) -> Result<Option<String>, OutputError> + Sync),
-}
-
-/// The contents of a file of an earlier rendering.
-#[derive(Debug, Default)]
-pub(super) struct Shipped {
-    /// The Placements, by namespace and name, whose clusters got it; none for the work of one cluster.
-    placements: Vec<(String, String)>,
-    /// The hub object that it was made for, as `namespace/name`.
-    parent: Option<String>,
-    pub(super) objects: Vec<ShippedObject>,
-    /// The kinds that it let the agent delete.
-    rights: Rights,
-}
-
-#[derive(Debug)]
-pub(super) struct ShippedObject {
-    pub(super) group: String,
-    kind: String,
-    /// As people name it.
-    pub(super) key: String,
+    /// The earlier works.
+    pub earlier: &'a EarlierWorks,
 }
 
 /// The objects of one class that would stay behind.
@@ -73,59 +46,38 @@ struct Left<'a> {
 }
 
 /// Rights of clusters that would go before the objects that they are for: one finding for each class.
-///
-/// # Errors
-/// When an earlier file cannot be read.
-pub(crate) fn narrowed(plan: &Plan, narrowing: &Narrowing<'_>) -> Result<Vec<Finding>, OutputError> {
-    let mut sets = Vec::new();
-    for path in paths_in(&narrowing.paths, REPLICA_SETS) {
-        sets.extend((narrowing.text)(path)?.map(|text| shipped(&text)));
-    }
+#[must_use]
+pub(crate) fn narrowed(plan: &Plan, narrowing: &Narrowing<'_>) -> Vec<Finding> {
     let clusters = plan.clusters.iter().filter(|(_, works)| !works.is_empty());
     let clusters: Vec<_> = clusters.map(|(cluster, _)| cluster).collect();
-    let of_clusters = parallel::map(&clusters, |cluster| narrowing.left_on(cluster, plan, &sets));
+    let of_clusters = parallel::map(&clusters, |cluster| narrowing.left_on(cluster, plan));
     let mut left: BTreeMap<&str, Left<'_>> = BTreeMap::new();
     for of_cluster in of_clusters {
-        for (class, there) in of_cluster? {
+        for (class, there) in of_cluster {
             let left = left.entry(class).or_default();
             left.rights.extend(there.rights);
             left.clusters.extend(there.clusters);
             left.objects.extend(there.objects);
         }
     }
-    Ok(left
-        .into_iter()
+    left.into_iter()
         .filter_map(|(class, left)| {
             Some(narrowing.finding(narrowing.ours.classes.get(class)?.class.object, &left))
         })
-        .collect())
+        .collect()
 }
 
 impl<'a> Narrowing<'a> {
     /// The objects that would stay behind on a cluster, by class.
-    fn left_on<'c>(
-        &self,
-        cluster: &'c str,
-        plan: &Plan,
-        sets: &[Shipped],
-    ) -> Result<BTreeMap<&'a str, Left<'c>>, OutputError> {
+    fn left_on<'c>(&self, cluster: &'c str, plan: &Plan) -> BTreeMap<&'a str, Left<'c>> {
         let mut left: BTreeMap<&str, Left<'_>> = BTreeMap::new();
-        let sets = || sets.iter().filter(|set| self.may_reach(set, cluster));
-        let mut rights: Rights = sets().flat_map(|set| set.rights.iter().cloned()).collect();
-        // Only a right that goes makes it worth while to look at anything else.
-        if let Some(path) = paths_in(&self.paths, cluster).find(|path| is_rbac(path)) {
-            let text = (self.text)(path)?;
-            rights.extend(text.into_iter().flat_map(|text| shipped(&text).rights));
-        }
+        let works = || self.replaced_on(cluster).filter_map(|(_, work)| work);
+        let mut rights: Rights = works().flat_map(|work| work.rights.iter().cloned()).collect();
         rights.retain(|right| !plan.grants(cluster, right) && !rbac::is_agents_own(&right.0, &right.1));
         if rights.is_empty() {
-            return Ok(left);
+            return left;
         }
-        let mut works = Vec::new();
-        for path in paths_in(&self.paths, cluster) {
-            works.extend((self.text)(path)?.map(|text| shipped(&text)));
-        }
-        for work in works.iter().chain(sets()) {
+        for work in works() {
             for object in &work.objects {
                 let needed = self.rights_for(object, &rights);
                 if let (false, Some(class)) = (needed.is_empty(), self.class(cluster, work)) {
@@ -136,7 +88,14 @@ impl<'a> Narrowing<'a> {
                 }
             }
         }
-        Ok(left)
+        left
+    }
+
+    /// The earlier works of a cluster, and the sets that it got, by path; none of one that stays as it is.
+    pub(super) fn replaced_on(&self, cluster: &str) -> impl Iterator<Item = (&'a str, Option<&'a Shipped>)> {
+        let sets = self.earlier.in_directory(REPLICA_SETS);
+        let sets = sets.filter(|(_, set)| set.is_none_or(|set| self.may_reach(set, cluster)));
+        self.earlier.in_directory(cluster).chain(sets)
     }
 
     /// Whether a cluster got a set. Which clusters a Placement selected is nowhere in the files: those that it selects
@@ -243,105 +202,5 @@ fn dotted(group: &str, resource: &str) -> String {
         resource.to_owned()
     } else {
         format!("{resource}.{group}")
-    }
-}
-
-/// Those of some sorted paths that are in a directory of the tree.
-fn paths_in<'p>(paths: &'p [Cow<'_, str>], directory: &str) -> impl Iterator<Item = &'p str> {
-    let before = format!("{directory}/");
-    let first = paths.partition_point(|path| path.as_ref() < before.as_str());
-    let paths = paths.iter().skip(first).map(Cow::as_ref);
-    paths.take_while(move |path| path.starts_with(&before))
-}
-
-fn is_rbac(path: &str) -> bool {
-    let name = path
-        .split_once('/')
-        .and_then(|(_, name)| name.strip_suffix(".yaml"));
-    name == Some(rbac::WORK_NAME)
-}
-
-/// Reads a work or a set; what is neither shipped nothing.
-pub(super) fn shipped(text: &str) -> Shipped {
-    let Ok(value) = kube_yaml::read_document(text, &kube_yaml::Limits::default()) else {
-        return Shipped::default();
-    };
-    let text = |value: &Value, pointer: &str| -> String {
-        let found = value.pointer(pointer).and_then(Value::as_str);
-        found.unwrap_or_default().to_owned()
-    };
-    let namespace = text(&value, "/metadata/namespace");
-    let mut read = Shipped {
-        placements: list(&value, "/spec/placementRefs")
-            .map(|reference| (namespace.clone(), text(reference, "/name")))
-            .collect(),
-        parent: value
-            .get("metadata")
-            .and_then(|metadata| metadata.get("annotations")?.get(PARENT_ANNOTATION)?.as_str())
-            .map(str::to_owned),
-        ..Shipped::default()
-    };
-    let of_work = list(&value, "/spec/workload/manifests");
-    for manifest in of_work.chain(list(&value, "/spec/manifestWorkTemplate/workload/manifests")) {
-        let (kind, name) = (text(manifest, "/kind"), text(manifest, "/metadata/name"));
-        let group = ApiVersion::parse(&text(manifest, "/apiVersion")).group;
-        // ClusterRoles cannot be synced, so this one is ours.
-        if kind == "ClusterRole" {
-            for rule in list(manifest, "/rules") {
-                read.rights.extend(deletable(rule));
-            }
-        }
-        let namespace = text(manifest, "/metadata/namespace");
-        let key = if namespace.is_empty() {
-            format!("{kind} {name}")
-        } else {
-            format!("{kind} {namespace}/{name}")
-        };
-        read.objects.push(ShippedObject { group, kind, key });
-    }
-    read
-}
-
-/// The kinds that a rule of a role lets the agent delete.
-fn deletable(rule: &Value) -> Rights {
-    let words = |pointer: &'static str| list(rule, pointer).filter_map(Value::as_str);
-    if !words("/verbs").any(|verb| matches!(verb, "delete" | "*")) {
-        return Rights::new();
-    }
-    let each = |group: &str| -> Vec<(String, String)> {
-        words("/resources")
-            .map(|resource| (group.to_owned(), resource.to_owned()))
-            .collect()
-    };
-    words("/apiGroups").flat_map(each).collect()
-}
-
-fn list<'v>(value: &'v Value, pointer: &str) -> impl Iterator<Item = &'v Value> + use<'v> {
-    value
-        .pointer(pointer)
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_files_of_a_directory_are_those_below_it_and_not_those_of_a_longer_name() {
-        let mut paths = [
-            "eu-1-b/a.yaml",
-            "eu-1/a.yaml",
-            "eu-1/b.yaml",
-            "eu-10/a.yaml",
-            "kustomization.yaml",
-        ];
-        paths.sort_unstable();
-        let paths = paths.map(Cow::from);
-        let found = |directory: &str| paths_in(&paths, directory).collect::<Vec<_>>();
-        assert_eq!(found("eu-1"), ["eu-1/a.yaml", "eu-1/b.yaml"]);
-        assert_eq!(found("eu-1-b"), ["eu-1-b/a.yaml"]);
-        assert_eq!(found("eu"), Vec::<&str>::new());
     }
 }

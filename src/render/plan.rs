@@ -13,6 +13,7 @@ use super::work::{WorkParts, WorkText, unread_work_text, work_text};
 use crate::api::params::Params;
 use crate::hub::Table;
 use crate::object::Origin;
+use crate::output::Turn;
 use ocm_hub::row_ids;
 
 row_ids! {
@@ -65,6 +66,8 @@ pub struct ReplicaSet {
     pub manifests: Vec<ManifestSummary>,
     /// The kinds that it lets the work agents write and delete, if it is one for RBAC.
     pub(super) rights: Rights,
+    /// When it is to be applied.
+    pub(super) turn: Turn,
 }
 
 /// One ManifestWork, for all clusters that get this content.
@@ -78,6 +81,8 @@ pub struct Work {
     pub manifests: Vec<ManifestSummary>,
     /// The kinds that it lets the work agent write and delete, if it is the one for RBAC.
     pub(super) rights: Rights,
+    /// When it is to be applied.
+    pub(super) turn: Turn,
 }
 
 /// One object inside a work, for reports.
@@ -109,6 +114,7 @@ impl Work {
             text,
             manifests,
             rights: Rights::new(),
+            turn: parts.turn,
         }
     }
 }

@@ -20,6 +20,7 @@ use kube_json::{Value, json};
 use super::manifest::Manifest;
 use super::work::WorkParts;
 use crate::api::params::Params;
+use crate::output::Turn;
 
 /// The name of the RBAC work.
 pub(super) const WORK_NAME: &str = "gateway-rbac";
@@ -115,12 +116,12 @@ pub(super) fn work(name: &str, resources: &Rights) -> WorkParts {
     });
     WorkParts {
         name: WORK_NAME.to_owned(),
-        parent: None,
-        wave: None,
+        turn: Turn::Rights,
         manifests: vec![
             manifest("ClusterRole", "clusterroles", name, role),
             manifest("ClusterRoleBinding", "clusterrolebindings", name, binding),
         ],
+        ..WorkParts::default()
     }
 }
 

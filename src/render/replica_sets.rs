@@ -251,6 +251,7 @@ fn set_of(
         size,
         manifests: summaries(&parts.manifests),
         rights: rbac::Rights::new(),
+        turn: parts.turn,
     }
 }
 

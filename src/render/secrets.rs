@@ -23,9 +23,9 @@ use apimachinery::Identity;
 
 /// The Secrets that the listeners of one Gateway or ListenerSet need, and those that are shipped.
 #[derive(Debug, Default)]
-pub(super) struct ListenerSecrets {
-    /// The Secrets to ship with it, each once, by downstream name.
-    pub manifests: Vec<Arc<Manifest>>,
+pub(super) struct ListenerSecrets<'a> {
+    /// The Secrets to ship with it, each once, and where they come from.
+    pub manifests: Vec<(&'a Object, Arc<Manifest>)>,
     /// References to rewrite, as (pointer inside the object, downstream name).
     pub rewrites: Vec<(String, String)>,
 }
@@ -42,11 +42,11 @@ struct Holder<'h> {
 }
 
 /// Resolves the certificate references of a Gateway.
-pub(super) fn gateway_secrets(
+pub(super) fn gateway_secrets<'a>(
     placed: &PlacedGateway<'_>,
-    input: &Input<'_>,
+    input: &Input<'a>,
     findings: &mut Findings,
-) -> ListenerSecrets {
+) -> ListenerSecrets<'a> {
     let object = placed.gateway.object;
     let downstream = downstream_namespace(object.namespace_or_empty());
     let holder = Holder {
@@ -60,12 +60,12 @@ pub(super) fn gateway_secrets(
 }
 
 /// Resolves the certificate references of a ListenerSet, which keeps its namespace and goes with a Gateway.
-pub(super) fn set_secrets(
+pub(super) fn set_secrets<'a>(
     set: &Object,
     placed: &PlacedGateway<'_>,
-    input: &Input<'_>,
+    input: &Input<'a>,
     findings: &mut Findings,
-) -> ListenerSecrets {
+) -> ListenerSecrets<'a> {
     // The topology has already reported what is wrong with it.
     let Some(view) = ListenerSet::read(set, &mut Findings::new()) else {
         return ListenerSecrets::default();
@@ -79,7 +79,7 @@ pub(super) fn set_secrets(
     secrets_of(holder, input, findings)
 }
 
-fn secrets_of(holder: Holder<'_>, input: &Input<'_>, findings: &mut Findings) -> ListenerSecrets {
+fn secrets_of<'a>(holder: Holder<'_>, input: &Input<'a>, findings: &mut Findings) -> ListenerSecrets<'a> {
     let mut needed: BTreeMap<(&str, &str), Vec<&CertificateRef<'_>>> = BTreeMap::new();
     for reference in holder
         .listeners
@@ -101,14 +101,15 @@ fn secrets_of(holder: Holder<'_>, input: &Input<'_>, findings: &mut Findings) ->
         if input.settings.secrets == Secrets::Omit {
             let finding = not_rendered(holder, (namespace, name), &references, input);
             findings.extend(finding.map(|finding| explained(finding, holder, input.hub)));
-        } else if let Some(manifest) = copy(holder, (namespace, name), &references, input, findings) {
+        } else if let Some((secret, manifest)) = copy(holder, (namespace, name), &references, input, findings)
+        {
             let downstream = manifest.resource.name.clone();
             secrets.rewrites.extend(
                 references
                     .iter()
                     .map(|reference| (reference.pointer.clone(), downstream.clone())),
             );
-            secrets.manifests.push(Arc::new(manifest));
+            secrets.manifests.push((secret, Arc::new(manifest)));
         }
     }
     secrets
@@ -124,13 +125,13 @@ pub(super) fn rewrite(holder: &mut Value, rewrites: &[(String, String)]) {
     }
 }
 
-fn copy(
+fn copy<'a>(
     holder: Holder<'_>,
     (namespace, name): (&str, &str),
     references: &[&CertificateRef<'_>],
-    Input { hub, grants, .. }: &Input<'_>,
+    &Input { hub, grants, .. }: &Input<'a>,
     findings: &mut Findings,
-) -> Option<Manifest> {
+) -> Option<(&'a Object, Manifest)> {
     let object = holder.object;
     let own = object.namespace_or_empty();
     let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
@@ -173,7 +174,7 @@ fn copy(
     findings.extend(string_data(secret));
     let downstream = holder.downstream;
     let downstream_name = downstream_name(namespace, name, own);
-    Some(Manifest {
+    let manifest = Manifest {
         resource: ResourceIdentifier {
             group: String::new(),
             resource: "secrets".to_owned(),
@@ -185,7 +186,8 @@ fn copy(
         feedback: None,
         reported: Reported::Nothing,
         origins: vec![secret.origin.clone()],
-    })
+    };
+    Some((secret, manifest))
 }
 
 /// An encrypted object inside a ManifestWork stays encrypted forever: Flux decrypts top-level objects only.

@@ -4,20 +4,15 @@
 //! cluster, and each has a finding of its own at best. Here is the net below them: the comparison with what was rendered.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Mutex;
 
-use super::narrowed::{Narrowing, shipped};
+use super::narrowed::Narrowing;
 use super::plan::Plan;
 use crate::api::downstream::NAMESPACE_PREFIX;
 use crate::object::{Object, Origin};
-use crate::output::OutputError;
-use crate::parallel;
 
 /// The objects of the hub that earlier works contain and that no work of the plan is made from, in the order of the hub.
-///
-/// # Errors
-/// When an earlier file cannot be read.
-pub(crate) fn withdrawn<'a>(plan: &Plan, narrowing: &Narrowing<'a>) -> Result<Vec<&'a Object>, OutputError> {
+#[must_use]
+pub(crate) fn withdrawn<'a>(plan: &Plan, narrowing: &Narrowing<'a>) -> Vec<&'a Object> {
     let works = plan.works.rows().iter().map(|work| &work.manifests);
     let sets = plan.replica_sets.iter().flatten().map(|set| &set.manifests);
     let manifests = works.chain(sets).flatten();
@@ -35,27 +30,10 @@ pub(crate) fn withdrawn<'a>(plan: &Plan, narrowing: &Narrowing<'a>) -> Result<Ve
             left.entry((group, there)).or_insert(object);
         }
     }
-    // A thousand clusters have the same works, but for their names in them.
-    let read: Mutex<HashSet<String>> = Mutex::default();
-    let paths: Vec<&str> = narrowing.paths.iter().map(AsRef::as_ref).collect();
-    let found = parallel::map(&paths, |path| {
-        let Some(text) = (narrowing.text)(path)?.filter(|_| !left.is_empty()) else {
-            return Ok(Vec::new());
-        };
-        let cluster = path.split('/').next().unwrap_or_default();
-        let is_new = read
-            .lock()
-            .is_ok_and(|mut read| read.insert(text.replace(cluster, "")));
-        let works = is_new.then(|| shipped(&text));
-        let objects = works.into_iter().flat_map(|work| work.objects);
-        let still = objects.filter_map(|object| left.get(&(object.group.as_str(), object.key)).copied());
-        Ok(still.collect::<Vec<_>>())
-    });
-    let mut objects = Vec::new();
-    for found in found {
-        objects.extend(found?);
-    }
+    let objects = narrowing.earlier.contents().flat_map(|work| &work.objects);
+    let still = objects.filter_map(|object| left.get(&(object.group.as_str(), object.key.clone())).copied());
+    let mut objects: Vec<&Object> = still.collect();
     objects.sort_by_key(|object| object.identity());
     objects.dedup_by_key(|object| object.identity());
-    Ok(objects)
+    objects
 }

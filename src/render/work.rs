@@ -16,6 +16,7 @@ use crate::api::ocm_work::{GROUP, MANIFEST_WORK, manifest_size};
 use crate::api::params::Params;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL, PARENT_ANNOTATION, SYNC_WAVE};
 use crate::object::{Object, first_variable};
+use crate::output::Turn;
 use kube_yaml::{KeyOrder, append_item, append_key, append_text};
 
 /// The parts of a ManifestWork, the same on every cluster that gets it.
@@ -27,6 +28,8 @@ pub(super) struct WorkParts {
     pub parent: Option<String>,
     /// Argo CD's wave: that of the hub object.
     pub wave: Option<i64>,
+    /// When it is to be applied.
+    pub turn: Turn,
     /// The manifests, Namespaces first.
     pub manifests: Vec<Arc<Manifest>>,
 }

@@ -9,18 +9,21 @@
 //! rights of an agent must outlive the objects that it has to delete. So a work that must wait is not listed now, but
 //! by a later run.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use kube_json::json;
+use kube_json::{Value, json};
 
 use super::exported::{ExportedWork, Shared, list, manifest_names};
 use super::whose::{Parents, Whose};
+use crate::api::downstream::POLICY_SYNCED;
 use crate::api::ocm_work::{GROUP, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, REPLICA_SET_LABEL};
 use crate::diagnostic::Findings;
 use crate::hub::Hub;
 use crate::object::Object;
 use crate::object::well_known::{MANAGED, MANAGED_WORK_LABEL};
+use crate::output::Turn;
 use crate::render::{MANIFEST_KEY_LABEL, Plan};
 
 const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
@@ -66,6 +69,7 @@ pub(crate) struct WorkOrSet {
     /// Its value has only the parts that show who owns it.
     object: Object,
     is_deleting: bool,
+    turn: Turn,
     /// The objects of its spec, or of its template.
     manifests: Arc<Vec<ManifestName>>,
     /// Those of them that its agent has applied, as the spec is now.
@@ -91,8 +95,26 @@ impl WorkOrSet {
             MANIFEST_WORK_REPLICA_SET => "/spec/manifestWorkTemplate/workload/manifests",
             _ => "/spec/workload/manifests",
         };
-        let manifests = list(&object.value, manifests).iter().map(manifest_names);
+        let values = list(&object.value, manifests);
+        let manifests = values.iter().map(manifest_names);
         let manifests: Vec<ManifestName> = manifests.map(|names| names.map(Box::from)).collect();
+        let is_policy = |value: &&Value| {
+            let annotations = value.pointer("/metadata/annotations");
+            let synced = annotations.and_then(|annotations| annotations.get(POLICY_SYNCED));
+            synced.and_then(Value::as_str) == Some("true")
+        };
+        let names = || {
+            values
+                .iter()
+                .filter(|value| value.pointer("/metadata/namespace").is_some())
+        };
+        let turn = if is_rbac(object) {
+            Turn::Rights
+        } else if names().next().is_some() && names().all(|value| is_policy(&value)) {
+            Turn::Policies
+        } else {
+            Turn::Rest
+        };
         let is_settled = !read.is_deleting && read.unobserved.is_none();
         let applied = manifests
             .iter()
@@ -102,6 +124,7 @@ impl WorkOrSet {
             manifests: shared.manifests(manifests),
             applied,
             is_deleting: read.is_deleting,
+            turn,
             object: Object {
                 value: shared.marks(object),
                 ..read.object
@@ -134,8 +157,6 @@ fn named(manifests: &[ManifestName]) -> impl Iterator<Item = Manifest<'_>> {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Prunable {
-    /// Whether it grants rights, which go last.
-    pub is_rbac: bool,
     /// ManifestWork or ManifestWorkReplicaSet.
     pub kind: String,
     /// Its version, with the group.
@@ -150,7 +171,8 @@ pub struct Prunable {
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PruneList {
-    /// The objects that may be deleted now: those that grant rights last, then by kind, namespace, and name.
+    /// The objects that may be deleted now, against the order in which they are applied: policies after what they
+    /// protect, and rights last. Those of one turn are sorted by kind, namespace, and name.
     pub remove: Vec<Prunable>,
     /// The objects that are not planned and have to wait, and for what.
     pub waiting: Vec<(Prunable, String)>,
@@ -164,7 +186,6 @@ type Manifest<'x> = [&'x str; 4];
 impl Prunable {
     fn new(object: &Object) -> Self {
         Self {
-            is_rbac: is_rbac(object),
             kind: object.kind.to_string(),
             api_version: object.api_version.to_string(),
             namespace: object.namespace_or_empty().to_owned(),
@@ -233,14 +254,16 @@ impl<'x> Pruning<'x> {
         let leaving: HashSet<*const WorkOrSet> =
             candidates.iter().map(|of| std::ptr::from_ref(*of)).collect();
         let is_leaving = |of: &WorkOrSet| leaving.contains(&std::ptr::from_ref(of));
+        let mut remove = Vec::new();
         for of in candidates {
             let entry = Prunable::new(&of.object);
             match self.reason_to_wait(of, &there, &planned, &is_leaving) {
                 Some(because) => list.waiting.push((entry, because)),
-                None => list.remove.push(entry),
+                None => remove.push((Reverse(of.turn), entry)),
             }
         }
-        list.remove.sort();
+        remove.sort();
+        list.remove = remove.into_iter().map(|(_, entry)| entry).collect();
         list.waiting.sort();
         list.unclaimed.sort();
         list

@@ -355,7 +355,7 @@ fn processes_that_render_shards_at_the_same_time_write_what_one_run_writes() {
             .args(["5", &root.join("examples/fleet").display().to_string()])
             .env("SPOKEWRIGHT", env!("CARGO_BIN_EXE_spokewright")),
     );
-    assert_eq!(run.exits(0).stdout, "5 processes: the same 13 files as one run\n");
+    assert_eq!(run.exits(0).stdout, "5 processes: the same 33 files as one run\n");
 }
 
 #[test]

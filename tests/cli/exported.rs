@@ -172,7 +172,7 @@ fn edited(export: &str, scratch: &Scratch, edit: impl Fn(&mut Value)) {
 fn an_export_of_what_another_version_rendered_is_outdated_and_says_in_what() {
     let run = hub_of("works1").run(&arguments(&path("works1")));
     run.exits(4)
-        .says("error: eu-1/gateway-shop-storefront: outdated: `manifestConfigs` differs\n");
+        .says("error: eu-1/gateway-shop-storefront: outdated: its manifests are in a different order, `manifestConfigs` differs\n");
     assert!(
         run.stdout
             .contains("\n0 of 8 planned works applied: 8 outdated\n"),

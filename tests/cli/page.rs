@@ -940,6 +940,11 @@ fn replica_sets_carry_gateways_as_works_do() {
     let scratch = fleet();
     // A set is the same on every cluster.
     std::fs::remove_file(scratch.path("fleet/spokes/eu-1/limits.yaml")).expect("a file of the example");
+    scratch.edit(
+        "fleet/hub/platform/gateway-params.yaml",
+        "\"istio\",",
+        "\"istio\", \"workPer\": \"Gateway\",",
+    );
     let (html, data) = page(&scratch, &["fleet", "--work-kind", "replica-set"]);
     is_sound(&html);
     for gateway in list(&data, "gateways") {

@@ -213,7 +213,7 @@ fn a_stream_and_a_report_hold_the_sets() {
         (&set["placement"], &set["clusters"]),
         (&json!("edge"), &json!(["eu-1", "us-1"]))
     );
-    assert_eq!(set["objects"][1]["origins"][0]["path"], "gateway.yaml");
+    assert_eq!(set["objects"][1]["origins"][0]["path"], "limits.yaml");
     // Without the option nothing of it is there.
     scratch
         .run(&["render", "hub", "-o", "-", "--report", "report.json", "-q"])
@@ -371,8 +371,8 @@ fn works_of_their_own_become_sets_of_their_own() {
     let scratch = Scratch::with_worked_example();
     scratch.edit(
         "hub/class.yaml",
-        "{\"downstreamClass\"",
-        "{\"workPer\": \"Object\", \"downstreamClass\"",
+        "\"workPer\": \"Gateway\"",
+        "\"workPer\": \"Object\"",
     );
     render(&scratch, &[]).exits(0);
     let set = read(
@@ -544,7 +544,7 @@ pub(crate) fn sets_of_the_example_fleet() -> Scratch {
             count += 1;
         }
     }
-    assert_eq!(count, 4);
+    assert_eq!(count, 12);
     scratch
 }
 

@@ -350,7 +350,7 @@ fn works_that_are_missing_refused_or_stale_are_named() {
             work["status"]["conditions"] = json!([
                 {"type": "Applied", "status": "False", "reason": "AppliedManifestWorkFailed", "message": "1 of 3 failed"},
             ]);
-            work["status"]["resourceStatus"]["manifests"][2]["conditions"] = json!([
+            work["status"]["resourceStatus"]["manifests"][1]["conditions"] = json!([
                 {"type": "Applied", "status": "False", "reason": "AppliedManifestFailed", "message": "no matches for kind"},
             ]);
         }
@@ -401,7 +401,7 @@ fn the_json_of_works_names_its_source_and_the_rules_of_the_hub() {
         .iter_mut()
         .filter(|work| work["metadata"]["namespace"] == "us-1")
     {
-        let values = work.pointer_mut("/status/resourceStatus/manifests/1/statusFeedback/values");
+        let values = work.pointer_mut("/status/resourceStatus/manifests/2/statusFeedback/values");
         if let Some(values) = values.and_then(Value::as_array_mut) {
             values.push(
                 json!({"name": "addresses", "fieldValue": {"type": "JsonRaw", "jsonRaw": raw.to_string()}}),
@@ -650,7 +650,7 @@ fn what_the_parameters_ask_for_is_shown_by_cluster_beside_what_was_shipped() {
         } else {
             50
         };
-        let values = work.pointer_mut("/status/resourceStatus/manifests/2/statusFeedback/values");
+        let values = work.pointer_mut("/status/resourceStatus/manifests/1/statusFeedback/values");
         if let Some(values) = values.and_then(Value::as_array_mut) {
             values.extend([integer("generation", 7), integer("limit", limit)]);
         }
@@ -697,7 +697,7 @@ fn a_condition_about_an_older_generation_of_its_object_is_not_true() {
         } else {
             2
         };
-        let values = work.pointer_mut("/status/resourceStatus/manifests/2/statusFeedback/values");
+        let values = work.pointer_mut("/status/resourceStatus/manifests/1/statusFeedback/values");
         if let Some(values) = values.and_then(Value::as_array_mut) {
             values.extend([integer("generation", 3), integer("seen", seen)]);
         }
@@ -1022,7 +1022,7 @@ fn an_export_whose_parts_are_of_the_wrong_type_never_breaks_the_report() {
         "/status/resourceStatus/manifests/1",
         "/status/resourceStatus/manifests/1/resourceMeta",
         "/status/resourceStatus/manifests/1/conditions/0/status",
-        "/status/resourceStatus/manifests/1/statusFeedback/values/0/fieldValue",
+        "/status/resourceStatus/manifests/2/statusFeedback/values/0/fieldValue",
     ] {
         for wrong in [
             Value::Null,

@@ -49,7 +49,7 @@ struct Class {
     syncs_sets: bool,
     /// Those that stand on the hub.
     syncs_services: bool,
-    work_per_object: bool,
+    sets_work_per: bool,
     /// The last kind of the family is not synced.
     leaves_out_a_kind: bool,
 }
@@ -323,11 +323,11 @@ fn options() -> impl Strategy<Value = Options> {
             rarely(0.05),
         )
             .prop_map(
-                |(syncs_routes, syncs_sets, syncs_services, work_per_object, leaves_out_a_kind)| Class {
+                |(syncs_routes, syncs_sets, syncs_services, sets_work_per, leaves_out_a_kind)| Class {
                     syncs_routes,
                     syncs_sets,
                     syncs_services,
-                    work_per_object,
+                    sets_work_per,
                     leaves_out_a_kind,
                 },
             )

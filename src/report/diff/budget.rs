@@ -9,6 +9,7 @@ use super::compare::Effect;
 use super::denied::DENIED;
 use super::limit::{Exceeded, Limit};
 use super::report::DiffReport;
+use super::sections::what_happens;
 use super::side::is_cluster;
 use crate::api::config::Budget;
 use crate::diagnostic::{Code, Finding, Findings, Place, and_more};
@@ -43,9 +44,9 @@ pub fn exceeded(budget: Budget, report: &DiffReport, allowed: &[Limit]) -> Vec<E
         }?)
         .unwrap_or(usize::MAX);
         let count = match limit {
-            Limit::Removed => report.comparison.objects.removed,
+            Limit::Removed => report.removed_objects(),
             Limit::Clusters => report.comparison.changed_clusters,
-            Limit::LostPolicies => report.lost_paths(),
+            Limit::LostPolicies => report.lost_policies(),
         };
         (count > most).then(|| Exceeded {
             limit,
@@ -66,7 +67,15 @@ fn offenders(report: &DiffReport, limit: Limit) -> Vec<String> {
             .changes
             .iter()
             .filter(|change| change.change == Change::Removed && change.effect == Effect::Real)
-            .map(|change| format!("{} on {}", change.object, on(&change.clusters)))
+            .chain(comparison.moved())
+            .map(|change| {
+                format!(
+                    "{} on {}{}",
+                    change.object,
+                    on(&change.clusters),
+                    what_happens(change)
+                )
+            })
             .collect(),
         Limit::Clusters => {
             let rows = comparison.rows.iter().map(|row| row.clusters.clone());
@@ -92,6 +101,14 @@ fn offenders(report: &DiffReport, limit: Limit) -> Vec<String> {
                     if is_denied { DENIED } else { "" }
                 )
             })
+            .chain(comparison.moved().filter(|moved| moved.is_policy()).map(|moved| {
+                format!(
+                    "{} on {}{}",
+                    moved.object,
+                    on(&moved.clusters),
+                    what_happens(moved)
+                )
+            }))
             .collect(),
     }
 }

@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::change::{Change, Counts};
 use super::object::{ObjectKey, Objects, objects};
 use super::side::{Body, Side, is_cluster};
+use crate::api::downstream::POLICY_SYNCED;
 use crate::diagnostic::Hidden;
 use crate::object::Origin;
 use crate::render::ManifestSummary;
@@ -85,6 +86,33 @@ pub struct ObjectChange {
     pub new: Option<Value>,
     /// The hub objects it was made from, the main one first; none where the side was read as files.
     pub origins: Vec<SidedOrigin>,
+}
+
+impl ObjectChange {
+    /// Whether the agents may delete it and make it anew, because it leaves one work for another. Namespaces stay.
+    #[must_use]
+    pub fn is_moved(&self) -> bool {
+        self.moved_from.is_some() && !self.is_namespace()
+    }
+
+    fn is_namespace(&self) -> bool {
+        self.object.group.is_empty() && self.object.kind == "Namespace"
+    }
+
+    /// Whether it is a shipped policy.
+    pub(super) fn is_policy(&self) -> bool {
+        let values = [&self.old, &self.new].into_iter().flatten();
+        let mut annotations =
+            values.filter_map(|value| value.pointer("/metadata/annotations")?.get(POLICY_SYNCED));
+        annotations.any(|synced| synced.as_str() == Some("true"))
+    }
+}
+
+impl Comparison {
+    /// The objects that leave one work for another.
+    pub(super) fn moved(&self) -> impl Iterator<Item = &ObjectChange> {
+        self.changes.iter().filter(|change| change.is_moved())
+    }
 }
 
 /// One of the two sides.
@@ -439,7 +467,7 @@ impl Comparing<'_> {
                     })
             };
             if let Some(first) = of(Change::Added).next() {
-                let is_there = self.old.any_holds(before, object)?;
+                let is_there = !self.old.works_with(before, object)?.is_empty();
                 let real = (!is_there).then_some(first);
                 effects
                     .extend(of(Change::Added).map(|position| (position, Effect::or_other(real, position))));
@@ -447,7 +475,7 @@ impl Comparing<'_> {
             if let Some(first) = of(Change::Removed).next() {
                 let owner = of(Change::Removed)
                     .find(|position| self.found.get(*position).is_some_and(|found| !found.is_orphaned));
-                let stays = self.new.any_holds(after, object)?;
+                let stays = !self.new.works_with(after, object)?.is_empty();
                 let real = owner.filter(|_| !stays);
                 effects
                     .extend(of(Change::Removed).map(|position| (position, Effect::or_other(real, position))));
@@ -458,7 +486,16 @@ impl Comparing<'_> {
             let is_elsewhere = |position: &usize| effects.get(position) == Some(&Effect::OtherWork);
             let moves = [Change::Removed, Change::Added].map(|change| of(change).find(is_elsewhere));
             if let ([Some(gone), Some(come)], false) = (moves, object.is_work) {
-                moving.push([gone, come]);
+                // A work that had it and has it still keeps it in place.
+                let held = self.old.works_with(before, object)?;
+                if !self
+                    .new
+                    .works_with(after, object)?
+                    .iter()
+                    .any(|work| held.contains(work))
+                {
+                    moving.push([gone, come]);
+                }
             }
             let mut said: Vec<&ObjectChange> = Vec::new();
             for position in of(Change::Changed) {
@@ -480,6 +517,13 @@ impl Comparing<'_> {
                 effects.insert(position, effect);
             }
         }
+        // A Namespace that another work has neither comes nor goes.
+        let is_news = |position: &usize| {
+            let change = self.found.get(*position).map(|found| &found.change);
+            effects.get(position) != Some(&Effect::OtherWork)
+                || !change.is_some_and(ObjectChange::is_namespace)
+        };
+        found.retain(is_news);
         let changes = found.into_iter().map(|position| {
             let effect = effects.get(&position).copied().unwrap_or(Effect::Real);
             *self.effects.entry((position, effect)).or_insert_with(|| {
@@ -655,8 +699,9 @@ impl<'a> Parsed<'a> {
         self.bodies.get(position?)
     }
 
-    /// Whether a work of a cluster has an object. Texts of a plan say what is in them, and others are read.
-    fn any_holds(&mut self, works: &Works<'_>, key: &ObjectKey) -> Result<bool, Unreadable> {
+    /// The works of a cluster that have an object. Texts of a plan say what is in them, and others are read.
+    fn works_with<'w>(&mut self, works: &Works<'w>, key: &ObjectKey) -> Result<Vec<&'w str>, Unreadable> {
+        let mut found = Vec::new();
         for (work, position) in works {
             let Some(body) = self.body(Some(*position)) else {
                 continue;
@@ -668,10 +713,10 @@ impl<'a> Parsed<'a> {
                 body.summaries.iter().any(|summary| is_about(summary, key))
             };
             if holds && !key.is_work {
-                return Ok(true);
+                found.push(*work);
             }
         }
-        Ok(false)
+        Ok(found)
     }
 
     /// None for no text.

@@ -173,7 +173,7 @@ pub fn json(report: &DiffReport, locate: &BothSides<'_>) -> String {
             works: comparison.works,
             objects: comparison.objects,
             orphaned: comparison.orphaned,
-            lost_policies: report.lost_paths(),
+            lost_policies: report.lost_policies(),
         },
         exceeded: &report.exceeded,
         lost: lost(report),

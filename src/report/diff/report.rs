@@ -191,12 +191,21 @@ impl DiffReport {
         changes.chain(self.denied.iter().map(|change| (change, true)))
     }
 
-    /// How many paths have lost all policies of a kind, also where only the new side's `spokes` deny that.
+    /// How many paths have lost all policies of a kind, also where only the new side's `spokes` deny that, and how many
+    /// policies are away while they change their works.
     #[must_use]
-    pub fn lost_paths(&self) -> usize {
+    pub fn lost_policies(&self) -> usize {
         let lost = self.losing().filter(|(change, _)| change.is_lost);
+        let moved = self.comparison.moved().filter(|moved| moved.is_policy()).count();
         lost.map(|(change, _)| change.paths)
-            .fold(0, usize::saturating_add)
+            .fold(moved, usize::saturating_add)
+    }
+
+    /// How many objects are deleted on all clusters together, also those that come back in another work.
+    #[must_use]
+    pub fn removed_objects(&self) -> usize {
+        let moved = self.comparison.moved().map(|moved| moved.clusters.len());
+        moved.fold(self.comparison.objects.removed, usize::saturating_add)
     }
 
     /// Whether both sides are the same, and a later change would be judged as before.

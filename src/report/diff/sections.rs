@@ -87,7 +87,12 @@ pub(super) const fn word(change: &ObjectChange) -> &'static str {
 /// The effect of a change of a work, if it differs from the change itself.
 pub(super) fn what_happens(change: &ObjectChange) -> String {
     if let Some(before) = &change.moved_from {
-        return format!(": it moves from the work {before} to {}", change.work);
+        let recreated = if change.is_moved() {
+            ", and the agents may delete and recreate it"
+        } else {
+            ""
+        };
+        return format!(": it moves from the work {before} to {}{recreated}", change.work);
     }
     match (change.effect, change.change) {
         (Effect::Real, _) => String::new(),

@@ -16,6 +16,7 @@ use super::effective_text::{EffectiveGroup, groups, named};
 use super::field_line::field_line;
 use super::fields::{FieldChange, field_changes};
 use super::report::{DiffReport, EffectiveChange};
+use super::sections::what_happens;
 use crate::diagnostic::{and_more, counted, one_line};
 use crate::object::well_known::HUB_DIRECTORY;
 
@@ -228,10 +229,21 @@ impl<'r> Summarizing<'r> {
     }
 
     fn lost(&self) -> Vec<Point> {
-        let withdrawn = &self.report.withdrawn;
-        let named = withdrawn.iter().take(MOST_OBJECTS).cloned();
-        let named = named.chain(and_more(withdrawn.len().saturating_sub(MOST_OBJECTS), "object"));
-        let mut points: Vec<Point> = named.map(|text| Point::default().plain(text)).collect();
+        let limited = |sentences: Vec<String>| {
+            let more = and_more(sentences.len().saturating_sub(MOST_OBJECTS), "object");
+            sentences.into_iter().take(MOST_OBJECTS).chain(more)
+        };
+        let withdrawn = limited(self.report.withdrawn.clone());
+        let moved = self.comparison().moved().map(|moved| {
+            format!(
+                "{} on {}{}",
+                moved.object,
+                self.on(&moved.clusters),
+                what_happens(moved)
+            )
+        });
+        let sentences = withdrawn.chain(limited(moved.collect()));
+        let mut points: Vec<Point> = sentences.map(|text| Point::default().plain(text)).collect();
         points.extend(self.lost_settings());
         points.extend(self.leaving());
         let removed = self.objects(Change::Removed, Effect::Real);
@@ -575,9 +587,9 @@ type LostSettings<'o> = (
 /// An object and the clusters where something happens to it.
 type Placed<'o> = (&'o ObjectChange, Vec<u32>);
 
-/// Whether an object comes or goes only where a Gateway does, in the same work.
+/// Whether an object comes or goes only where a Gateway does, in its work or, as policies on it, in its namespace.
 fn goes_with((object, clusters): &Placed<'_>, (gateway, there): &Placed<'_>) -> bool {
-    object.work == gateway.work
+    (object.work == gateway.work || object.object.namespace == gateway.object.namespace)
         && weight(object) != Weight::Gateway
         && clusters
             .iter()

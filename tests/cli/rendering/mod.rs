@@ -169,8 +169,8 @@ fn work_per_object_gives_each_policy_a_work_of_its_own() {
     let scratch = Scratch::with_worked_example();
     scratch.edit(
         "hub/class.yaml",
-        "{\"downstreamClass\"",
-        "{\"workPer\": \"Object\", \"downstreamClass\"",
+        "\"workPer\": \"Gateway\"",
+        "\"workPer\": \"Object\"",
     );
     render(&scratch);
     let own = work(&scratch, "ratelimitpolicy-gateways-global");

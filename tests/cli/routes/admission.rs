@@ -220,7 +220,7 @@ fn a_parent_named_twice_changes_nothing() {
     );
     render(&scratch).exits(0);
     let shipped = manifests(&scratch, WORK);
-    assert_eq!(shipped[3]["spec"]["parentRefs"].as_array().map(Vec::len), Some(2));
+    assert_eq!(shipped[4]["spec"]["parentRefs"].as_array().map(Vec::len), Some(2));
     assert_eq!(
         names(&shipped)
             .iter()

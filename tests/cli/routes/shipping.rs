@@ -26,13 +26,13 @@ fn a_route_rides_with_its_gateway_in_its_own_namespace() {
         [
             "Namespace /kuadrant-gateways",
             "Namespace /shop",
+            "RateLimitPolicy kuadrant-gateways/global",
             "Gateway kuadrant-gateways/prod-web",
             "HTTPRoute shop/cart",
-            "RateLimitPolicy kuadrant-gateways/global",
         ]
     );
     assert_eq!(
-        shipped[3]["spec"]["parentRefs"],
+        shipped[4]["spec"]["parentRefs"],
         kube_json::json!([
             {"name": "prod-web", "namespace": "kuadrant-gateways", "sectionName": "api"},
             {"group": "", "kind": "Service", "name": "cart"},
@@ -87,20 +87,21 @@ fn policies_on_a_shipped_route_and_its_rules_go_along_and_the_warning_goes_away(
     render(&scratch).exits(0).does_not_say("policy/not-synced");
     let shipped = manifests(&scratch, WORK);
     assert_eq!(
-        names(&shipped)[3..],
+        names(&shipped)[2..],
         [
-            "HTTPRoute shop/cart",
             "RateLimitPolicy kuadrant-gateways/global",
             "RateLimitPolicy shop/rule",
             "RateLimitPolicy shop/whole",
+            "Gateway kuadrant-gateways/prod-web",
+            "HTTPRoute shop/cart",
         ]
     );
     assert_eq!(
-        shipped[5]["spec"]["targetRef"],
+        shipped[3]["spec"]["targetRef"],
         kube_json::json!({"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "cart", "sectionName": "first"})
     );
     assert_eq!(
-        shipped[5]["metadata"]["annotations"]["kuadrant.io/policy-synced"],
+        shipped[3]["metadata"]["annotations"]["kuadrant.io/policy-synced"],
         "true"
     );
 
@@ -171,8 +172,8 @@ fn a_work_for_each_object_is_one_for_each_route() {
     let scratch = hub();
     scratch.edit(
         "hub/class.yaml",
-        "{\"downstreamClass\"",
-        "{\"workPer\": \"Object\", \"downstreamClass\"",
+        "\"workPer\": \"Gateway\"",
+        "\"workPer\": \"Object\"",
     );
     scratch.write(
         "hub/routes.yaml",

@@ -154,8 +154,8 @@ impl Hub {
         if !resources.is_empty() {
             params["resourcesToSync"] = resources.into();
         }
-        if options.work_per_object {
-            params["workPer"] = json!("Object");
+        if options.sets_work_per {
+            params["workPer"] = json!(["Gateway", "Both"][usize::from(options.leaves_out_a_kind)]);
         }
         [
             json!({

@@ -67,6 +67,7 @@ codes! {
     OBJECT_INVALID_NAME "object/invalid-name" Error "Kubernetes would refuse this name"
     OBJECT_KUSTOMIZED "object/kustomized" Warning "A kustomization changes objects that are rendered, and spokewright does not build it"
     OBJECT_METADATA_LEFT_OUT "object/metadata-left-out" Warning "A label or annotation is not written to a hub object: Kubernetes would refuse it"
+    OBJECT_MOVED "object/moved" Warning "An object leaves its work for another, and the agents delete and recreate it"
     OBJECT_NO_NAME "object/no-name" Error "An object has no metadata.name"
     OBJECT_NO_NAMESPACE "object/no-namespace" Error "A namespaced object has no namespace"
     OBJECT_NOT_SHIPPED "object/not-shipped" Warning "An object goes nowhere: `resourcesToSync` chooses it in vain, or it is in a directory of CRDs"

@@ -24,11 +24,13 @@ pub(super) const DEFAULT_FORCE: bool = true;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum WorkPer {
-    /// A Gateway and its policies.
+    /// One object of the hub, which stays in its work whatever it refers to.
     #[default]
-    Gateway,
-    /// One hub object.
     Object,
+    /// A Gateway with what goes with it alone.
+    Gateway,
+    /// Each object is in both works, so that neither agent nor order can lose it on the way from one layout to the other.
+    Both,
 }
 
 /// How the work agent writes manifests.
@@ -171,7 +173,7 @@ impl Default for Params {
             objects_to_sync: Vec::new(),
             retained_resources: Vec::new(),
             raw_feedback: false,
-            work_per: WorkPer::Gateway,
+            work_per: WorkPer::default(),
             update_strategy: UpdateStrategy::Update,
             rollout: None,
             max_work_bytes: DEFAULT_MAX_WORK_BYTES,

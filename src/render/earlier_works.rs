@@ -1,0 +1,186 @@
+//! The works of an earlier rendering that a plan replaces or removes, read from their texts.
+//!
+//! A thousand clusters have the same works but for their names in them: each content is read and kept once.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kube_json::Value;
+
+use super::rbac::Rights;
+use crate::api::downstream::POLICY_SYNCED;
+use crate::object::well_known::PARENT_ANNOTATION;
+use crate::output::OutputError;
+use crate::parallel;
+use apimachinery::ApiVersion;
+use kube_yaml::scalar;
+
+/// The earlier works by path: nothing is known of one that stays as it is.
+#[derive(Debug)]
+pub(crate) struct EarlierWorks(BTreeMap<String, Option<Arc<Shipped>>>);
+
+/// The contents of a file of an earlier rendering.
+#[derive(Debug, Default)]
+pub(crate) struct Shipped {
+    /// The Placements, by namespace and name, whose clusters got it; none for the work of one cluster.
+    pub(super) placements: Vec<(String, String)>,
+    /// The hub object that it was made for, as `namespace/name`.
+    pub(super) parent: Option<String>,
+    pub(super) objects: Vec<ShippedObject>,
+    /// The kinds that it let the agent delete.
+    pub(super) rights: Rights,
+}
+
+#[derive(Debug)]
+pub(super) struct ShippedObject {
+    pub(super) group: String,
+    pub(super) kind: String,
+    /// As people name it.
+    pub(super) key: String,
+    pub(super) is_policy: bool,
+}
+
+impl EarlierWorks {
+    /// Reads the works at `paths`; `text` is that of one that does not stay as it is.
+    ///
+    /// # Errors
+    /// When an earlier file cannot be read.
+    pub(crate) fn read(
+        paths: &[Cow<'_, str>],
+        text: impl Fn(&str) -> Result<Option<String>, OutputError> + Sync,
+    ) -> Result<Self, OutputError> {
+        let contents: Mutex<HashMap<String, Arc<Shipped>>> = Mutex::default();
+        let read = parallel::map(paths, |path| {
+            let Some(text) = text(path)? else { return Ok(None) };
+            let cluster = path.split('/').next().unwrap_or_default();
+            let own = format!("\n  namespace: {}\n", scalar(cluster));
+            let content = text.replacen(&own, "\n", 1);
+            let found = contents
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get(&content)
+                .cloned();
+            Ok(Some(found.unwrap_or_else(|| {
+                let read = Arc::new(shipped(&text));
+                let mut contents = contents.lock().unwrap_or_else(PoisonError::into_inner);
+                Arc::clone(contents.entry(content).or_insert(read))
+            })))
+        });
+        let read = paths.iter().map(|path| path.as_ref().to_owned()).zip(read);
+        let read = read.map(|(path, work)| Ok((path, work?)));
+        read.collect::<Result<_, OutputError>>().map(Self)
+    }
+
+    /// Those that are in a directory of the tree.
+    pub(super) fn in_directory(&self, directory: &str) -> impl Iterator<Item = (&str, Option<&Shipped>)> {
+        let before = format!("{directory}/");
+        let works = self.0.range(before.clone()..);
+        let works = works.take_while(move |(path, _)| path.starts_with(&before));
+        works.map(|(path, work)| (path.as_str(), work.as_deref()))
+    }
+
+    /// Each content once.
+    pub(super) fn contents(&self) -> impl Iterator<Item = &Shipped> {
+        let mut seen = std::collections::HashSet::new();
+        let works = self.0.values().flatten();
+        works
+            .filter(move |work| seen.insert(Arc::as_ptr(work)))
+            .map(AsRef::as_ref)
+    }
+}
+
+/// Reads a work or a set; what is neither shipped nothing.
+fn shipped(text: &str) -> Shipped {
+    let Ok(value) = kube_yaml::read_document(text, &kube_yaml::Limits::default()) else {
+        return Shipped::default();
+    };
+    let text = |value: &Value, pointer: &str| -> String {
+        let found = value.pointer(pointer).and_then(Value::as_str);
+        found.unwrap_or_default().to_owned()
+    };
+    let namespace = text(&value, "/metadata/namespace");
+    let mut read = Shipped {
+        placements: list(&value, "/spec/placementRefs")
+            .map(|reference| (namespace.clone(), text(reference, "/name")))
+            .collect(),
+        parent: value
+            .get("metadata")
+            .and_then(|metadata| metadata.get("annotations")?.get(PARENT_ANNOTATION)?.as_str())
+            .map(str::to_owned),
+        ..Shipped::default()
+    };
+    let of_work = list(&value, "/spec/workload/manifests");
+    for manifest in of_work.chain(list(&value, "/spec/manifestWorkTemplate/workload/manifests")) {
+        let (kind, name) = (text(manifest, "/kind"), text(manifest, "/metadata/name"));
+        let group = ApiVersion::parse(&text(manifest, "/apiVersion")).group;
+        // ClusterRoles cannot be synced, so this one is ours.
+        if kind == "ClusterRole" {
+            for rule in list(manifest, "/rules") {
+                read.rights.extend(deletable(rule));
+            }
+        }
+        let namespace = text(manifest, "/metadata/namespace");
+        let key = if namespace.is_empty() {
+            format!("{kind} {name}")
+        } else {
+            format!("{kind} {namespace}/{name}")
+        };
+        let annotations = manifest.pointer("/metadata/annotations");
+        let synced = annotations.and_then(|annotations| annotations.get(POLICY_SYNCED)?.as_str());
+        let is_policy = synced == Some("true");
+        read.objects.push(ShippedObject {
+            group,
+            kind,
+            key,
+            is_policy,
+        });
+    }
+    read
+}
+
+/// The kinds that a rule of a role lets the agent delete.
+fn deletable(rule: &Value) -> Rights {
+    let words = |pointer: &'static str| list(rule, pointer).filter_map(Value::as_str);
+    if !words("/verbs").any(|verb| matches!(verb, "delete" | "*")) {
+        return Rights::new();
+    }
+    let each = |group: &str| -> Vec<(String, String)> {
+        words("/resources")
+            .map(|resource| (group.to_owned(), resource.to_owned()))
+            .collect()
+    };
+    words("/apiGroups").flat_map(each).collect()
+}
+
+fn list<'v>(value: &'v Value, pointer: &str) -> impl Iterator<Item = &'v Value> + use<'v> {
+    value
+        .pointer(pointer)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_works_of_a_directory_are_those_below_it_and_not_those_of_a_longer_name() {
+        let paths = [
+            "eu-1-b/a.yaml",
+            "eu-1/a.yaml",
+            "eu-1/b.yaml",
+            "eu-10/a.yaml",
+            "kustomization.yaml",
+        ];
+        let earlier = EarlierWorks::read(&paths.map(Cow::from), |_| Ok(None)).unwrap();
+        let found = |directory: &str| {
+            let works = earlier.in_directory(directory);
+            works.map(|(path, _)| path).collect::<Vec<_>>()
+        };
+        assert_eq!(found("eu-1"), ["eu-1/a.yaml", "eu-1/b.yaml"]);
+        assert_eq!(found("eu-1-b"), ["eu-1-b/a.yaml"]);
+        assert_eq!(found("eu"), Vec::<&str>::new());
+    }
+}
