@@ -2,6 +2,7 @@
 
 mod admission;
 mod meeting;
+mod moving;
 mod shipping;
 
 use kube_json::Value;
