@@ -9,7 +9,6 @@ use super::compare::Effect;
 use super::denied::DENIED;
 use super::limit::{Exceeded, Limit};
 use super::report::DiffReport;
-use super::sections::what_happens;
 use super::side::is_cluster;
 use crate::api::config::Budget;
 use crate::diagnostic::{Code, Finding, Findings, Place, and_more};
@@ -73,7 +72,7 @@ fn offenders(report: &DiffReport, limit: Limit) -> Vec<String> {
                     "{} on {}{}",
                     change.object,
                     on(&change.clusters),
-                    what_happens(change)
+                    change.what_happens()
                 )
             })
             .collect(),
@@ -106,7 +105,7 @@ fn offenders(report: &DiffReport, limit: Limit) -> Vec<String> {
                     "{} on {}{}",
                     moved.object,
                     on(&moved.clusters),
-                    what_happens(moved)
+                    moved.what_happens()
                 )
             }))
             .collect(),

@@ -99,6 +99,32 @@ impl ObjectChange {
         self.object.group.is_empty() && self.object.kind == "Namespace"
     }
 
+    /// The effect of a change of a work, if it differs from the change itself.
+    pub(super) fn what_happens(&self) -> String {
+        if let Some(before) = &self.moved_from {
+            let recreated = if self.is_moved() {
+                ", and the agents may delete and recreate it"
+            } else {
+                ""
+            };
+            return format!(": it moves from the work {before} to {}{recreated}", self.work);
+        }
+        match (self.effect, self.change) {
+            (Effect::Real, _) => String::new(),
+            (Effect::Orphaned, _) => format!(": it leaves the work {} and stays there", self.work),
+            (Effect::OtherWork, Change::Removed) => {
+                format!(": it leaves the work {}, but another one still has it", self.work)
+            }
+            (Effect::OtherWork, Change::Added) => {
+                format!(
+                    ": it is added to the work {}, but another one also has it",
+                    self.work
+                )
+            }
+            (Effect::OtherWork, Change::Changed) => format!(": the same in the work {}", self.work),
+        }
+    }
+
     /// Whether it is a shipped policy.
     pub(super) fn is_policy(&self) -> bool {
         let values = [&self.old, &self.new].into_iter().flatten();

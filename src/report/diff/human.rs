@@ -10,7 +10,7 @@ use super::compare::ObjectChange;
 use super::hunks::{Tag, hunks};
 use super::look::Look;
 use super::report::DiffReport;
-use super::sections::{effective, first, places, table, what_happens, word};
+use super::sections::{effective, first, places, table, word};
 use super::side::BothSides;
 use super::summary::{arriving, remaining};
 use crate::diagnostic::one_line;
@@ -49,7 +49,7 @@ fn object(
         word(change),
         change.object,
         describe(&report.comparison.clusters, clusters),
-        what_happens(change)
+        change.what_happens()
     );
     text.push('\n');
     look.line(text, (0, 2), plain.bold(), &title);

@@ -17,7 +17,7 @@ use super::compare::{ClusterRow, Comparison, Effect, ObjectChange, Presence};
 use super::effective_text::EffectiveGroup;
 use super::hunks::hunks;
 use super::report::DiffReport;
-use super::sections::{places, presence, what_happens, word};
+use super::sections::{places, presence, word};
 use super::side::BothSides;
 use super::summary::{Point, Word, remaining, remaining_groups, summary, told_at_once};
 use crate::diagnostic::{Lines, and_more, one_line};
@@ -257,7 +257,7 @@ fn leaving(report: &DiffReport) -> Vec<(String, String)> {
         });
         let mut body = Lines::default();
         for change in gone {
-            body.push(format_args!("{}{}", change.object, what_happens(change)));
+            body.push(format_args!("{}{}", change.object, change.what_happens()));
         }
         let title = format!(
             "gone with {}",
@@ -275,7 +275,7 @@ fn object_title(comparison: &Comparison, change: &ObjectChange, clusters: &[u32]
         word(change),
         html(&change.object.to_string()),
         html(&describe(&comparison.clusters, clusters)),
-        html(&what_happens(change))
+        html(&change.what_happens())
     )
 }
 

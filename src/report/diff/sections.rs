@@ -7,7 +7,6 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 
-use super::change::Change;
 use super::clusters::describe;
 use super::compare::{Comparison, Effect, ObjectChange, Presence, Which};
 use super::look::Look;
@@ -81,35 +80,6 @@ pub(super) const fn word(change: &ObjectChange) -> &'static str {
         Effect::Real => change.change.as_str(),
         Effect::OtherWork => "kept",
         Effect::Orphaned => "left behind",
-    }
-}
-
-/// The effect of a change of a work, if it differs from the change itself.
-pub(super) fn what_happens(change: &ObjectChange) -> String {
-    if let Some(before) = &change.moved_from {
-        let recreated = if change.is_moved() {
-            ", and the agents may delete and recreate it"
-        } else {
-            ""
-        };
-        return format!(": it moves from the work {before} to {}{recreated}", change.work);
-    }
-    match (change.effect, change.change) {
-        (Effect::Real, _) => String::new(),
-        (Effect::Orphaned, _) => format!(": it leaves the work {} and stays there", change.work),
-        (Effect::OtherWork, Change::Removed) => {
-            format!(
-                ": it leaves the work {}, but another one still has it",
-                change.work
-            )
-        }
-        (Effect::OtherWork, Change::Added) => {
-            format!(
-                ": it is added to the work {}, but another one also has it",
-                change.work
-            )
-        }
-        (Effect::OtherWork, Change::Changed) => format!(": the same in the work {}", change.work),
     }
 }
 

@@ -13,7 +13,7 @@ use super::field_line::field_line;
 use super::fields::field_changes;
 use super::look::Look;
 use super::report::DiffReport;
-use super::sections::{effective, first, places, table, what_happens};
+use super::sections::{effective, first, places, table};
 use super::side::BothSides;
 use super::summary::{arriving, remaining};
 
@@ -45,7 +45,7 @@ pub fn semantic(report: &DiffReport, locate: &BothSides<'_>, look: Look) -> Stri
             "{mark} {} on {}{}",
             change.object,
             describe(&report.comparison.clusters, &clusters),
-            what_happens(change)
+            change.what_happens()
         );
         let places = places(change, locate);
         if !places.is_empty() {

@@ -16,7 +16,6 @@ use super::effective_text::{EffectiveGroup, groups, named};
 use super::field_line::field_line;
 use super::fields::{FieldChange, field_changes};
 use super::report::{DiffReport, EffectiveChange};
-use super::sections::what_happens;
 use crate::diagnostic::{and_more, counted, one_line};
 use crate::object::well_known::HUB_DIRECTORY;
 
@@ -239,7 +238,7 @@ impl<'r> Summarizing<'r> {
                 "{} on {}{}",
                 moved.object,
                 self.on(&moved.clusters),
-                what_happens(moved)
+                moved.what_happens()
             )
         });
         let sentences = withdrawn.chain(limited(moved.collect()));
