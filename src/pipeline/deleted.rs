@@ -20,7 +20,7 @@ use crate::hub::{Hub, Objects};
 use crate::object::Object;
 use crate::object::well_known::POLICY_LABEL;
 use crate::parallel;
-use crate::policy::PolicyId;
+use crate::policy::{Effective, PolicyId};
 use crate::report::diff::{EffectiveChange, EffectiveSettings, SettingChange};
 use crate::report::{PolicyView, Without};
 use crate::topology::{Node, Start, Topology};
@@ -29,38 +29,50 @@ use apimachinery::Identity;
 /// What each policy of a part would change, if it can be told.
 type Found = Vec<Option<(String, Vec<Without>)>>;
 
-/// At most so many paths are evaluated for it, of all parts: each as often as it has policies.
-const MOST_EVALUATIONS: usize = 3_000_000;
+/// The budget of all parts: the paths with their settings, the objects, and the targets, each as often as it is looked at
+/// again, which is once for each policy of its part.
+const MOST_WORK: usize = 1_000_000;
 
 /// At most so many paths are listed of what the deletion of one policy changes.
 const MOST_PATHS: usize = 400;
 
-/// A part of the hub: where traffic begins in it, and its policies.
+/// A part of the hub: where traffic begins in it, the policies that are asked about, and everything else that is in it.
 #[derive(Debug, Default)]
-struct Part {
+struct Part<'v> {
     starts: BTreeSet<Start>,
     policies: Vec<PolicyId>,
+    /// The spokes that have some of it, by position.
+    places: BTreeSet<usize>,
+    /// What brings objects into it.
+    keys: BTreeSet<Key<'v>>,
+    /// What it costs to evaluate it once.
+    work: usize,
+}
+
+/// What brings an object into a part. Each object has one, so that no part looks at all objects.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key<'v> {
+    Always,
+    Namespace(&'v str),
+    Named(Identity),
 }
 
 /// The difference that each policy of the hub makes, by its locator; a policy of a part that is too large is missing.
 pub(super) fn if_deleted(analysis: &Analysis<'_>, view: &PolicyView<'_>) -> HashMap<String, Vec<Without>> {
     let hub = view.hub;
-    let mut parts = parts(view);
+    let keyed = keyed(analysis, view);
+    let mut parts = parts(view, &keyed);
     // The smallest first: a hub has one part that is all of it, or many that are small.
-    let paths = paths(view);
-    let cost = |part: &Part| {
-        let paths = part.starts.iter().filter_map(|start| paths.get(start));
-        paths.sum::<usize>().saturating_mul(part.policies.len())
-    };
+    let cost = |part: &Part<'_>| part.work.saturating_mul(part.policies.len().saturating_add(1));
     parts.sort_by_cached_key(|part| (cost(part), part.starts.first().copied()));
-    let mut left = MOST_EVALUATIONS;
+    let mut left = MOST_WORK;
     parts.retain(|part| {
         let rest = left.checked_sub(cost(part));
         left = rest.unwrap_or_default();
         rest.is_some()
     });
     let found: Vec<Found> = parallel::map(&parts, |part| {
-        let narrow = narrowed(analysis, view, part);
+        let narrow = narrowed(analysis, view, part, &keyed);
         let alike = alike(view, part);
         let placed = Arc::new(
             analysis
@@ -91,17 +103,16 @@ pub(super) fn if_deleted(analysis: &Analysis<'_>, view: &PolicyView<'_>) -> Hash
 /// the same of it cost one.
 type Alike<'v> = BTreeMap<&'v str, Arc<[String]>>;
 
-fn alike<'v>(view: &'v PolicyView<'_>, part: &Part) -> Alike<'v> {
+fn alike<'v>(view: &'v PolicyView<'_>, part: &Part<'_>) -> Alike<'v> {
     let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (number, spoke) in view.spokes.iter().enumerate() {
-        let topology = &spoke.attachments.topology;
-        let mut starts = topology.starts();
-        let is_here =
-            |there| start_on_hub(view, topology, there).is_some_and(|start| part.starts.contains(&start));
-        if starts.any(is_here) {
-            for cluster in spoke.clusters {
-                places.entry(cluster).or_default().push(number);
-            }
+    for number in &part.places {
+        for cluster in view
+            .spokes
+            .get(*number)
+            .into_iter()
+            .flat_map(|spoke| spoke.clusters)
+        {
+            places.entry(cluster).or_default().push(*number);
         }
     }
     let mut groups: BTreeMap<&[usize], Vec<&'v str>> = BTreeMap::new();
@@ -168,26 +179,6 @@ fn starts_of(view: &PolicyView<'_>, policy: PolicyId) -> BTreeSet<Start> {
     nodes.flat_map(|node| view.hub.starts_of(policy, node)).collect()
 }
 
-/// How many paths there are from each start, over all classes of clusters.
-fn paths(view: &PolicyView<'_>) -> HashMap<Start, usize> {
-    let mut paths: HashMap<Start, usize> = HashMap::new();
-    for seen in view.seen() {
-        let topology = &seen.attachments.topology;
-        let mut known: HashMap<Start, Option<Start>> = HashMap::new();
-        for (_, path) in seen.effective.iter() {
-            let there = path.path.start;
-            let of_hub = *known
-                .entry(there)
-                .or_insert_with(|| start_on_hub(view, topology, there));
-            if let Some(start) = of_hub {
-                let count = paths.entry(start).or_default();
-                *count = count.saturating_add(1);
-            }
-        }
-    }
-    paths
-}
-
 /// Where traffic begins on the hub that begins there on a cluster.
 fn start_on_hub(view: &PolicyView<'_>, topology: &Topology<'_>, there: Start) -> Option<Start> {
     let identity = topology.identity(there.node());
@@ -200,7 +191,7 @@ fn start_on_hub(view: &PolicyView<'_>, topology: &Topology<'_>, there: Start) ->
 }
 
 /// The independent parts: groups of starts that share a route or a policy.
-fn parts(view: &PolicyView<'_>) -> Vec<Part> {
+fn parts<'v>(view: &'v PolicyView<'_>, keyed: &Keyed<'_>) -> Vec<Part<'v>> {
     let topology = &view.hub.topology;
     let starts: Vec<Start> = topology.starts().collect();
     let numbers: HashMap<Start, usize> = starts.iter().copied().zip(0..).collect();
@@ -232,19 +223,110 @@ fn parts(view: &PolicyView<'_>) -> Vec<Part> {
         of_policies.extend(starts.first().map(|first| (policy, *first)));
         tie(&mut starts.into_iter());
     }
-    let mut parts: BTreeMap<usize, Part> = BTreeMap::new();
-    for (number, start) in starts.iter().enumerate() {
-        let root = root(&mut together, number);
-        parts.entry(root).or_default().starts.insert(*start);
-    }
-    for (policy, start) in of_policies {
-        if let Some(number) = numbers.get(&start) {
-            let root = root(&mut together, *number);
-            parts.entry(root).or_default().policies.push(policy);
+    let mut parts: BTreeMap<usize, Part<'v>> = BTreeMap::new();
+    let roots = numbers.into_iter();
+    let roots: HashMap<Start, usize> = roots
+        .map(|(start, number)| (start, root(&mut together, number)))
+        .collect();
+    let part_of = |start: Option<&Start>| roots.get(start?).copied();
+    for start in &starts {
+        if let Some(part) = part_of(Some(start)).map(|root| parts.entry(root).or_default()) {
+            part.starts.insert(*start);
+            let namespace = match start {
+                Start::Gateway(gateway) => Some(topology.gateways.get(*gateway).namespace),
+                Start::Service(service) => topology.namespace_of(*service),
+            };
+            part.add(
+                topology.object(start.node()),
+                namespace.map(|namespace| topology.namespaces.get(namespace).name),
+            );
         }
     }
-    let parts = parts.into_values();
-    parts.filter(|part| !part.policies.is_empty()).collect()
+    for (policy, start) in of_policies {
+        if let Some(part) = part_of(Some(&start)).and_then(|root| parts.get_mut(&root)) {
+            let known = view.hub.policy(policy);
+            part.policies.push(policy);
+            part.work = part.work.saturating_add(known.targets.len());
+            part.add(Some(known.object), Some(known.object.namespace_or_empty()));
+        }
+    }
+    for (route, node) in topology.routes.iter() {
+        let start = topology.starts_of(Node::Route(route)).into_iter().next();
+        if let Some(part) = part_of(start.as_ref()).and_then(|root| parts.get_mut(&root)) {
+            part.add(
+                Some(node.object),
+                Some(topology.namespaces.get(node.namespace).name),
+            );
+            let rules = node.rules.iter().map(|rule| topology.rules.get(*rule));
+            for backend in rules.flat_map(|rule| &rule.backends) {
+                let namespace = topology.namespace_of(*backend);
+                part.add(
+                    None,
+                    namespace.map(|namespace| topology.namespaces.get(namespace).name),
+                );
+            }
+        }
+    }
+    for (set, node) in topology.listener_sets.iter() {
+        let start = topology.starts_of(Node::ListenerSet(set)).into_iter().next();
+        if let Some(part) = part_of(start.as_ref()).and_then(|root| parts.get_mut(&root)) {
+            part.add(Some(node.object), Some(node.object.namespace_or_empty()));
+        }
+    }
+    for (number, spoke) in view.spokes.iter().enumerate() {
+        let topology = &spoke.attachments.topology;
+        for start in topology
+            .starts()
+            .filter_map(|there| start_on_hub(view, topology, there))
+        {
+            if let Some(part) = part_of(Some(&start)).and_then(|root| parts.get_mut(&root)) {
+                part.places.insert(number);
+            }
+        }
+    }
+    for seen in view.seen() {
+        let topology = &seen.attachments.topology;
+        let mut known: HashMap<Start, Option<Start>> = HashMap::new();
+        for (_, path) in seen.effective.iter() {
+            let there = path.path.start;
+            let of_hub = known
+                .entry(there)
+                .or_insert_with(|| start_on_hub(view, topology, there));
+            if let Some(part) = part_of(of_hub.as_ref()).and_then(|root| parts.get_mut(&root)) {
+                let Effective {
+                    content,
+                    chain,
+                    losses,
+                    ..
+                } = path.effective.as_ref();
+                let settings = [content.len(), chain.len(), losses.len()].iter().sum::<usize>();
+                part.work = part.work.saturating_add(settings).saturating_add(1);
+            }
+        }
+    }
+    let mut parts: Vec<Part<'v>> = parts
+        .into_values()
+        .filter(|part| !part.policies.is_empty())
+        .collect();
+    for part in &mut parts {
+        part.keys.insert(Key::Always);
+        let objects = part
+            .keys
+            .iter()
+            .filter_map(|key| keyed.get(key))
+            .map(Vec::len)
+            .sum();
+        part.work = part.work.saturating_add(objects);
+    }
+    parts
+}
+
+impl<'v> Part<'v> {
+    fn add(&mut self, object: Option<&Object>, namespace: Option<&'v str>) {
+        self.keys
+            .extend(object.map(|object| Key::Named(object.identity())));
+        self.keys.extend(namespace.map(Key::Namespace));
+    }
 }
 
 /// The number that stands for the whole part of one; the lookup shortens the way for later ones.
@@ -260,49 +342,11 @@ fn root(together: &mut [usize], number: usize) -> usize {
     at
 }
 
-/// The objects of the hub that affect a part.
-fn narrowed(analysis: &Analysis<'_>, view: &PolicyView<'_>, part: &Part) -> Hub {
+/// The objects of the hub by what brings them into a part.
+type Keyed<'v> = BTreeMap<Key<'v>, Vec<&'v Object>>;
+
+fn keyed<'v>(analysis: &'v Analysis<'_>, view: &PolicyView<'_>) -> Keyed<'v> {
     let topology = &view.hub.topology;
-    let is_here = |starts: Vec<Start>| starts.iter().any(|start| part.starts.contains(start));
-    let mut wanted: BTreeSet<Identity> = BTreeSet::new();
-    let mut namespaces: BTreeSet<&str> = BTreeSet::new();
-    let mut add = |object: &Object| {
-        wanted.insert(object.identity());
-    };
-    for start in &part.starts {
-        if let Some(object) = topology.object(start.node()) {
-            add(object);
-        }
-    }
-    for (route, node) in topology.routes.iter() {
-        if is_here(topology.starts_of(Node::Route(route))) {
-            add(node.object);
-            namespaces.insert(topology.namespaces.get(node.namespace).name);
-            let rules = node.rules.iter().map(|rule| topology.rules.get(*rule));
-            for backend in rules.flat_map(|rule| &rule.backends) {
-                let namespace = topology.namespace_of(*backend);
-                namespaces.extend(namespace.map(|namespace| topology.namespaces.get(namespace).name));
-            }
-        }
-    }
-    for (set, node) in topology.listener_sets.iter() {
-        if is_here(topology.starts_of(Node::ListenerSet(set))) {
-            add(node.object);
-            namespaces.insert(node.object.namespace_or_empty());
-        }
-    }
-    for policy in &part.policies {
-        let object = view.hub.policy(*policy).object;
-        add(object);
-        namespaces.insert(object.namespace_or_empty());
-    }
-    for start in &part.starts {
-        let namespace = match start {
-            Start::Gateway(gateway) => Some(topology.gateways.get(*gateway).namespace),
-            Start::Service(service) => topology.namespace_of(*service),
-        };
-        namespaces.extend(namespace.map(|namespace| topology.namespaces.get(namespace).name));
-    }
     let is_of_kind = |object: &Object| {
         let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
         topology.is_route(group, kind)
@@ -329,23 +373,29 @@ fn narrowed(analysis: &Analysis<'_>, view: &PolicyView<'_>, part: &Part) -> Hub 
             object.name.as_str(),
         ))
     };
-    let objects = hub.objects.iter().filter(|object| {
-        if is_labelled(object) || is_parameters(object) {
-            true
-        } else if is_of_kind(object) {
-            wanted.contains(&object.identity())
-        } else {
-            let namespace = object.namespace.as_deref();
-            !is_about_clusters(object)
-                && (namespace.is_none_or(|namespace| namespaces.contains(namespace))
-                    || object.kind == "ReferenceGrant")
-        }
-    });
+    let mut keyed: Keyed<'_> = BTreeMap::new();
+    for object in hub.objects.iter() {
+        let key = match object.namespace.as_deref() {
+            _ if is_labelled(object) || is_parameters(object) => Key::Always,
+            _ if is_of_kind(object) => Key::Named(object.identity()),
+            _ if is_about_clusters(object) => continue,
+            Some(namespace) if object.kind != "ReferenceGrant" => Key::Namespace(namespace),
+            _ => Key::Always,
+        };
+        keyed.entry(key).or_default().push(object);
+    }
+    keyed
+}
+
+/// The objects of the hub that affect a part.
+fn narrowed(analysis: &Analysis<'_>, view: &PolicyView<'_>, part: &Part<'_>, keyed: &Keyed<'_>) -> Hub {
+    let hub = analysis.placed.hub;
+    let objects = part.keys.iter().filter_map(|key| keyed.get(key)).flatten();
     let copied = objects.map(|object| {
         if is_labelled(object) {
             label(object)
         } else {
-            object.clone()
+            (*object).clone()
         }
     });
     let objects = Objects::new(copied.collect());
@@ -376,19 +426,14 @@ fn label(definition: &Object) -> Object {
 }
 
 /// The objects that live on clusters and affect a part.
-fn inhabited(analysis: &Analysis<'_>, view: &PolicyView<'_>, part: &Part) -> BTreeMap<String, Objects> {
+fn inhabited(analysis: &Analysis<'_>, view: &PolicyView<'_>, part: &Part<'_>) -> BTreeMap<String, Objects> {
     let mut inhabited = BTreeMap::new();
-    for spoke in &view.spokes {
-        let attachments = &spoke.attachments;
-        let starts = attachments.topology.starts();
-        let mut here = starts.filter_map(|there| start_on_hub(view, &attachments.topology, there));
-        if here.any(|start| part.starts.contains(&start)) {
-            // One of several equal ones stands for all.
-            for cluster in spoke.clusters.iter().take(1) {
-                if let Some(objects) = analysis.placed.hub.spokes.get(cluster) {
-                    let objects = Objects::new(objects.iter().cloned().collect());
-                    inhabited.insert(cluster.clone(), objects);
-                }
+    for spoke in part.places.iter().filter_map(|number| view.spokes.get(*number)) {
+        // One of several equal ones stands for all.
+        for cluster in spoke.clusters.iter().take(1) {
+            if let Some(objects) = analysis.placed.hub.spokes.get(cluster) {
+                let objects = Objects::new(objects.iter().cloned().collect());
+                inhabited.insert(cluster.clone(), objects);
             }
         }
     }

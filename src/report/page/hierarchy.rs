@@ -331,6 +331,24 @@ impl<'p> Hierarchy<'p> {
         route.map_or(0, |route| route.rules.len())
     }
 
+    /// How many places all paths end at, at most.
+    pub(super) fn cells(&self, view: &PolicyView<'_>, maps: &[Map]) -> usize {
+        let places = view.seen().zip(maps);
+        let paths =
+            places.flat_map(|(seen, map)| seen.effective.iter().map(move |(_, path)| (map, &path.path)));
+        let cells = paths.map(|(map, path)| {
+            let gateway = map.starts.get(&path.start);
+            let route = path.route.and_then(|route| map.routes.get(&route));
+            let listeners = gateway.zip(route).filter(|_| path.listener.is_none());
+            let listeners = listeners.and_then(|(gateway, route)| map.by_route.get(&(*gateway, *route)));
+            let rules = route
+                .filter(|_| path.rule.is_none())
+                .map_or(1, |route| self.rules_of(*route));
+            listeners.map_or(1, Vec::len).saturating_mul(rules.max(1))
+        });
+        cells.fold(0, usize::saturating_add)
+    }
+
     /// Where a path ends, for a page that draws a cell for every rule of every listener: what a path leaves out, as it
     /// does not matter, stands for all that there are.
     pub(super) fn spots(&mut self, seen: Seen<'_>, map: &Map, path: &Path) -> Vec<Spot> {

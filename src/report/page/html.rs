@@ -8,6 +8,7 @@
 //! The pieces are written one after the other. Nothing is ever replaced in a text that already contains text of the
 //! input.
 
+use std::io::{self, Write};
 use std::sync::LazyLock;
 
 use sha2::{Digest as _, Sha256};
@@ -26,8 +27,76 @@ const MARKER: (&str, &str) = ("<!--", "-->");
 /// The largest page that is made; beyond it, what can be done without is left out.
 const MOST_BYTES: usize = 5_000_000;
 
-/// So many paths of what a deletion changes stay on a page that is too large.
-const FEW_PATHS: usize = 50;
+/// So many findings stay on a page that is too large.
+const FEW_FINDINGS: usize = 200;
+
+/// What is done without, in this order, with the command that shows it.
+const PARTS: [(fn(&mut FleetPage), &str); 7] = [
+    (
+        |page| {
+            page.policies
+                .iter_mut()
+                .for_each(|policy| policy.if_deleted = None)
+        },
+        WITHOUT_POLICIES,
+    ),
+    (|page| page.texts.clear(), "texts of objects"),
+    (
+        |page| {
+            page.gateways
+                .iter_mut()
+                .for_each(|gateway| gateway.objects.clear())
+        },
+        "the objects of each work (`spokewright render`)",
+    ),
+    (
+        |page| {
+            page.placements
+                .iter_mut()
+                .for_each(|placement| placement.stages.clear())
+        },
+        WAYS_OF_PLACEMENTS,
+    ),
+    (
+        |page| {
+            page.findings.sort_by_key(|finding| finding.severity != "error");
+            page.findings.truncate(FEW_FINDINGS);
+        },
+        "all but 200 findings (`spokewright check`)",
+    ),
+    (
+        |page| page.policies.iter_mut().for_each(|policy| policy.text.clear()),
+        "texts of policies",
+    ),
+    (FleetPage::leave_out_the_fleet, FLEET),
+];
+
+/// What would change without each policy.
+pub(super) const WITHOUT_POLICIES: &str =
+    "what would change without each policy (`spokewright explain KIND/NAMESPACE/NAME`)";
+
+/// The steps to the decisions of a Placement.
+pub(super) const WAYS_OF_PLACEMENTS: &str =
+    "how each Placement came to its clusters (`spokewright placement --why CLUSTER`)";
+
+/// Everything.
+pub(super) const FLEET: &str = "the fleet itself (`spokewright page --cluster CLUSTER` shows a part of it)";
+
+/// A text that ends before it is too large.
+struct Limited(Vec<u8>, usize);
+
+impl Write for Limited {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len().saturating_add(bytes.len()) > self.1 {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// Style and script as they are sent: without the indentation, which is for readers of the source, and is a fifth of
 /// them.
@@ -58,7 +127,7 @@ impl FleetPage {
                 "title" => escape_markup(&self.title, &mut page),
                 "style" => page.push_str(style),
                 "summary" => page.push_str(&summary(self)),
-                "data" => escape_data(&data, &mut page),
+                "data" => page.push_str(&data),
                 "script" => page.push_str(script),
                 _ => {}
             }
@@ -68,40 +137,42 @@ impl FleetPage {
         page
     }
 
-    /// The data as JSON; of what would be too large, as much as fits, and what is left out is said.
+    /// The data inside its element; of what would be too large, as much as fits, and what is left out is said.
     fn small_enough(&mut self) -> String {
-        const PARTS: [fn(&mut FleetPage) -> &'static str; 3] = [
-            |page| {
-                page.texts.clear();
-                "texts of objects"
-            },
-            |page| {
-                for row in page.policies.iter_mut().flat_map(|policy| &mut policy.if_deleted) {
-                    for row in row {
-                        row.0.truncate(FEW_PATHS);
-                    }
-                }
-                "most paths of what would change without a policy"
-            },
-            |page| {
-                for gateway in &mut page.gateways {
-                    gateway.objects.clear();
-                }
-                "the objects of each work"
-            },
-        ];
         let [style, script] = &*PIECES;
-        let most = MOST_BYTES.saturating_sub(style.len().saturating_add(script.len()));
-        let mut data = self.json();
-        for part in PARTS {
-            if data.len() <= most {
-                break;
+        // A title is said three times, and what is left out twice; nothing else of the rest grows.
+        let rest = [style.len(), script.len(), PAGE.len(), 20_000];
+        let most = MOST_BYTES.saturating_sub(rest.iter().sum());
+        let mut parts = PARTS.iter();
+        loop {
+            let mut data = String::new();
+            let mut text = Limited(Vec::new(), most);
+            if serde_json::to_writer(&mut text, self).is_ok() {
+                escape_data(&String::from_utf8_lossy(&text.0), &mut data);
             }
-            let what = part(self);
-            self.left_out.push(what.to_owned());
-            data = self.json();
+            if !data.is_empty() && data.len() <= most {
+                return data;
+            }
+            let Some((leave_out, what)) = parts.next() else {
+                return data;
+            };
+            leave_out(self);
+            if !self.left_out.iter().any(|known| known == what) {
+                self.left_out.push((*what).to_owned());
+            }
         }
-        data
+    }
+
+    /// Nothing stays but what says so.
+    fn leave_out_the_fleet(&mut self) {
+        *self = Self {
+            api_version: self.api_version,
+            kind: self.kind,
+            title: std::mem::take(&mut self.title),
+            source_url: self.source_url.take(),
+            left_out: vec!["findings (`spokewright check`)".to_owned()],
+            ..Self::default()
+        };
     }
 
     /// The data as JSON.

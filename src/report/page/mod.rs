@@ -61,6 +61,9 @@ use crate::render::{ManifestSummary, Plan, WorkId};
 use crate::source::Sources;
 use crate::sync::Withheld;
 
+/// At most so many cells are worked out: a rule below a listener, for each kind and each set of clusters.
+const MOST_CELLS: usize = 1_000_000;
+
 /// What a page is made from.
 pub(crate) struct Page<'p> {
     pub(crate) view: &'p PolicyView<'p>,
@@ -70,8 +73,9 @@ pub(crate) struct Page<'p> {
     pub(crate) sources: &'p Sources,
     /// All clusters, sorted.
     pub(crate) clusters: Vec<&'p str>,
-    /// With full detail.
     pub(crate) evaluation: &'p Evaluation<'p>,
+    /// Whether it has full detail, and the page with it.
+    pub(crate) explains_placements: bool,
     pub(crate) decided: &'p Decided<'p>,
     /// Predicted, of Gateways.
     pub(crate) statuses: Vec<ObjectStatus>,
@@ -112,6 +116,19 @@ impl Page<'_> {
         let kinds = Kinds::of(view);
         let numbers = Numbers::of(view);
         let (mut hierarchy, maps, of_hub) = Hierarchy::of(view, &tables, kinds.reach_backends);
+        if hierarchy.cells(view, &maps) > MOST_CELLS {
+            let mut page = FleetPage {
+                api_version: API_VERSION,
+                kind: "FleetPage",
+                title: options.title.clone(),
+                source_url: options.source_url.clone(),
+                ..FleetPage::default()
+            };
+            page.findings = self.findings(&mut tables);
+            (page.files, page.sets, page.values) = tables.into_lists();
+            page.left_out.push(html::FLEET.to_owned());
+            return page;
+        }
         let outcomes = Outcomes::of(
             view,
             (&mut hierarchy, &maps, &of_hub),
@@ -129,7 +146,7 @@ impl Page<'_> {
         };
         let mut policies = rows.all(&numbers, &mut hierarchy, &mut tables);
         let placements = placements::placements(
-            self.evaluation,
+            (self.evaluation, self.explains_placements),
             self.decided,
             self.hub,
             &self.clusters,
@@ -152,6 +169,9 @@ impl Page<'_> {
             works::works(aggregated, (&numbers, &paths), rows, &tables)
         });
         let mut left_out = Vec::new();
+        if !self.explains_placements {
+            left_out.push(html::WAYS_OF_PLACEMENTS.to_owned());
+        }
         let texts = texts::texts(
             self.hub,
             &view.hub.topology,
@@ -163,7 +183,7 @@ impl Page<'_> {
             .iter()
             .any(|policy| policy.if_deleted.is_none() && policy.cluster.is_none())
         {
-            left_out.push("what would change without each policy".to_owned());
+            left_out.push(html::WITHOUT_POLICIES.to_owned());
         }
         let findings = self.findings(&mut tables);
         let clusters = self.cluster_rows(&mut tables);

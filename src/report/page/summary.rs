@@ -21,6 +21,11 @@ pub(super) fn summary(page: &FleetPage) -> String {
     ];
     escape_markup(&counts.join(", "), &mut markup);
     markup.push_str("</p>\n");
+    if !page.left_out.is_empty() {
+        markup.push_str("<p class=\"note\">Left out, to keep the page small: ");
+        escape_markup(&page.left_out.join("; "), &mut markup);
+        markup.push_str(".</p>\n");
+    }
     let lines = worth_a_look(page);
     if !lines.is_empty() {
         markup.push_str("<ul>\n");
