@@ -29,8 +29,8 @@ pub(super) struct GatewayEntry<'p> {
     /// Namespace and name of its Placement.
     pub(super) placement: Option<(String, String)>,
     pub(super) listeners: Interned<String, ListenerRow>,
-    /// By position.
-    pub(super) clusters: BTreeSet<usize>,
+    /// The evaluated places where it is, by position.
+    pub(super) places: Vec<usize>,
 }
 
 /// A route.
@@ -39,8 +39,8 @@ pub(super) struct RouteEntry<'p> {
     pub(super) local: bool,
     pub(super) hosts: Vec<String>,
     pub(super) rules: Vec<RuleRow>,
-    /// The Gateways and listeners that it is attached to, and the clusters where it does.
-    pub(super) on: Vec<((usize, i32), BTreeSet<usize>)>,
+    /// The Gateways and listeners that it is attached to, and the places where it is.
+    pub(super) on: Vec<((usize, i32), Vec<usize>)>,
     known: HashMap<(usize, i32), usize>,
 }
 
@@ -97,7 +97,7 @@ impl<'p> Hierarchy<'p> {
     /// The hierarchy of the hub, and a map of it. If a Gateway goes to clusters, the objects there count.
     pub(super) fn of(
         view: &'p PolicyView<'_>,
-        tables: &Tables<'_>,
+        tables: &mut Tables<'_>,
         with_backends: bool,
     ) -> (Self, Vec<Map>, Map) {
         let mut hierarchy = Self {
@@ -117,50 +117,55 @@ impl<'p> Hierarchy<'p> {
             }
             Start::Service(_) => true,
         };
-        let of_hub = hierarchy.add(all, tables, is_meant);
+        let starts: Vec<Start> = view
+            .hub
+            .topology
+            .starts()
+            .filter(|start| is_meant(*start))
+            .collect();
+        let of_hub = hierarchy.add((0, all), tables, &starts);
         let maps = view
             .seen()
-            .map(|seen| {
-                let evaluated = |start: Start| !seen.clusters.is_empty() || seen.effective.has(start);
-                hierarchy.add(seen, tables, evaluated)
+            .enumerate()
+            .map(|(place, seen)| {
+                let starts = seen.attachments.topology.starts();
+                let evaluated = starts.filter(|start| place > 0 || seen.effective.has(*start));
+                hierarchy.add((place, seen), tables, &evaluated.collect::<Vec<_>>())
             })
             .collect();
         (hierarchy, maps, of_hub)
     }
 
-    /// Adds what one place has from the starts that `counts` chooses.
-    fn add(&mut self, seen: Seen<'p>, tables: &Tables<'_>, counts: impl Fn(Start) -> bool) -> Map {
+    /// Adds what one place has from some starts.
+    fn add(&mut self, (place, seen): (usize, Seen<'p>), tables: &mut Tables<'_>, starts: &[Start]) -> Map {
         let topology = &seen.attachments.topology;
-        let clusters: Vec<usize> = tables.known(seen.clusters).collect();
+        // The hub is no cluster.
+        let place = (place > 0).then_some(place);
         let mut map = Map::default();
-        for start in topology.starts().filter(|start| counts(*start)) {
+        for start in starts {
             let position = match start {
-                Start::Gateway(gateway) => self.gateway(topology, gateway, &mut map),
-                Start::Service(service) => self.service(topology, service),
+                Start::Gateway(gateway) => self.gateway(topology, *gateway, &mut map),
+                Start::Service(service) => self.service(topology, *service),
             };
-            map.starts.insert(start, position);
+            map.starts.insert(*start, position);
             if let Some(entry) = self.gateways.list.get_mut(position) {
-                entry.clusters.extend(&clusters);
+                entry.places.extend(place);
             }
-            match start {
-                Start::Gateway(gateway) => {
-                    for (listener, route) in &topology.gateways.get(gateway).attached {
-                        let listener = map.listeners.get(listener).copied().unwrap_or(-1);
-                        self.attach(topology, *route, (position, listener), &clusters, &mut map);
-                    }
-                }
-                Start::Service(service) => {
-                    for route in &topology.backends.get(service).meshed {
-                        self.attach(topology, *route, (position, 0), &clusters, &mut map);
-                    }
+            let attached = topology.attached(*start);
+            if tables.take(attached.len()) {
+                for (listener, route) in attached {
+                    // A Service is drawn with one listener.
+                    let known = |listener| map.listeners.get(&listener).copied().unwrap_or(-1);
+                    let listener = listener.map_or(0, known);
+                    self.attach(topology, route, (position, listener), place, &mut map);
                 }
             }
         }
         // Those that are attached to nothing are a row, too.
-        if seen.clusters.is_empty() {
+        if place.is_none() {
             for (id, _) in topology.routes.iter() {
-                let mut starts = topology.starts_of(Node::Route(id)).into_iter().peekable();
-                if starts.peek().is_none() || starts.any(&counts) {
+                let of_route = topology.starts_of(Node::Route(id));
+                if of_route.is_empty() || of_route.iter().any(|start| starts.binary_search(start).is_ok()) {
                     self.route(topology, id, true, &mut map);
                 }
             }
@@ -184,7 +189,7 @@ impl<'p> Hierarchy<'p> {
                 .label(PLACEMENT_LABEL)
                 .map(|name| (object.namespace_or_empty().to_owned(), name.to_owned())),
             listeners: Interned::default(),
-            clusters: BTreeSet::new(),
+            places: Vec::new(),
             identity,
         });
         if let Some(entry) = self.gateways.list.get_mut(position) {
@@ -229,7 +234,7 @@ impl<'p> Hierarchy<'p> {
                 class: String::new(),
                 placement: None,
                 listeners,
-                clusters: BTreeSet::new(),
+                places: Vec::new(),
                 identity,
             }
         })
@@ -240,10 +245,10 @@ impl<'p> Hierarchy<'p> {
         topology: &Topology<'p>,
         route: RouteId,
         at: (usize, i32),
-        clusters: &[usize],
+        place: Option<usize>,
         map: &mut Map,
     ) {
-        let position = self.route(topology, route, clusters.is_empty(), map);
+        let position = self.route(topology, route, place.is_none(), map);
         if !map.attached.insert((at.0, at.1, position)) {
             return;
         }
@@ -253,10 +258,10 @@ impl<'p> Hierarchy<'p> {
             let next = entry.on.len();
             let position = *entry.known.entry(at).or_insert(next);
             if position == next {
-                entry.on.push((at, BTreeSet::new()));
+                entry.on.push((at, Vec::new()));
             }
             if let Some((_, there)) = entry.on.get_mut(position) {
-                there.extend(clusters);
+                there.extend(place);
             }
         }
     }
@@ -331,27 +336,14 @@ impl<'p> Hierarchy<'p> {
         route.map_or(0, |route| route.rules.len())
     }
 
-    /// How many places all paths end at, at most.
-    pub(super) fn cells(&self, view: &PolicyView<'_>, maps: &[Map]) -> usize {
-        let places = view.seen().zip(maps);
-        let paths =
-            places.flat_map(|(seen, map)| seen.effective.iter().map(move |(_, path)| (map, &path.path)));
-        let cells = paths.map(|(map, path)| {
-            let gateway = map.starts.get(&path.start);
-            let route = path.route.and_then(|route| map.routes.get(&route));
-            let listeners = gateway.zip(route).filter(|_| path.listener.is_none());
-            let listeners = listeners.and_then(|(gateway, route)| map.by_route.get(&(*gateway, *route)));
-            let rules = route
-                .filter(|_| path.rule.is_none())
-                .map_or(1, |route| self.rules_of(*route));
-            listeners.map_or(1, Vec::len).saturating_mul(rules.max(1))
-        });
-        cells.fold(0, usize::saturating_add)
-    }
-
     /// Where a path ends, for a page that draws a cell for every rule of every listener: what a path leaves out, as it
     /// does not matter, stands for all that there are.
-    pub(super) fn spots(&mut self, seen: Seen<'_>, map: &Map, path: &Path) -> Vec<Spot> {
+    pub(super) fn spots(
+        &mut self,
+        (seen, map): (Seen<'_>, &Map),
+        path: &Path,
+        tables: &mut Tables<'_>,
+    ) -> Vec<Spot> {
         let topology = &seen.attachments.topology;
         let Some(gateway) = map.starts.get(&path.start).copied() else {
             return Vec::new();
@@ -385,6 +377,10 @@ impl<'p> Hierarchy<'p> {
             Some(_) => vec![whole.listener],
             None => map.by_route.get(&(gateway, route)).cloned().unwrap_or_default(),
         };
+        let each = rule.map_or_else(|| self.rules_of(route).max(1), |_| 1);
+        if !tables.take(listeners.len().saturating_mul(each)) {
+            return Vec::new();
+        }
         let rules: Vec<i32> = match (rule, of) {
             (Some(rule), _) => vec![narrow(rule)],
             (None, Some(backend)) => (0..self.rules_of(route))
@@ -472,11 +468,16 @@ fn matched(rule: &Value) -> String {
             words.push(format!("{sign}{}={}", text("name"), text("value")));
         }
     }
-    let words = words.join(" ");
-    match words.char_indices().nth(MOST_OF_A_MATCH) {
-        Some((end, _)) => format!("{}…", words.get(..end).unwrap_or_default()),
-        None => words,
+    shortened(words.join(" "), MOST_OF_A_MATCH)
+}
+
+/// So many characters of a text at most.
+pub(super) fn shortened(mut text: String, most: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(most) {
+        text.truncate(end);
+        text.push('…');
     }
+    text
 }
 
 /// A backend in words: `cart:8080`, with its kind and namespace where these are not what anybody expects.

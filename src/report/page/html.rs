@@ -8,7 +8,6 @@
 //! The pieces are written one after the other. Nothing is ever replaced in a text that already contains text of the
 //! input.
 
-use std::io::{self, Write};
 use std::sync::LazyLock;
 
 use sha2::{Digest as _, Sha256};
@@ -30,45 +29,15 @@ const MOST_BYTES: usize = 5_000_000;
 /// So many findings stay on a page that is too large.
 const FEW_FINDINGS: usize = 200;
 
-/// What is done without, in this order, with the command that shows it.
-const PARTS: [(fn(&mut FleetPage), &str); 7] = [
-    (
-        |page| {
-            page.policies
-                .iter_mut()
-                .for_each(|policy| policy.if_deleted = None)
-        },
-        WITHOUT_POLICIES,
-    ),
-    (|page| page.texts.clear(), "texts of objects"),
-    (
-        |page| {
-            page.gateways
-                .iter_mut()
-                .for_each(|gateway| gateway.objects.clear())
-        },
-        "the objects of each work (`spokewright render`)",
-    ),
-    (
-        |page| {
-            page.placements
-                .iter_mut()
-                .for_each(|placement| placement.stages.clear())
-        },
-        WAYS_OF_PLACEMENTS,
-    ),
-    (
-        |page| {
-            page.findings.sort_by_key(|finding| finding.severity != "error");
-            page.findings.truncate(FEW_FINDINGS);
-        },
-        "all but 200 findings (`spokewright check`)",
-    ),
-    (
-        |page| page.policies.iter_mut().for_each(|policy| policy.text.clear()),
-        "texts of policies",
-    ),
-    (FleetPage::leave_out_the_fleet, FLEET),
+/// What is done without, in this order; most name the command that shows it.
+const PARTS: [&str; 7] = [
+    WITHOUT_POLICIES,
+    TEXTS,
+    OBJECTS_OF_WORKS,
+    WAYS_OF_PLACEMENTS,
+    MOST_FINDINGS,
+    TEXTS_OF_POLICIES,
+    FLEET,
 ];
 
 /// What would change without each policy.
@@ -82,21 +51,10 @@ pub(super) const WAYS_OF_PLACEMENTS: &str =
 /// Everything.
 pub(super) const FLEET: &str = "the fleet itself (`spokewright page --cluster CLUSTER` shows a part of it)";
 
-/// A text that ends before it is too large.
-struct Limited(Vec<u8>, usize);
-
-impl Write for Limited {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len().saturating_add(bytes.len()) > self.1 {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
+const TEXTS: &str = "texts of objects";
+const TEXTS_OF_POLICIES: &str = "texts of policies";
+const OBJECTS_OF_WORKS: &str = "the objects of each work (`spokewright render`)";
+const MOST_FINDINGS: &str = "all but 200 findings (`spokewright check`)";
 
 /// Style and script as they are sent: without the indentation, which is for readers of the source, and is a fifth of
 /// them.
@@ -137,42 +95,70 @@ impl FleetPage {
         page
     }
 
+    /// What is left out of the page; known once it is made.
+    #[must_use]
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+
     /// The data inside its element; of what would be too large, as much as fits, and what is left out is said.
     fn small_enough(&mut self) -> String {
         let [style, script] = &*PIECES;
         // A title is said three times, and what is left out twice; nothing else of the rest grows.
         let rest = [style.len(), script.len(), PAGE.len(), 20_000];
-        let most = MOST_BYTES.saturating_sub(rest.iter().sum());
+        let mut room = vec![0; MOST_BYTES.saturating_sub(rest.iter().sum())];
+        let most = room.len();
         let mut parts = PARTS.iter();
         loop {
+            // What does not fit is an error.
+            let mut after = room.as_mut_slice();
+            let fits = serde_json::to_writer(&mut after, self).is_ok();
+            let written = most.saturating_sub(after.len());
             let mut data = String::new();
-            let mut text = Limited(Vec::new(), most);
-            if serde_json::to_writer(&mut text, self).is_ok() {
-                escape_data(&String::from_utf8_lossy(&text.0), &mut data);
+            if fits {
+                let json = room.get(..written).unwrap_or_default();
+                escape_data(&String::from_utf8_lossy(json), &mut data);
             }
-            if !data.is_empty() && data.len() <= most {
-                return data;
-            }
-            let Some((leave_out, what)) = parts.next() else {
-                return data;
-            };
-            leave_out(self);
-            if !self.left_out.iter().any(|known| known == what) {
-                self.left_out.push((*what).to_owned());
-            }
+            let part = parts.next().filter(|_| data.is_empty() || data.len() > most);
+            let Some(part) = part else { return data };
+            self.leave_out(part);
         }
     }
 
-    /// Nothing stays but what says so.
-    fn leave_out_the_fleet(&mut self) {
-        *self = Self {
-            api_version: self.api_version,
-            kind: self.kind,
-            title: std::mem::take(&mut self.title),
-            source_url: self.source_url.take(),
-            left_out: vec!["findings (`spokewright check`)".to_owned()],
-            ..Self::default()
-        };
+    fn leave_out(&mut self, part: &str) {
+        match part {
+            WITHOUT_POLICIES => self
+                .policies
+                .iter_mut()
+                .for_each(|policy| policy.if_deleted = None),
+            TEXTS => self.texts.clear(),
+            OBJECTS_OF_WORKS => self
+                .gateways
+                .iter_mut()
+                .for_each(|gateway| gateway.objects.clear()),
+            WAYS_OF_PLACEMENTS => self
+                .placements
+                .iter_mut()
+                .for_each(|placement| placement.stages.clear()),
+            MOST_FINDINGS => {
+                self.findings.sort_by_key(|finding| finding.severity != "error");
+                self.findings.truncate(FEW_FINDINGS);
+            }
+            TEXTS_OF_POLICIES => self.policies.iter_mut().for_each(|policy| policy.text.clear()),
+            _ => {
+                *self = Self {
+                    api_version: self.api_version,
+                    kind: self.kind,
+                    title: std::mem::take(&mut self.title),
+                    source_url: self.source_url.take(),
+                    left_out: vec!["findings (`spokewright check`)".to_owned()],
+                    ..Self::default()
+                };
+            }
+        }
+        if !self.left_out.iter().any(|known| known == part) {
+            self.left_out.push(part.to_owned());
+        }
     }
 
     /// The data as JSON.

@@ -11,7 +11,7 @@ use kube_json::Value;
 use super::document::{At, Position};
 use crate::diagnostic::{Hidden, Locate, Part, Place};
 use crate::object::Object;
-use crate::outcome::SourceLine;
+use crate::outcome::{PolicyView, SourceLine};
 
 /// A list without repeats.
 #[derive(Debug)]
@@ -54,22 +54,39 @@ pub(super) struct Tables<'p> {
     pub(super) hidden: Hidden,
     sets: Interned<Vec<usize>, Vec<usize>>,
     clusters: HashMap<&'p str, usize>,
+    /// The clusters of each evaluated place, and the sets of those of several places: worked out once, whatever is there.
+    pub(super) of_places: Vec<Vec<usize>>,
+    joined: HashMap<Vec<usize>, usize>,
+    /// How many more cells may be made; `None`: there were too many.
+    pub(super) left: Option<usize>,
     /// The positions of the requested places: a setting is looked up once, on however many paths it applies.
     places: HashMap<Place, Option<At>>,
 }
 
 impl<'p> Tables<'p> {
     /// `clusters` are all there are, in their order.
-    pub(super) fn new(locate: &'p dyn Locate, clusters: &[&'p str]) -> Self {
-        Self {
+    pub(super) fn new(locate: &'p dyn Locate, clusters: &[&'p str], view: &PolicyView<'_>) -> Self {
+        let mut tables = Self {
             locate,
             files: Interned::default(),
             values: Interned::default(),
             hidden: Hidden::default(),
             sets: Interned::default(),
             clusters: clusters.iter().copied().zip(0..).collect(),
+            of_places: Vec::new(),
+            joined: HashMap::new(),
+            left: Some(usize::MAX),
             places: HashMap::new(),
-        }
+        };
+        let places = view.seen().map(|seen| tables.known(seen.clusters).collect());
+        tables.of_places = places.collect();
+        tables
+    }
+
+    /// Asks for the room of so many cells before they are made. Once there is none, there is none for anything.
+    pub(super) fn take(&mut self, cells: usize) -> bool {
+        self.left = self.left.and_then(|left| left.checked_sub(cells));
+        self.left.is_some()
     }
 
     /// The position of a cluster.
@@ -100,6 +117,17 @@ impl<'p> Tables<'p> {
             }
         }
         self.sets.position(ranges.clone(), || ranges)
+    }
+
+    /// The clusters of some places.
+    pub(super) fn set_of_places(&mut self, places: &[usize]) -> usize {
+        if let Some(known) = self.joined.get(places) {
+            return *known;
+        }
+        let members = places.iter().filter_map(|place| self.of_places.get(*place));
+        let set = self.set_of(members.flatten().copied().collect());
+        self.joined.insert(places.to_vec(), set);
+        set
     }
 
     /// The members of a set.

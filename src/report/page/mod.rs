@@ -61,7 +61,8 @@ use crate::render::{ManifestSummary, Plan, WorkId};
 use crate::source::Sources;
 use crate::sync::Withheld;
 
-/// At most so many cells are worked out: a rule below a listener, for each kind and each set of clusters.
+/// At most so many cells are made: a route below a listener, a rule there for each kind of policies, and each of the
+/// places that it is compared with.
 const MOST_CELLS: usize = 1_000_000;
 
 /// What a page is made from.
@@ -80,7 +81,7 @@ pub(crate) struct Page<'p> {
     /// Predicted, of Gateways.
     pub(crate) statuses: Vec<ObjectStatus>,
     /// What changes without each policy of the hub, by locator, as far as that was worked out.
-    pub(crate) if_deleted: HashMap<String, Vec<Without>>,
+    pub(crate) if_deleted: HashMap<String, Vec<Without<'p>>>,
     pub(crate) findings: &'p Findings,
     pub(crate) works: Option<&'p Aggregated>,
 }
@@ -109,26 +110,21 @@ impl Page<'_> {
     pub(crate) fn data(&self, options: &PageOptions, compared: Option<&Compared<'_>>) -> FleetPage {
         let view = self.view;
         let relative = self.sources.root_relative();
-        let mut tables = Tables::new(&relative, &self.clusters);
+        let mut tables = Tables::new(&relative, &self.clusters, view);
+        tables.left = Some(MOST_CELLS);
         if let Some(compared) = compared {
             tables.hidden.clone_from(&compared.report.comparison.hidden);
         }
         let kinds = Kinds::of(view);
         let numbers = Numbers::of(view);
-        let (mut hierarchy, maps, of_hub) = Hierarchy::of(view, &tables, kinds.reach_backends);
-        if hierarchy.cells(view, &maps) > MOST_CELLS {
-            let mut page = FleetPage {
-                api_version: API_VERSION,
-                kind: "FleetPage",
-                title: options.title.clone(),
-                source_url: options.source_url.clone(),
-                ..FleetPage::default()
-            };
-            page.findings = self.findings(&mut tables);
-            (page.files, page.sets, page.values) = tables.into_lists();
-            page.left_out.push(html::FLEET.to_owned());
-            return page;
-        }
+        let mut page = FleetPage {
+            api_version: API_VERSION,
+            kind: "FleetPage",
+            title: options.title.clone(),
+            source_url: options.source_url.clone(),
+            ..FleetPage::default()
+        };
+        let (mut hierarchy, maps, of_hub) = Hierarchy::of(view, &mut tables, kinds.reach_backends);
         let outcomes = Outcomes::of(
             view,
             (&mut hierarchy, &maps, &of_hub),
@@ -136,6 +132,12 @@ impl Page<'_> {
             self.withheld,
             &mut tables,
         );
+        if !tables.take(0) {
+            page.findings = self.findings(&mut tables);
+            page.files = tables.files.list;
+            page.left_out.push(html::FLEET.to_owned());
+            return page;
+        }
         let rows = Rows {
             view,
             maps: &maps,
@@ -155,7 +157,7 @@ impl Page<'_> {
         let mut gateways = self.gateways(&hierarchy, &outcomes, &placements, &mut tables);
         let mut profiles = Profiles::of(&outcomes, &kinds);
         let routes = routes(&hierarchy, &mut profiles, &mut tables);
-        let paths = Paths::of(&hierarchy);
+        let paths = Paths::of(&hierarchy, &tables);
         let change = compared.map(|compared| {
             change::change(
                 compared,
@@ -194,10 +196,6 @@ impl Page<'_> {
             .map(|rule| (rule.name(), rule.because()))
             .collect();
         FleetPage {
-            api_version: API_VERSION,
-            kind: "FleetPage",
-            title: options.title.clone(),
-            source_url: options.source_url.clone(),
             files,
             sets,
             values,
@@ -219,6 +217,7 @@ impl Page<'_> {
             change,
             works,
             left_out,
+            ..page
         }
     }
 
@@ -282,7 +281,7 @@ impl Page<'_> {
                 at: entry.object.and_then(|object| tables.object(object)),
                 cls: entry.class.clone(),
                 placement: signed_or_none(placement.copied()),
-                clusters: tables.set_of(entry.clusters.iter().copied().collect()),
+                clusters: tables.set_of_places(&entry.places),
                 listeners: entry.listeners.list.clone(),
                 own: own.remove(&number).unwrap_or_default(),
                 work: work.map(|work| work.name.clone()),
@@ -418,12 +417,12 @@ fn taints(cluster: &Object) -> Vec<String> {
 fn routes(hierarchy: &Hierarchy<'_>, profiles: &mut Profiles, tables: &mut Tables<'_>) -> Vec<RouteRow> {
     let mut rows = Vec::new();
     for (number, entry) in hierarchy.routes.list.iter().enumerate() {
-        let on = entry.on.iter().map(|((gateway, listener), clusters)| {
+        let on = entry.on.iter().map(|((gateway, listener), places)| {
             let place = (*gateway, *listener, narrow(number));
             let (profiled, others) = profiles.on(place, entry.rules.len());
             let all = hierarchy.gateways.list.get(*gateway);
-            let is_everywhere = all.is_none_or(|gateway: &GatewayEntry<'_>| gateway.clusters == *clusters);
-            let only = (!is_everywhere).then(|| tables.set_of(clusters.iter().copied().collect()));
+            let all = all.map(|gateway: &GatewayEntry<'_>| tables.set_of_places(&gateway.places));
+            let only = Some(tables.set_of_places(places)).filter(|only| all.is_some_and(|all| all != *only));
             // An array has no place that could be left out.
             let others = match (&others, only) {
                 (None, Some(_)) => Some(Vec::new()),

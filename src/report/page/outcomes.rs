@@ -73,15 +73,13 @@ impl Outcomes {
         for (number, (seen, map)) in view.seen().zip(maps).enumerate() {
             finding.look(view, (number, seen, map), (hierarchy, of_hub), withheld);
         }
-        let Finding {
-            rows, core_of, found, ..
-        } = finding;
+        let found = finding.found;
         let mut outcomes = Self {
-            rows: rows.list,
-            cores: core_of,
+            rows: finding.rows.list,
+            cores: finding.core_of,
             ..Self::default()
         };
-        outcomes.settle(view, found, maps, tables);
+        outcomes.settle(view, found, maps, finding.tables);
         outcomes
     }
 
@@ -101,16 +99,10 @@ impl Outcomes {
         maps: &[Map],
         tables: &mut Tables<'_>,
     ) {
-        let places: Vec<Seen<'_>> = view.seen().collect();
-        let inhabited: Vec<bool> = places
-            .iter()
+        let inhabited: Vec<bool> = view
+            .seen()
             .map(|seen| seen.attachments.policies.rows().iter().any(|policy| policy.local))
             .collect();
-        let weights: Vec<usize> = places
-            .iter()
-            .map(|seen| tables.known(seen.clusters).count().max(1))
-            .collect();
-        let weight = |place: &usize| weights.get(*place).copied().unwrap_or_default();
         let mut present: HashMap<(usize, i32, i32), Vec<usize>> = HashMap::new();
         for (number, map) in maps.iter().enumerate() {
             for gateway in map.starts.values() {
@@ -129,6 +121,9 @@ impl Outcomes {
         for ((kind, spot), held) in found {
             let listener = if spot.route < 0 { -1 } else { spot.listener };
             let everywhere = present.get(&(spot.gateway, listener, spot.route));
+            if !tables.take(everywhere.map_or(0, Vec::len)) {
+                return;
+            }
             let everywhere: BTreeSet<usize> = everywhere.into_iter().flatten().copied().collect();
             let held: BTreeMap<usize, usize> = held.into_iter().collect();
             let outcome = |place: &usize| held.get(place).map_or(-1, |outcome| signed(*outcome));
@@ -146,7 +141,11 @@ impl Outcomes {
             let mut cores: BTreeMap<Position, (usize, usize)> = BTreeMap::new();
             for (order, place) in voters.iter().enumerate() {
                 let entry = cores.entry(self.core(outcome(place))).or_insert((0, order));
-                entry.0 = entry.0.saturating_add(weight(place));
+                let clusters = tables
+                    .of_places
+                    .get(*place)
+                    .map_or(1, |clusters| clusters.len().max(1));
+                entry.0 = entry.0.saturating_add(clusters);
             }
             let most = cores
                 .into_iter()
@@ -168,9 +167,7 @@ impl Outcomes {
         }
         let mut grouped: BTreeMap<(usize, Position, Position, usize), Vec<Spot>> = BTreeMap::new();
         for ((kind, old, new, spot), there) in exceptions {
-            let names = there.iter().filter_map(|place| places.get(*place));
-            let names = names.flat_map(|seen| seen.clusters.iter().map(String::as_str));
-            let clusters = tables.set(names);
+            let clusters = tables.set_of_places(&there);
             grouped.entry((kind, old, new, clusters)).or_default().push(spot);
         }
         self.exceptions = grouped
@@ -295,7 +292,7 @@ impl<'p> Finding<'_, 'p> {
             let Some(of_page) = self.kinds.find(&profile.group_kind()) else {
                 continue;
             };
-            for spot in hierarchy.spots(seen, map, &path.path) {
+            for spot in hierarchy.spots((seen, map), &path.path, self.tables) {
                 let kept_here = on_the_way(&by_spot, of_page, spot);
                 let outcome = self.outcome(view, (seen, kind, of_page), path, (&kept, kept_here), &mut known);
                 let stands_for_rules = spot.route >= 0 && spot.rule < 0 && spot.backend < 0;
@@ -363,6 +360,12 @@ impl<'p> Finding<'_, 'p> {
             return *known;
         }
         let effective = &path.effective;
+        if !self
+            .tables
+            .take(effective.content.len().saturating_add(effective.losses.len()))
+        {
+            return 0;
+        }
         let profile = &seen.attachments.kinds.get(kind).profile;
         let cluster = seen.clusters.first().map(String::as_str);
         let mut set: Vec<SetRow> = Vec::new();

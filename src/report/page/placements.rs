@@ -20,10 +20,9 @@ pub(super) fn placements(
     clusters: &[&str],
     tables: &mut Tables<'_>,
 ) -> Vec<PlacementRow> {
-    let reports = evaluation.report().placements;
     let managed = hub.objects.of_kind(GROUP, "ManagedCluster").len();
     let mut rows = Vec::new();
-    for (number, report) in reports.iter().enumerate() {
+    for (number, report) in evaluation.placement_reports().enumerate() {
         let object = hub
             .objects
             .find(GROUP, "Placement", Some(&report.namespace), &report.name);
@@ -34,7 +33,7 @@ pub(super) fn placements(
             Some(given) => tables.set(given.iter().map(String::as_str)),
             None => evaluated,
         };
-        let stages = explains.then(|| funnel(evaluation, (number, report), clusters));
+        let stages = explains.then(|| funnel(evaluation, (number, &report), clusters));
         let stages = stages.into_iter().flatten();
         let stages = stages.map(|step| {
             let dropped = step.dropped.into_iter().map(|dropped| -> DroppedRow {

@@ -9,7 +9,11 @@ use std::rc::Rc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use super::tree::TreeError;
 use crate::diagnostic::{Code, Finding, Findings, Place};
+
+/// At most so many bytes of a pattern, as of a path: a longer one takes much memory.
+const MOST_OF_A_PATTERN: usize = 4096;
 
 /// The `.gitignore`s that count in one directory, from the outermost in.
 #[derive(Debug, Clone, Default)]
@@ -17,15 +21,28 @@ pub(super) struct Rules(Rc<[Rc<Gitignore>]>);
 
 impl Rules {
     /// The same, and the text of one more that is in `directory`.
-    pub(super) fn with(&self, directory: &Path, text: &[u8]) -> Self {
+    ///
+    /// # Errors
+    /// A pattern is too long. Git has no limit.
+    pub(super) fn with(&self, directory: &Path, text: &[u8]) -> Result<Self, TreeError> {
         let mut builder = GitignoreBuilder::new(directory);
         let text = String::from_utf8_lossy(text);
-        for line in text.strip_prefix('\u{feff}').unwrap_or(&text).lines() {
+        let lines = text.strip_prefix('\u{feff}').unwrap_or(&text).lines();
+        for (line, number) in lines.zip(1_usize..) {
+            let bytes = line.len();
+            if bytes > MOST_OF_A_PATTERN && !line.starts_with('#') {
+                return Err(TreeError {
+                    reason: format!(
+                        "line {number} has {bytes} bytes; a pattern may have {MOST_OF_A_PATTERN}"
+                    ),
+                    help: "write each pattern on a line of its own".to_owned(),
+                });
+            }
             // A line that is not a glob ignores nothing, as in Git.
             let _ = builder.add_line(None, line);
         }
         let more = builder.build().ok().map(Rc::new);
-        Self(self.0.iter().cloned().chain(more).collect())
+        Ok(Self(self.0.iter().cloned().chain(more).collect()))
     }
 
     /// Whether an entry is left out. A hidden one is included if a rule requests it.
