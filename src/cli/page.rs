@@ -161,13 +161,6 @@ impl PageCommand {
         let options = PageOptions::new(self.title(), self.source_url.clone());
         let mut page = analysis.page(input, &options);
         let html = page.html();
-        if !page.left_out().is_empty() {
-            let left_out = page.left_out().join("; ");
-            show::note(
-                &format!("note: left out, to keep the page small: {left_out}"),
-                self.options.speech,
-            );
-        }
         drop(report);
         self.write(&html, &loaded, &rendered, findings)
             .map_err(Stop::Failed)

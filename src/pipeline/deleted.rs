@@ -171,9 +171,10 @@ fn settings(analysis: &Analysis<'_>) -> Option<EffectiveSettings> {
     EffectiveSettings::with_hub(&analysis.evaluate(&spokes, &mut Findings::new())).ok()
 }
 
-fn starts_of(view: &PolicyView<'_>, policy: PolicyId) -> BTreeSet<Start> {
+fn starts_of(view: &PolicyView<'_>, policy: PolicyId) -> Vec<Start> {
     let nodes = view.hub.policy(policy).nodes().into_iter();
-    nodes.flat_map(|node| view.hub.starts_of(policy, node)).collect()
+    let starts = nodes.flat_map(|node| view.hub.starts_of(policy, node));
+    starts.collect::<BTreeSet<Start>>().into_iter().collect()
 }
 
 /// Where traffic begins on the hub that begins there on a cluster.
@@ -187,43 +188,30 @@ fn start_on_hub(view: &PolicyView<'_>, topology: &Topology<'_>, there: Start) ->
     })
 }
 
-/// Something of the hub: where the traffic through it begins, what it is and names, and whether it is a policy.
-type Thing = (BTreeSet<Start>, Vec<Identity>, Option<PolicyId>);
+/// Something of the hub: where the traffic through it begins, what it is, and whether it is a policy.
+type Thing = (Vec<Start>, Identity, Option<PolicyId>);
 
 fn things(view: &PolicyView<'_>) -> Vec<Thing> {
     let topology = &view.hub.topology;
-    let own = |node| {
-        (
-            topology.starts_of(node).into_iter().collect(),
-            vec![topology.identity(node)],
-            None,
-        )
-    };
     let starts = topology.starts();
-    let starts = starts.map(|start| {
-        (
-            BTreeSet::from([start]),
-            vec![topology.identity(start.node())],
-            None,
-        )
-    });
-    let sets = topology
-        .listener_sets
-        .ids()
-        .map(|set| own(Node::ListenerSet(set)));
-    let routes = topology.routes.iter().map(|(id, route)| {
-        let mut thing: Thing = own(Node::Route(id));
+    let mut things: Vec<Thing> = starts
+        .map(|start| (vec![start], topology.identity(start.node()), None))
+        .collect();
+    let sets = topology.listener_sets.ids().map(Node::ListenerSet);
+    let routes = topology.routes.ids().map(Node::Route);
+    let nodes = sets.chain(routes);
+    things.extend(nodes.map(|node| (topology.starts_of(node), topology.identity(node), None)));
+    for (id, route) in topology.routes.iter() {
+        let first: Vec<Start> = topology.starts_of(Node::Route(id)).into_iter().take(1).collect();
         let rules = route.rules.iter().map(|rule| topology.rules.get(*rule));
-        let backends = rules.flat_map(|rule| &rule.backends);
-        thing
-            .1
-            .extend(backends.map(|backend| topology.identity(Node::Backend(*backend))));
-        thing
-    });
+        let backends = rules
+            .flat_map(|rule| &rule.backends)
+            .map(|backend| Node::Backend(*backend));
+        things.extend(backends.map(|backend| (first.clone(), topology.identity(backend), None)));
+    }
     let policies = view.hub.policies.iter();
-    let policies =
-        policies.map(|(id, policy)| (starts_of(view, id), vec![policy.object.identity()], Some(id)));
-    starts.chain(sets).chain(routes).chain(policies).collect()
+    things.extend(policies.map(|(id, policy)| (starts_of(view, id), policy.object.identity(), Some(id))));
+    things
 }
 
 /// The independent parts: groups of starts that share a route or a policy. One pass over the hub and its places.
@@ -234,20 +222,20 @@ fn parts(view: &PolicyView<'_>, keyed: &Keyed<'_>) -> Vec<Part> {
     let mut together: Vec<usize> = (0..numbers.len()).collect();
     for (starts, ..) in &things {
         let mut numbers = starts.iter().filter_map(|start| numbers.get(start));
-        let first = numbers.next().map(|first| root(&mut together, *first));
+        let first = numbers.next().map(|first| root(&together, *first));
         for number in numbers {
-            let root = root(&mut together, *number);
+            let root = root(&together, *number);
             if let Some((slot, first)) = together.get_mut(root).zip(first) {
                 *slot = first;
             }
         }
     }
-    let roots = numbers.into_iter();
-    let roots: HashMap<Start, usize> = roots
-        .map(|(start, number)| (start, root(&mut together, number)))
-        .collect();
+    let roots = numbers
+        .into_iter()
+        .map(|(start, number)| (start, root(&together, number)));
+    let roots: HashMap<Start, usize> = roots.collect();
     let mut parts: BTreeMap<usize, Part> = BTreeMap::new();
-    for (starts, identities, policy) in things {
+    for (starts, identity, policy) in things {
         let Some(root) = starts.iter().find_map(|start| roots.get(start)) else {
             continue;
         };
@@ -255,10 +243,8 @@ fn parts(view: &PolicyView<'_>, keyed: &Keyed<'_>) -> Vec<Part> {
         part.policies.extend(policy);
         let targets = policy.map(|policy| view.hub.policy(policy).targets.len());
         part.work = part.work.saturating_add(targets.unwrap_or_default());
-        for identity in identities {
-            part.keys.extend(identity.namespace.clone().map(Key::Namespace));
-            part.keys.insert(Key::Named(identity));
-        }
+        part.keys.extend(identity.namespace.clone().map(Key::Namespace));
+        part.keys.insert(Key::Named(identity));
     }
     for (place, seen) in view.seen().enumerate() {
         let topology = &seen.attachments.topology;
@@ -275,13 +261,8 @@ fn parts(view: &PolicyView<'_>, keyed: &Keyed<'_>) -> Vec<Part> {
             (*start, rules.sum())
         });
         let paths = seen.effective.iter().map(|(_, path)| {
-            let effective = path.effective.as_ref();
-            let settings = [
-                effective.content.len(),
-                effective.chain.len(),
-                effective.losses.len(),
-                1,
-            ];
+            let of = path.effective.as_ref();
+            let settings = [of.content.len(), of.chain.len(), of.losses.len(), 1];
             (path.path.start, settings.iter().sum())
         });
         for (start, work) in attached.chain(paths) {
@@ -301,17 +282,12 @@ fn parts(view: &PolicyView<'_>, keyed: &Keyed<'_>) -> Vec<Part> {
     parts
 }
 
-/// The number that stands for the whole part of one; the lookup shortens the way for later ones.
-fn root(together: &mut [usize], number: usize) -> usize {
-    let mut at = number;
-    while let Some(next) = together.get(at).copied().filter(|next| *next != at) {
-        let after = together.get(next).copied().unwrap_or(next);
-        if let Some(slot) = together.get_mut(at) {
-            *slot = after;
-        }
-        at = after;
+/// The number that stands for the whole part of one.
+fn root(together: &[usize], mut number: usize) -> usize {
+    while let Some(next) = together.get(number).filter(|next| **next != number) {
+        number = *next;
     }
-    at
+    number
 }
 
 /// The objects of the hub by what brings them into a part.

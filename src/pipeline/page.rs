@@ -52,11 +52,8 @@ impl Analysis<'_> {
         let of_kind = |kind| hub.objects.of_kind(ocm_placement::GROUP, kind).len();
         // With full detail, each Placement speaks of each cluster.
         let steps = of_kind("Placement").saturating_mul(of_kind("ManagedCluster"));
-        let detail = if steps > MOST_STEPS {
-            Detail::Decisions
-        } else {
-            Detail::Full
-        };
+        let few = Some(Detail::Full).filter(|_| steps <= MOST_STEPS);
+        let detail = few.unwrap_or(Detail::Decisions);
         let evaluation = evaluate(&loaded.evaluation_input(&read), detail);
         let decided = Decided::new(hub, loaded.config.placement_source);
         let placed = self.placed.by_key.values().flat_map(|clusters| clusters.iter());

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use kube_json::Value;
 
 use super::document::{BackendRow, ListenerRow, RuleRow};
-use super::interned::{Interned, Tables};
+use super::interned::{Interned, Tables, entry};
 use crate::object::Object;
 use crate::object::well_known::PLACEMENT_LABEL;
 use crate::outcome::{PolicyView, Seen};
@@ -40,8 +40,7 @@ pub(super) struct RouteEntry<'p> {
     pub(super) hosts: Vec<String>,
     pub(super) rules: Vec<RuleRow>,
     /// The Gateways and listeners that it is attached to, and the places where it is.
-    pub(super) on: Vec<((usize, i32), Vec<usize>)>,
-    known: HashMap<(usize, i32), usize>,
+    pub(super) on: Interned<(usize, i32), ((usize, i32), Vec<usize>)>,
 }
 
 /// A place on a path: Gateway, listener, route, rule, backend; -1 for what it has not.
@@ -110,48 +109,49 @@ impl<'p> Hierarchy<'p> {
             effective: &view.hub_effective,
         };
         // A Gateway that goes to clusters, but to none of those that the page has, is not on it.
-        let is_meant = |start: Start| match start {
+        let is_meant = |tables: &Tables<'_>, start: Start| match start {
             Start::Gateway(gateway) => {
                 let clusters = view.clusters_of(&view.hub.topology.gateways.get(gateway).object.key());
                 clusters.is_empty() || tables.known(clusters).next().is_some()
             }
             Start::Service(_) => true,
         };
-        let starts: Vec<Start> = view
-            .hub
-            .topology
-            .starts()
-            .filter(|start| is_meant(*start))
-            .collect();
-        let of_hub = hierarchy.add((0, all), tables, &starts);
+        let of_hub = hierarchy.add((0, all), tables, is_meant);
         let maps = view
             .seen()
             .enumerate()
             .map(|(place, seen)| {
-                let starts = seen.attachments.topology.starts();
-                let evaluated = starts.filter(|start| place > 0 || seen.effective.has(*start));
-                hierarchy.add((place, seen), tables, &evaluated.collect::<Vec<_>>())
+                let evaluated = |_: &Tables<'_>, start: Start| place > 0 || seen.effective.has(start);
+                hierarchy.add((place, seen), tables, evaluated)
             })
             .collect();
         (hierarchy, maps, of_hub)
     }
 
-    /// Adds what one place has from some starts.
-    fn add(&mut self, (place, seen): (usize, Seen<'p>), tables: &mut Tables<'_>, starts: &[Start]) -> Map {
+    /// Adds what one place has from the starts that `counts` chooses.
+    fn add(
+        &mut self,
+        (place, seen): (usize, Seen<'p>),
+        tables: &mut Tables<'_>,
+        counts: impl Fn(&Tables<'_>, Start) -> bool,
+    ) -> Map {
         let topology = &seen.attachments.topology;
         // The hub is no cluster.
         let place = (place > 0).then_some(place);
         let mut map = Map::default();
-        for start in starts {
+        for start in topology.starts() {
+            if !counts(tables, start) {
+                continue;
+            }
             let position = match start {
-                Start::Gateway(gateway) => self.gateway(topology, *gateway, &mut map),
-                Start::Service(service) => self.service(topology, *service),
+                Start::Gateway(gateway) => self.gateway(topology, gateway, &mut map),
+                Start::Service(service) => self.service(topology, service),
             };
-            map.starts.insert(*start, position);
+            map.starts.insert(start, position);
             if let Some(entry) = self.gateways.list.get_mut(position) {
                 entry.places.extend(place);
             }
-            let attached = topology.attached(*start);
+            let attached = topology.attached(start);
             if tables.take(attached.len()) {
                 for (listener, route) in attached {
                     // A Service is drawn with one listener.
@@ -164,8 +164,8 @@ impl<'p> Hierarchy<'p> {
         // Those that are attached to nothing are a row, too.
         if place.is_none() {
             for (id, _) in topology.routes.iter() {
-                let of_route = topology.starts_of(Node::Route(id));
-                if of_route.is_empty() || of_route.iter().any(|start| starts.binary_search(start).is_ok()) {
+                let mut starts = topology.starts_of(Node::Route(id)).into_iter().peekable();
+                if starts.peek().is_none() || starts.any(|start| counts(tables, start)) {
                     self.route(topology, id, true, &mut map);
                 }
             }
@@ -255,12 +255,8 @@ impl<'p> Hierarchy<'p> {
         map.by_route.entry((at.0, position)).or_default().push(at.1);
         let entry = usize::try_from(position).ok();
         if let Some(entry) = entry.and_then(|position| self.routes.list.get_mut(position)) {
-            let next = entry.on.len();
-            let position = *entry.known.entry(at).or_insert(next);
-            if position == next {
-                entry.on.push((at, Vec::new()));
-            }
-            if let Some((_, there)) = entry.on.get_mut(position) {
+            let position = entry.on.position(at, || (at, Vec::new()));
+            if let Some((_, there)) = entry.on.list.get_mut(position) {
                 there.extend(place);
             }
         }
@@ -277,8 +273,7 @@ impl<'p> Hierarchy<'p> {
             local: !is_hub,
             hosts: strings(node.object.value.pointer("/spec/hostnames")),
             rules: Vec::new(),
-            on: Vec::new(),
-            known: HashMap::new(),
+            on: Interned::default(),
         });
         // A cluster may have its own route of this name, with more rules.
         let known = self
@@ -319,21 +314,14 @@ impl<'p> Hierarchy<'p> {
             .position((identity, Some(name)), || BackendRow { text, of: Some(of) })
     }
 
-    /// The backends of a rule, by position.
-    fn backends_of(&self, route: i32, rule: usize) -> &[usize] {
-        let route = usize::try_from(route)
-            .ok()
-            .and_then(|route| self.routes.list.get(route));
-        let rule = route.and_then(|route| route.rules.get(rule));
-        rule.map(|rule| rule.b.as_slice()).unwrap_or_default()
+    fn rules(&self, route: i32) -> &[RuleRow] {
+        let route = entry(&self.routes.list, route);
+        route.map(|route| route.rules.as_slice()).unwrap_or_default()
     }
 
     /// How many rules a route has.
     pub(super) fn rules_of(&self, route: i32) -> usize {
-        let route = usize::try_from(route)
-            .ok()
-            .and_then(|route| self.routes.list.get(route));
-        route.map_or(0, |route| route.rules.len())
+        self.rules(route).len()
     }
 
     /// Where a path ends, for a page that draws a cell for every rule of every listener: what a path leaves out, as it
@@ -383,10 +371,13 @@ impl<'p> Hierarchy<'p> {
         }
         let rules: Vec<i32> = match (rule, of) {
             (Some(rule), _) => vec![narrow(rule)],
-            (None, Some(backend)) => (0..self.rules_of(route))
-                .filter(|rule| self.backends_of(route, *rule).contains(&backend))
-                .map(narrow)
-                .collect(),
+            (None, Some(backend)) => {
+                let rules = self.rules(route).iter().zip(0..);
+                rules
+                    .filter(|(rule, _)| rule.b.contains(&backend))
+                    .map(|(_, rule)| rule)
+                    .collect()
+            }
             (None, None) => vec![-1],
         };
         let backend = backend.map_or(-1, narrow);

@@ -49,7 +49,8 @@ pub(super) const WAYS_OF_PLACEMENTS: &str =
     "how each Placement came to its clusters (`spokewright placement --why CLUSTER`)";
 
 /// Everything.
-pub(super) const FLEET: &str = "the fleet itself (`spokewright page --cluster CLUSTER` shows a part of it)";
+pub(super) const FLEET: &str =
+    "the fleet and all findings (`spokewright check`, `spokewright page --cluster CLUSTER`)";
 
 const TEXTS: &str = "texts of objects";
 const TEXTS_OF_POLICIES: &str = "texts of policies";
@@ -95,12 +96,6 @@ impl FleetPage {
         page
     }
 
-    /// What is left out of the page; known once it is made.
-    #[must_use]
-    pub fn left_out(&self) -> &[String] {
-        &self.left_out
-    }
-
     /// The data inside its element; of what would be too large, as much as fits, and what is left out is said.
     fn small_enough(&mut self) -> String {
         let [style, script] = &*PIECES;
@@ -126,32 +121,29 @@ impl FleetPage {
     }
 
     fn leave_out(&mut self, part: &str) {
+        let Self {
+            policies,
+            gateways,
+            placements,
+            ..
+        } = self;
         match part {
-            WITHOUT_POLICIES => self
-                .policies
-                .iter_mut()
-                .for_each(|policy| policy.if_deleted = None),
+            WITHOUT_POLICIES => policies.iter_mut().for_each(|row| row.if_deleted = None),
             TEXTS => self.texts.clear(),
-            OBJECTS_OF_WORKS => self
-                .gateways
-                .iter_mut()
-                .for_each(|gateway| gateway.objects.clear()),
-            WAYS_OF_PLACEMENTS => self
-                .placements
-                .iter_mut()
-                .for_each(|placement| placement.stages.clear()),
+            OBJECTS_OF_WORKS => gateways.iter_mut().for_each(|row| row.objects.clear()),
+            WAYS_OF_PLACEMENTS => placements.iter_mut().for_each(|row| row.stages.clear()),
             MOST_FINDINGS => {
                 self.findings.sort_by_key(|finding| finding.severity != "error");
                 self.findings.truncate(FEW_FINDINGS);
             }
-            TEXTS_OF_POLICIES => self.policies.iter_mut().for_each(|policy| policy.text.clear()),
+            TEXTS_OF_POLICIES => policies.iter_mut().for_each(|row| row.text.clear()),
             _ => {
                 *self = Self {
                     api_version: self.api_version,
                     kind: self.kind,
                     title: std::mem::take(&mut self.title),
                     source_url: self.source_url.take(),
-                    left_out: vec!["findings (`spokewright check`)".to_owned()],
+                    left_out: std::mem::take(&mut self.left_out),
                     ..Self::default()
                 };
             }
@@ -159,12 +151,6 @@ impl FleetPage {
         if !self.left_out.iter().any(|known| known == part) {
             self.left_out.push(part.to_owned());
         }
-    }
-
-    /// The data as JSON.
-    #[must_use]
-    pub fn json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
     }
 }
 

@@ -65,8 +65,8 @@ pub(super) struct Tables<'p> {
 
 impl<'p> Tables<'p> {
     /// `clusters` are all there are, in their order.
-    pub(super) fn new(locate: &'p dyn Locate, clusters: &[&'p str], view: &PolicyView<'_>) -> Self {
-        let mut tables = Self {
+    pub(super) fn new(locate: &'p dyn Locate, clusters: &[&'p str]) -> Self {
+        Self {
             locate,
             files: Interned::default(),
             values: Interned::default(),
@@ -77,10 +77,14 @@ impl<'p> Tables<'p> {
             joined: HashMap::new(),
             left: Some(usize::MAX),
             places: HashMap::new(),
-        };
-        let places = view.seen().map(|seen| tables.known(seen.clusters).collect());
-        tables.of_places = places.collect();
-        tables
+        }
+    }
+
+    /// The same with the clusters of each place of a view.
+    pub(super) fn with(mut self, view: &PolicyView<'_>) -> Self {
+        let places = view.seen().map(|seen| self.known(seen.clusters).collect());
+        self.of_places = places.collect();
+        self
     }
 
     /// Asks for the room of so many cells before they are made. Once there is none, there is none for anything.
@@ -132,11 +136,7 @@ impl<'p> Tables<'p> {
 
     /// The members of a set.
     pub(super) fn members(&self, set: usize) -> impl Iterator<Item = usize> {
-        let ranges = self.sets.list.get(set).map(Vec::as_slice).unwrap_or_default();
-        ranges.chunks_exact(2).flat_map(|range| match range {
-            [first, last] => *first..last.saturating_add(1),
-            _ => 0..0,
-        })
+        members(self.sets.list.get(set).map(Vec::as_slice).unwrap_or_default())
     }
 
     /// All sets.
@@ -196,9 +196,22 @@ impl<'p> Tables<'p> {
     }
 }
 
+/// The members of a set by its ranges.
+pub(super) fn members(ranges: &[usize]) -> impl Iterator<Item = usize> {
+    ranges.chunks_exact(2).flat_map(|range| match range {
+        [first, last] => *first..last.saturating_add(1),
+        _ => 0..0,
+    })
+}
+
 /// A path as a page has it on every system.
 fn slashed(path: &str) -> String {
     path.replace('\\', "/")
+}
+
+/// The entry of a list at a position, which may be none.
+pub(super) fn entry<T>(list: &[T], position: impl TryInto<usize>) -> Option<&T> {
+    list.get(position.try_into().ok()?)
 }
 
 /// A position where -1 is none.

@@ -110,7 +110,7 @@ impl Page<'_> {
     pub(crate) fn data(&self, options: &PageOptions, compared: Option<&Compared<'_>>) -> FleetPage {
         let view = self.view;
         let relative = self.sources.root_relative();
-        let mut tables = Tables::new(&relative, &self.clusters, view);
+        let mut tables = Tables::new(&relative, &self.clusters).with(view);
         tables.left = Some(MOST_CELLS);
         if let Some(compared) = compared {
             tables.hidden.clone_from(&compared.report.comparison.hidden);
@@ -133,8 +133,6 @@ impl Page<'_> {
             &mut tables,
         );
         if !tables.take(0) {
-            page.findings = self.findings(&mut tables);
-            page.files = tables.files.list;
             page.left_out.push(html::FLEET.to_owned());
             return page;
         }
@@ -250,24 +248,18 @@ impl Page<'_> {
             let work = entry.object.and_then(|object| carried.get(&object.origin));
             let (mut objects, mut ships_routes) = (Vec::new(), 0_usize);
             for manifest in work.iter().flat_map(|work| work.manifests) {
-                if manifest
-                    .origins
-                    .first()
-                    .is_some_and(|origin| routes.contains(origin))
-                {
+                let origin = manifest.origins.first();
+                if origin.is_some_and(|origin| routes.contains(origin)) {
                     ships_routes = ships_routes.saturating_add(1);
                     continue;
                 }
-                let names = (
-                    manifest.kind.clone(),
-                    manifest.namespace.clone(),
-                    manifest.name.clone(),
-                );
-                let at = manifest
-                    .origins
-                    .first()
-                    .and_then(|origin| tables.at(origin.place("", Part::Value)));
-                let (kind, namespace, name) = names;
+                let ManifestSummary {
+                    kind,
+                    namespace,
+                    name,
+                    ..
+                } = manifest.clone();
+                let at = origin.and_then(|origin| tables.at(origin.place("", Part::Value)));
                 objects.push(match at {
                     Some((file, line)) => CarriedRow::Authored(kind, namespace, name, file, line),
                     None => CarriedRow::Made(kind, namespace, name),
@@ -417,7 +409,7 @@ fn taints(cluster: &Object) -> Vec<String> {
 fn routes(hierarchy: &Hierarchy<'_>, profiles: &mut Profiles, tables: &mut Tables<'_>) -> Vec<RouteRow> {
     let mut rows = Vec::new();
     for (number, entry) in hierarchy.routes.list.iter().enumerate() {
-        let on = entry.on.iter().map(|((gateway, listener), places)| {
+        let on = entry.on.list.iter().map(|((gateway, listener), places)| {
             let place = (*gateway, *listener, narrow(number));
             let (profiled, others) = profiles.on(place, entry.rules.len());
             let all = hierarchy.gateways.list.get(*gateway);

@@ -35,7 +35,7 @@ pub(crate) fn policy_report<'p>(
         .flat_map(|seen| seen.clusters.iter().map(String::as_str))
         .collect();
     let clusters: Vec<&str> = clusters.into_iter().collect();
-    let mut tables = Tables::new(&relative, &clusters, view);
+    let mut tables = Tables::new(&relative, &clusters).with(view);
     let kinds = Kinds::of(view);
     let numbers = Numbers::of(view);
     let (mut hierarchy, maps, of_hub) = Hierarchy::of(view, &mut tables, false);
@@ -125,6 +125,7 @@ fn inventory(
             .collect(),
         attached: entry
             .on
+            .list
             .iter()
             .map(|((gateway, listener), there)| {
                 let all = hierarchy.gateways.list.get(*gateway);
@@ -350,15 +351,15 @@ mod tests {
 
     #[test]
     fn the_names_of_clusters_that_many_gateways_have_are_held_once() {
-        let [both, again, one] =
-            [[0, 1].as_slice(), &[1, 0], &[1]].map(|positions| positions.iter().copied().collect());
+        let mut tables = Tables::new(&crate::source::Sources::default(), &["eu-1", "us-1"]);
+        tables.of_places = vec![Vec::new(), vec![0], vec![1]];
         let mut names = ClusterNames {
             clusters: &["eu-1", "us-1"],
             known: HashMap::new(),
         };
-        let first = names.of(&both);
+        let first = names.of(&[1, 2], &mut tables);
         assert_eq!(*first, ["eu-1", "us-1"]);
-        assert!(Arc::ptr_eq(&first, &names.of(&again)));
-        assert_eq!(*names.of(&one), ["us-1"]);
+        assert!(Arc::ptr_eq(&first, &names.of(&[2, 1], &mut tables)));
+        assert_eq!(*names.of(&[0, 2], &mut tables), ["us-1"]);
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::document::{ExceptionRow, LostRow, OutcomeRow, Position, Profiled, SetRow};
 use super::hierarchy::{Hierarchy, Map, Spot};
-use super::interned::{Interned, Tables, signed};
+use super::interned::{Interned, Tables, entry, signed};
 use super::kinds::Kinds;
 use super::numbers::Numbers;
 use crate::object::Object;
@@ -85,10 +85,7 @@ impl Outcomes {
 
     /// The core of an outcome: what counts when two are compared.
     fn core(&self, outcome: Position) -> Position {
-        let position = usize::try_from(outcome).ok();
-        position
-            .and_then(|position| self.cores.get(position))
-            .map_or(-1, |core| signed(*core))
+        entry(&self.cores, outcome).map_or(-1, |core| signed(*core))
     }
 
     /// Decides which outcome is common, and where another one applies.

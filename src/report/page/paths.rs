@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::document::Position;
 use super::hierarchy::{Hierarchy, rule_name};
-use super::interned::{Tables, signed};
+use super::interned::{Tables, entry, signed};
 
 /// What a locator names.
 #[derive(Debug, Clone, Copy)]
@@ -98,8 +98,7 @@ impl Paths {
 
     /// On how many clusters a place is.
     pub(super) fn clusters_of(&self, spot: &[Position]) -> usize {
-        let gateway = spot.first().and_then(|gateway| usize::try_from(*gateway).ok());
-        let clusters = gateway.and_then(|gateway| self.clusters.get(gateway));
+        let clusters = spot.first().and_then(|gateway| entry(&self.clusters, *gateway));
         clusters.copied().unwrap_or_default()
     }
 }
