@@ -193,20 +193,18 @@ type Thing = (Vec<Start>, Identity, Option<PolicyId>);
 
 fn things(view: &PolicyView<'_>) -> Vec<Thing> {
     let topology = &view.hub.topology;
-    let starts = topology.starts();
-    let mut things: Vec<Thing> = starts
-        .map(|start| (vec![start], topology.identity(start.node()), None))
-        .collect();
     let sets = topology.listener_sets.ids().map(Node::ListenerSet);
     let routes = topology.routes.ids().map(Node::Route);
     let nodes = sets.chain(routes);
-    things.extend(nodes.map(|node| (topology.starts_of(node), topology.identity(node), None)));
+    let nodes = nodes.map(|node| (topology.starts_of(node), topology.identity(node), None));
+    let mut things: Vec<Thing> = nodes.collect();
+    let starts = topology.starts();
+    things.extend(starts.map(|start| (vec![start], topology.identity(start.node()), None)));
     for (id, route) in topology.routes.iter() {
-        let first: Vec<Start> = topology.starts_of(Node::Route(id)).into_iter().take(1).collect();
+        let first = topology.starts_of(Node::Route(id)).into_iter().take(1);
+        let first: Vec<Start> = first.collect();
         let rules = route.rules.iter().map(|rule| topology.rules.get(*rule));
-        let backends = rules
-            .flat_map(|rule| &rule.backends)
-            .map(|backend| Node::Backend(*backend));
+        let backends = rules.flat_map(|rule| rule.backends.iter().copied().map(Node::Backend));
         things.extend(backends.map(|backend| (first.clone(), topology.identity(backend), None)));
     }
     let policies = view.hub.policies.iter();

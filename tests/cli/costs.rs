@@ -741,13 +741,13 @@ fn a_page_counts_cells_before_it_makes_them_and_shows_no_fleet_where_there_are_t
         });
         hub_with(std::iter::once(gateway.clone()).chain(routes))
     };
-    let (words, data) = left_out(&hub(80), 400);
+    let (words, data) = left_out(&hub(80), 640);
     assert_eq!(
         words,
-        ["the fleet and all findings (`spokewright check`, `spokewright page --cluster CLUSTER`)"]
+        ["the fleet and all findings (`spokewright check`, `spokewright page --clusters CLUSTER`)"]
     );
     assert_eq!(data["routes"], kube_json::json!([]));
-    let (words, data) = left_out(&hub(2), 400);
+    let (words, data) = left_out(&hub(2), 640);
     assert!(words.is_empty(), "{words:?}");
     assert_eq!(data["routes"].as_array().map(Vec::len), Some(5));
 }
@@ -797,7 +797,7 @@ fn a_pattern_of_a_gitignore_is_refused_when_it_is_longer_than_any_path() {
         scratch.write("hub/.gitignore", &format!("# {long}\n\n{long}\n"));
         for command in [["check", "hub"].as_slice(), &["page", "hub", "-o", "page.html"]] {
             let run = run_with_at_most(&scratch, 256, command);
-            run.exits(3);
+            run.exits(5);
             let said = format!("{}{}", run.stdout, run.stderr);
             let reason = format!(
                 "cannot read `hub/.gitignore`: line 3 has {} bytes; a pattern may have 4096",

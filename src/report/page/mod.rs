@@ -36,7 +36,7 @@ use ocm_placement::Evaluation;
 
 pub use change::Compared;
 pub use document::FleetPage;
-use document::{CarriedRow, ClusterRow, ConditionRow, FindingRow, GatewayRow, OnRow, RouteRow};
+use document::{CarriedRow, ClusterRow, ConditionRow, FindingRow, GatewayRow, OnRow, PolicyRow, RouteRow};
 use hierarchy::{GatewayEntry, Hierarchy, narrow};
 use interned::{Tables, signed_or_none};
 use kinds::Kinds;
@@ -61,8 +61,8 @@ use crate::render::{ManifestSummary, Plan, WorkId};
 use crate::source::Sources;
 use crate::sync::Withheld;
 
-/// At most so many cells are made: a route below a listener, a rule there for each kind of policies, and each of the
-/// places that it is compared with.
+/// At most so many cells are made: a route below a listener, a rule there for each kind of policies, each in each place
+/// where it is evaluated; and the settings of different outcomes.
 const MOST_CELLS: usize = 1_000_000;
 
 /// What a page is made from.
@@ -179,10 +179,8 @@ impl Page<'_> {
             &mut tables,
             &mut left_out,
         );
-        if policies
-            .iter()
-            .any(|policy| policy.if_deleted.is_none() && policy.cluster.is_none())
-        {
+        let is_unknown = |row: &PolicyRow| row.if_deleted.is_none() && row.cluster.is_none();
+        if policies.iter().any(is_unknown) {
             left_out.push(html::WITHOUT_POLICIES.to_owned());
         }
         let findings = self.findings(&mut tables);
@@ -226,16 +224,12 @@ impl Page<'_> {
         placements: &[document::PlacementRow],
         tables: &mut Tables<'_>,
     ) -> Vec<GatewayRow> {
-        let placed: HashMap<(&str, &str), usize> = placements
-            .iter()
-            .enumerate()
-            .map(|(position, placement)| ((placement.ns.as_str(), placement.name.as_str()), position))
-            .collect();
-        let statuses: HashMap<&str, &ObjectStatus> = self
-            .statuses
-            .iter()
-            .map(|status| (status.object.as_str(), status))
-            .collect();
+        let placed = placements.iter().zip(0..);
+        let placed = placed.map(|(row, position)| ((row.ns.as_str(), row.name.as_str()), position));
+        let placed: HashMap<(&str, &str), usize> = placed.collect();
+        let statuses = self.statuses.iter();
+        let statuses = statuses.map(|status| (status.object.as_str(), status));
+        let statuses: HashMap<&str, &ObjectStatus> = statuses.collect();
         let carried = self.carried();
         let routes = hierarchy.routes.list.iter();
         let routes: HashSet<&Origin> = routes.map(|route| &route.object.origin).collect();
@@ -253,16 +247,11 @@ impl Page<'_> {
                     ships_routes = ships_routes.saturating_add(1);
                     continue;
                 }
-                let ManifestSummary {
-                    kind,
-                    namespace,
-                    name,
-                    ..
-                } = manifest.clone();
+                let row = manifest.clone();
                 let at = origin.and_then(|origin| tables.at(origin.place("", Part::Value)));
                 objects.push(match at {
-                    Some((file, line)) => CarriedRow::Authored(kind, namespace, name, file, line),
-                    None => CarriedRow::Made(kind, namespace, name),
+                    Some((file, line)) => CarriedRow::Authored(row.kind, row.namespace, row.name, file, line),
+                    None => CarriedRow::Made(row.kind, row.namespace, row.name),
                 });
             }
             rows.push(GatewayRow {

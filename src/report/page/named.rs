@@ -351,7 +351,8 @@ mod tests {
 
     #[test]
     fn the_names_of_clusters_that_many_gateways_have_are_held_once() {
-        let mut tables = Tables::new(&crate::source::Sources::default(), &["eu-1", "us-1"]);
+        let sources = Sources::default();
+        let mut tables = Tables::new(&sources, &["eu-1", "us-1"]);
         tables.of_places = vec![Vec::new(), vec![0], vec![1]];
         let mut names = ClusterNames {
             clusters: &["eu-1", "us-1"],

@@ -96,10 +96,9 @@ impl Outcomes {
         maps: &[Map],
         tables: &mut Tables<'_>,
     ) {
-        let inhabited: Vec<bool> = view
-            .seen()
-            .map(|seen| seen.attachments.policies.rows().iter().any(|policy| policy.local))
-            .collect();
+        let is_inhabited =
+            |seen: Seen<'_>| seen.attachments.policies.rows().iter().any(|policy| policy.local);
+        let inhabited: Vec<bool> = view.seen().map(is_inhabited).collect();
         let mut present: HashMap<(usize, i32, i32), Vec<usize>> = HashMap::new();
         for (number, map) in maps.iter().enumerate() {
             for gateway in map.starts.values() {
@@ -118,11 +117,12 @@ impl Outcomes {
         for ((kind, spot), held) in found {
             let listener = if spot.route < 0 { -1 } else { spot.listener };
             let everywhere = present.get(&(spot.gateway, listener, spot.route));
-            if !tables.take(everywhere.map_or(0, Vec::len)) {
+            let held: BTreeMap<usize, usize> = held.into_iter().collect();
+            let places = everywhere.map_or(0, Vec::len);
+            if !tables.take(places.saturating_sub(held.len())) {
                 return;
             }
             let everywhere: BTreeSet<usize> = everywhere.into_iter().flatten().copied().collect();
-            let held: BTreeMap<usize, usize> = held.into_iter().collect();
             let outcome = |place: &usize| held.get(place).map_or(-1, |outcome| signed(*outcome));
             let everywhere: Vec<usize> = everywhere
                 .union(&held.keys().copied().collect())
@@ -138,11 +138,8 @@ impl Outcomes {
             let mut cores: BTreeMap<Position, (usize, usize)> = BTreeMap::new();
             for (order, place) in voters.iter().enumerate() {
                 let entry = cores.entry(self.core(outcome(place))).or_insert((0, order));
-                let clusters = tables
-                    .of_places
-                    .get(*place)
-                    .map_or(1, |clusters| clusters.len().max(1));
-                entry.0 = entry.0.saturating_add(clusters);
+                let clusters = tables.of_places.get(*place).map_or(0, Vec::len);
+                entry.0 = entry.0.saturating_add(clusters.max(1));
             }
             let most = cores
                 .into_iter()
@@ -357,10 +354,8 @@ impl<'p> Finding<'_, 'p> {
             return *known;
         }
         let effective = &path.effective;
-        if !self
-            .tables
-            .take(effective.content.len().saturating_add(effective.losses.len()))
-        {
+        let settings = [effective.content.len(), effective.losses.len()];
+        if !self.tables.take(settings.iter().sum()) {
             return 0;
         }
         let profile = &seen.attachments.kinds.get(kind).profile;

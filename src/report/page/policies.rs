@@ -146,10 +146,7 @@ fn deleted<'v>(
         let all = spots.first().map_or(0, |spot| paths.clusters_of(spot));
         // Groups are known by where they are.
         let groups = change.clusters.iter().map(Arc::as_ptr).collect();
-        let names = change
-            .clusters
-            .iter()
-            .flat_map(|clusters| clusters.iter().copied());
+        let names = change.clusters.iter().flat_map(|all| all.iter().copied());
         let clusters = *sets.entry(groups).or_insert_with(|| tables.set(names));
         let here = tables.members(clusters).count();
         if here == 0 && !change.clusters.is_empty() {
