@@ -790,21 +790,27 @@ fn a_page_explains_placements_up_to_a_limit_and_never_holds_all_decisions_at_onc
 }
 
 #[test]
-fn a_pattern_of_a_gitignore_is_refused_when_it_is_longer_than_any_path() {
+fn a_pattern_of_a_gitignore_or_of_exclude_is_refused_when_it_is_longer_than_any_path() {
     for pattern in ["*a", "a/", "?", "[a-z]", "{a,b}", "**/"] {
-        let scratch = Scratch::with_worked_example();
         let long = pattern.repeat(900_000 / pattern.len());
+        let why = format!("is {} bytes long; a pattern may have 4096", long.len());
+        let refuses = |scratch: &Scratch, status: i32, said: &str| {
+            for command in [["check", "hub"].as_slice(), &["page", "hub", "-o", "page.html"]] {
+                let run = run_with_at_most(scratch, 320, command);
+                run.exits(status);
+                let all = format!("{}{}", run.stdout, run.stderr);
+                assert_eq!(all.matches(&format!("{said} {why}")).count(), 1, "{all}");
+            }
+        };
+        let scratch = Scratch::with_worked_example();
         scratch.write("hub/.gitignore", &format!("# {long}\n\n{long}\n"));
-        for command in [["check", "hub"].as_slice(), &["page", "hub", "-o", "page.html"]] {
-            let run = run_with_at_most(&scratch, 256, command);
-            run.exits(5);
-            let said = format!("{}{}", run.stdout, run.stderr);
-            let reason = format!(
-                "cannot read `hub/.gitignore`: line 3 has {} bytes; a pattern may have 4096",
-                long.len()
-            );
-            assert_eq!(said.matches(&reason).count(), 1, "{said}");
-        }
+        refuses(&scratch, 5, "cannot read `hub/.gitignore`: line 3");
+        let scratch = Scratch::with_worked_example();
+        scratch.write(
+            "hub/spokewright.yaml",
+            &format!("apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nexclude: [\"{long}\"]\n"),
+        );
+        refuses(&scratch, 3, "`exclude` has an invalid glob: it");
     }
     let scratch = Scratch::with_worked_example();
     scratch.write("hub/.gitignore", &format!("{}\n", "a".repeat(4096)));

@@ -168,10 +168,8 @@ impl Page<'_> {
             let rows = (gateways.as_mut_slice(), policies.as_mut_slice());
             works::works(aggregated, (&numbers, &paths), rows, &tables)
         });
-        let mut left_out = Vec::new();
-        if !self.explains_placements {
-            left_out.push(html::WAYS_OF_PLACEMENTS.to_owned());
-        }
+        let ways = (!self.explains_placements).then(|| html::WAYS_OF_PLACEMENTS.to_owned());
+        let mut left_out: Vec<String> = ways.into_iter().collect();
         let texts = texts::texts(
             self.hub,
             &view.hub.topology,

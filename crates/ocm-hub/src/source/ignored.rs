@@ -13,7 +13,7 @@ use super::tree::TreeError;
 use crate::diagnostic::{Code, Finding, Findings, Place};
 
 /// At most so many bytes of a pattern, as of a path: a longer one takes much memory.
-const MOST_OF_A_PATTERN: usize = 4096;
+const LONGEST: usize = 4096;
 
 /// The `.gitignore`s that count in one directory, from the outermost in.
 #[derive(Debug, Clone, Default)]
@@ -29,12 +29,9 @@ impl Rules {
         let text = String::from_utf8_lossy(text);
         let lines = text.strip_prefix('\u{feff}').unwrap_or(&text).lines();
         for (line, number) in lines.zip(1_usize..) {
-            let bytes = line.len();
-            if bytes > MOST_OF_A_PATTERN && !line.starts_with('#') {
+            if let Some(why) = too_long(line).filter(|_| !line.starts_with('#')) {
                 return Err(TreeError {
-                    reason: format!(
-                        "line {number} has {bytes} bytes; a pattern may have {MOST_OF_A_PATTERN}"
-                    ),
+                    reason: format!("line {number} {why}"),
                     help: "write each pattern on a line of its own".to_owned(),
                 });
             }
@@ -74,11 +71,17 @@ fn is_hidden(path: &Path) -> bool {
         .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
+fn too_long(pattern: &str) -> Option<String> {
+    let bytes = pattern.len();
+    (bytes > LONGEST).then(|| format!("is {bytes} bytes long; a pattern may have {LONGEST}"))
+}
+
 /// `exclude` as rules for paths as people type them.
 pub(super) fn exclusions(root: &Path, exclude: &[String], findings: &mut Findings) -> Gitignore {
     let mut builder = GitignoreBuilder::new(root);
     for glob in exclude {
-        if let Err(error) = builder.add_line(None, glob) {
+        let error = too_long(glob).map(|why| format!("it {why}"));
+        if let Some(error) = error.or_else(|| Some(builder.add_line(None, glob).err()?.to_string())) {
             findings.push(
                 Finding::new(
                     Code::CONFIG_INVALID,
