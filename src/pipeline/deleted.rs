@@ -320,7 +320,7 @@ fn keyed<'v>(analysis: &'v Analysis<'_>, view: &PolicyView<'_>) -> Keyed<'v> {
         ))
     };
     let mut keyed: Keyed<'_> = BTreeMap::new();
-    for object in hub.objects.iter() {
+    for object in &hub.objects {
         let key = match object.namespace.as_deref() {
             _ if is_labelled(object) || is_parameters(object) => Key::Always,
             _ if is_of_kind(object) => Key::Named(object.identity()),

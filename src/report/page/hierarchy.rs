@@ -33,6 +33,9 @@ pub(super) struct GatewayEntry<'p> {
     pub(super) places: Vec<usize>,
 }
 
+/// Gateway and listener.
+pub(super) type Below = (usize, i32);
+
 /// A route.
 pub(super) struct RouteEntry<'p> {
     pub(super) object: &'p Object,
@@ -40,7 +43,7 @@ pub(super) struct RouteEntry<'p> {
     pub(super) hosts: Vec<String>,
     pub(super) rules: Vec<RuleRow>,
     /// The Gateways and listeners that it is attached to, and the places where it is.
-    pub(super) on: Interned<(usize, i32), ((usize, i32), Vec<usize>)>,
+    pub(super) on: Interned<Below, (Below, Vec<usize>)>,
 }
 
 /// A place on a path: Gateway, listener, route, rule, backend; -1 for what it has not.

@@ -26,16 +26,14 @@ const MARKER: (&str, &str) = ("<!--", "-->");
 /// The largest page that is made; beyond it, what can be done without is left out.
 const MOST_BYTES: usize = 5_000_000;
 
-/// So many findings stay on a page that is too large.
-const FEW_FINDINGS: usize = 200;
-
 /// What is done without, in this order; most name the command that shows it.
-const PARTS: [&str; 6] = [
+const PARTS: [&str; 7] = [
     WITHOUT_POLICIES,
     TEXTS,
     OBJECTS_OF_WORKS,
     WAYS_OF_PLACEMENTS,
     MOST_FINDINGS,
+    TEXTS_OF_POLICIES,
     FLEET,
 ];
 
@@ -52,6 +50,7 @@ pub(super) const FLEET: &str =
     "the fleet and all findings (`spokewright check`, `spokewright page --clusters CLUSTER`)";
 
 const TEXTS: &str = "texts of objects";
+const TEXTS_OF_POLICIES: &str = "texts of policies";
 const OBJECTS_OF_WORKS: &str = "the objects of each work (`spokewright render`)";
 const MOST_FINDINGS: &str = "all but 200 findings (`spokewright check`)";
 
@@ -127,15 +126,13 @@ impl FleetPage {
         } = self;
         match part {
             WITHOUT_POLICIES => policies.iter_mut().for_each(|row| row.if_deleted = None),
-            TEXTS => {
-                self.texts.clear();
-                policies.iter_mut().for_each(|row| row.text.clear());
-            }
+            TEXTS => self.texts.clear(),
+            TEXTS_OF_POLICIES => policies.iter_mut().for_each(|row| row.text.clear()),
             OBJECTS_OF_WORKS => gateways.iter_mut().for_each(|row| row.objects.clear()),
             WAYS_OF_PLACEMENTS => placements.iter_mut().for_each(|row| row.stages.clear()),
             MOST_FINDINGS => {
                 self.findings.sort_by_key(|finding| finding.severity != "error");
-                self.findings.truncate(FEW_FINDINGS);
+                self.findings.truncate(200);
             }
             _ => {
                 *self = Self {
