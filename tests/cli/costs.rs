@@ -749,7 +749,7 @@ fn a_page_counts_cells_before_it_makes_them_and_shows_no_fleet_where_there_are_t
     assert_eq!(data["routes"], kube_json::json!([]));
     let (words, data) = left_out(&hub(2), 640);
     assert!(words.is_empty(), "{words:?}");
-    assert_eq!(data["routes"].as_array().map(Vec::len), Some(5));
+    assert_eq!(data["routes"].as_array().map(Vec::len), Some(2));
 }
 
 #[test]
