@@ -27,57 +27,75 @@ use crate::topology::{Node, Start, Topology};
 use apimachinery::Identity;
 
 /// What each policy of a part would change, if it can be told.
-type Found = Vec<Option<(String, Vec<Without>)>>;
+type Found<'v> = Vec<Option<(String, Vec<Without<'v>>)>>;
 
-/// At most so many paths are evaluated for it, of all parts: each as often as it has policies.
-const MOST_EVALUATIONS: usize = 3_000_000;
+/// The budget of all parts: attached rules, paths with their settings, objects, and targets, each as often as it is looked
+/// at again, which is once for each policy of its part.
+const MOST_WORK: usize = 1_000_000;
 
 /// At most so many paths are listed of what the deletion of one policy changes.
 const MOST_PATHS: usize = 400;
 
-/// A part of the hub: where traffic begins in it, and its policies.
+/// A part of the hub: the policies that are asked about, and everything else that is in it.
 #[derive(Debug, Default)]
 struct Part {
-    starts: BTreeSet<Start>,
     policies: Vec<PolicyId>,
+    /// The places where some of it is, by position.
+    places: Vec<usize>,
+    /// What brings objects into it.
+    keys: BTreeSet<Key>,
+    /// What it costs to evaluate it once.
+    work: usize,
+}
+
+/// What brings an object into a part. Each object has one, so that no part looks at all objects.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Always,
+    Namespace(String),
+    Named(Identity),
 }
 
 /// The difference that each policy of the hub makes, by its locator; a policy of a part that is too large is missing.
-pub(super) fn if_deleted(analysis: &Analysis<'_>, view: &PolicyView<'_>) -> HashMap<String, Vec<Without>> {
+pub(super) fn if_deleted<'v>(
+    analysis: &Analysis<'_>,
+    view: &'v PolicyView<'_>,
+) -> HashMap<String, Vec<Without<'v>>> {
     let hub = view.hub;
-    let mut parts = parts(view);
+    let places: Vec<&[String]> = view.seen().map(|seen| seen.clusters).collect();
+    let keyed = keyed(analysis, view);
+    let mut parts = parts(view, &keyed);
     // The smallest first: a hub has one part that is all of it, or many that are small.
-    let paths = paths(view);
-    let cost = |part: &Part| {
-        let paths = part.starts.iter().filter_map(|start| paths.get(start));
-        paths.sum::<usize>().saturating_mul(part.policies.len())
-    };
-    parts.sort_by_cached_key(|part| (cost(part), part.starts.first().copied()));
-    let mut left = MOST_EVALUATIONS;
+    let cost = |part: &Part| part.work.saturating_mul(part.policies.len().saturating_add(1));
+    parts.sort_by_key(cost);
+    let mut left = MOST_WORK;
     parts.retain(|part| {
         let rest = left.checked_sub(cost(part));
         left = rest.unwrap_or_default();
         rest.is_some()
     });
-    let found: Vec<Found> = parallel::map(&parts, |part| {
-        let narrow = narrowed(analysis, view, part);
-        let alike = alike(view, part);
-        let placed = Arc::new(
-            analysis
-                .placed
-                .part(&narrow, |cluster| alike.contains_key(cluster)),
-        );
+    // A thousand Gateways on the same clusters share the lists of these.
+    let mut known: HashMap<&[usize], Alike<'v>> = HashMap::new();
+    for part in &parts {
+        known.entry(&part.places).or_insert_with(|| alike(&places, part));
+    }
+    let none = Alike::new();
+    let found: Vec<Found<'v>> = parallel::map(&parts, |part| {
+        let narrow = narrowed(analysis, (&places, part), &keyed);
+        let alike = known.get(part.places.as_slice()).unwrap_or(&none);
+        let is_asked = |cluster: &str| alike.contains_key(cluster);
+        let placed = Arc::new(analysis.placed.part(&narrow, is_asked));
         let with = analysis.again(Arc::clone(&placed), None);
         let before = settings(&with);
         parallel::map(&part.policies, |policy| {
             let without = Some(hub.policy(*policy).object.identity());
             let after = settings(&analysis.again(Arc::clone(&placed), without));
             let changes = EffectiveSettings::changes(before.as_ref()?, &after?);
-            Some((hub.locator(*policy).to_string(), grouped(&changes, &alike)))
+            Some((hub.locator(*policy).to_string(), grouped(&changes, alike)))
         })
     });
     let found = found.into_iter().flatten().flatten();
-    let mut changes: HashMap<String, Vec<Without>> = found.collect();
+    let mut changes: HashMap<String, Vec<Without<'v>>> = found.collect();
     // A policy on no path makes no difference.
     for (policy, _) in hub.policies.iter() {
         if starts_of(view, policy).is_empty() {
@@ -89,40 +107,30 @@ pub(super) fn if_deleted(analysis: &Analysis<'_>, view: &PolicyView<'_>) -> Hash
 
 /// The clusters that a part is evaluated for: one of those that are alike in it, with all of these. A thousand that receive
 /// the same of it cost one.
-type Alike<'v> = BTreeMap<&'v str, Arc<[String]>>;
+type Alike<'v> = BTreeMap<&'v str, Arc<[&'v str]>>;
 
-fn alike<'v>(view: &'v PolicyView<'_>, part: &Part) -> Alike<'v> {
-    let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (number, spoke) in view.spokes.iter().enumerate() {
-        let topology = &spoke.attachments.topology;
-        let mut starts = topology.starts();
-        let is_here =
-            |there| start_on_hub(view, topology, there).is_some_and(|start| part.starts.contains(&start));
-        if starts.any(is_here) {
-            for cluster in spoke.clusters {
-                places.entry(cluster).or_default().push(number);
-            }
+fn alike<'v>(places: &[&'v [String]], part: &Part) -> Alike<'v> {
+    let mut of_clusters: BTreeMap<&'v str, Vec<usize>> = BTreeMap::new();
+    for number in &part.places {
+        for cluster in places.get(*number).copied().unwrap_or_default() {
+            of_clusters.entry(cluster).or_default().push(*number);
         }
     }
     let mut groups: BTreeMap<&[usize], Vec<&'v str>> = BTreeMap::new();
-    for (cluster, places) in &places {
+    for (cluster, places) in &of_clusters {
         groups.entry(places).or_default().push(cluster);
     }
     let groups = groups.into_values();
-    groups
-        .filter_map(|clusters| {
-            let all = clusters.iter().map(|cluster| (*cluster).to_owned()).collect();
-            Some((*clusters.first()?, all))
-        })
-        .collect()
+    let groups = groups.filter_map(|clusters| Some((*clusters.first()?, clusters.into())));
+    groups.collect()
 }
 
 /// The change, the clusters, and the policies that then apply.
 type SameChange<'c> = (*const Vec<SettingChange>, &'c [String], &'c [String]);
 
 /// Equal changes together, in the order of their first path.
-fn grouped(changes: &[EffectiveChange], alike: &Alike<'_>) -> Vec<Without> {
-    let mut all: Vec<Without> = Vec::new();
+fn grouped<'v>(changes: &[EffectiveChange], alike: &Alike<'v>) -> Vec<Without<'v>> {
+    let mut all: Vec<Without<'v>> = Vec::new();
     // Paths with one change share what changes.
     let mut known: HashMap<SameChange<'_>, usize> = HashMap::new();
     let mut listed = 0_usize;
@@ -163,29 +171,10 @@ fn settings(analysis: &Analysis<'_>) -> Option<EffectiveSettings> {
     EffectiveSettings::with_hub(&analysis.evaluate(&spokes, &mut Findings::new())).ok()
 }
 
-fn starts_of(view: &PolicyView<'_>, policy: PolicyId) -> BTreeSet<Start> {
+fn starts_of(view: &PolicyView<'_>, policy: PolicyId) -> Vec<Start> {
     let nodes = view.hub.policy(policy).nodes().into_iter();
-    nodes.flat_map(|node| view.hub.starts_of(policy, node)).collect()
-}
-
-/// How many paths there are from each start, over all classes of clusters.
-fn paths(view: &PolicyView<'_>) -> HashMap<Start, usize> {
-    let mut paths: HashMap<Start, usize> = HashMap::new();
-    for seen in view.seen() {
-        let topology = &seen.attachments.topology;
-        let mut known: HashMap<Start, Option<Start>> = HashMap::new();
-        for (_, path) in seen.effective.iter() {
-            let there = path.path.start;
-            let of_hub = *known
-                .entry(there)
-                .or_insert_with(|| start_on_hub(view, topology, there));
-            if let Some(start) = of_hub {
-                let count = paths.entry(start).or_default();
-                *count = count.saturating_add(1);
-            }
-        }
-    }
-    paths
+    let starts = nodes.flat_map(|node| view.hub.starts_of(policy, node));
+    starts.collect::<BTreeSet<Start>>().into_iter().collect()
 }
 
 /// Where traffic begins on the hub that begins there on a cluster.
@@ -199,110 +188,111 @@ fn start_on_hub(view: &PolicyView<'_>, topology: &Topology<'_>, there: Start) ->
     })
 }
 
-/// The independent parts: groups of starts that share a route or a policy.
-fn parts(view: &PolicyView<'_>) -> Vec<Part> {
+/// Something of the hub: where the traffic through it begins, what it is, and whether it is a policy.
+type Thing = (Vec<Start>, Identity, Option<PolicyId>);
+
+fn things(view: &PolicyView<'_>) -> Vec<Thing> {
     let topology = &view.hub.topology;
-    let starts: Vec<Start> = topology.starts().collect();
-    let numbers: HashMap<Start, usize> = starts.iter().copied().zip(0..).collect();
-    let mut together: Vec<usize> = (0..starts.len()).collect();
-    let mut tie = |some: &mut dyn Iterator<Item = Start>| {
-        let mut first = None;
-        for start in some {
-            let Some(number) = numbers.get(&start) else {
-                continue;
-            };
-            let root = root(&mut together, *number);
-            match first {
-                None => first = Some(root),
-                Some(first) => {
-                    let first = self::root(&mut together, first);
-                    if let Some(slot) = together.get_mut(root) {
-                        *slot = first;
-                    }
-                }
+    let sets = topology.listener_sets.ids().map(Node::ListenerSet);
+    let routes = topology.routes.ids().map(Node::Route);
+    let nodes = sets.chain(routes);
+    let nodes = nodes.map(|node| (topology.starts_of(node), topology.identity(node), None));
+    let mut things: Vec<Thing> = nodes.collect();
+    let starts = topology.starts();
+    things.extend(starts.map(|start| (vec![start], topology.identity(start.node()), None)));
+    for (id, route) in topology.routes.iter() {
+        let first = topology.starts_of(Node::Route(id)).into_iter().take(1);
+        let first: Vec<Start> = first.collect();
+        let rules = route.rules.iter().map(|rule| topology.rules.get(*rule));
+        let backends = rules.flat_map(|rule| rule.backends.iter().copied().map(Node::Backend));
+        things.extend(backends.map(|backend| (first.clone(), topology.identity(backend), None)));
+    }
+    let policies = view.hub.policies.iter();
+    things.extend(policies.map(|(id, policy)| (starts_of(view, id), policy.object.identity(), Some(id))));
+    things
+}
+
+/// The independent parts: groups of starts that share a route or a policy. One pass over the hub and its places.
+fn parts(view: &PolicyView<'_>, keyed: &Keyed<'_>) -> Vec<Part> {
+    let things = things(view);
+    let starts = view.hub.topology.starts();
+    let numbers: HashMap<Start, usize> = starts.zip(0..).collect();
+    let mut together: Vec<usize> = (0..numbers.len()).collect();
+    for (starts, ..) in &things {
+        let mut numbers = starts.iter().filter_map(|start| numbers.get(start));
+        let first = numbers.next().map(|first| root(&together, *first));
+        for number in numbers {
+            let root = root(&together, *number);
+            if let Some((slot, first)) = together.get_mut(root).zip(first) {
+                *slot = first;
             }
         }
-    };
-    for (route, _) in topology.routes.iter() {
-        tie(&mut topology.starts_of(Node::Route(route)).into_iter());
     }
-    let mut of_policies: Vec<(PolicyId, Start)> = Vec::new();
-    for (policy, _) in view.hub.policies.iter() {
-        let starts = starts_of(view, policy);
-        of_policies.extend(starts.first().map(|first| (policy, *first)));
-        tie(&mut starts.into_iter());
-    }
+    let roots = numbers
+        .into_iter()
+        .map(|(start, number)| (start, root(&together, number)));
+    let roots: HashMap<Start, usize> = roots.collect();
     let mut parts: BTreeMap<usize, Part> = BTreeMap::new();
-    for (number, start) in starts.iter().enumerate() {
-        let root = root(&mut together, number);
-        parts.entry(root).or_default().starts.insert(*start);
+    for (starts, identity, policy) in things {
+        let Some(root) = starts.iter().find_map(|start| roots.get(start)) else {
+            continue;
+        };
+        let part = parts.entry(*root).or_default();
+        part.policies.extend(policy);
+        let targets = policy.map(|policy| view.hub.policy(policy).targets.len());
+        part.work = part.work.saturating_add(targets.unwrap_or_default());
+        part.keys.extend(identity.namespace.clone().map(Key::Namespace));
+        part.keys.insert(Key::Named(identity));
     }
-    for (policy, start) in of_policies {
-        if let Some(number) = numbers.get(&start) {
-            let root = root(&mut together, *number);
-            parts.entry(root).or_default().policies.push(policy);
+    for (place, seen) in view.seen().enumerate() {
+        let topology = &seen.attachments.topology;
+        let of_hub = |there| Some((there, *roots.get(&start_on_hub(view, topology, there)?)?));
+        let of_hub: HashMap<Start, usize> = topology.starts().filter_map(of_hub).collect();
+        for root in of_hub.values().collect::<BTreeSet<_>>() {
+            if let Some(part) = parts.get_mut(root) {
+                part.places.push(place);
+            }
         }
-    }
-    let parts = parts.into_values();
-    parts.filter(|part| !part.policies.is_empty()).collect()
-}
-
-/// The number that stands for the whole part of one; the lookup shortens the way for later ones.
-fn root(together: &mut [usize], number: usize) -> usize {
-    let mut at = number;
-    while let Some(next) = together.get(at).copied().filter(|next| *next != at) {
-        let after = together.get(next).copied().unwrap_or(next);
-        if let Some(slot) = together.get_mut(at) {
-            *slot = after;
-        }
-        at = after;
-    }
-    at
-}
-
-/// The objects of the hub that affect a part.
-fn narrowed(analysis: &Analysis<'_>, view: &PolicyView<'_>, part: &Part) -> Hub {
-    let topology = &view.hub.topology;
-    let is_here = |starts: Vec<Start>| starts.iter().any(|start| part.starts.contains(start));
-    let mut wanted: BTreeSet<Identity> = BTreeSet::new();
-    let mut namespaces: BTreeSet<&str> = BTreeSet::new();
-    let mut add = |object: &Object| {
-        wanted.insert(object.identity());
-    };
-    for start in &part.starts {
-        if let Some(object) = topology.object(start.node()) {
-            add(object);
-        }
-    }
-    for (route, node) in topology.routes.iter() {
-        if is_here(topology.starts_of(Node::Route(route))) {
-            add(node.object);
-            namespaces.insert(topology.namespaces.get(node.namespace).name);
-            let rules = node.rules.iter().map(|rule| topology.rules.get(*rule));
-            for backend in rules.flat_map(|rule| &rule.backends) {
-                let namespace = topology.namespace_of(*backend);
-                namespaces.extend(namespace.map(|namespace| topology.namespaces.get(namespace).name));
+        let attached = of_hub.keys().map(|start| {
+            let attached = topology.attached(*start).into_iter();
+            let rules = attached.map(|(_, route)| topology.routes.get(route).rules.len().saturating_add(1));
+            (*start, rules.sum())
+        });
+        let paths = seen.effective.iter().map(|(_, path)| {
+            let of = path.effective.as_ref();
+            let settings = [of.content.len(), of.chain.len(), of.losses.len(), 1];
+            (path.path.start, settings.iter().sum())
+        });
+        for (start, work) in attached.chain(paths) {
+            let root = of_hub.get(&start);
+            if let Some(part) = root.and_then(|root| parts.get_mut(root)) {
+                part.work = part.work.saturating_add(work);
             }
         }
     }
-    for (set, node) in topology.listener_sets.iter() {
-        if is_here(topology.starts_of(Node::ListenerSet(set))) {
-            add(node.object);
-            namespaces.insert(node.object.namespace_or_empty());
-        }
+    let mut parts: Vec<Part> = parts.into_values().collect();
+    parts.retain(|part| !part.policies.is_empty());
+    for part in &mut parts {
+        part.keys.insert(Key::Always);
+        let objects = part.keys.iter().filter_map(|key| keyed.get(key));
+        part.work = part.work.saturating_add(objects.map(Vec::len).sum());
     }
-    for policy in &part.policies {
-        let object = view.hub.policy(*policy).object;
-        add(object);
-        namespaces.insert(object.namespace_or_empty());
+    parts
+}
+
+/// The number that stands for the whole part of one.
+fn root(together: &[usize], mut number: usize) -> usize {
+    while let Some(next) = together.get(number).filter(|next| **next != number) {
+        number = *next;
     }
-    for start in &part.starts {
-        let namespace = match start {
-            Start::Gateway(gateway) => Some(topology.gateways.get(*gateway).namespace),
-            Start::Service(service) => topology.namespace_of(*service),
-        };
-        namespaces.extend(namespace.map(|namespace| topology.namespaces.get(namespace).name));
-    }
+    number
+}
+
+/// The objects of the hub by what brings them into a part.
+type Keyed<'v> = BTreeMap<Key, Vec<&'v Object>>;
+
+fn keyed<'v>(analysis: &'v Analysis<'_>, view: &PolicyView<'_>) -> Keyed<'v> {
+    let topology = &view.hub.topology;
     let is_of_kind = |object: &Object| {
         let (group, kind) = (object.api_version.group.as_str(), object.kind.as_str());
         topology.is_route(group, kind)
@@ -329,29 +319,41 @@ fn narrowed(analysis: &Analysis<'_>, view: &PolicyView<'_>, part: &Part) -> Hub 
             object.name.as_str(),
         ))
     };
-    let objects = hub.objects.iter().filter(|object| {
-        if is_labelled(object) || is_parameters(object) {
-            true
-        } else if is_of_kind(object) {
-            wanted.contains(&object.identity())
-        } else {
-            let namespace = object.namespace.as_deref();
-            !is_about_clusters(object)
-                && (namespace.is_none_or(|namespace| namespaces.contains(namespace))
-                    || object.kind == "ReferenceGrant")
-        }
-    });
+    let mut keyed: Keyed<'_> = BTreeMap::new();
+    for object in &hub.objects {
+        let key = match object.namespace.as_deref() {
+            _ if is_labelled(object) || is_parameters(object) => Key::Always,
+            _ if is_of_kind(object) => Key::Named(object.identity()),
+            _ if is_about_clusters(object) => continue,
+            Some(namespace) if object.kind != "ReferenceGrant" => Key::Namespace(namespace.to_owned()),
+            _ => Key::Always,
+        };
+        keyed.entry(key).or_default().push(object);
+    }
+    keyed
+}
+
+/// The objects of the hub that affect a part.
+fn narrowed(analysis: &Analysis<'_>, (places, part): (&[&[String]], &Part), keyed: &Keyed<'_>) -> Hub {
+    let hub = analysis.placed.hub;
+    let objects = part.keys.iter().filter_map(|key| keyed.get(key)).flatten();
     let copied = objects.map(|object| {
         if is_labelled(object) {
             label(object)
         } else {
-            object.clone()
+            (*object).clone()
         }
     });
     let objects = Objects::new(copied.collect());
     // Schemas are those of the whole.
     let mut of_part = Hub::of(objects);
-    of_part.spokes = inhabited(analysis, view, part);
+    // One of several equal clusters stands for all.
+    let clusters = part.places.iter().filter_map(|place| places.get(*place)?.first());
+    let inhabited = clusters.filter_map(|cluster| Some((cluster, hub.spokes.get(cluster)?)));
+    let objects = |objects: &Objects| Objects::new(objects.iter().cloned().collect());
+    of_part.spokes = inhabited
+        .map(|(cluster, all)| (cluster.clone(), objects(all)))
+        .collect();
     of_part.kinds = hub.kinds.clone();
     of_part
 }
@@ -373,24 +375,4 @@ fn label(definition: &Object) -> Object {
         }),
         ..definition.clone_without_value()
     }
-}
-
-/// The objects that live on clusters and affect a part.
-fn inhabited(analysis: &Analysis<'_>, view: &PolicyView<'_>, part: &Part) -> BTreeMap<String, Objects> {
-    let mut inhabited = BTreeMap::new();
-    for spoke in &view.spokes {
-        let attachments = &spoke.attachments;
-        let starts = attachments.topology.starts();
-        let mut here = starts.filter_map(|there| start_on_hub(view, &attachments.topology, there));
-        if here.any(|start| part.starts.contains(&start)) {
-            // One of several equal ones stands for all.
-            for cluster in spoke.clusters.iter().take(1) {
-                if let Some(objects) = analysis.placed.hub.spokes.get(cluster) {
-                    let objects = Objects::new(objects.iter().cloned().collect());
-                    inhabited.insert(cluster.clone(), objects);
-                }
-            }
-        }
-    }
-    inhabited
 }

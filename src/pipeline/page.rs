@@ -16,6 +16,9 @@ use crate::report::{
     Aggregated, Compared, FleetPage, Page, PageOptions, PolicyReport, PolicyView, policy_report,
 };
 
+/// At most so many pairs of a Placement and a cluster are explained.
+const MOST_STEPS: usize = 100_000;
+
 /// The data that a page is made from, in addition to the analysis.
 #[derive(Debug, Clone, Copy)]
 pub struct PageInput<'p> {
@@ -46,7 +49,12 @@ impl Analysis<'_> {
         let loaded = self.placed.loaded;
         let hub = &loaded.hub;
         let read = inventory(hub, &mut Findings::new());
-        let evaluation = evaluate(&loaded.evaluation_input(&read), Detail::Full);
+        let of_kind = |kind| hub.objects.of_kind(ocm_placement::GROUP, kind).len();
+        // With full detail, each Placement speaks of each cluster.
+        let steps = of_kind("Placement").saturating_mul(of_kind("ManagedCluster"));
+        let few = Some(Detail::Full).filter(|_| steps <= MOST_STEPS);
+        let detail = few.unwrap_or(Detail::Decisions);
+        let evaluation = evaluate(&loaded.evaluation_input(&read), detail);
         let decided = Decided::new(hub, loaded.config.placement_source);
         let placed = self.placed.by_key.values().flat_map(|clusters| clusters.iter());
         let mut clusters: BTreeSet<&str> = loaded.known_clusters();
@@ -60,6 +68,7 @@ impl Analysis<'_> {
             sources: &loaded.sources,
             clusters: clusters.into_iter().collect(),
             evaluation: &evaluation,
+            explains_placements: detail == Detail::Full,
             decided: &decided,
             statuses: self.gateway_statuses(input.view),
             if_deleted: if_deleted(self, input.view),

@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use kube_json::Value;
+
 use crate::repository::{commit, git, git_command, repository, run_in};
 use crate::scratch::{Run, Scratch};
 
@@ -697,6 +699,122 @@ fn the_decisions_of_all_placements_are_never_in_memory_at_once() {
             assert_eq!(run.stdout.matches("many/p").count(), 150);
         }
     }
+}
+
+/// What the page of an input says that it left out, in its data and, with the same words, where no script runs.
+fn left_out(scratch: &Scratch, mebibytes: usize) -> (Vec<String>, Value) {
+    let run = run_with_at_most(scratch, mebibytes, &["page", "hub", "-o", "page.html"]);
+    assert!([0, 3, 4].contains(&run.status), "{run:?}");
+    let html = scratch.read("page.html");
+    assert!(html.len() <= 5_000_000, "{}", html.len());
+    let (above, data) = html.split_once("id=\"data\">").expect("a page");
+    let data = data.split_once("</script>").expect("the end of the data").0;
+    let data: Value = serde_json::from_str(data).expect("JSON");
+    let words = data["leftOut"].as_array().expect("a list").iter();
+    let words: Vec<String> = words
+        .map(|words| words.as_str().expect("a text").to_owned())
+        .collect();
+    let said = format!("Left out, to keep the page small: {}.</p>", words.join("; "));
+    assert_eq!(above.contains(&said), !words.is_empty(), "{said}");
+    (words, data)
+}
+
+#[test]
+fn a_page_counts_cells_before_it_makes_them_and_shows_no_fleet_where_there_are_too_many() {
+    let listeners: String = (0..64)
+        .map(|number| format!("{{name: l{number}, port: 80, protocol: HTTP, hostname: h{number}.x.io}}, "))
+        .collect();
+    let gateway = format!(
+        "apiVersion: {GATEWAY_API}/v1\nkind: Gateway\nmetadata: {{name: wide, namespace: gateways, labels: \
+         {{cluster.open-cluster-management.io/placement: edge}}}}\nspec: {{gatewayClassName: multicluster, listeners: \
+         [{listeners}]}}\n---\napiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\nmetadata: {{name: wide, namespace: \
+         gateways}}\nspec:\n  targetRef: {{group: {GATEWAY_API}, kind: Gateway, name: wide}}\n  limits: {{a: {{rates: \
+         [{{limit: 5, window: 1s}}]}}}}\n"
+    );
+    let hub = |routes: usize| {
+        let routes = (0..routes).map(|number| {
+            format!(
+                "apiVersion: {GATEWAY_API}/v1\nkind: HTTPRoute\nmetadata: {{name: r{number}, namespace: gateways}}\nspec: \
+                 {{parentRefs: [{{name: wide}}], rules: [{}]}}\n",
+                "{}, ".repeat(200)
+            )
+        });
+        hub_with(std::iter::once(gateway.clone()).chain(routes))
+    };
+    let (words, data) = left_out(&hub(80), 640);
+    assert_eq!(
+        words,
+        ["the fleet and all findings (`spokewright check`, `spokewright page --clusters CLUSTER`)"]
+    );
+    assert_eq!(data["routes"], kube_json::json!([]));
+    let (words, data) = left_out(&hub(2), 640);
+    assert!(words.is_empty(), "{words:?}");
+    assert_eq!(data["routes"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn what_would_change_without_a_policy_has_a_budget_that_small_parts_of_a_hub_get_first() {
+    let routes = (0..800).map(|number| {
+        format!(
+            "apiVersion: {GATEWAY_API}/v1\nkind: HTTPRoute\nmetadata: {{name: r{number}, namespace: many}}\nspec: \
+             {{parentRefs: [{{name: many}}], rules: [{{}}]}}\n---\napiVersion: kuadrant.io/v1\nkind: RateLimitPolicy\n\
+             metadata: {{name: p{number}, namespace: many}}\nspec:\n  targetRef: {{group: {GATEWAY_API}, kind: HTTPRoute, \
+             name: r{number}}}\n  limits: {{a: {{rates: [{{limit: 5, window: 1s}}]}}}}\n"
+        )
+    });
+    let gateway = format!(
+        "apiVersion: {GATEWAY_API}/v1\nkind: Gateway\nmetadata: {{name: many, namespace: many}}\nspec: {{gatewayClassName: \
+         multicluster, listeners: [{{name: web, port: 80, protocol: HTTP}}]}}\n"
+    );
+    let (words, data) = left_out(&hub_with(std::iter::once(gateway).chain(routes)), 512);
+    assert_eq!(
+        words,
+        ["what would change without each policy (`spokewright explain KIND/NAMESPACE/NAME`)"]
+    );
+    for policy in data["policies"].as_array().expect("a list") {
+        assert_eq!(policy["ifDeleted"].is_null(), policy["ns"] == "many", "{policy}");
+    }
+}
+
+#[test]
+fn a_page_explains_placements_up_to_a_limit_and_never_holds_all_decisions_at_once() {
+    let (words, data) = left_out(&placements_of_clusters(150, 1500), 320);
+    assert_eq!(
+        words,
+        ["how each Placement came to its clusters (`spokewright placement --why CLUSTER`)"]
+    );
+    assert_eq!(data["placements"][1]["stages"], kube_json::json!([]));
+    let (words, data) = left_out(&placements_of_clusters(15, 150), 320);
+    assert!(words.is_empty(), "{words:?}");
+    assert_ne!(data["placements"][1]["stages"], kube_json::json!([]));
+}
+
+#[test]
+fn a_pattern_of_a_gitignore_or_of_exclude_is_refused_when_it_is_longer_than_any_path() {
+    for pattern in ["*a", "a/", "?", "[a-z]", "{a,b}", "**/"] {
+        let long = pattern.repeat(900_000 / pattern.len());
+        let why = format!("is {} bytes long; a pattern may have 4096", long.len());
+        let refuses = |scratch: &Scratch, status: i32, said: &str| {
+            for command in [["check", "hub"].as_slice(), &["page", "hub", "-o", "page.html"]] {
+                let run = run_with_at_most(scratch, 320, command);
+                run.exits(status);
+                let all = format!("{}{}", run.stdout, run.stderr);
+                assert_eq!(all.matches(&format!("{said} {why}")).count(), 1, "{all}");
+            }
+        };
+        let scratch = Scratch::with_worked_example();
+        scratch.write("hub/.gitignore", &format!("# {long}\n\n{long}\n"));
+        refuses(&scratch, 5, "cannot read `hub/.gitignore`: line 3");
+        let scratch = Scratch::with_worked_example();
+        scratch.write(
+            "hub/spokewright.yaml",
+            &format!("apiVersion: spokewright.dev/v1alpha1\nkind: RenderConfig\nexclude: [\"{long}\"]\n"),
+        );
+        refuses(&scratch, 3, "`exclude` has an invalid glob: it");
+    }
+    let scratch = Scratch::with_worked_example();
+    scratch.write("hub/.gitignore", &format!("{}\n", "a".repeat(4096)));
+    scratch.run(&["check", "hub"]).exits(0);
 }
 
 #[test]

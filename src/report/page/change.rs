@@ -13,7 +13,7 @@ use kube_json::Value;
 use super::document::{
     ChangePart, ChangeSummary, ChangedClusters, ChangedObject, CountsRow, EffectiveRow, Position, Spot,
 };
-use super::interned::{Tables, signed_or_none};
+use super::interned::{Tables, entry, signed_or_none};
 use super::kinds::Kinds;
 use super::numbers::Numbers;
 use super::paths::Paths;
@@ -47,9 +47,7 @@ pub(super) fn change(
     let report = compared.report;
     let comparison = &report.comparison;
     let names = |positions: &[u32]| -> Vec<&str> {
-        let names = positions
-            .iter()
-            .filter_map(|position| comparison.clusters.get(usize::try_from(*position).ok()?));
+        let names = positions.iter().filter_map(|at| entry(&comparison.clusters, *at));
         names.map(String::as_str).collect()
     };
     let rows = comparison.rows.iter().map(|row| {

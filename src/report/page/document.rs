@@ -26,7 +26,7 @@ pub(super) type ConditionRow = (String, String, String, String);
 pub(super) type Spot = Vec<Position>;
 
 /// The data of `spokewright page`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use kube_json::Value;
 
 use super::document::{BackendRow, ListenerRow, RuleRow};
-use super::interned::{Interned, Tables};
+use super::interned::{Interned, Tables, entry};
 use crate::object::Object;
 use crate::object::well_known::PLACEMENT_LABEL;
 use crate::outcome::{PolicyView, Seen};
@@ -29,9 +29,12 @@ pub(super) struct GatewayEntry<'p> {
     /// Namespace and name of its Placement.
     pub(super) placement: Option<(String, String)>,
     pub(super) listeners: Interned<String, ListenerRow>,
-    /// By position.
-    pub(super) clusters: BTreeSet<usize>,
+    /// The evaluated places where it is, by position.
+    pub(super) places: Vec<usize>,
 }
+
+/// Gateway and listener.
+pub(super) type Below = (usize, i32);
 
 /// A route.
 pub(super) struct RouteEntry<'p> {
@@ -39,9 +42,8 @@ pub(super) struct RouteEntry<'p> {
     pub(super) local: bool,
     pub(super) hosts: Vec<String>,
     pub(super) rules: Vec<RuleRow>,
-    /// The Gateways and listeners that it is attached to, and the clusters where it does.
-    pub(super) on: Vec<((usize, i32), BTreeSet<usize>)>,
-    known: HashMap<(usize, i32), usize>,
+    /// The Gateways and listeners that it is attached to, and the places where it is.
+    pub(super) on: Interned<Below, (Below, Vec<usize>)>,
 }
 
 /// A place on a path: Gateway, listener, route, rule, backend; -1 for what it has not.
@@ -97,7 +99,7 @@ impl<'p> Hierarchy<'p> {
     /// The hierarchy of the hub, and a map of it. If a Gateway goes to clusters, the objects there count.
     pub(super) fn of(
         view: &'p PolicyView<'_>,
-        tables: &Tables<'_>,
+        tables: &mut Tables<'_>,
         with_backends: bool,
     ) -> (Self, Vec<Map>, Map) {
         let mut hierarchy = Self {
@@ -110,57 +112,63 @@ impl<'p> Hierarchy<'p> {
             effective: &view.hub_effective,
         };
         // A Gateway that goes to clusters, but to none of those that the page has, is not on it.
-        let is_meant = |start: Start| match start {
+        let is_meant = |tables: &Tables<'_>, start: Start| match start {
             Start::Gateway(gateway) => {
                 let clusters = view.clusters_of(&view.hub.topology.gateways.get(gateway).object.key());
                 clusters.is_empty() || tables.known(clusters).next().is_some()
             }
             Start::Service(_) => true,
         };
-        let of_hub = hierarchy.add(all, tables, is_meant);
+        let of_hub = hierarchy.add((0, all), tables, is_meant);
         let maps = view
             .seen()
-            .map(|seen| {
-                let evaluated = |start: Start| !seen.clusters.is_empty() || seen.effective.has(start);
-                hierarchy.add(seen, tables, evaluated)
+            .enumerate()
+            .map(|(place, seen)| {
+                let evaluated = |_: &Tables<'_>, start: Start| place > 0 || seen.effective.has(start);
+                hierarchy.add((place, seen), tables, evaluated)
             })
             .collect();
         (hierarchy, maps, of_hub)
     }
 
     /// Adds what one place has from the starts that `counts` chooses.
-    fn add(&mut self, seen: Seen<'p>, tables: &Tables<'_>, counts: impl Fn(Start) -> bool) -> Map {
+    fn add(
+        &mut self,
+        (place, seen): (usize, Seen<'p>),
+        tables: &mut Tables<'_>,
+        counts: impl Fn(&Tables<'_>, Start) -> bool,
+    ) -> Map {
         let topology = &seen.attachments.topology;
-        let clusters: Vec<usize> = tables.known(seen.clusters).collect();
+        // The hub is no cluster.
+        let place = (place > 0).then_some(place);
         let mut map = Map::default();
-        for start in topology.starts().filter(|start| counts(*start)) {
+        for start in topology.starts() {
+            if !counts(tables, start) {
+                continue;
+            }
             let position = match start {
                 Start::Gateway(gateway) => self.gateway(topology, gateway, &mut map),
                 Start::Service(service) => self.service(topology, service),
             };
             map.starts.insert(start, position);
             if let Some(entry) = self.gateways.list.get_mut(position) {
-                entry.clusters.extend(&clusters);
+                entry.places.extend(place);
             }
-            match start {
-                Start::Gateway(gateway) => {
-                    for (listener, route) in &topology.gateways.get(gateway).attached {
-                        let listener = map.listeners.get(listener).copied().unwrap_or(-1);
-                        self.attach(topology, *route, (position, listener), &clusters, &mut map);
-                    }
-                }
-                Start::Service(service) => {
-                    for route in &topology.backends.get(service).meshed {
-                        self.attach(topology, *route, (position, 0), &clusters, &mut map);
-                    }
+            let attached = topology.attached(start);
+            if tables.take(attached.len()) {
+                for (listener, route) in attached {
+                    // A Service is drawn with one listener.
+                    let known = |listener| map.listeners.get(&listener).copied().unwrap_or(-1);
+                    let listener = listener.map_or(0, known);
+                    self.attach(topology, route, (position, listener), place, &mut map);
                 }
             }
         }
         // Those that are attached to nothing are a row, too.
-        if seen.clusters.is_empty() {
+        if place.is_none() {
             for (id, _) in topology.routes.iter() {
                 let mut starts = topology.starts_of(Node::Route(id)).into_iter().peekable();
-                if starts.peek().is_none() || starts.any(&counts) {
+                if starts.peek().is_none() || starts.any(|start| counts(tables, start)) {
                     self.route(topology, id, true, &mut map);
                 }
             }
@@ -184,7 +192,7 @@ impl<'p> Hierarchy<'p> {
                 .label(PLACEMENT_LABEL)
                 .map(|name| (object.namespace_or_empty().to_owned(), name.to_owned())),
             listeners: Interned::default(),
-            clusters: BTreeSet::new(),
+            places: Vec::new(),
             identity,
         });
         if let Some(entry) = self.gateways.list.get_mut(position) {
@@ -229,7 +237,7 @@ impl<'p> Hierarchy<'p> {
                 class: String::new(),
                 placement: None,
                 listeners,
-                clusters: BTreeSet::new(),
+                places: Vec::new(),
                 identity,
             }
         })
@@ -240,23 +248,19 @@ impl<'p> Hierarchy<'p> {
         topology: &Topology<'p>,
         route: RouteId,
         at: (usize, i32),
-        clusters: &[usize],
+        place: Option<usize>,
         map: &mut Map,
     ) {
-        let position = self.route(topology, route, clusters.is_empty(), map);
+        let position = self.route(topology, route, place.is_none(), map);
         if !map.attached.insert((at.0, at.1, position)) {
             return;
         }
         map.by_route.entry((at.0, position)).or_default().push(at.1);
         let entry = usize::try_from(position).ok();
         if let Some(entry) = entry.and_then(|position| self.routes.list.get_mut(position)) {
-            let next = entry.on.len();
-            let position = *entry.known.entry(at).or_insert(next);
-            if position == next {
-                entry.on.push((at, BTreeSet::new()));
-            }
-            if let Some((_, there)) = entry.on.get_mut(position) {
-                there.extend(clusters);
+            let position = entry.on.position(at, || (at, Vec::new()));
+            if let Some((_, there)) = entry.on.list.get_mut(position) {
+                there.extend(place);
             }
         }
     }
@@ -272,8 +276,7 @@ impl<'p> Hierarchy<'p> {
             local: !is_hub,
             hosts: strings(node.object.value.pointer("/spec/hostnames")),
             rules: Vec::new(),
-            on: Vec::new(),
-            known: HashMap::new(),
+            on: Interned::default(),
         });
         // A cluster may have its own route of this name, with more rules.
         let known = self
@@ -314,26 +317,24 @@ impl<'p> Hierarchy<'p> {
             .position((identity, Some(name)), || BackendRow { text, of: Some(of) })
     }
 
-    /// The backends of a rule, by position.
-    fn backends_of(&self, route: i32, rule: usize) -> &[usize] {
-        let route = usize::try_from(route)
-            .ok()
-            .and_then(|route| self.routes.list.get(route));
-        let rule = route.and_then(|route| route.rules.get(rule));
-        rule.map(|rule| rule.b.as_slice()).unwrap_or_default()
+    fn rules(&self, route: i32) -> &[RuleRow] {
+        let route = entry(&self.routes.list, route);
+        route.map(|route| route.rules.as_slice()).unwrap_or_default()
     }
 
     /// How many rules a route has.
     pub(super) fn rules_of(&self, route: i32) -> usize {
-        let route = usize::try_from(route)
-            .ok()
-            .and_then(|route| self.routes.list.get(route));
-        route.map_or(0, |route| route.rules.len())
+        self.rules(route).len()
     }
 
     /// Where a path ends, for a page that draws a cell for every rule of every listener: what a path leaves out, as it
     /// does not matter, stands for all that there are.
-    pub(super) fn spots(&mut self, seen: Seen<'_>, map: &Map, path: &Path) -> Vec<Spot> {
+    pub(super) fn spots(
+        &mut self,
+        (seen, map): (Seen<'_>, &Map),
+        path: &Path,
+        tables: &mut Tables<'_>,
+    ) -> Vec<Spot> {
         let topology = &seen.attachments.topology;
         let Some(gateway) = map.starts.get(&path.start).copied() else {
             return Vec::new();
@@ -367,12 +368,19 @@ impl<'p> Hierarchy<'p> {
             Some(_) => vec![whole.listener],
             None => map.by_route.get(&(gateway, route)).cloned().unwrap_or_default(),
         };
+        let each = rule.map_or_else(|| self.rules_of(route).max(1), |_| 1);
+        if !tables.take(listeners.len().saturating_mul(each)) {
+            return Vec::new();
+        }
         let rules: Vec<i32> = match (rule, of) {
             (Some(rule), _) => vec![narrow(rule)],
-            (None, Some(backend)) => (0..self.rules_of(route))
-                .filter(|rule| self.backends_of(route, *rule).contains(&backend))
-                .map(narrow)
-                .collect(),
+            (None, Some(backend)) => {
+                let rules = self.rules(route).iter().zip(0..);
+                rules
+                    .filter(|(rule, _)| rule.b.contains(&backend))
+                    .map(|(_, rule)| rule)
+                    .collect()
+            }
             (None, None) => vec![-1],
         };
         let backend = backend.map_or(-1, narrow);
@@ -454,11 +462,16 @@ fn matched(rule: &Value) -> String {
             words.push(format!("{sign}{}={}", text("name"), text("value")));
         }
     }
-    let words = words.join(" ");
-    match words.char_indices().nth(MOST_OF_A_MATCH) {
-        Some((end, _)) => format!("{}…", words.get(..end).unwrap_or_default()),
-        None => words,
+    shortened(words.join(" "), MOST_OF_A_MATCH)
+}
+
+/// So many characters of a text at most.
+pub(super) fn shortened(mut text: String, most: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(most) {
+        text.truncate(end);
+        text.push('…');
     }
+    text
 }
 
 /// A backend in words: `cart:8080`, with its kind and namespace where these are not what anybody expects.

@@ -26,8 +26,33 @@ const MARKER: (&str, &str) = ("<!--", "-->");
 /// The largest page that is made; beyond it, what can be done without is left out.
 const MOST_BYTES: usize = 5_000_000;
 
-/// So many paths of what a deletion changes stay on a page that is too large.
-const FEW_PATHS: usize = 50;
+/// What is done without, in this order; most name the command that shows it.
+const PARTS: [&str; 7] = [
+    WITHOUT_POLICIES,
+    TEXTS,
+    OBJECTS_OF_WORKS,
+    WAYS_OF_PLACEMENTS,
+    MOST_FINDINGS,
+    TEXTS_OF_POLICIES,
+    FLEET,
+];
+
+/// What would change without each policy.
+pub(super) const WITHOUT_POLICIES: &str =
+    "what would change without each policy (`spokewright explain KIND/NAMESPACE/NAME`)";
+
+/// The steps to the decisions of a Placement.
+pub(super) const WAYS_OF_PLACEMENTS: &str =
+    "how each Placement came to its clusters (`spokewright placement --why CLUSTER`)";
+
+/// Everything.
+pub(super) const FLEET: &str =
+    "the fleet and all findings (`spokewright check`, `spokewright page --clusters CLUSTER`)";
+
+const TEXTS: &str = "texts of objects";
+const TEXTS_OF_POLICIES: &str = "texts of policies";
+const OBJECTS_OF_WORKS: &str = "the objects of each work (`spokewright render`)";
+const MOST_FINDINGS: &str = "all but 200 findings (`spokewright check`)";
 
 /// Style and script as they are sent: without the indentation, which is for readers of the source, and is a fifth of
 /// them.
@@ -58,7 +83,7 @@ impl FleetPage {
                 "title" => escape_markup(&self.title, &mut page),
                 "style" => page.push_str(style),
                 "summary" => page.push_str(&summary(self)),
-                "data" => escape_data(&data, &mut page),
+                "data" => page.push_str(&data),
                 "script" => page.push_str(script),
                 _ => {}
             }
@@ -68,46 +93,61 @@ impl FleetPage {
         page
     }
 
-    /// The data as JSON; of what would be too large, as much as fits, and what is left out is said.
+    /// The data inside its element; of what would be too large, as much as fits, and what is left out is said.
     fn small_enough(&mut self) -> String {
-        const PARTS: [fn(&mut FleetPage) -> &'static str; 3] = [
-            |page| {
-                page.texts.clear();
-                "texts of objects"
-            },
-            |page| {
-                for row in page.policies.iter_mut().flat_map(|policy| &mut policy.if_deleted) {
-                    for row in row {
-                        row.0.truncate(FEW_PATHS);
-                    }
-                }
-                "most paths of what would change without a policy"
-            },
-            |page| {
-                for gateway in &mut page.gateways {
-                    gateway.objects.clear();
-                }
-                "the objects of each work"
-            },
-        ];
         let [style, script] = &*PIECES;
-        let most = MOST_BYTES.saturating_sub(style.len().saturating_add(script.len()));
-        let mut data = self.json();
-        for part in PARTS {
-            if data.len() <= most {
-                break;
+        // A title is said three times, and what is left out twice; nothing else of the rest grows.
+        let rest = [style.len(), script.len(), PAGE.len(), 20_000];
+        let mut room = vec![0; MOST_BYTES.saturating_sub(rest.iter().sum())];
+        let most = room.len();
+        let mut parts = PARTS.iter();
+        loop {
+            // What does not fit is an error.
+            let mut after = room.as_mut_slice();
+            let fits = serde_json::to_writer(&mut after, self).is_ok();
+            let written = most.saturating_sub(after.len());
+            let mut data = String::new();
+            if fits {
+                let json = room.get(..written).unwrap_or_default();
+                escape_data(&String::from_utf8_lossy(json), &mut data);
             }
-            let what = part(self);
-            self.left_out.push(what.to_owned());
-            data = self.json();
+            let part = parts.next().filter(|_| data.is_empty() || data.len() > most);
+            let Some(part) = part else { return data };
+            self.leave_out(part);
         }
-        data
     }
 
-    /// The data as JSON.
-    #[must_use]
-    pub fn json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+    fn leave_out(&mut self, part: &str) {
+        let Self {
+            policies,
+            gateways,
+            placements,
+            ..
+        } = self;
+        match part {
+            WITHOUT_POLICIES => policies.iter_mut().for_each(|row| row.if_deleted = None),
+            TEXTS => self.texts.clear(),
+            TEXTS_OF_POLICIES => policies.iter_mut().for_each(|row| row.text.clear()),
+            OBJECTS_OF_WORKS => gateways.iter_mut().for_each(|row| row.objects.clear()),
+            WAYS_OF_PLACEMENTS => placements.iter_mut().for_each(|row| row.stages.clear()),
+            MOST_FINDINGS => {
+                self.findings.sort_by_key(|finding| finding.severity != "error");
+                self.findings.truncate(200);
+            }
+            _ => {
+                *self = Self {
+                    api_version: self.api_version,
+                    kind: self.kind,
+                    title: std::mem::take(&mut self.title),
+                    source_url: self.source_url.take(),
+                    left_out: std::mem::take(&mut self.left_out),
+                    ..Self::default()
+                };
+            }
+        }
+        if !self.left_out.iter().any(|known| known == part) {
+            self.left_out.push(part.to_owned());
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use kube_json::Value;
 use super::document::{At, Position};
 use crate::diagnostic::{Hidden, Locate, Part, Place};
 use crate::object::Object;
-use crate::outcome::SourceLine;
+use crate::outcome::{PolicyView, SourceLine};
 
 /// A list without repeats.
 #[derive(Debug)]
@@ -54,6 +54,11 @@ pub(super) struct Tables<'p> {
     pub(super) hidden: Hidden,
     sets: Interned<Vec<usize>, Vec<usize>>,
     clusters: HashMap<&'p str, usize>,
+    /// The clusters of each evaluated place, and the sets of those of several places: worked out once, whatever is there.
+    pub(super) of_places: Vec<Vec<usize>>,
+    joined: HashMap<Vec<usize>, usize>,
+    /// How many more cells may be made; `None`: there were too many.
+    pub(super) left: Option<usize>,
     /// The positions of the requested places: a setting is looked up once, on however many paths it applies.
     places: HashMap<Place, Option<At>>,
 }
@@ -68,8 +73,24 @@ impl<'p> Tables<'p> {
             hidden: Hidden::default(),
             sets: Interned::default(),
             clusters: clusters.iter().copied().zip(0..).collect(),
+            of_places: Vec::new(),
+            joined: HashMap::new(),
+            left: Some(usize::MAX),
             places: HashMap::new(),
         }
+    }
+
+    /// The same with the clusters of each place of a view.
+    pub(super) fn with(mut self, view: &PolicyView<'_>) -> Self {
+        let places = view.seen().map(|seen| self.known(seen.clusters).collect());
+        self.of_places = places.collect();
+        self
+    }
+
+    /// Asks for the room of so many cells before they are made. Once there is none, there is none for anything.
+    pub(super) fn take(&mut self, cells: usize) -> bool {
+        self.left = self.left.and_then(|left| left.checked_sub(cells));
+        self.left.is_some()
     }
 
     /// The position of a cluster.
@@ -102,13 +123,20 @@ impl<'p> Tables<'p> {
         self.sets.position(ranges.clone(), || ranges)
     }
 
+    /// The clusters of some places.
+    pub(super) fn set_of_places(&mut self, places: &[usize]) -> usize {
+        if let Some(known) = self.joined.get(places) {
+            return *known;
+        }
+        let members = places.iter().filter_map(|place| self.of_places.get(*place));
+        let set = self.set_of(members.flatten().copied().collect());
+        self.joined.insert(places.to_vec(), set);
+        set
+    }
+
     /// The members of a set.
     pub(super) fn members(&self, set: usize) -> impl Iterator<Item = usize> {
-        let ranges = self.sets.list.get(set).map(Vec::as_slice).unwrap_or_default();
-        ranges.chunks_exact(2).flat_map(|range| match range {
-            [first, last] => *first..last.saturating_add(1),
-            _ => 0..0,
-        })
+        members(self.sets.list.get(set).map(Vec::as_slice).unwrap_or_default())
     }
 
     /// All sets.
@@ -168,9 +196,22 @@ impl<'p> Tables<'p> {
     }
 }
 
+/// The members of a set by its ranges.
+pub(super) fn members(ranges: &[usize]) -> impl Iterator<Item = usize> {
+    ranges.chunks_exact(2).flat_map(|range| match range {
+        [first, last] => *first..last.saturating_add(1),
+        _ => 0..0,
+    })
+}
+
 /// A path as a page has it on every system.
 fn slashed(path: &str) -> String {
     path.replace('\\', "/")
+}
+
+/// The entry of a list at a position, which may be none.
+pub(super) fn entry<T>(list: &[T], position: impl TryInto<usize>) -> Option<&T> {
+    list.get(position.try_into().ok()?)
 }
 
 /// A position where -1 is none.

@@ -27,14 +27,8 @@ impl Kinds {
         let mut found: BTreeMap<GroupKind, (Arc<Profile>, BTreeSet<Level>)> = BTreeMap::new();
         let mut reach_backends = false;
         for seen in view.seen() {
-            let used: BTreeSet<KindId> = seen
-                .attachments
-                .policies
-                .rows()
-                .iter()
-                .map(|policy| policy.kind)
-                .collect();
-            for kind in used {
+            let policies = seen.attachments.policies.rows().iter();
+            for kind in policies.map(|policy| policy.kind).collect::<BTreeSet<KindId>>() {
                 let profile = &seen.attachments.kinds.get(kind).profile;
                 let ends = &profile.ends;
                 reach_backends |= ends.contains(&Level::Backend) || ends.contains(&Level::Port);

@@ -36,7 +36,7 @@ use ocm_placement::Evaluation;
 
 pub use change::Compared;
 pub use document::FleetPage;
-use document::{CarriedRow, ClusterRow, ConditionRow, FindingRow, GatewayRow, OnRow, RouteRow};
+use document::{CarriedRow, ClusterRow, ConditionRow, FindingRow, GatewayRow, OnRow, PolicyRow, RouteRow};
 use hierarchy::{GatewayEntry, Hierarchy, narrow};
 use interned::{Tables, signed_or_none};
 use kinds::Kinds;
@@ -61,6 +61,10 @@ use crate::render::{ManifestSummary, Plan, WorkId};
 use crate::source::Sources;
 use crate::sync::Withheld;
 
+/// At most so many cells are made: a route below a listener, a rule there for each kind of policies, each in each place
+/// where it is evaluated; and the settings of different outcomes.
+const MOST_CELLS: usize = 1_000_000;
+
 /// What a page is made from.
 pub(crate) struct Page<'p> {
     pub(crate) view: &'p PolicyView<'p>,
@@ -70,13 +74,14 @@ pub(crate) struct Page<'p> {
     pub(crate) sources: &'p Sources,
     /// All clusters, sorted.
     pub(crate) clusters: Vec<&'p str>,
-    /// With full detail.
     pub(crate) evaluation: &'p Evaluation<'p>,
+    /// Whether it has full detail, and the page with it.
+    pub(crate) explains_placements: bool,
     pub(crate) decided: &'p Decided<'p>,
     /// Predicted, of Gateways.
     pub(crate) statuses: Vec<ObjectStatus>,
     /// What changes without each policy of the hub, by locator, as far as that was worked out.
-    pub(crate) if_deleted: HashMap<String, Vec<Without>>,
+    pub(crate) if_deleted: HashMap<String, Vec<Without<'p>>>,
     pub(crate) findings: &'p Findings,
     pub(crate) works: Option<&'p Aggregated>,
 }
@@ -105,13 +110,21 @@ impl Page<'_> {
     pub(crate) fn data(&self, options: &PageOptions, compared: Option<&Compared<'_>>) -> FleetPage {
         let view = self.view;
         let relative = self.sources.root_relative();
-        let mut tables = Tables::new(&relative, &self.clusters);
+        let mut tables = Tables::new(&relative, &self.clusters).with(view);
+        tables.left = Some(MOST_CELLS);
         if let Some(compared) = compared {
             tables.hidden.clone_from(&compared.report.comparison.hidden);
         }
         let kinds = Kinds::of(view);
         let numbers = Numbers::of(view);
-        let (mut hierarchy, maps, of_hub) = Hierarchy::of(view, &tables, kinds.reach_backends);
+        let mut page = FleetPage {
+            api_version: API_VERSION,
+            kind: "FleetPage",
+            title: options.title.clone(),
+            source_url: options.source_url.clone(),
+            ..FleetPage::default()
+        };
+        let (mut hierarchy, maps, of_hub) = Hierarchy::of(view, &mut tables, kinds.reach_backends);
         let outcomes = Outcomes::of(
             view,
             (&mut hierarchy, &maps, &of_hub),
@@ -119,6 +132,10 @@ impl Page<'_> {
             self.withheld,
             &mut tables,
         );
+        if !tables.take(0) {
+            page.left_out.push(html::FLEET.to_owned());
+            return page;
+        }
         let rows = Rows {
             view,
             maps: &maps,
@@ -129,7 +146,7 @@ impl Page<'_> {
         };
         let mut policies = rows.all(&numbers, &mut hierarchy, &mut tables);
         let placements = placements::placements(
-            self.evaluation,
+            (self.evaluation, self.explains_placements),
             self.decided,
             self.hub,
             &self.clusters,
@@ -138,7 +155,7 @@ impl Page<'_> {
         let mut gateways = self.gateways(&hierarchy, &outcomes, &placements, &mut tables);
         let mut profiles = Profiles::of(&outcomes, &kinds);
         let routes = routes(&hierarchy, &mut profiles, &mut tables);
-        let paths = Paths::of(&hierarchy);
+        let paths = Paths::of(&hierarchy, &tables);
         let change = compared.map(|compared| {
             change::change(
                 compared,
@@ -151,7 +168,8 @@ impl Page<'_> {
             let rows = (gateways.as_mut_slice(), policies.as_mut_slice());
             works::works(aggregated, (&numbers, &paths), rows, &tables)
         });
-        let mut left_out = Vec::new();
+        let ways = (!self.explains_placements).then(|| html::WAYS_OF_PLACEMENTS.to_owned());
+        let mut left_out: Vec<String> = ways.into_iter().collect();
         let texts = texts::texts(
             self.hub,
             &view.hub.topology,
@@ -159,11 +177,9 @@ impl Page<'_> {
             &mut tables,
             &mut left_out,
         );
-        if policies
-            .iter()
-            .any(|policy| policy.if_deleted.is_none() && policy.cluster.is_none())
-        {
-            left_out.push("what would change without each policy".to_owned());
+        let is_unknown = |row: &PolicyRow| row.if_deleted.is_none() && row.cluster.is_none();
+        if policies.iter().any(is_unknown) {
+            left_out.push(html::WITHOUT_POLICIES.to_owned());
         }
         let findings = self.findings(&mut tables);
         let clusters = self.cluster_rows(&mut tables);
@@ -174,10 +190,6 @@ impl Page<'_> {
             .map(|rule| (rule.name(), rule.because()))
             .collect();
         FleetPage {
-            api_version: API_VERSION,
-            kind: "FleetPage",
-            title: options.title.clone(),
-            source_url: options.source_url.clone(),
             files,
             sets,
             values,
@@ -199,6 +211,7 @@ impl Page<'_> {
             change,
             works,
             left_out,
+            ..page
         }
     }
 
@@ -209,16 +222,12 @@ impl Page<'_> {
         placements: &[document::PlacementRow],
         tables: &mut Tables<'_>,
     ) -> Vec<GatewayRow> {
-        let placed: HashMap<(&str, &str), usize> = placements
-            .iter()
-            .enumerate()
-            .map(|(position, placement)| ((placement.ns.as_str(), placement.name.as_str()), position))
-            .collect();
-        let statuses: HashMap<&str, &ObjectStatus> = self
-            .statuses
-            .iter()
-            .map(|status| (status.object.as_str(), status))
-            .collect();
+        let placed = placements.iter().zip(0..);
+        let placed = placed.map(|(row, position)| ((row.ns.as_str(), row.name.as_str()), position));
+        let placed: HashMap<(&str, &str), usize> = placed.collect();
+        let statuses = self.statuses.iter();
+        let statuses = statuses.map(|status| (status.object.as_str(), status));
+        let statuses: HashMap<&str, &ObjectStatus> = statuses.collect();
         let carried = self.carried();
         let routes = hierarchy.routes.list.iter();
         let routes: HashSet<&Origin> = routes.map(|route| &route.object.origin).collect();
@@ -231,27 +240,16 @@ impl Page<'_> {
             let work = entry.object.and_then(|object| carried.get(&object.origin));
             let (mut objects, mut ships_routes) = (Vec::new(), 0_usize);
             for manifest in work.iter().flat_map(|work| work.manifests) {
-                if manifest
-                    .origins
-                    .first()
-                    .is_some_and(|origin| routes.contains(origin))
-                {
+                let origin = manifest.origins.first();
+                if origin.is_some_and(|origin| routes.contains(origin)) {
                     ships_routes = ships_routes.saturating_add(1);
                     continue;
                 }
-                let names = (
-                    manifest.kind.clone(),
-                    manifest.namespace.clone(),
-                    manifest.name.clone(),
-                );
-                let at = manifest
-                    .origins
-                    .first()
-                    .and_then(|origin| tables.at(origin.place("", Part::Value)));
-                let (kind, namespace, name) = names;
+                let row = manifest.clone();
+                let at = origin.and_then(|origin| tables.at(origin.place("", Part::Value)));
                 objects.push(match at {
-                    Some((file, line)) => CarriedRow::Authored(kind, namespace, name, file, line),
-                    None => CarriedRow::Made(kind, namespace, name),
+                    Some((file, line)) => CarriedRow::Authored(row.kind, row.namespace, row.name, file, line),
+                    None => CarriedRow::Made(row.kind, row.namespace, row.name),
                 });
             }
             rows.push(GatewayRow {
@@ -262,7 +260,7 @@ impl Page<'_> {
                 at: entry.object.and_then(|object| tables.object(object)),
                 cls: entry.class.clone(),
                 placement: signed_or_none(placement.copied()),
-                clusters: tables.set_of(entry.clusters.iter().copied().collect()),
+                clusters: tables.set_of_places(&entry.places),
                 listeners: entry.listeners.list.clone(),
                 own: own.remove(&number).unwrap_or_default(),
                 work: work.map(|work| work.name.clone()),
@@ -398,12 +396,12 @@ fn taints(cluster: &Object) -> Vec<String> {
 fn routes(hierarchy: &Hierarchy<'_>, profiles: &mut Profiles, tables: &mut Tables<'_>) -> Vec<RouteRow> {
     let mut rows = Vec::new();
     for (number, entry) in hierarchy.routes.list.iter().enumerate() {
-        let on = entry.on.iter().map(|((gateway, listener), clusters)| {
+        let on = entry.on.list.iter().map(|((gateway, listener), places)| {
             let place = (*gateway, *listener, narrow(number));
             let (profiled, others) = profiles.on(place, entry.rules.len());
             let all = hierarchy.gateways.list.get(*gateway);
-            let is_everywhere = all.is_none_or(|gateway: &GatewayEntry<'_>| gateway.clusters == *clusters);
-            let only = (!is_everywhere).then(|| tables.set_of(clusters.iter().copied().collect()));
+            let all = all.map(|gateway: &GatewayEntry<'_>| tables.set_of_places(&gateway.places));
+            let only = Some(tables.set_of_places(places)).filter(|only| all.is_some_and(|all| all != *only));
             // An array has no place that could be left out.
             let others = match (&others, only) {
                 (None, Some(_)) => Some(Vec::new()),

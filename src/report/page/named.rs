@@ -35,10 +35,10 @@ pub(crate) fn policy_report<'p>(
         .flat_map(|seen| seen.clusters.iter().map(String::as_str))
         .collect();
     let clusters: Vec<&str> = clusters.into_iter().collect();
-    let mut tables = Tables::new(&relative, &clusters);
+    let mut tables = Tables::new(&relative, &clusters).with(view);
     let kinds = Kinds::of(view);
     let numbers = Numbers::of(view);
-    let (mut hierarchy, maps, of_hub) = Hierarchy::of(view, &tables, false);
+    let (mut hierarchy, maps, of_hub) = Hierarchy::of(view, &mut tables, false);
     let outcomes = Outcomes::of(
         view,
         (&mut hierarchy, &maps, &of_hub),
@@ -54,7 +54,7 @@ pub(crate) fn policy_report<'p>(
         })
     });
     let policies = policies.collect();
-    let (gateways, routes) = inventory(&hierarchy, &clusters, &tables);
+    let (gateways, routes) = inventory(&hierarchy, &clusters, &mut tables);
     let naming = Naming {
         locators: Locators::of(&hierarchy),
         clusters,
@@ -75,7 +75,7 @@ pub(crate) fn policy_report<'p>(
 fn inventory(
     hierarchy: &Hierarchy<'_>,
     clusters: &[&str],
-    tables: &Tables<'_>,
+    tables: &mut Tables<'_>,
 ) -> (Vec<GatewayEntry>, Vec<RouteEntry>) {
     let locators = Locators::of(hierarchy);
     let mut names = ClusterNames {
@@ -92,7 +92,7 @@ fn inventory(
             .as_ref()
             .map(|(namespace, name)| format!("{namespace}/{name}")),
         local: entry.local,
-        clusters: names.of(&entry.clusters),
+        clusters: names.of(&entry.places, tables),
         listeners: entry
             .listeners
             .list
@@ -125,16 +125,18 @@ fn inventory(
             .collect(),
         attached: entry
             .on
+            .list
             .iter()
             .map(|((gateway, listener), there)| {
                 let all = hierarchy.gateways.list.get(*gateway);
-                let is_everywhere = all.is_none_or(|gateway| gateway.clusters == *there);
+                let all = all.map(|gateway| tables.set_of_places(&gateway.places));
+                let is_everywhere = all.is_none_or(|all| all == tables.set_of_places(there));
                 AttachedEntry {
                     listener: locators.listener(*gateway, *listener).unwrap_or_default(),
                     clusters: if is_everywhere {
                         Arc::default()
                     } else {
-                        names.of(there)
+                        names.of(there, tables)
                     },
                 }
             })
@@ -146,15 +148,16 @@ fn inventory(
 /// The names of clusters by their positions: a thousand Gateways on ten thousand clusters have one list.
 struct ClusterNames<'h> {
     clusters: &'h [&'h str],
-    known: HashMap<&'h BTreeSet<usize>, Arc<Vec<String>>>,
+    /// By set.
+    known: HashMap<usize, Arc<Vec<String>>>,
 }
 
-impl<'h> ClusterNames<'h> {
-    fn of(&mut self, positions: &'h BTreeSet<usize>) -> Arc<Vec<String>> {
-        let names = self.known.entry(positions).or_insert_with(|| {
-            let names = positions
-                .iter()
-                .filter_map(|position| self.clusters.get(*position));
+impl ClusterNames<'_> {
+    fn of(&mut self, places: &[usize], tables: &mut Tables<'_>) -> Arc<Vec<String>> {
+        let set = tables.set_of_places(places);
+        let names = self.known.entry(set).or_insert_with(|| {
+            let names = tables.members(set);
+            let names = names.filter_map(|position| self.clusters.get(position));
             Arc::new(names.map(|name| (*name).to_owned()).collect())
         });
         Arc::clone(names)
@@ -348,15 +351,16 @@ mod tests {
 
     #[test]
     fn the_names_of_clusters_that_many_gateways_have_are_held_once() {
-        let [both, again, one] =
-            [[0, 1].as_slice(), &[1, 0], &[1]].map(|positions| positions.iter().copied().collect());
+        let sources = Sources::default();
+        let mut tables = Tables::new(&sources, &["eu-1", "us-1"]);
+        tables.of_places = vec![Vec::new(), vec![0], vec![1]];
         let mut names = ClusterNames {
             clusters: &["eu-1", "us-1"],
             known: HashMap::new(),
         };
-        let first = names.of(&both);
+        let first = names.of(&[1, 2], &mut tables);
         assert_eq!(*first, ["eu-1", "us-1"]);
-        assert!(Arc::ptr_eq(&first, &names.of(&again)));
-        assert_eq!(*names.of(&one), ["us-1"]);
+        assert!(Arc::ptr_eq(&first, &names.of(&[2, 1], &mut tables)));
+        assert_eq!(*names.of(&[0, 2], &mut tables), ["us-1"]);
     }
 }

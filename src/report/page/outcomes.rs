@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::document::{ExceptionRow, LostRow, OutcomeRow, Position, Profiled, SetRow};
 use super::hierarchy::{Hierarchy, Map, Spot};
-use super::interned::{Interned, Tables, signed};
+use super::interned::{Interned, Tables, entry, signed};
 use super::kinds::Kinds;
 use super::numbers::Numbers;
 use crate::object::Object;
@@ -73,24 +73,19 @@ impl Outcomes {
         for (number, (seen, map)) in view.seen().zip(maps).enumerate() {
             finding.look(view, (number, seen, map), (hierarchy, of_hub), withheld);
         }
-        let Finding {
-            rows, core_of, found, ..
-        } = finding;
+        let found = finding.found;
         let mut outcomes = Self {
-            rows: rows.list,
-            cores: core_of,
+            rows: finding.rows.list,
+            cores: finding.core_of,
             ..Self::default()
         };
-        outcomes.settle(view, found, maps, tables);
+        outcomes.settle(view, found, maps, finding.tables);
         outcomes
     }
 
     /// The core of an outcome: what counts when two are compared.
     fn core(&self, outcome: Position) -> Position {
-        let position = usize::try_from(outcome).ok();
-        position
-            .and_then(|position| self.cores.get(position))
-            .map_or(-1, |core| signed(*core))
+        entry(&self.cores, outcome).map_or(-1, |core| signed(*core))
     }
 
     /// Decides which outcome is common, and where another one applies.
@@ -101,16 +96,9 @@ impl Outcomes {
         maps: &[Map],
         tables: &mut Tables<'_>,
     ) {
-        let places: Vec<Seen<'_>> = view.seen().collect();
-        let inhabited: Vec<bool> = places
-            .iter()
-            .map(|seen| seen.attachments.policies.rows().iter().any(|policy| policy.local))
-            .collect();
-        let weights: Vec<usize> = places
-            .iter()
-            .map(|seen| tables.known(seen.clusters).count().max(1))
-            .collect();
-        let weight = |place: &usize| weights.get(*place).copied().unwrap_or_default();
+        let is_inhabited =
+            |seen: Seen<'_>| seen.attachments.policies.rows().iter().any(|policy| policy.local);
+        let inhabited: Vec<bool> = view.seen().map(is_inhabited).collect();
         let mut present: HashMap<(usize, i32, i32), Vec<usize>> = HashMap::new();
         for (number, map) in maps.iter().enumerate() {
             for gateway in map.starts.values() {
@@ -129,8 +117,12 @@ impl Outcomes {
         for ((kind, spot), held) in found {
             let listener = if spot.route < 0 { -1 } else { spot.listener };
             let everywhere = present.get(&(spot.gateway, listener, spot.route));
-            let everywhere: BTreeSet<usize> = everywhere.into_iter().flatten().copied().collect();
             let held: BTreeMap<usize, usize> = held.into_iter().collect();
+            let places = everywhere.map_or(0, Vec::len);
+            if !tables.take(places.saturating_sub(held.len())) {
+                return;
+            }
+            let everywhere: BTreeSet<usize> = everywhere.into_iter().flatten().copied().collect();
             let outcome = |place: &usize| held.get(place).map_or(-1, |outcome| signed(*outcome));
             let everywhere: Vec<usize> = everywhere
                 .union(&held.keys().copied().collect())
@@ -146,7 +138,8 @@ impl Outcomes {
             let mut cores: BTreeMap<Position, (usize, usize)> = BTreeMap::new();
             for (order, place) in voters.iter().enumerate() {
                 let entry = cores.entry(self.core(outcome(place))).or_insert((0, order));
-                entry.0 = entry.0.saturating_add(weight(place));
+                let clusters = tables.of_places.get(*place).map_or(0, Vec::len);
+                entry.0 = entry.0.saturating_add(clusters.max(1));
             }
             let most = cores
                 .into_iter()
@@ -168,9 +161,7 @@ impl Outcomes {
         }
         let mut grouped: BTreeMap<(usize, Position, Position, usize), Vec<Spot>> = BTreeMap::new();
         for ((kind, old, new, spot), there) in exceptions {
-            let names = there.iter().filter_map(|place| places.get(*place));
-            let names = names.flat_map(|seen| seen.clusters.iter().map(String::as_str));
-            let clusters = tables.set(names);
+            let clusters = tables.set_of_places(&there);
             grouped.entry((kind, old, new, clusters)).or_default().push(spot);
         }
         self.exceptions = grouped
@@ -295,7 +286,7 @@ impl<'p> Finding<'_, 'p> {
             let Some(of_page) = self.kinds.find(&profile.group_kind()) else {
                 continue;
             };
-            for spot in hierarchy.spots(seen, map, &path.path) {
+            for spot in hierarchy.spots((seen, map), &path.path, self.tables) {
                 let kept_here = on_the_way(&by_spot, of_page, spot);
                 let outcome = self.outcome(view, (seen, kind, of_page), path, (&kept, kept_here), &mut known);
                 let stands_for_rules = spot.route >= 0 && spot.rule < 0 && spot.backend < 0;
@@ -363,6 +354,10 @@ impl<'p> Finding<'_, 'p> {
             return *known;
         }
         let effective = &path.effective;
+        let settings = [effective.content.len(), effective.losses.len()];
+        if !self.tables.take(settings.iter().sum()) {
+            return 0;
+        }
         let profile = &seen.attachments.kinds.get(kind).profile;
         let cluster = seen.clusters.first().map(String::as_str);
         let mut set: Vec<SetRow> = Vec::new();

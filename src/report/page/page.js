@@ -3556,6 +3556,10 @@
         help,
       ),
     );
+    if (D.leftOut.length)
+      $('main').before(
+        h('p', { class: 'note', id: 'left-out' }, `Left out, to keep the page small: ${D.leftOut.join('; ')}.`),
+      );
     document.body.append(
       h(
         'footer',
@@ -3563,7 +3567,6 @@
         W
           ? 'Made by spokewright from files and exported works. It loads nothing.'
           : 'Made by spokewright from files alone, without asking any cluster. It loads nothing.',
-        D.leftOut.length ? h('p', null, `Left out, to keep the page small: ${D.leftOut.join('; ')}.`) : '',
       ),
     );
   }

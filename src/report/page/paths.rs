@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::document::Position;
 use super::hierarchy::{Hierarchy, rule_name};
-use super::interned::signed;
+use super::interned::{Tables, entry, signed};
 
 /// What a locator names.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +26,7 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    pub(super) fn of(hierarchy: &Hierarchy<'_>) -> Self {
+    pub(super) fn of(hierarchy: &Hierarchy<'_>, tables: &Tables<'_>) -> Self {
         let mut parts = HashMap::new();
         for (number, backend) in hierarchy.backends.keys() {
             let (identity, port) = backend;
@@ -50,10 +50,13 @@ impl Paths {
             }
             parts.insert(locator, Part::Route(number));
         }
-        let clusters = hierarchy.gateways.list.iter();
+        // A Gateway is in one place of each cluster.
+        let of_place = |place: &usize| tables.of_places.get(*place).map_or(0, Vec::len);
+        let gateways = hierarchy.gateways.list.iter();
+        let clusters = gateways.map(|gateway| gateway.places.iter().map(of_place).sum());
         Self {
             parts,
-            clusters: clusters.map(|gateway| gateway.clusters.len()).collect(),
+            clusters: clusters.collect(),
         }
     }
 
@@ -95,8 +98,7 @@ impl Paths {
 
     /// On how many clusters a place is.
     pub(super) fn clusters_of(&self, spot: &[Position]) -> usize {
-        let gateway = spot.first().and_then(|gateway| usize::try_from(*gateway).ok());
-        let clusters = gateway.and_then(|gateway| self.clusters.get(gateway));
+        let clusters = spot.first().and_then(|gateway| entry(&self.clusters, *gateway));
         clusters.copied().unwrap_or_default()
     }
 }

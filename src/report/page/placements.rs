@@ -14,16 +14,15 @@ use crate::report::funnel::funnel;
 
 /// The rows of all Placements, by namespace and name.
 pub(super) fn placements(
-    evaluation: &Evaluation<'_>,
+    (evaluation, explains): (&Evaluation<'_>, bool),
     decided: &Decided<'_>,
     hub: &Hub,
     clusters: &[&str],
     tables: &mut Tables<'_>,
 ) -> Vec<PlacementRow> {
-    let reports = evaluation.report().placements;
     let managed = hub.objects.of_kind(GROUP, "ManagedCluster").len();
     let mut rows = Vec::new();
-    for (number, report) in reports.iter().enumerate() {
+    for (number, report) in evaluation.placement_reports().enumerate() {
         let object = hub
             .objects
             .find(GROUP, "Placement", Some(&report.namespace), &report.name);
@@ -34,7 +33,8 @@ pub(super) fn placements(
             Some(given) => tables.set(given.iter().map(String::as_str)),
             None => evaluated,
         };
-        let stages = funnel(evaluation, (number, report), clusters).into_iter();
+        let stages = explains.then(|| funnel(evaluation, (number, &report), clusters));
+        let stages = stages.into_iter().flatten();
         let stages = stages.map(|step| {
             let dropped = step.dropped.into_iter().map(|dropped| -> DroppedRow {
                 let at = tables.at(place_of(hub, &dropped.at));

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::document::{ConditionRow, IfDeletedRow, PolicyRow, Position, TargetRow};
-use super::hierarchy::{Hierarchy, Map};
+use super::hierarchy::{Hierarchy, Map, shortened};
 use super::interned::{Tables, signed, signed_or_none};
 use super::kinds::Kinds;
 use super::numbers::Numbers;
@@ -25,15 +25,18 @@ use crate::topology::{Node, Start};
 /// At most so many messages of one condition are shown; thousands of clusters may each have their own.
 const MOST_MESSAGES: usize = 10;
 
+/// At most so many characters of all messages of one condition.
+const MOST_OF_A_MESSAGE: usize = 2000;
+
 /// What would be different without a policy, the same on some paths.
 #[derive(Debug)]
-pub(crate) struct Without {
+pub(crate) struct Without<'v> {
     /// The settings that differ.
     pub(crate) settings: Arc<Vec<SettingChange>>,
     /// Locators of the policies that then apply.
     pub(crate) policies: Vec<String>,
     /// The clusters, in groups of those that are alike.
-    pub(crate) clusters: Vec<Arc<[String]>>,
+    pub(crate) clusters: Vec<Arc<[&'v str]>>,
     /// The locators of the paths.
     pub(crate) paths: Vec<Vec<String>>,
     /// How many more paths there are.
@@ -48,7 +51,7 @@ pub(super) struct Rows<'r, 'p> {
     pub(super) kinds: &'r Kinds,
     pub(super) sources: &'p Sources,
     /// The changes without a policy of the hub, by locator, if they were computed.
-    pub(super) if_deleted: &'r HashMap<String, Vec<Without>>,
+    pub(super) if_deleted: &'r HashMap<String, Vec<Without<'p>>>,
 }
 
 impl<'p> Rows<'_, 'p> {
@@ -61,7 +64,8 @@ impl<'p> Rows<'_, 'p> {
     ) -> Vec<PolicyRow> {
         let places: Vec<Seen<'p>> = self.view.seen().collect();
         // What is found out about the hierarchy further down must not move what is in it.
-        let paths = Paths::of(hierarchy);
+        let paths = Paths::of(hierarchy, tables);
+        let mut sets = HashMap::new();
         let mut rows = Vec::new();
         for entry in &numbers.entries {
             let Some((seen, map)) = (match entry.place {
@@ -84,13 +88,13 @@ impl<'p> Rows<'_, 'p> {
             };
             let (first, text) = own_text(policy.object, self.sources).unwrap_or_default();
             let locator = policy.locator();
-            let deleted = self
+            let changes = self
                 .if_deleted
                 .get(locator.as_ref())
                 .filter(|_| entry.place.is_none());
-            let (if_deleted, more_paths) = match deleted {
+            let (if_deleted, more_paths) = match changes {
                 Some(changes) => {
-                    let (rows, more) = self.deleted(changes, numbers, &paths, tables);
+                    let (rows, more) = deleted(changes, (numbers, &paths), &mut sets, tables);
                     (Some(rows), more)
                 }
                 None => (None, 0),
@@ -116,40 +120,41 @@ impl<'p> Rows<'_, 'p> {
         }
         rows
     }
+}
 
-    /// What would change without a policy, and how many paths are not listed.
-    fn deleted(
-        &self,
-        changes: &[Without],
-        numbers: &Numbers,
-        paths: &Paths,
-        tables: &mut Tables<'p>,
-    ) -> (Vec<IfDeletedRow>, usize) {
-        let mut rows = Vec::new();
-        for change in changes {
-            let mut settings = Vec::new();
-            for setting in change.settings.iter() {
-                let whose = giver(&change.policies, setting);
-                let whose = whose.and_then(|locator| numbers.find(locator, None));
-                settings.push((
-                    setting.setting.clone(),
-                    tables.value_or_none(setting.old.as_deref()),
-                    tables.value_or_none(setting.new.as_deref()),
-                    signed_or_none(whose),
-                ));
-            }
-            let spots: Vec<Vec<Position>> = change.paths.iter().map(|path| paths.spot(path)).collect();
-            let all = spots.first().map_or(0, |spot| paths.clusters_of(spot));
-            let clusters = change.clusters.iter().flat_map(|clusters| clusters.iter());
-            let clusters = tables.set(clusters.map(String::as_str));
-            let here = tables.members(clusters).count();
-            if here == 0 && !change.clusters.is_empty() {
-                continue;
-            }
-            rows.push(IfDeletedRow(spots, settings, (here < all).then_some(clusters)));
+/// What would change without a policy, and how many paths are not listed.
+fn deleted<'v>(
+    changes: &[Without<'v>],
+    (numbers, paths): (&Numbers, &Paths),
+    sets: &mut HashMap<Vec<*const [&'v str]>, usize>,
+    tables: &mut Tables<'_>,
+) -> (Vec<IfDeletedRow>, usize) {
+    let mut rows = Vec::new();
+    for change in changes {
+        let mut settings = Vec::new();
+        for setting in change.settings.iter() {
+            let whose = giver(&change.policies, setting);
+            let whose = whose.and_then(|locator| numbers.find(locator, None));
+            settings.push((
+                setting.setting.clone(),
+                tables.value_or_none(setting.old.as_deref()),
+                tables.value_or_none(setting.new.as_deref()),
+                signed_or_none(whose),
+            ));
         }
-        (rows, changes.iter().map(|change| change.more).sum())
+        let spots: Vec<Vec<Position>> = change.paths.iter().map(|path| paths.spot(path)).collect();
+        let all = spots.first().map_or(0, |spot| paths.clusters_of(spot));
+        // Groups are known by where they are.
+        let groups = change.clusters.iter().map(Arc::as_ptr).collect();
+        let names = change.clusters.iter().flat_map(|all| all.iter().copied());
+        let clusters = *sets.entry(groups).or_insert_with(|| tables.set(names));
+        let here = tables.members(clusters).count();
+        if here == 0 && !change.clusters.is_empty() {
+            continue;
+        }
+        rows.push(IfDeletedRow(spots, settings, (here < all).then_some(clusters)));
     }
+    (rows, changes.iter().map(|change| change.more).sum())
 }
 
 pub(super) fn condition_row(condition: &Condition) -> ConditionRow {
@@ -157,11 +162,13 @@ pub(super) fn condition_row(condition: &Condition) -> ConditionRow {
     let left_out = messages.len().saturating_sub(MOST_MESSAGES);
     messages.truncate(MOST_MESSAGES);
     messages.extend(and_more(left_out, "message"));
+    // One may name ten thousand clusters.
+    let message = shortened(messages.join("; "), MOST_OF_A_MESSAGE);
     (
         condition.kind.clone(),
         condition.status.to_owned(),
         condition.reason.clone(),
-        messages.join("; "),
+        message,
     )
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use super::document::{FleetPage, Position, Profiled, RouteRow};
 use super::escaping::escape_markup;
+use super::interned::{entry, members};
 use crate::diagnostic::counted;
 
 /// The static part of the page. The script puts its own in the place of it.
@@ -21,6 +22,11 @@ pub(super) fn summary(page: &FleetPage) -> String {
     ];
     escape_markup(&counts.join(", "), &mut markup);
     markup.push_str("</p>\n");
+    if !page.left_out.is_empty() {
+        markup.push_str("<p class=\"note\">Left out, to keep the page small: ");
+        escape_markup(&page.left_out.join("; "), &mut markup);
+        markup.push_str(".</p>\n");
+    }
     let lines = worth_a_look(page);
     if !lines.is_empty() {
         markup.push_str("<ul>\n");
@@ -70,11 +76,7 @@ fn worth_a_look(page: &FleetPage) -> Vec<String> {
         .exceptions
         .iter()
         .filter_map(|exception| page.sets.get(exception.clusters))
-        .flat_map(|ranges| ranges.chunks_exact(2))
-        .flat_map(|range| match range {
-            [first, last] => *first..last.saturating_add(1),
-            _ => 0..0,
-        })
+        .flat_map(|ranges| members(ranges))
         .collect();
     if !differing.is_empty() {
         lines.push(format!(
@@ -106,14 +108,10 @@ fn worth_a_look(page: &FleetPage) -> Vec<String> {
 /// Whether a policy of a column applies to every rule of a route, below every listener, and does not let everybody in.
 fn is_covered(page: &FleetPage, route: &RouteRow, column: usize) -> bool {
     let holds = |profile: &usize| {
-        let outcome = page
-            .profiles
-            .get(*profile)
-            .and_then(|profile| profile.get(column));
-        let outcome = outcome.and_then(|outcome| usize::try_from(*outcome).ok());
-        outcome
-            .and_then(|outcome| page.outcomes.get(outcome))
-            .is_some_and(|outcome| !outcome.open && !outcome.set.is_empty())
+        let profile = page.profiles.get(*profile);
+        let outcome = profile.and_then(|profile| profile.get(column));
+        let outcome = outcome.and_then(|outcome| entry(&page.outcomes, *outcome));
+        outcome.is_some_and(|outcome| !outcome.open && !outcome.set.is_empty())
     };
     route.on.iter().all(|on| match &on.2 {
         Profiled::All(profile) => holds(profile),

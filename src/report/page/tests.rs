@@ -2,7 +2,7 @@
 
 use kube_json::json;
 
-use super::document::FleetPage;
+use super::document::{FindingRow, FleetPage};
 use super::escaping::{escape_data, escape_markup};
 use super::html::base64;
 use super::interned::{Interned, Tables};
@@ -101,28 +101,7 @@ fn empty() -> FleetPage {
         api_version: "v",
         kind: "FleetPage",
         title: "<t>".to_owned(),
-        source_url: None,
-        files: Vec::new(),
-        sets: Vec::new(),
-        values: Vec::new(),
-        rules: std::collections::BTreeMap::new(),
-        kinds: Vec::new(),
-        rule_kinds: Vec::new(),
-        clusters: Vec::new(),
-        gateways: Vec::new(),
-        backends: Vec::new(),
-        routes: Vec::new(),
-        profiles: Vec::new(),
-        outcomes: Vec::new(),
-        exceptions: Vec::new(),
-        policies: Vec::new(),
-        withheld: Vec::new(),
-        placements: Vec::new(),
-        findings: Vec::new(),
-        texts: Vec::new(),
-        change: None,
-        works: None,
-        left_out: Vec::new(),
+        ..FleetPage::default()
     }
 }
 
@@ -132,8 +111,45 @@ fn a_page_that_would_be_too_large_leaves_out_texts_and_says_so() {
     page.texts.push((0, vec![(1, "x".repeat(6_000_000))]));
     let html = page.html();
     assert!(html.len() < 1_000_000, "{}", html.len());
-    assert_eq!(page.left_out, ["texts of objects"]);
-    assert!(html.contains("\"leftOut\":[\"texts of objects\"]"));
+    let without = "what would change without each policy (`spokewright explain KIND/NAMESPACE/NAME`)";
+    assert_eq!(page.left_out, [without, "texts of objects"]);
+    assert!(html.contains(&format!("\"leftOut\":[\"{without}\",\"texts of objects\"]")));
+    let (lead, _) = html.split_once("<script").unwrap();
+    assert!(lead.contains(&format!(
+        "Left out, to keep the page small: {without}; texts of objects."
+    )));
+}
+
+fn finding(severity: &'static str, message: String) -> FindingRow {
+    FindingRow {
+        code: "c",
+        severity,
+        message,
+        at: None,
+        help: None,
+    }
+}
+
+#[test]
+fn whatever_is_on_it_a_page_is_never_larger_than_its_limit() {
+    let mut page = empty();
+    page.files = vec!["x".repeat(1000); 10_000];
+    assert!(page.html().len() < 5_000_000);
+    let last = page.left_out.last().unwrap();
+    assert!(last.starts_with("the fleet and all findings"), "{last}");
+    // What is escaped is longer than it was.
+    let mut page = empty();
+    page.findings.push(finding("warning", "<".repeat(3_000_000)));
+    assert!(page.html().len() < 5_000_000);
+    // Errors are the last that go.
+    let mut page = empty();
+    page.findings = vec![finding("warning", "x".repeat(1000)); 6000];
+    page.findings.push(finding("error", "last".to_owned()));
+    assert!(page.html().len() < 5_000_000);
+    assert_eq!(
+        (page.findings.len(), page.findings[0].message.as_str()),
+        (200, "last")
+    );
 }
 
 #[test]

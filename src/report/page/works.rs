@@ -33,18 +33,16 @@ pub(super) fn works(
             row.reported = Some(conditions());
         }
     }
-    let by_key: HashMap<String, usize> = gateways
-        .iter()
-        .enumerate()
-        .map(|(position, gateway)| (format!("{}/{}", gateway.ns, gateway.name), position))
-        .collect();
-    let by_work: HashMap<&str, usize> = gateways
-        .iter()
-        .enumerate()
-        .filter_map(|(position, gateway)| {
-            Some((gateway.work.as_deref()?.strip_prefix("ManifestWork ")?, position))
-        })
-        .collect();
+    let numbered = || gateways.iter().zip(0..);
+    let by_key = numbered().map(|(row, position)| (format!("{}/{}", row.ns, row.name), position));
+    let by_key: HashMap<String, usize> = by_key.collect();
+    let by_work = |(row, position): (&GatewayRow, usize)| {
+        Some((
+            row.work.as_deref()?.strip_prefix("ManifestWork ")?.to_owned(),
+            position,
+        ))
+    };
+    let by_work: HashMap<String, usize> = numbered().filter_map(by_work).collect();
     // Nothing shows who owns a work that does not exist.
     let whose = |problem: &WorkProblem| {
         let parent = problem.parent.as_ref().and_then(|parent| by_key.get(parent));

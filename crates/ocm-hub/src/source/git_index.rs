@@ -253,9 +253,8 @@ impl IndexTree {
         let mut rules = Rules::default();
         let mut above = PathBuf::new();
         for part in directory.components() {
-            if let Ok(text) = self.read(&above.join(".gitignore")) {
-                rules = rules.with(&above, &text);
-            }
+            let text = self.read(&above.join(".gitignore"));
+            rules = text.and_then(|text| rules.with(&above, &text)).unwrap_or(rules);
             above.push(part);
             if rules.ignores(&above, true) {
                 return true;

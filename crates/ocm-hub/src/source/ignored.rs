@@ -9,7 +9,11 @@ use std::rc::Rc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use super::tree::TreeError;
 use crate::diagnostic::{Code, Finding, Findings, Place};
+
+/// At most so many bytes of a pattern, as of a path: a longer one takes much memory.
+const LONGEST: usize = 4096;
 
 /// The `.gitignore`s that count in one directory, from the outermost in.
 #[derive(Debug, Clone, Default)]
@@ -17,15 +21,25 @@ pub(super) struct Rules(Rc<[Rc<Gitignore>]>);
 
 impl Rules {
     /// The same, and the text of one more that is in `directory`.
-    pub(super) fn with(&self, directory: &Path, text: &[u8]) -> Self {
+    ///
+    /// # Errors
+    /// A pattern is too long. Git has no limit.
+    pub(super) fn with(&self, directory: &Path, text: &[u8]) -> Result<Self, TreeError> {
         let mut builder = GitignoreBuilder::new(directory);
         let text = String::from_utf8_lossy(text);
-        for line in text.strip_prefix('\u{feff}').unwrap_or(&text).lines() {
+        let lines = text.strip_prefix('\u{feff}').unwrap_or(&text).lines();
+        for (line, number) in lines.zip(1_usize..) {
+            if let Some(why) = too_long(line).filter(|_| !line.starts_with('#')) {
+                return Err(TreeError {
+                    reason: format!("line {number} {why}"),
+                    help: "write each pattern on a line of its own".to_owned(),
+                });
+            }
             // A line that is not a glob ignores nothing, as in Git.
             let _ = builder.add_line(None, line);
         }
         let more = builder.build().ok().map(Rc::new);
-        Self(self.0.iter().cloned().chain(more).collect())
+        Ok(Self(self.0.iter().cloned().chain(more).collect()))
     }
 
     /// Whether an entry is left out. A hidden one is included if a rule requests it.
@@ -57,11 +71,17 @@ fn is_hidden(path: &Path) -> bool {
         .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
+fn too_long(pattern: &str) -> Option<String> {
+    let bytes = pattern.len();
+    (bytes > LONGEST).then(|| format!("is {bytes} bytes long; a pattern may have {LONGEST}"))
+}
+
 /// `exclude` as rules for paths as people type them.
 pub(super) fn exclusions(root: &Path, exclude: &[String], findings: &mut Findings) -> Gitignore {
     let mut builder = GitignoreBuilder::new(root);
     for glob in exclude {
-        if let Err(error) = builder.add_line(None, glob) {
+        let error = too_long(glob).map(|why| format!("it {why}"));
+        if let Some(error) = error.or_else(|| Some(builder.add_line(None, glob).err()?.to_string())) {
             findings.push(
                 Finding::new(
                     Code::CONFIG_INVALID,

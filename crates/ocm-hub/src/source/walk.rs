@@ -390,8 +390,9 @@ impl Walk<'_> {
             }
             if find(&entries, GITIGNORE) == Some(TreeEntry::File)
                 && let Ok(text) = self.tree.read(&here.real.join(GITIGNORE))
+                && let Ok(rules) = here.rules.with(&here.way, &text)
             {
-                here.rules = here.rules.with(&here.way, &text);
+                here.rules = rules;
             }
             for (name, entry) in &entries {
                 let (way, shown) = (here.way.join(name), here.shown.join(name));
@@ -545,14 +546,13 @@ impl Walk<'_> {
     /// Adds the rules that are in a directory. A link to some is none, as with Git
     /// (<https://git-scm.com/docs/gitignore>).
     fn with_rules(&mut self, rules: &Rules, real: &Path, way: &Path, shown: &Path) -> Rules {
-        match self.tree.read(&real.join(GITIGNORE)) {
-            Ok(text) => rules.with(way, &text),
-            Err(error) => {
-                // Without its rules, files would count that should not.
-                self.unreadable(&shown.join(GITIGNORE), &error);
-                rules.clone()
-            }
-        }
+        let read = self.tree.read(&real.join(GITIGNORE));
+        let more = read.and_then(|text| rules.with(way, &text));
+        more.unwrap_or_else(|error| {
+            // Without its rules, files would count that should not.
+            self.unreadable(&shown.join(GITIGNORE), &error);
+            rules.clone()
+        })
     }
 
     /// Counts a directory that is walked, if another was that is the same.

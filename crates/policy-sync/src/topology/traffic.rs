@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::hierarchy::Topology;
-use super::ids::{BackendId, GatewayId};
+use super::ids::{BackendId, GatewayId, ListenerId, RouteId};
 use super::node::{Node, Start};
 
 impl Topology<'_> {
@@ -49,6 +49,23 @@ impl Topology<'_> {
             Node::Namespace(namespace) => self.namespaces.get(namespace).services.clone(),
             Node::Mesh(_) => self.mesh_services().collect(),
             Node::Class(_) | Node::Gateway(_) | Node::ListenerSet(_) | Node::Listener(..) => Vec::new(),
+        }
+    }
+
+    /// The routes that get traffic where it begins, below a Gateway once for each of its listeners.
+    #[must_use]
+    pub fn attached(&self, start: Start) -> Vec<(Option<ListenerId>, RouteId)> {
+        match start {
+            Start::Gateway(gateway) => {
+                let attached = self.gateways.get(gateway).attached.iter();
+                attached
+                    .map(|(listener, route)| (Some(*listener), *route))
+                    .collect()
+            }
+            Start::Service(service) => {
+                let meshed = self.backends.get(service).meshed.iter();
+                meshed.map(|route| (None, *route)).collect()
+            }
         }
     }
 
