@@ -17,7 +17,7 @@ use spokewright::diagnostic::{
     Code, Finding, Findings, Locate, Place, Severity, counted, shell_path, shell_word,
 };
 use spokewright::output::{self, Earlier};
-use spokewright::pipeline::{self, Before, Budget, EmptyResult, Loaded, Request};
+use spokewright::pipeline::{self, Before, Budget, EmptyResult, Loaded, REFUSALS, Request};
 use spokewright::progress::Stage;
 use spokewright::report::diff::{
     self, BothSides, DiffReport, EffectiveChange, Look, Side, Titles, Unreadable, Which,
@@ -243,12 +243,12 @@ impl Diff {
         Ok(self.with_lost(found, &new, &lost))
     }
 
-    /// Says which rights go before the objects that they are for: `render` over this base would refuse that. The report
-    /// has the objects that leave all clusters.
+    /// Says which rights go before the objects that they are for, and which updates clusters would refuse: `render` over
+    /// this base would refuse both. The report has the objects that leave all clusters.
     fn with_lost(&self, (differs, mut found): (bool, Findings), new: &Evaluated, lost: &Findings) -> Status {
-        let mut of_rights = lost.clone();
-        of_rights.retain(|finding| finding.code == Code::RBAC_NARROWED);
-        show::findings(&of_rights, &new.loaded.sources, self.options.speech);
+        let mut refused = lost.clone();
+        refused.retain(|finding| REFUSALS.contains(&finding.code));
+        show::findings(&refused, &new.loaded.sources, self.options.speech);
         found.extend(lost.clone());
         self.also(new, &mut found);
         Status::compared(differs, &found)

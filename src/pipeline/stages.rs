@@ -94,7 +94,8 @@ impl Before<'_> {
 
 impl Analysis<'_> {
     /// Finds what would go unnoticed if `layout`, the files of `rendered`, replaces the earlier rendering: rights that
-    /// disappear before the objects that they are for, and objects that leave all clusters and not the input. For a part
+    /// disappear before the objects that they are for, objects that leave all clusters and not the input, and updates that
+    /// clusters would refuse. For a part
     /// of the fleet, only that part is compared. Nothing is compared if an error among the `findings` may leave something
     /// out.
     ///
@@ -206,9 +207,17 @@ impl Placed<'_> {
         let said = [said, &self.loaded.findings];
         let objects = render::withdrawn(layout.plan(), &narrowing)?.into_iter();
         lost.extend(objects.map(|object| withdrawn(object, self, &rendered.withheld, &said)));
+        lost.extend(render::refused(layout.plan(), &narrowing)?);
         Ok(lost)
     }
 }
+
+/// What of that says that clusters would refuse something.
+pub const REFUSALS: [Code; 3] = [
+    Code::OBJECT_UNCHECKED,
+    Code::OBJECT_UPDATE_REFUSED,
+    Code::RBAC_NARROWED,
+];
 
 /// The same of an input whose other findings, which were shown, are `said`.
 ///
@@ -228,7 +237,7 @@ pub fn lost_by_replacing(
         loaded.finish(&mut findings);
     }
     // What loading found has been shown.
-    findings.retain(|finding| [Code::RBAC_NARROWED, Code::OBJECT_WITHDRAWN].contains(&finding.code));
+    findings.retain(|finding| finding.code == Code::OBJECT_WITHDRAWN || REFUSALS.contains(&finding.code));
     Ok(findings)
 }
 

@@ -28,7 +28,7 @@ use apimachinery::ApiVersion;
 use kube_yaml::scalar;
 
 /// So many clusters, or objects, are named in one line; the rest is counted.
-const MOST_NAMES: usize = 10;
+pub(super) const MOST_NAMES: usize = 10;
 
 /// The data that a plan is compared with, and the parameters that decide.
 pub(crate) struct Narrowing<'a> {
@@ -52,6 +52,8 @@ pub(super) struct Shipped {
     /// The hub object that it was made for, as `namespace/name`.
     parent: Option<String>,
     pub(super) objects: Vec<ShippedObject>,
+    /// Whether agents write the objects by server-side apply.
+    pub(super) server_side: bool,
     /// The kinds that it let the agent delete.
     rights: Rights,
 }
@@ -59,9 +61,10 @@ pub(super) struct Shipped {
 #[derive(Debug)]
 pub(super) struct ShippedObject {
     pub(super) group: String,
-    kind: String,
+    pub(super) kind: String,
     /// As people name it.
     pub(super) key: String,
+    pub(super) value: Value,
 }
 
 /// The objects of one class that would stay behind.
@@ -141,7 +144,7 @@ impl<'a> Narrowing<'a> {
 
     /// Whether a cluster got a set. Which clusters a Placement selected is nowhere in the files: those that it selects
     /// now count. If no Gateway of ours goes by it any more, it may have been any cluster.
-    fn may_reach(&self, set: &Shipped, cluster: &str) -> bool {
+    pub(super) fn may_reach(&self, set: &Shipped, cluster: &str) -> bool {
         let by_placement = |(namespace, name): &(String, String)| {
             let gateways = self.gateways.rows().iter();
             let mut placed = gateways
@@ -279,6 +282,8 @@ pub(super) fn shipped(text: &str) -> Shipped {
             .get("metadata")
             .and_then(|metadata| metadata.get("annotations")?.get(PARENT_ANNOTATION)?.as_str())
             .map(str::to_owned),
+        // All manifests of a work have one strategy.
+        server_side: text(&value, "/spec/manifestConfigs/0/updateStrategy/type") == "ServerSideApply",
         ..Shipped::default()
     };
     let of_work = list(&value, "/spec/workload/manifests");
@@ -297,7 +302,13 @@ pub(super) fn shipped(text: &str) -> Shipped {
         } else {
             format!("{kind} {namespace}/{name}")
         };
-        read.objects.push(ShippedObject { group, kind, key });
+        let value = manifest.clone();
+        read.objects.push(ShippedObject {
+            group,
+            kind,
+            key,
+            value,
+        });
     }
     read
 }

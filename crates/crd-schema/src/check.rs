@@ -155,6 +155,7 @@ impl<'w> Walk<'_, 'w> {
                 kind,
                 pointer: at.pointer,
                 field: at.field,
+                old: None,
                 message,
                 help,
                 blocks_rules,

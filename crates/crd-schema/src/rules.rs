@@ -36,6 +36,11 @@ mod without_engine {
         pub(crate) const fn is_empty(&self) -> bool {
             true
         }
+
+        #[expect(clippy::unused_self, reason = "the same signature as with the engine")]
+        pub(crate) const fn mention_old(&self) -> bool {
+            false
+        }
     }
 }
 
@@ -56,7 +61,7 @@ mod with_engine {
 
     /// Keyword of the rules.
     const VALIDATIONS: &str = "x-kubernetes-validations";
-    /// The value before an update. Creation has none.
+    /// The value before an update. Creation has none (docs/systems/kubernetes.md#transition-rules).
     const OLD_SELF: &str = "oldSelf";
     /// Steps that it takes to parse a byte of a rule.
     const STEPS_PER_BYTE: u64 = 32;
@@ -167,13 +172,19 @@ mod with_engine {
             self.0.is_empty()
         }
 
+        /// Whether one may compare a value with the one before it.
+        pub(crate) fn mention_old(&self) -> bool {
+            self.0.iter().any(|rule| rule.text.contains(OLD_SELF))
+        }
+
         /// Which rules do not compile.
         pub(crate) fn verify(&self, at: &str, work: &Work) -> Vec<SchemaProblem> {
             let refused = |rule: &Rule| Some(rule.program(work).as_ref().err()?.problem(at, rule.index));
             self.0.iter().filter_map(refused).collect()
         }
 
-        /// What is wrong with `value`, which is at `at`, rule by rule; `cel` is the same as CEL has it.
+        /// What is wrong with `value`, which is at `at`, rule by rule; `cel` is the same as CEL has it. Of an update, what
+        /// is wrong with the step from the value before it.
         pub(crate) fn run(
             &self,
             at: &Level<'_>,
@@ -207,7 +218,8 @@ mod with_engine {
                 if program.is_ok_and(|program| !counts(&program.rule)) {
                     continue;
                 }
-                let Some(complaint) = rule.complaint(cel, spending) else {
+                let old = at.old.as_ref().map(|(_, old)| old);
+                let Some(complaint) = rule.complaint(cel, old, spending) else {
                     continue;
                 };
                 let of_field = || steps(rule.field_path.as_deref().unwrap_or_default());
@@ -230,12 +242,16 @@ mod with_engine {
         pub(crate) kind: &'static str,
         /// Whether its schema has properties, and no map's keys.
         pub(crate) names_properties: bool,
+        /// Of an update, where the value before it was, and that value.
+        pub(crate) old: Option<(&'l Path<'l>, Cel)>,
     }
 
     impl Level<'_> {
         fn violation(&self, rule: &str, steps: &[String], message: String) -> Violation {
             let (pointer, field) = locate(self.path, steps, self.names_properties);
+            let old = self.old.as_ref();
             Violation {
+                old: old.map(|(path, _)| locate(path, steps, self.names_properties).0),
                 kind: ViolationKind::Rule {
                     rule: rule.to_owned(),
                 },
@@ -347,7 +363,16 @@ mod with_engine {
         ///
         /// That the engine lacks a function or panics, or that the rule does not compile, which the schema's problems
         /// say once, says nothing about the object. One that is too much for us refuses it.
-        fn complaint(&self, cel: &Cel, spending: &mut Spending<'_, '_>) -> Option<Complaint> {
+        fn complaint(
+            &self,
+            cel: &Cel,
+            old: Option<&Cel>,
+            spending: &mut Spending<'_, '_>,
+        ) -> Option<Complaint> {
+            // Of an update, the other rules say what they say of the value anyway; and they need not be compiled.
+            if old.is_some() && !self.text.contains(OLD_SELF) {
+                return None;
+            }
             let program = match self.program(spending.allowance.work()) {
                 Ok(program) => program,
                 Err(refusal) => {
@@ -356,11 +381,13 @@ mod with_engine {
                     return Some(Complaint::Failed(format!("{why} evaluating rule: {rule}")));
                 }
             };
-            if program.is_transition && !self.optional_old_self {
-                return None;
-            }
-            let none = Cel::Opaque(Arc::new(OptionalValue::none()));
-            let variables = [("self", cel), (OLD_SELF, &none)];
+            let before = match (program.is_transition, self.optional_old_self, old) {
+                (true, false, None) | (false, _, Some(_)) => return None,
+                (true, false, Some(old)) => old.clone(),
+                (_, _, Some(old)) => Cel::Opaque(Arc::new(OptionalValue::of(old.clone()))),
+                (_, _, None) => Cel::Opaque(Arc::new(OptionalValue::none())),
+            };
+            let variables = [("self", cel), (OLD_SELF, &before)];
             let known = if program.is_transition { 2 } else { 1 };
             let variables = variables.get(..known).unwrap_or_default();
             let Some(value) = spending.value(&program.rule, variables) else {

@@ -11,9 +11,11 @@ use super::kinds::KindTable;
 use super::kustomized::Kustomization;
 use super::passed_over::PassedOver;
 use crate::api::crd::Crd;
+use crate::api::updates::{self, Refusal};
 use crate::object::Object;
-use apimachinery::{GroupKind, Identity};
-use crd_schema::Schema;
+use apimachinery::{ApiVersion, GroupKind, Identity, Work};
+use crd_schema::{CrdVersion, Schema};
+use kube_json::Value;
 
 /// The directory below `spokes/` of what lives on every cluster; no cluster is called that.
 const EVERY_CLUSTER: &str = "_all";
@@ -71,6 +73,44 @@ impl Hub {
     pub fn schema(&self, kind: &GroupKind, version: &str) -> Option<&Schema> {
         let definition = self.crds.get(kind).or_else(|| self.catalog.get(kind))?;
         definition.version(version)?.schema.as_ref()
+    }
+
+    /// Whether a rule about a kind may refuse an update, by server-side apply or not.
+    #[must_use]
+    pub fn may_refuse(&self, kind: &GroupKind, server_side: bool) -> bool {
+        let has_rules = |version: &CrdVersion| version.schema.as_ref().is_some_and(Schema::has_transitions);
+        match self.crds.get(kind) {
+            Some(crd) => crd.versions.iter().any(has_rules),
+            None => updates::rules(&kind.group, &kind.kind, server_side)
+                .next()
+                .is_some(),
+        }
+    }
+
+    /// The rules that refuse to update an object of a kind, by server-side apply or not: those of the input's CRD for the
+    /// version of the new object, or those that are known of the kind where there is none.
+    #[must_use]
+    pub fn refusals(
+        &self,
+        kind: &GroupKind,
+        server_side: bool,
+        (old, new): (&Value, &Value),
+        work: &Work,
+    ) -> Vec<Refusal> {
+        let version = new.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+        let version = ApiVersion::parse(version).version;
+        let schemas: Vec<&Schema> = match self.crds.get(kind) {
+            Some(crd) => crd
+                .version(&version)
+                .into_iter()
+                .filter_map(|version| version.schema.as_ref())
+                .collect(),
+            None => updates::rules(&kind.group, &kind.kind, server_side).collect(),
+        };
+        let refusals = schemas
+            .into_iter()
+            .flat_map(|schema| updates::refusals(schema, old, new, work));
+        refusals.collect()
     }
 }
 
