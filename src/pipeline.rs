@@ -66,4 +66,4 @@ pub use results::{check, unexpected};
 pub use schemas::{SCHEMA_STORE_CATALOG, SCHEMAS, catalog_text};
 #[cfg(feature = "git")]
 pub use staged::InIndex;
-pub use stages::{Before, EmptyResult, PruneOptions, REFUSALS, Rendered, lost_by_replacing};
+pub use stages::{Before, EmptyResult, PruneOptions, Rendered, lost_by_replacing};

@@ -17,7 +17,7 @@ use spokewright::diagnostic::{
     Code, Finding, Findings, Locate, Place, Severity, counted, shell_path, shell_word,
 };
 use spokewright::output::{self, Earlier};
-use spokewright::pipeline::{self, Before, Budget, EmptyResult, Loaded, REFUSALS, Request};
+use spokewright::pipeline::{self, Before, Budget, EmptyResult, Loaded, Request};
 use spokewright::progress::Stage;
 use spokewright::report::diff::{
     self, BothSides, DiffReport, EffectiveChange, Look, Side, Titles, Unreadable, Which,
@@ -247,7 +247,7 @@ impl Diff {
     /// this base would refuse both. The report has the objects that leave all clusters.
     fn with_lost(&self, (differs, mut found): (bool, Findings), new: &Evaluated, lost: &Findings) -> Status {
         let mut refused = lost.clone();
-        refused.retain(|finding| REFUSALS.contains(&finding.code));
+        refused.retain(|finding| finding.code != Code::OBJECT_WITHDRAWN);
         show::findings(&refused, &new.loaded.sources, self.options.speech);
         found.extend(lost.clone());
         self.also(new, &mut found);

@@ -212,13 +212,6 @@ impl Placed<'_> {
     }
 }
 
-/// What of that says that clusters would refuse something.
-pub const REFUSALS: [Code; 3] = [
-    Code::OBJECT_UNCHECKED,
-    Code::OBJECT_UPDATE_REFUSED,
-    Code::RBAC_NARROWED,
-];
-
 /// The same of an input whose other findings, which were shown, are `said`.
 ///
 /// # Errors
@@ -231,13 +224,14 @@ pub fn lost_by_replacing(
 ) -> Result<Findings, OutputError> {
     let placed = Placed::new(loaded, &mut Findings::new());
     let lost = placed.compare_earlier((rendered, &rendered.layout(loaded)), before, said)?;
+    let codes: Vec<Code> = lost.iter().map(|finding| finding.code).collect();
     let mut findings = Findings::new();
     findings.extend(lost);
     if !findings.is_empty() {
         loaded.finish(&mut findings);
     }
     // What loading found has been shown.
-    findings.retain(|finding| finding.code == Code::OBJECT_WITHDRAWN || REFUSALS.contains(&finding.code));
+    findings.retain(|finding| codes.contains(&finding.code));
     Ok(findings)
 }
 

@@ -11,6 +11,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 use kube_json::Value;
 
@@ -24,7 +25,7 @@ use crate::object::well_known::PARENT_ANNOTATION;
 use crate::output::OutputError;
 use crate::parallel;
 use crate::sync::PlacedGateway;
-use apimachinery::ApiVersion;
+use apimachinery::{ApiVersion, GroupKind, Identity};
 use kube_yaml::scalar;
 
 /// So many clusters, or objects, are named in one line; the rest is counted.
@@ -44,6 +45,9 @@ pub(crate) struct Narrowing<'a> {
     pub text: &'a (dyn Fn(&str) -> Result<Option<String>, OutputError> + Sync),
 }
 
+/// A text of an earlier rendering, and the clusters that have it.
+pub(super) type Changed<'c> = (String, BTreeSet<&'c str>);
+
 /// The contents of a file of an earlier rendering.
 #[derive(Debug, Default)]
 pub(super) struct Shipped {
@@ -60,10 +64,8 @@ pub(super) struct Shipped {
 
 #[derive(Debug)]
 pub(super) struct ShippedObject {
-    pub(super) group: String,
-    pub(super) kind: String,
-    /// As people name it.
-    pub(super) key: String,
+    pub(super) identity: Identity,
+    pub(super) version: String,
     pub(super) value: Value,
 }
 
@@ -105,6 +107,29 @@ pub(crate) fn narrowed(plan: &Plan, narrowing: &Narrowing<'_>) -> Result<Vec<Fin
 }
 
 impl<'a> Narrowing<'a> {
+    /// The earlier files that change, of those whose text `only` takes: each distinct text without its cluster, and the clusters. A
+    /// thousand clusters have the same works, but for their names in them.
+    pub(super) fn changed(
+        &self,
+        only: impl Fn(&str) -> bool + Sync,
+    ) -> Result<Vec<Changed<'_>>, OutputError> {
+        let paths: Vec<&str> = self.paths.iter().map(AsRef::as_ref).collect();
+        let texts: Mutex<BTreeMap<String, BTreeSet<&str>>> = Mutex::default();
+        let read = parallel::map(&paths, |path| {
+            let text = (self.text)(path)?.filter(|text| only(text));
+            if let (Some(text), Some((cluster, _))) = (text, path.split_once('/')) {
+                let namespace = format!("\n  namespace: {}\n", kube_yaml::scalar(cluster));
+                let text = text.replacen(&namespace, "\n", 1);
+                let mut texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
+                texts.entry(text).or_default().insert(cluster);
+            }
+            Ok(())
+        });
+        read.into_iter().collect::<Result<(), _>>()?;
+        let texts = texts.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(texts.into_iter().collect())
+    }
+
     /// The objects that would stay behind on a cluster, by class.
     fn left_on<'c>(
         &self,
@@ -135,7 +160,7 @@ impl<'a> Narrowing<'a> {
                     let left = left.entry(class).or_default();
                     left.rights.extend(needed);
                     left.clusters.insert(cluster);
-                    left.objects.insert(object.key.clone());
+                    left.objects.insert(object.identity.to_string());
                 }
             }
         }
@@ -163,9 +188,10 @@ impl<'a> Narrowing<'a> {
     /// each resource of its group that is not another kind's may be the one.
     fn rights_for(&self, object: &ShippedObject, rights: &Rights) -> Rights {
         let kinds = &self.hub.kinds;
-        let is_its = |(group, resource): &&(String, String)| {
-            *group == object.group
-                && match kinds.kind(group, &object.kind) {
+        let GroupKind { group, kind } = &object.identity.group_kind;
+        let is_its = |(of, resource): &&(String, String)| {
+            of == group
+                && match kinds.kind(group, kind) {
                     Some(info) => info.plural == resource.as_str(),
                     None => kinds.plural(group, resource).is_none(),
                 }
@@ -289,25 +315,18 @@ pub(super) fn shipped(text: &str) -> Shipped {
     let of_work = list(&value, "/spec/workload/manifests");
     for manifest in of_work.chain(list(&value, "/spec/manifestWorkTemplate/workload/manifests")) {
         let (kind, name) = (text(manifest, "/kind"), text(manifest, "/metadata/name"));
-        let group = ApiVersion::parse(&text(manifest, "/apiVersion")).group;
+        let ApiVersion { group, version } = ApiVersion::parse(&text(manifest, "/apiVersion"));
         // ClusterRoles cannot be synced, so this one is ours.
         if kind == "ClusterRole" {
             for rule in list(manifest, "/rules") {
                 read.rights.extend(deletable(rule));
             }
         }
-        let namespace = text(manifest, "/metadata/namespace");
-        let key = if namespace.is_empty() {
-            format!("{kind} {name}")
-        } else {
-            format!("{kind} {namespace}/{name}")
-        };
-        let value = manifest.clone();
+        let namespace = Some(text(manifest, "/metadata/namespace")).filter(|namespace| !namespace.is_empty());
         read.objects.push(ShippedObject {
-            group,
-            kind,
-            key,
-            value,
+            identity: Identity::new(&group, &kind, namespace.as_deref(), &name),
+            version,
+            value: manifest.clone(),
         });
     }
     read

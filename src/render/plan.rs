@@ -13,6 +13,7 @@ use super::work::{WorkParts, WorkText, unread_work_text, work_text};
 use crate::api::params::Params;
 use crate::hub::Table;
 use crate::object::Origin;
+use apimachinery::Identity;
 use ocm_hub::row_ids;
 
 row_ids! {
@@ -95,6 +96,14 @@ pub struct ManifestSummary {
     pub name: String,
     /// The hub objects it was made from, the main one first.
     pub origins: Vec<Origin>,
+}
+
+impl ManifestSummary {
+    /// Which object it is on the spoke.
+    pub(super) fn identity(&self) -> Identity {
+        let namespace = Some(&*self.namespace).filter(|namespace| !namespace.is_empty());
+        Identity::new(&self.group, &self.kind, namespace, &self.name)
+    }
 }
 
 impl Work {

@@ -8,190 +8,99 @@
 //! stays the same object when it moves to another work, or changes its version.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
-use super::narrowed::{MOST_NAMES, Narrowing, Shipped, ShippedObject, shipped};
-use super::plan::{ManifestSummary, Plan, REPLICA_SETS, WorkId};
+use super::narrowed::{Changed, MOST_NAMES, Narrowing, shipped};
+use super::plan::{Plan, REPLICA_SETS, WorkId};
 use crate::api::crd;
-use crate::api::params::UpdateStrategy;
-use crate::api::updates::Refusal;
-use crate::diagnostic::{Code, Finding, Part, Place, first_items, first_names};
-use crate::hub::Table;
+use crate::api::updates::{Refusal, refusals};
+use crate::diagnostic::{Code, Finding, Part, Place, first_names};
 use crate::object::Origin;
 use crate::output::OutputError;
 use crate::parallel;
-use apimachinery::{GroupKind, Work};
+use apimachinery::{Identity, Work};
+use kube_json::Text;
 
-/// The group of an object, and its kind and names.
-type Identity<'a> = (&'a str, String);
-
-/// What refuses updates of which objects; the main origin of each, and the clusters.
-type Refused<'a, 'c> = BTreeMap<(Identity<'a>, Refusal), (Option<&'a Origin>, BTreeSet<&'c str>)>;
-
-/// The earlier works that change: each distinct text, without its cluster, and the clusters.
-type Texts<'c> = BTreeMap<String, BTreeSet<&'c str>>;
+/// An update that is refused, the main origin of the object, and the clusters.
+type Refused<'a> = ((Identity, Refusal), (Option<&'a Origin>, BTreeSet<&'a str>));
 
 /// One finding for each rule that refuses the update of an object.
 ///
 /// # Errors
 /// When an earlier file cannot be read.
-pub(crate) fn refused(plan: &Plan, narrowing: &Narrowing<'_>) -> Result<Vec<Finding>, OutputError> {
-    let mut refusing = Refusing {
-        plan,
-        narrowing,
-        places: BTreeMap::new(),
-        new: plan.works.map(|_| OnceLock::new()),
-        work: Work::default(),
-    };
-    let mut kinds = BTreeMap::new();
+pub(crate) fn refused<'a>(plan: &'a Plan, narrowing: &'a Narrowing<'_>) -> Result<Vec<Finding>, OutputError> {
+    let hub = narrowing.hub;
+    // The works that have an object whose update a rule may refuse.
+    let mut places: BTreeMap<Identity, Vec<(WorkId, Option<&Origin>)>> = BTreeMap::new();
     for (id, work) in plan.works.iter() {
         for summary in &work.manifests {
-            let kind = (&summary.group, &summary.kind);
-            if *kinds
-                .entry(kind)
-                .or_insert_with(|| narrowing.may_refuse(&kind_of(summary)))
-            {
-                let identity = (summary.group.as_str(), key(summary));
-                refusing.places.entry(identity).or_default().push((id, summary));
+            let identity = summary.identity();
+            if !hub.update_rules(&identity.group_kind, true).is_empty() {
+                let places = places.entry(identity).or_default();
+                places.push((id, summary.origins.first()));
             }
         }
     }
-    kinds.retain(|_, may_refuse| *may_refuse);
-    if kinds.is_empty() {
+    let kinds = places.keys().map(|object| &object.group_kind.kind);
+    let lines: BTreeSet<String> = kinds.map(|kind| format!("kind: {kind}\n")).collect();
+    if lines.is_empty() {
         return Ok(Vec::new());
     }
-    let lines: Vec<String> = kinds.keys().map(|(_, kind)| format!("kind: {kind}\n")).collect();
-    let texts: Vec<_> = narrowing.earlier(&lines)?.into_iter().collect();
-    let mut all = Refused::new();
-    let found = parallel::map(&texts, |(text, clusters)| refusing.of_text(text, clusters));
-    for (refusal, (origin, clusters)) in found.into_iter().flatten() {
-        let (_, all) = all.entry(refusal).or_insert_with(|| (origin, BTreeSet::new()));
+    let texts = narrowing.changed(|text| lines.iter().any(|line| text.contains(line)))?;
+    let (new, spent) = (plan.works.map(|_| OnceLock::new()), Work::default());
+    let of_text = |(text, clusters): &Changed<'a>| {
+        let old = shipped(text);
+        let mut clusters = clusters.clone();
+        if clusters.remove(REPLICA_SETS) {
+            let all = plan.clusters.keys().map(String::as_str);
+            clusters.extend(all.filter(|cluster| narrowing.may_reach(&old, cluster)));
+        }
+        let mut found: Vec<Refused<'_>> = Vec::new();
+        for before in &old.objects {
+            for (id, origin) in places.get(&before.identity).into_iter().flatten() {
+                let mut clusters = clusters.clone();
+                clusters.retain(|name| plan.clusters.get(*name).is_some_and(|works| works.contains(id)));
+                let new = new.get(*id).get_or_init(|| {
+                    let (before, after) = plan.works.get(*id).text.halves();
+                    shipped(&[before, "x", after].concat())
+                });
+                let after = new.objects.iter().find(|after| after.identity == before.identity);
+                let Some(after) = after.filter(|_| !clusters.is_empty()) else {
+                    continue;
+                };
+                for (version, rules) in hub.update_rules(&before.identity.group_kind, new.server_side) {
+                    if version.is_none_or(|version| version == after.version) {
+                        let refusals = refusals(rules, &before.value, &after.value, &spent).into_iter();
+                        let refused =
+                            |refusal| ((before.identity.clone(), refusal), (*origin, clusters.clone()));
+                        found.extend(refusals.map(refused));
+                    }
+                }
+            }
+        }
+        found
+    };
+    let mut all = BTreeMap::new();
+    for (refused, (origin, clusters)) in parallel::map(&texts, of_text).into_iter().flatten() {
+        let (_, all) = all.entry(refused).or_insert((origin, BTreeSet::new()));
         all.extend(clusters);
     }
-    let definitions = narrowing.hub.objects.of_kind(crd::GROUP, crd::KIND);
-    Ok(match definitions.first().filter(|_| refusing.work.is_spent()) {
+    let definitions = hub.objects.of_kind(crd::GROUP, crd::KIND);
+    Ok(match definitions.first().filter(|_| spent.is_spent()) {
         Some(definition) => vec![crd::too_much_work(definition)],
         None => all.into_iter().map(finding).collect(),
     })
 }
 
-impl Narrowing<'_> {
-    /// Whether any rule may refuse an update of an object of this kind.
-    fn may_refuse(&self, kind: &GroupKind) -> bool {
-        let classes = self.ours.classes.values();
-        let mut params = classes.filter_map(|class| class.params.as_deref().ok());
-        let server_side = params.any(|params| params.update_strategy != UpdateStrategy::Update);
-        self.hub.may_refuse(kind, server_side)
-    }
-
-    /// Those that have one of these lines.
-    fn earlier(&self, lines: &[String]) -> Result<Texts<'_>, OutputError> {
-        let paths: Vec<&str> = self.paths.iter().map(AsRef::as_ref).collect();
-        let texts: Mutex<Texts<'_>> = Mutex::default();
-        let read = parallel::map(&paths, |path| {
-            let text = (self.text)(path)?.filter(|text| lines.iter().any(|line| text.contains(line)));
-            if let (Some(text), Some((cluster, _))) = (text, path.split_once('/')) {
-                let namespace = format!("\n  namespace: {}\n", kube_yaml::scalar(cluster));
-                let text = text.replacen(&namespace, "\n", 1);
-                let mut texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
-                texts.entry(text).or_default().insert(cluster);
-            }
-            Ok(())
-        });
-        read.into_iter().collect::<Result<(), _>>()?;
-        Ok(texts.into_inner().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-/// A plan, as far as a rule may refuse an update.
-struct Refusing<'a> {
-    plan: &'a Plan,
-    narrowing: &'a Narrowing<'a>,
-    /// The works that have an object.
-    places: BTreeMap<Identity<'a>, Vec<(WorkId, &'a ManifestSummary)>>,
-    /// What is in each work, as soon as it is needed.
-    new: Table<WorkId, OnceLock<Shipped>>,
-    work: Work,
-}
-
-impl<'a> Refusing<'a> {
-    /// What is refused of the objects of an earlier text that these clusters have.
-    fn of_text(&self, text: &str, clusters: &BTreeSet<&'a str>) -> Refused<'a, 'a> {
-        let old = shipped(text);
-        let all = self.plan.clusters.keys().map(String::as_str);
-        let clusters: BTreeSet<&str> = if clusters.contains(REPLICA_SETS) {
-            all.filter(|cluster| self.narrowing.may_reach(&old, cluster))
-                .collect()
-        } else {
-            clusters.clone()
-        };
-        let mut found = Refused::new();
-        for before in &old.objects {
-            let identity = (before.group.as_str(), before.key.clone());
-            for (id, summary) in self.places.get(&identity).into_iter().flatten() {
-                let has_it = |cluster: &&&str| {
-                    let works = self.plan.clusters.get(**cluster);
-                    works.is_some_and(|works| works.contains(id))
-                };
-                let clusters: Vec<&str> = clusters.iter().filter(has_it).copied().collect();
-                if clusters.is_empty() {
-                    continue;
-                }
-                let new = self.new.get(*id).get_or_init(|| {
-                    let (before, after) = self.plan.works.get(*id).text.halves();
-                    shipped(&[before, "x", after].concat())
-                });
-                let is_it =
-                    |after: &&ShippedObject| (&after.group, &after.key) == (&before.group, &before.key);
-                let Some(after) = new.objects.iter().find(is_it) else {
-                    continue;
-                };
-                let update = (&before.value, &after.value);
-                let hub = self.narrowing.hub;
-                for refusal in hub.refusals(&kind_of(summary), new.server_side, update, &self.work) {
-                    let identity = (summary.group.as_str(), before.key.clone());
-                    let refused = found.entry((identity, refusal));
-                    let (_, all) = refused.or_insert_with(|| (summary.origins.first(), BTreeSet::new()));
-                    all.extend(&clusters);
-                }
-            }
-        }
-        found
-    }
-}
-
-fn kind_of(summary: &ManifestSummary) -> GroupKind {
-    GroupKind {
-        group: summary.group.clone(),
-        kind: summary.kind.clone(),
-    }
-}
-
-/// As [`ShippedObject::key`].
-fn key(summary: &ManifestSummary) -> String {
-    let (kind, name) = (&summary.kind, &summary.name);
-    match summary.namespace.as_str() {
-        "" => format!("{kind} {name}"),
-        namespace => format!("{kind} {namespace}/{name}"),
-    }
-}
-
-fn finding(
-    (((_, object), refusal), (origin, clusters)): (
-        (Identity<'_>, Refusal),
-        (Option<&Origin>, BTreeSet<&str>),
-    ),
-) -> Finding {
+fn finding(((object, refusal), (origin, clusters)): Refused<'_>) -> Finding {
     let place = origin.map_or(Place::Run, |origin| origin.place(&refusal.pointer, Part::Value));
     let clusters = first_names(&clusters, MOST_NAMES);
-    let message = format!(
-        "{object}: {clusters} would refuse the whole update: {}",
-        refusal.message
+    let message = refusal.message;
+    let message = format!("{object}: {clusters} would refuse the whole update: {message}");
+    let mut finding = Finding::new(Code::OBJECT_UPDATE_REFUSED, place, message).help(
+        "keep the old value; or give the object another name; or remove it in this commit, and add it in a later one when \
+         the clusters have deleted it",
     );
-    Finding::new(Code::OBJECT_UPDATE_REFUSED, place, message)
-        .note(first_items(refusal.changes, MOST_NAMES))
-        .help(
-            "keep the old value; or give the object another name; or remove it in this change, and add it in a later one \
-             when the clusters have deleted it",
-        )
+    finding.notes = refusal.changes.into_iter().map(Text::from).collect();
+    finding
 }

@@ -4,7 +4,6 @@
 //! cluster, and each has a finding of its own at best. Here is the net below them: the comparison with what was rendered.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Mutex;
 
 use super::narrowed::{Narrowing, shipped};
 use super::plan::Plan;
@@ -12,6 +11,7 @@ use crate::api::downstream::NAMESPACE_PREFIX;
 use crate::object::{Object, Origin};
 use crate::output::OutputError;
 use crate::parallel;
+use apimachinery::Identity;
 
 /// The objects of the hub that earlier works contain and that no work of the plan is made from, in the order of the hub.
 ///
@@ -22,39 +22,26 @@ pub(crate) fn withdrawn<'a>(plan: &Plan, narrowing: &Narrowing<'a>) -> Result<Ve
     let sets = plan.replica_sets.iter().flatten().map(|set| &set.manifests);
     let manifests = works.chain(sets).flatten();
     let made_from: HashSet<&Origin> = manifests.flat_map(|manifest| &manifest.origins).collect();
-    let mut left: HashMap<(&str, String), &Object> = HashMap::new();
+    let mut left: HashMap<Identity, &Object> = HashMap::new();
     for object in &narrowing.hub.objects {
         // Namespaces come and go with what is in them.
         if made_from.contains(&object.origin) || (object.kind == "Namespace" && object.namespace.is_none()) {
             continue;
         }
-        let group = object.api_version.group.as_str();
-        left.insert((group, format!("{} {}", object.kind, object.key())), object);
-        if let Some(namespace) = &object.namespace {
-            let there = format!("{} {NAMESPACE_PREFIX}{namespace}/{}", object.kind, object.name);
-            left.entry((group, there)).or_insert(object);
+        let mut identity = object.identity();
+        left.insert(identity.clone(), object);
+        if let Some(namespace) = &mut identity.namespace {
+            namespace.insert_str(0, NAMESPACE_PREFIX);
+            left.entry(identity).or_insert(object);
         }
     }
-    // A thousand clusters have the same works, but for their names in them.
-    let read: Mutex<HashSet<String>> = Mutex::default();
-    let paths: Vec<&str> = narrowing.paths.iter().map(AsRef::as_ref).collect();
-    let found = parallel::map(&paths, |path| {
-        let Some(text) = (narrowing.text)(path)?.filter(|_| !left.is_empty()) else {
-            return Ok(Vec::new());
-        };
-        let cluster = path.split('/').next().unwrap_or_default();
-        let is_new = read
-            .lock()
-            .is_ok_and(|mut read| read.insert(text.replace(cluster, "")));
-        let works = is_new.then(|| shipped(&text));
-        let objects = works.into_iter().flat_map(|work| work.objects);
-        let still = objects.filter_map(|object| left.get(&(object.group.as_str(), object.key)).copied());
-        Ok(still.collect::<Vec<_>>())
+    let changed = narrowing.changed(|_| !left.is_empty())?;
+    let found = parallel::map(&changed, |(text, _)| {
+        let objects = shipped(text).objects.into_iter();
+        let still = objects.filter_map(|object| left.get(&object.identity).copied());
+        still.collect::<Vec<_>>()
     });
-    let mut objects = Vec::new();
-    for found in found {
-        objects.extend(found?);
-    }
+    let mut objects: Vec<&Object> = found.into_iter().flatten().collect();
     objects.sort_by_key(|object| object.identity());
     objects.dedup_by_key(|object| object.identity());
     Ok(objects)

@@ -16,6 +16,7 @@ use kube_cel::cel::objects::{Key, Map};
 use kube_json::Value;
 
 use crate::asked::asks_only_for;
+use crate::check::key_of;
 use crate::format::Format;
 use crate::node::{Additional, ListType, Node, Type};
 use crate::rules::{Level, Spending};
@@ -46,13 +47,6 @@ const RESERVED: &[&str] = &[
     "while",
 ];
 
-/// A value, and where it is in its object.
-#[derive(Clone, Copy)]
-struct Placed<'v> {
-    value: &'v Value,
-    path: &'v Path<'v>,
-}
-
 /// Runs every rule at and below `node`, as far as their costs allow; of an update from `old`, only those that compare a
 /// value with the one before it.
 pub(crate) fn check_rules(
@@ -61,10 +55,8 @@ pub(crate) fn check_rules(
     allowance: &mut Allowance<'_>,
     violations: &mut Vec<Violation>,
 ) {
-    let path = &Path::Root;
-    let old = old.map(|value| Placed { value, path });
     let spending = &mut Spending::new(allowance);
-    walk(node, (old, Placed { value, path }), spending, violations);
+    walk(node, (old, value), &Path::Root, spending, violations);
 }
 
 /// Runs the rules of `node` that read only these fields of it, and every rule below those fields.
@@ -83,92 +75,73 @@ pub(crate) fn check_rules_about(
         old: None,
     };
     if !node.rules.is_empty() && spending.convert(value) {
-        let cel = to_cel(Some(node), value);
+        let cel = to_cel(Some(node), value, false);
         let about = |rule: &Expression| asks_only_for(rule.root(), fields);
         node.rules
             .run_some(about, &level, value, &cel, &mut spending, violations);
     }
     for (name, field) in value.as_object().into_iter().flatten() {
         if let Some(child) = node.child(name) {
-            let path = &Path::member(&Path::Root, name, true);
-            walk(
-                child,
-                (None, Placed { value: field, path }),
-                &mut spending,
-                violations,
-            );
+            let here = Path::member(&Path::Root, name, true);
+            walk(child, (None, field), &here, &mut spending, violations);
         }
     }
 }
 
 fn walk(
     node: &Node,
-    (old, Placed { value, path }): (Option<Placed<'_>>, Placed<'_>),
+    (old, value): (Option<&Value>, &Value),
+    path: &Path<'_>,
     spending: &mut Spending<'_, '_>,
     violations: &mut Vec<Violation>,
 ) {
-    let (is_asked, is_asked_below) = match old {
-        Some(_) => (node.rules.mention_old(), node.transitions_below),
-        None => (!node.rules.is_empty(), node.rules_below),
-    };
+    let is_asked = old.map_or(node.rules_below, |_| node.transitions_below);
     // A null is no value, before an update either.
-    let is_null = value.is_null() || old.is_some_and(|old| old.value.is_null());
-    if !is_asked_below || is_null || spending.is_over() {
+    if !is_asked || value.is_null() || old.is_some_and(Value::is_null) || spending.is_over() {
         return;
     }
-    // Each level with rules makes the values below it once more.
-    if is_asked && old.is_none_or(|old| spending.convert(old.value)) && spending.convert(value) {
+    // Each level with rules makes the values below it once more, and looks for items in the list before an update.
+    let is_list = old.is_some_and(Value::is_array);
+    let pays = !node.rules.is_empty() || is_list;
+    if pays && !(old.is_none_or(|old| spending.convert(old)) && spending.convert(value)) {
+        return;
+    }
+    if !node.rules.is_empty() {
         let level = Level {
             path,
             kind: node.kind.map_or("", Type::name),
             names_properties: !matches!(node.additional, Additional::Schema(_)),
-            old: old.map(|old| (old.path, to_cel(Some(node), &aligned(node, old.value, value)))),
+            old: old.map(|old| (old, to_cel(Some(node), old, true))),
         };
-        let cel = to_cel(Some(node), value);
+        let cel = to_cel(Some(node), value, old.is_some());
         node.rules.run(&level, value, &cel, spending, violations);
     }
     match value {
         Value::Object(fields) => {
             for (name, field) in fields {
-                let Some(child) = node.child(name) else { continue };
-                let is_property = node.properties.contains_key(name);
-                let new = Placed {
-                    value: field,
-                    path: &Path::member(path, name, is_property),
-                };
-                let Some(old) = old else {
-                    walk(child, (None, new), spending, violations);
-                    continue;
-                };
-                if let Some(value) = old.value.get(name) {
-                    let path = &Path::member(old.path, name, is_property);
-                    walk(child, (Some(Placed { value, path }), new), spending, violations);
+                let before = old.and_then(|old| old.get(name));
+                if let Some(child) = node.child(name).filter(|_| old.is_some() == before.is_some()) {
+                    let here = Path::member(path, name, node.properties.contains_key(name));
+                    walk(child, (before, field), &here, spending, violations);
                 }
             }
         }
         Value::Array(items) => {
-            let Some(child) = node.items.as_deref() else {
-                return;
-            };
-            // Several items may have one key, and what is below it is looked through for each.
-            if old.is_some_and(|old| !spending.convert(old.value)) {
-                return;
-            }
-            let known = old.map(|old| by_key(&node.list_type, old.value));
-            let is_map = matches!(node.list_type, ListType::Map(_));
-            for (index, item) in items.iter().enumerate() {
-                let new = Placed {
-                    value: item,
-                    path: &Path::Index(path, index),
+            if let Some(child) = node.items.as_deref() {
+                // Only these are found again; of equal keys, the first counts.
+                let keys: &[String] = match &node.list_type {
+                    ListType::Map(keys) => keys,
+                    ListType::Atomic | ListType::Set => &[],
                 };
-                let Some((old, known)) = old.zip(known.as_ref()) else {
-                    walk(child, (None, new), spending, violations);
-                    continue;
-                };
-                let old_item = key(&node.list_type, item).and_then(|key| known.get(&key));
-                if let Some((index, value)) = old_item.filter(|_| is_map) {
-                    let path = &Path::Index(old.path, *index);
-                    walk(child, (Some(Placed { value, path }), new), spending, violations);
+                let keyed = old.and_then(Value::as_array).filter(|_| !keys.is_empty());
+                let keyed = keyed.into_iter().flatten().rev();
+                let known: HashMap<String, &Value> = keyed.map(|item| (key_of(item, keys), item)).collect();
+                for (index, item) in items.iter().enumerate() {
+                    let before = old.and_then(|_| known.get(&key_of(item, keys)).copied());
+                    if old.is_some() == before.is_some() {
+                        let here = Path::Index(path, index);
+                        walk(child, (before, item), &here, spending, violations);
+                    }
                 }
             }
         }
@@ -176,61 +149,9 @@ fn walk(
     }
 }
 
-/// `old`, with sets and maps of items in the order of `new` wherever they have the same members, because then they are
-/// equal: kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/cel/common/values.go@v1.34.1.
-fn aligned(node: &Node, old: &Value, new: &Value) -> Value {
-    match (old, new) {
-        (Value::Object(fields), Value::Object(others)) => {
-            let aligned = fields.iter().map(|(name, old)| {
-                let pair = node.child(name).zip(others.get(name));
-                let old = pair.map_or_else(|| old.clone(), |(child, new)| aligned(child, old, new));
-                (name.clone(), old)
-            });
-            Value::Object(aligned.collect())
-        }
-        (Value::Array(items), Value::Array(others)) if items.len() == others.len() => {
-            let known = by_key(&node.list_type, old);
-            let in_order = others
-                .iter()
-                .map(|new| Some(known.get(&key(&node.list_type, new)?)?.1));
-            let in_order: Option<Vec<&Value>> = in_order.collect();
-            let items = in_order
-                .unwrap_or_else(|| items.iter().collect())
-                .into_iter()
-                .zip(others);
-            let child = node.items.as_deref();
-            let aligned =
-                items.map(|(old, new)| child.map_or_else(|| old.clone(), |child| aligned(child, old, new)));
-            Value::Array(aligned.collect())
-        }
-        _ => old.clone(),
-    }
-}
-
-/// The items of a list before an update, by their keys; none of a list whose items have none. Of equal keys, the first
-/// counts: kubernetes/kubernetes staging/src/k8s.io/apiserver/pkg/cel/common/maplist.go@v1.34.1.
-fn by_key<'v>(list: &ListType, old: &'v Value) -> HashMap<Vec<&'v Value>, (usize, &'v Value)> {
-    let items = old.as_array().into_iter().flatten().enumerate();
-    let keyed = items.filter_map(|(index, item)| Some((key(list, item)?, (index, item))));
-    let mut known = HashMap::new();
-    for (key, item) in keyed {
-        known.entry(key).or_insert(item);
-    }
-    known
-}
-
-/// The values of the keys of an item, which is its own in a set; `None` if one is missing or no scalar, or in a list
-/// without keys.
-fn key<'v>(list: &ListType, item: &'v Value) -> Option<Vec<&'v Value>> {
-    let is_scalar = |value: &&Value| !value.is_array() && !value.is_object() && !value.is_null();
-    match list {
-        ListType::Atomic => None,
-        ListType::Set => Some(vec![item]),
-        ListType::Map(keys) => keys.iter().map(|key| item.get(key).filter(is_scalar)).collect(),
-    }
-}
-
-fn to_cel(node: Option<&Node>, value: &Value) -> Cel {
+/// CEL's value. Of an update, sets and maps of items are in one order on both sides, because equal ones may differ in
+/// theirs.
+fn to_cel(node: Option<&Node>, value: &Value, is_update: bool) -> Cel {
     match value {
         Value::Null => Cel::Null,
         Value::Bool(flag) => Cel::Bool(*flag),
@@ -242,8 +163,15 @@ fn to_cel(node: Option<&Node>, value: &Value) -> Cel {
             .and_then(|node| typed(node.format?, text))
             .unwrap_or_else(|| string(text)),
         Value::Array(items) => {
+            let mut sorted: Vec<&Value> = items.iter().collect();
+            match node.filter(|_| is_update).map(|node| &node.list_type) {
+                Some(ListType::Set) => sorted.sort_by_cached_key(|item| item.to_string()),
+                Some(ListType::Map(keys)) => sorted.sort_by_cached_key(|item| key_of(item, keys)),
+                _ => {}
+            }
             let item = node.and_then(|node| node.items.as_deref());
-            Cel::List(Arc::new(items.iter().map(|value| to_cel(item, value)).collect()))
+            let items = sorted.into_iter().map(|value| to_cel(item, value, is_update));
+            Cel::List(Arc::new(items.collect()))
         }
         Value::Object(fields) => {
             let is_map = node.is_some_and(|node| !matches!(node.additional, Additional::Unknown));
@@ -253,7 +181,7 @@ fn to_cel(node: Option<&Node>, value: &Value) -> Cel {
                     let child = node.and_then(|node| node.child(name));
                     // Keys of maps are data: they must not be escaped like field names.
                     let name = if is_map { name.to_string() } else { escaped(name) };
-                    (Key::String(Arc::new(name)), to_cel(child, value))
+                    (Key::String(Arc::new(name)), to_cel(child, value, is_update))
                 })
                 .collect();
             if node.is_some_and(|node| node.embedded) {

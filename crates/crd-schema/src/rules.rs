@@ -214,12 +214,15 @@ mod with_engine {
                 if spending.is_over {
                     return;
                 }
+                // Of an update, these say what they say of the value anyway.
+                if at.old.is_some() && !rule.text.contains(OLD_SELF) {
+                    continue;
+                }
                 let program = rule.program(spending.allowance.work()).as_ref();
                 if program.is_ok_and(|program| !counts(&program.rule)) {
                     continue;
                 }
-                let old = at.old.as_ref().map(|(_, old)| old);
-                let Some(complaint) = rule.complaint(cel, old, spending) else {
+                let Some(complaint) = rule.complaint(at, cel, spending) else {
                     continue;
                 };
                 let of_field = || steps(rule.field_path.as_deref().unwrap_or_default());
@@ -242,16 +245,16 @@ mod with_engine {
         pub(crate) kind: &'static str,
         /// Whether its schema has properties, and no map's keys.
         pub(crate) names_properties: bool,
-        /// Of an update, where the value before it was, and that value.
-        pub(crate) old: Option<(&'l Path<'l>, Cel)>,
+        /// Of an update, the value before it, and the same as CEL has it.
+        pub(crate) old: Option<(&'l Value, Cel)>,
     }
 
     impl Level<'_> {
         fn violation(&self, rule: &str, steps: &[String], message: String) -> Violation {
             let (pointer, field) = locate(self.path, steps, self.names_properties);
-            let old = self.old.as_ref();
+            let old = self.old.as_ref().map(|(old, _)| *old);
             Violation {
-                old: old.map(|(path, _)| locate(path, steps, self.names_properties).0),
+                old: old.and_then(|old| steps.iter().try_fold(old, |old, step| old.get(step)).cloned()),
                 kind: ViolationKind::Rule {
                     rule: rule.to_owned(),
                 },
@@ -363,16 +366,7 @@ mod with_engine {
         ///
         /// That the engine lacks a function or panics, or that the rule does not compile, which the schema's problems
         /// say once, says nothing about the object. One that is too much for us refuses it.
-        fn complaint(
-            &self,
-            cel: &Cel,
-            old: Option<&Cel>,
-            spending: &mut Spending<'_, '_>,
-        ) -> Option<Complaint> {
-            // Of an update, the other rules say what they say of the value anyway; and they need not be compiled.
-            if old.is_some() && !self.text.contains(OLD_SELF) {
-                return None;
-            }
+        fn complaint(&self, at: &Level<'_>, cel: &Cel, spending: &mut Spending<'_, '_>) -> Option<Complaint> {
             let program = match self.program(spending.allowance.work()) {
                 Ok(program) => program,
                 Err(refusal) => {
@@ -381,10 +375,11 @@ mod with_engine {
                     return Some(Complaint::Failed(format!("{why} evaluating rule: {rule}")));
                 }
             };
+            let old = at.old.as_ref().map(|(_, old)| old.clone());
             let before = match (program.is_transition, self.optional_old_self, old) {
                 (true, false, None) | (false, _, Some(_)) => return None,
-                (true, false, Some(old)) => old.clone(),
-                (_, _, Some(old)) => Cel::Opaque(Arc::new(OptionalValue::of(old.clone()))),
+                (true, false, Some(old)) => old,
+                (_, _, Some(old)) => Cel::Opaque(Arc::new(OptionalValue::of(old))),
                 (_, _, None) => Cel::Opaque(Arc::new(OptionalValue::none())),
             };
             let variables = [("self", cel), (OLD_SELF, &before)];

@@ -6,56 +6,49 @@
 //! Facts: docs/systems/kubernetes.md#updates, and the CRDs of the catalog's releases. What depends on values that only a
 //! cluster knows is left out.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use apimachinery::Work;
 use crd_schema::{Schema, Violation, ViolationKind};
-use kube_json::{Value, json};
+use kube_json::{Text, Value};
 use serde::Deserialize;
 
-use crate::diagnostic::{Hidden, broken};
+use crate::diagnostic::{broken, holds_secret};
 
+/// So many fields of a mapping are shown.
+const MOST_FIELDS: usize = 10;
 /// So many characters of a value are shown.
 const MOST_SHOWN: usize = 80;
 
 const TEXT: &str = include_str!("updates.json");
 
-static RULES: LazyLock<Vec<(Rule, Schema)>> = LazyLock::new(|| {
-    let rules: Vec<Rule> =
+static RULES: LazyLock<Vec<(Schema, Rules)>> = LazyLock::new(|| {
+    let rules: Vec<Rules> =
         serde_json::from_str(TEXT).unwrap_or_else(|error| broken(format_args!("updates.json: {error}")));
-    let with_schema = |rule: Rule| {
-        let keywords = json!({"rule": rule.rule, "message": rule.message, "fieldPath": rule.field_path});
-        let (schema, _) = Schema::of_value(&json!({
-            "x-kubernetes-preserve-unknown-fields": true, "x-kubernetes-validations": [keywords],
-        }));
-        (rule, schema)
-    };
-    rules.into_iter().map(with_schema).collect()
+    let compiled = |rules: Rules| (Schema::of_value(&rules.schema).0, rules);
+    rules.into_iter().map(compiled).collect()
 });
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Rule {
+struct Rules {
     group: &'static str,
     kinds: Vec<&'static str>,
-    /// Whether it is for server-side apply only. With the strategy Update, the agent does not send such a field, or makes
-    /// the object anew (docs/systems/ocm-work.md#the-work-agent).
+    /// Whether they are for server-side apply only. With the strategy Update, the agent does not send such a field, or
+    /// makes the object anew (docs/systems/ocm-work.md#the-work-agent).
     #[serde(default)]
     server_side: bool,
-    rule: &'static str,
-    message: &'static str,
-    field_path: &'static str,
+    schema: Value,
 }
 
 /// The schemas whose rules decide about updates of a kind, by server-side apply or not.
 pub(crate) fn rules(group: &str, kind: &str, server_side: bool) -> impl Iterator<Item = &'static Schema> {
-    let is_its = move |rule: &Rule| {
-        rule.group == group && rule.kinds.contains(&kind) && (server_side || !rule.server_side)
-    };
-    RULES
+    let of_kind = RULES
         .iter()
-        .filter(move |(rule, _)| is_its(rule))
-        .map(|(_, schema)| schema)
+        .filter(move |(_, rules)| rules.group == group && rules.kinds.contains(&kind));
+    let of_kind = of_kind.filter(move |(_, rules)| server_side || !rules.server_side);
+    of_kind.map(|(schema, _)| schema)
 }
 
 /// A rule that refuses an update.
@@ -70,56 +63,46 @@ pub struct Refusal {
 }
 
 /// The rules of `schema` that refuse an update.
-pub(crate) fn refusals(schema: &Schema, old: &Value, new: &Value, work: &Work) -> Vec<Refusal> {
-    let violations = schema.transitions(old, new, work);
-    let mut hidden = Hidden::default();
-    let shown = [old, new].map(|value| hidden.conceal(value, true));
-    let refusal = |violation: Violation| Refusal {
+pub fn refusals(schema: &Schema, old: &Value, new: &Value, work: &Work) -> Vec<Refusal> {
+    let is_shown = ![old, new].into_iter().any(holds_secret);
+    let violations = schema.transitions(old, new, work).into_iter();
+    let refusals = violations.map(|violation| Refusal {
         message: violation.to_string(),
-        changes: changes(&violation, &shown),
+        changes: is_shown.then(|| changes(&violation, new)).unwrap_or_default(),
         pointer: violation.pointer,
-    };
-    violations.into_iter().map(refusal).collect()
+    });
+    refusals.collect()
 }
 
 /// What changes in the value that a rule is about; of a mapping, the fields that the rule names.
-fn changes(violation: &Violation, [old, new]: &[Value; 2]) -> Vec<String> {
-    let old = violation.old.as_ref().and_then(|pointer| old.pointer(pointer));
-    let new = new.pointer(&violation.pointer);
-    let change = |field: &str, old: Option<&Value>, new: Option<&Value>| {
-        let [old, new] = [old, new].map(|value| value.map_or_else(|| "nothing".to_owned(), shown));
-        format!("{field}: {old} -> {new}")
+fn changes(violation: &Violation, new: &Value) -> Vec<String> {
+    let (field, old, new) = (&violation.field, &violation.old, new.pointer(&violation.pointer));
+    let (Some(Value::Object(before)), Some(Value::Object(after)), ViolationKind::Rule { rule }) =
+        (old, new, &violation.kind)
+    else {
+        return vec![format!("{field}: {} -> {}", shown(old.as_ref()), shown(new))];
     };
-    let (Some(Value::Object(before)), Some(Value::Object(after))) = (old, new) else {
-        return vec![change(&violation.field, old, new)];
-    };
-    let mut fields: Vec<&str> = before
-        .keys()
-        .chain(after.keys())
-        .map(|name| name.as_str())
-        .collect();
-    fields.sort_unstable();
-    fields.dedup();
-    fields.retain(|name| before.get(name) != after.get(name));
-    if let ViolationKind::Rule { rule } = &violation.kind {
-        let named = |name: &&&str| rule.contains(**name);
-        let named: Vec<&str> = fields.iter().filter(named).copied().collect();
-        fields = if named.is_empty() { fields } else { named };
-    }
-    fields
+    let differs = |name: &&Text| before.get(name) != after.get(name);
+    let names: BTreeSet<&Text> = before.keys().chain(after.keys()).filter(differs).collect();
+    let is_named = |name: &&Text| rule.contains(name.as_str());
+    let any = names.iter().any(|name| is_named(name));
+    let names = names
         .into_iter()
-        .map(|name| {
-            change(
-                &format!("{}.{name}", violation.field),
-                before.get(name),
-                after.get(name),
-            )
-        })
-        .collect()
+        .filter(|name| !any || is_named(name))
+        .take(MOST_FIELDS);
+    let change = |name| {
+        format!(
+            "{}: {} -> {}",
+            name,
+            shown(before.get(name)),
+            shown(after.get(name))
+        )
+    };
+    names.map(|name| format!("{field}.{}", change(name))).collect()
 }
 
-fn shown(value: &Value) -> String {
-    let text = value.to_string();
+fn shown(value: Option<&Value>) -> String {
+    let text = value.map_or_else(|| "nothing".to_owned(), Value::to_string);
     match text.char_indices().nth(MOST_SHOWN) {
         None => text,
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),

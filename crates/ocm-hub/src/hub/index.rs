@@ -11,11 +11,10 @@ use super::kinds::KindTable;
 use super::kustomized::Kustomization;
 use super::passed_over::PassedOver;
 use crate::api::crd::Crd;
-use crate::api::updates::{self, Refusal};
+use crate::api::updates;
 use crate::object::Object;
-use apimachinery::{ApiVersion, GroupKind, Identity, Work};
-use crd_schema::{CrdVersion, Schema};
-use kube_json::Value;
+use apimachinery::{GroupKind, Identity};
+use crd_schema::Schema;
 
 /// The directory below `spokes/` of what lives on every cluster; no cluster is called that.
 const EVERY_CLUSTER: &str = "_all";
@@ -75,42 +74,17 @@ impl Hub {
         definition.version(version)?.schema.as_ref()
     }
 
-    /// Whether a rule about a kind may refuse an update, by server-side apply or not.
+    /// The schemas whose rules may refuse to update an object of a kind, by server-side apply or not, each with the version
+    /// that it is for: of the input's CRD, or what is known of all versions where there is none.
     #[must_use]
-    pub fn may_refuse(&self, kind: &GroupKind, server_side: bool) -> bool {
-        let has_rules = |version: &CrdVersion| version.schema.as_ref().is_some_and(Schema::has_transitions);
-        match self.crds.get(kind) {
-            Some(crd) => crd.versions.iter().any(has_rules),
-            None => updates::rules(&kind.group, &kind.kind, server_side)
-                .next()
-                .is_some(),
-        }
-    }
-
-    /// The rules that refuse to update an object of a kind, by server-side apply or not: those of the input's CRD for the
-    /// version of the new object, or those that are known of the kind where there is none.
-    #[must_use]
-    pub fn refusals(
-        &self,
-        kind: &GroupKind,
-        server_side: bool,
-        (old, new): (&Value, &Value),
-        work: &Work,
-    ) -> Vec<Refusal> {
-        let version = new.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
-        let version = ApiVersion::parse(version).version;
-        let schemas: Vec<&Schema> = match self.crds.get(kind) {
-            Some(crd) => crd
-                .version(&version)
-                .into_iter()
-                .filter_map(|version| version.schema.as_ref())
-                .collect(),
-            None => updates::rules(&kind.group, &kind.kind, server_side).collect(),
+    pub fn update_rules(&self, kind: &GroupKind, server_side: bool) -> Vec<(Option<&str>, &Schema)> {
+        let Some(crd) = self.crds.get(kind) else {
+            let rules = updates::rules(&kind.group, &kind.kind, server_side);
+            return rules.map(|schema| (None, schema)).collect();
         };
-        let refusals = schemas
-            .into_iter()
-            .flat_map(|schema| updates::refusals(schema, old, new, work));
-        refusals.collect()
+        let versions = crd.versions.iter();
+        let schemas = versions.filter_map(|version| Some((Some(&*version.name), version.schema.as_ref()?)));
+        schemas.filter(|(_, schema)| schema.has_transitions()).collect()
     }
 }
 
