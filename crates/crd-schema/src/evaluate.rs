@@ -100,13 +100,9 @@ fn walk(
     if !is_asked || value.is_null() || old.is_some_and(Value::is_null) || spending.is_over() {
         return;
     }
-    // Each level with rules makes the values below it once more, and looks for items in the list before an update.
-    let is_list = old.is_some_and(Value::is_array);
-    let pays = !node.rules.is_empty() || is_list;
-    if pays && !(old.is_none_or(|old| spending.convert(old)) && spending.convert(value)) {
-        return;
-    }
-    if !node.rules.is_empty() {
+    // Each level with rules makes the values below it once more.
+    let pays = |value| spending.convert(value);
+    if !node.rules.is_empty() && old.into_iter().chain([value]).all(pays) {
         let level = Level {
             path,
             kind: node.kind.map_or("", Type::name),
@@ -128,16 +124,17 @@ fn walk(
         }
         Value::Array(items) => {
             if let Some(child) = node.items.as_deref() {
-                // Only these are found again; of equal keys, the first counts.
+                // Only these are found again, each once, however many have its key.
                 let keys: &[String] = match &node.list_type {
                     ListType::Map(keys) => keys,
                     ListType::Atomic | ListType::Set => &[],
                 };
                 let keyed = old.and_then(Value::as_array).filter(|_| !keys.is_empty());
                 let keyed = keyed.into_iter().flatten().rev();
-                let known: HashMap<String, &Value> = keyed.map(|item| (key_of(item, keys), item)).collect();
+                let mut known: HashMap<String, &Value> =
+                    keyed.map(|item| (key_of(item, keys), item)).collect();
                 for (index, item) in items.iter().enumerate() {
-                    let before = old.and_then(|_| known.get(&key_of(item, keys)).copied());
+                    let before = old.and_then(|_| known.remove(&key_of(item, keys)));
                     if old.is_some() == before.is_some() {
                         let here = Path::Index(path, index);
                         walk(child, (before, item), &here, spending, violations);

@@ -98,7 +98,7 @@ fn changes(violation: &Violation, new: &Value) -> Vec<String> {
             shown(after.get(name))
         )
     };
-    names.map(|name| format!("{field}.{}", change(name))).collect()
+    names.map(|name| format!("{field}.{}", change(name)).trim_start_matches('.').to_owned()).collect()
 }
 
 fn shown(value: Option<&Value>) -> String {
@@ -108,3 +108,6 @@ fn shown(value: Option<&Value>) -> String {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
     }
 }
+
+#[cfg(test)]
+mod tests;
