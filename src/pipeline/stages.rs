@@ -205,9 +205,10 @@ impl Placed<'_> {
         };
         let mut lost = render::narrowed(layout.plan(), &narrowing)?;
         let said = [said, &self.loaded.findings];
-        let objects = render::withdrawn(layout.plan(), &narrowing)?.into_iter();
+        let changed = narrowing.changed()?;
+        let objects = render::withdrawn(layout.plan(), narrowing.hub, &changed).into_iter();
         lost.extend(objects.map(|object| withdrawn(object, self, &rendered.withheld, &said)));
-        lost.extend(render::refused(layout.plan(), &narrowing)?);
+        lost.extend(render::refused(layout.plan(), &narrowing, &changed));
         Ok(lost)
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct Narrowing<'a> {
 }
 
 /// A text of an earlier rendering, and the clusters that have it.
-pub(super) type Changed<'c> = (String, BTreeSet<&'c str>);
+pub(crate) type Changed<'c> = (String, BTreeSet<&'c str>);
 
 /// The contents of a file of an earlier rendering.
 #[derive(Debug, Default)]
@@ -107,17 +107,16 @@ pub(crate) fn narrowed(plan: &Plan, narrowing: &Narrowing<'_>) -> Result<Vec<Fin
 }
 
 impl<'a> Narrowing<'a> {
-    /// The earlier files that change, of those whose text `only` takes: each distinct text without its cluster, and the clusters. A
-    /// thousand clusters have the same works, but for their names in them.
-    pub(super) fn changed(
-        &self,
-        only: impl Fn(&str) -> bool + Sync,
-    ) -> Result<Vec<Changed<'_>>, OutputError> {
+    /// The earlier files that change: each distinct text without its cluster, and the clusters. A thousand clusters have
+    /// the same works, but for their names in them.
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    pub(crate) fn changed(&self) -> Result<Vec<Changed<'_>>, OutputError> {
         let paths: Vec<&str> = self.paths.iter().map(AsRef::as_ref).collect();
         let texts: Mutex<BTreeMap<String, BTreeSet<&str>>> = Mutex::default();
         let read = parallel::map(&paths, |path| {
-            let text = (self.text)(path)?.filter(|text| only(text));
-            if let (Some(text), Some((cluster, _))) = (text, path.split_once('/')) {
+            if let (Some(text), Some((cluster, _))) = ((self.text)(path)?, path.split_once('/')) {
                 let namespace = format!("\n  namespace: {}\n", kube_yaml::scalar(cluster));
                 let text = text.replacen(&namespace, "\n", 1);
                 let mut texts = texts.lock().unwrap_or_else(PoisonError::into_inner);

@@ -16,7 +16,6 @@ use crate::api::crd;
 use crate::api::updates::{Refusal, refusals};
 use crate::diagnostic::{Code, Finding, Part, Place, first_names};
 use crate::object::Origin;
-use crate::output::OutputError;
 use crate::parallel;
 use apimachinery::{Identity, Work};
 use kube_json::Text;
@@ -25,10 +24,11 @@ use kube_json::Text;
 type Refused<'a> = ((Identity, Refusal), (Option<&'a Origin>, BTreeSet<&'a str>));
 
 /// One finding for each rule that refuses the update of an object.
-///
-/// # Errors
-/// When an earlier file cannot be read.
-pub(crate) fn refused<'a>(plan: &'a Plan, narrowing: &'a Narrowing<'_>) -> Result<Vec<Finding>, OutputError> {
+pub(crate) fn refused<'a>(
+    plan: &'a Plan,
+    narrowing: &'a Narrowing<'_>,
+    changed: &[Changed<'a>],
+) -> Vec<Finding> {
     let hub = narrowing.hub;
     // The works that have an object whose update a rule may refuse.
     let mut places: BTreeMap<Identity, Vec<(WorkId, Option<&Origin>)>> = BTreeMap::new();
@@ -43,12 +43,11 @@ pub(crate) fn refused<'a>(plan: &'a Plan, narrowing: &'a Narrowing<'_>) -> Resul
     }
     let kinds = places.keys().map(|object| &object.group_kind.kind);
     let lines: BTreeSet<String> = kinds.map(|kind| format!("kind: {kind}\n")).collect();
-    if lines.is_empty() {
-        return Ok(Vec::new());
-    }
-    let texts = narrowing.changed(|text| lines.iter().any(|line| text.contains(line)))?;
     let (new, spent) = (plan.works.map(|_| OnceLock::new()), Work::default());
     let of_text = |(text, clusters): &Changed<'a>| {
+        if !lines.iter().any(|line| text.contains(line)) {
+            return Vec::new();
+        }
         let old = shipped(text);
         let mut clusters = clusters.clone();
         if clusters.remove(REPLICA_SETS) {
@@ -81,15 +80,15 @@ pub(crate) fn refused<'a>(plan: &'a Plan, narrowing: &'a Narrowing<'_>) -> Resul
         found
     };
     let mut all = BTreeMap::new();
-    for (refused, (origin, clusters)) in parallel::map(&texts, of_text).into_iter().flatten() {
+    for (refused, (origin, clusters)) in parallel::map(changed, of_text).into_iter().flatten() {
         let (_, all) = all.entry(refused).or_insert((origin, BTreeSet::new()));
         all.extend(clusters);
     }
     let definitions = hub.objects.of_kind(crd::GROUP, crd::KIND);
-    Ok(match definitions.first().filter(|_| spent.is_spent()) {
+    match definitions.first().filter(|_| spent.is_spent()) {
         Some(definition) => vec![crd::too_much_work(definition)],
         None => all.into_iter().map(finding).collect(),
-    })
+    }
 }
 
 fn finding(((object, refusal), (origin, clusters)): Refused<'_>) -> Finding {

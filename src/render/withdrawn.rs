@@ -5,25 +5,22 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::narrowed::{Narrowing, shipped};
+use super::narrowed::{Changed, shipped};
 use super::plan::Plan;
 use crate::api::downstream::NAMESPACE_PREFIX;
+use crate::hub::Hub;
 use crate::object::{Object, Origin};
-use crate::output::OutputError;
 use crate::parallel;
 use apimachinery::Identity;
 
 /// The objects of the hub that earlier works contain and that no work of the plan is made from, in the order of the hub.
-///
-/// # Errors
-/// When an earlier file cannot be read.
-pub(crate) fn withdrawn<'a>(plan: &Plan, narrowing: &Narrowing<'a>) -> Result<Vec<&'a Object>, OutputError> {
+pub(crate) fn withdrawn<'a>(plan: &Plan, hub: &'a Hub, changed: &[Changed<'_>]) -> Vec<&'a Object> {
     let works = plan.works.rows().iter().map(|work| &work.manifests);
     let sets = plan.replica_sets.iter().flatten().map(|set| &set.manifests);
     let manifests = works.chain(sets).flatten();
     let made_from: HashSet<&Origin> = manifests.flat_map(|manifest| &manifest.origins).collect();
     let mut left: HashMap<Identity, &Object> = HashMap::new();
-    for object in &narrowing.hub.objects {
+    for object in &hub.objects {
         // Namespaces come and go with what is in them.
         if made_from.contains(&object.origin) || (object.kind == "Namespace" && object.namespace.is_none()) {
             continue;
@@ -35,8 +32,7 @@ pub(crate) fn withdrawn<'a>(plan: &Plan, narrowing: &Narrowing<'a>) -> Result<Ve
             left.entry(identity).or_insert(object);
         }
     }
-    let changed = narrowing.changed(|_| !left.is_empty())?;
-    let found = parallel::map(&changed, |(text, _)| {
+    let found = parallel::map(changed, |(text, _)| {
         let objects = shipped(text).objects.into_iter();
         let still = objects.filter_map(|object| left.get(&object.identity).copied());
         still.collect::<Vec<_>>()
@@ -44,5 +40,5 @@ pub(crate) fn withdrawn<'a>(plan: &Plan, narrowing: &Narrowing<'a>) -> Result<Ve
     let mut objects: Vec<&Object> = found.into_iter().flatten().collect();
     objects.sort_by_key(|object| object.identity());
     objects.dedup_by_key(|object| object.identity());
-    Ok(objects)
+    objects
 }

@@ -182,7 +182,7 @@ fn diff_and_check_say_so_of_whatever_they_compare_with() {
     // A JSON finding has the place of the new value.
     let json = scratch.run(&["diff", "hub", "--base-dir", "before", "--message-format", "json"]);
     assert!(
-        json.stderr.contains("\"code\":\"object/update-refused\""),
+        json.stderr.contains("\"code\": \"object/update-refused\""),
         "{json:?}"
     );
 }
@@ -192,20 +192,20 @@ fn a_crd_of_the_input_has_its_own_rules_also_below_lists_and_for_another_version
     for kind in KINDS {
         let scratch = with_dns();
         scratch.write("hub/crd.yaml", CRD);
-        let items = "  items: [{name: a, zone: x}, {name: b, zone: y}]\n";
+        let items = "  items: [{name: a, zone: one}, {name: b, zone: two}]\n";
         scratch.write("hub/dns.yaml", &format!("{DNS}{items}"));
         render(&scratch, kind).exits(0);
         // The rules that are known without a CRD do not count beside it; items have moved.
         take_back(&scratch);
-        let moved = "  items: [{name: c, zone: z}, {name: b, zone: y}]\n";
+        let moved = "  items: [{name: c, zone: three}, {name: b, zone: two}]\n";
         scratch.edit("hub/dns.yaml", items, moved);
         render(&scratch, kind).exits(0).does_not_say(CODE);
-        scratch.edit("hub/dns.yaml", "{name: b, zone: y}", "{name: b, zone: x}");
+        scratch.edit("hub/dns.yaml", "{name: b, zone: two}", "{name: b, zone: one}");
         render(&scratch, kind)
             .exits(3)
-            .says("update: spec.items[1].zone: Invalid value: \"x\": a zone is for ever\n --> hub/dns.yaml:8:50\n")
-            .says("= note: spec.items[1].zone: \"y\" -> \"x\"\n");
-        scratch.edit("hub/dns.yaml", "{name: b, zone: x}", "{name: b, zone: y}");
+            .says("update: spec.items[1].zone: Invalid value: \"one\": a zone is for ever\n --> hub/dns.yaml:8:50\n")
+            .says("= note: spec.items[1].zone: \"two\" -> \"one\"\n");
+        scratch.edit("hub/dns.yaml", "{name: b, zone: one}", "{name: b, zone: two}");
         // A value that is gone has the place of the mapping that had it.
         scratch.edit("hub/dns.yaml", "  delegate: false\n", "");
         scratch.edit("hub/dns.yaml", "kuadrant.io/v1", "kuadrant.io/v2");

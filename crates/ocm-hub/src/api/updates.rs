@@ -98,7 +98,13 @@ fn changes(violation: &Violation, new: &Value) -> Vec<String> {
             shown(after.get(name))
         )
     };
-    names.map(|name| format!("{field}.{}", change(name)).trim_start_matches('.').to_owned()).collect()
+    names
+        .map(|name| {
+            format!("{field}.{}", change(name))
+                .trim_start_matches('.')
+                .to_owned()
+        })
+        .collect()
 }
 
 fn shown(value: Option<&Value>) -> String {

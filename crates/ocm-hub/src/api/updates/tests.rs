@@ -186,7 +186,9 @@ fn the_rules_of_kinds_with_a_crd_refuse_what_it_refuses() {
                     let fields = [delegate.clone(), owner.clone(), Some(root)]
                         .into_iter()
                         .flatten();
-                    let spec: kube_json::Map = fields.map(|(name, value)| (name.into(), value)).collect();
+                    let spec: kube_json::Map = fields
+                        .map(|(name, value)| (kube_json::Text::from(name), value))
+                        .collect();
                     specs.push(json!({"spec": spec}));
                 }
             }
