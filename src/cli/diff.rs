@@ -252,12 +252,12 @@ impl Diff {
         Ok(self.with_lost(found, &new, &lost))
     }
 
-    /// Says which rights go before the objects that they are for: `render` over this base would refuse that. The report
-    /// has the objects that leave all clusters.
+    /// Says which rights go before the objects that they are for, and which updates clusters would refuse: `render` over
+    /// this base would refuse both. The report has the objects that leave all clusters, or change their works.
     fn with_lost(&self, (differs, mut found): (bool, Findings), new: &Evaluated, lost: &Findings) -> Status {
-        let mut of_rights = lost.clone();
-        of_rights.retain(|finding| finding.code == Code::RBAC_NARROWED);
-        show::findings(&of_rights, &new.loaded.sources, self.options.speech);
+        let mut refused = lost.clone();
+        refused.retain(|finding| ![Code::OBJECT_WITHDRAWN, Code::OBJECT_MOVED].contains(&finding.code));
+        show::findings(&refused, &new.loaded.sources, self.options.speech);
         found.extend(lost.clone());
         self.also(new, &mut found);
         Status::compared(differs, &found)

@@ -95,7 +95,8 @@ impl Before<'_> {
 
 impl Analysis<'_> {
     /// Finds what would go unnoticed if `layout`, the files of `rendered`, replaces the earlier rendering: rights that
-    /// disappear before the objects that they are for, and objects that leave all clusters and not the input. For a part
+    /// disappear before the objects that they are for, objects that leave all clusters and not the input, and updates that
+    /// clusters would refuse. For a part
     /// of the fleet, only that part is compared. Nothing is compared if an error among the `findings` may leave something
     /// out.
     ///
@@ -204,9 +205,10 @@ impl Placed<'_> {
         };
         let mut findings = render::narrowed(layout.plan(), &narrowing);
         let said = [said, &self.loaded.findings];
-        let objects = render::withdrawn(layout.plan(), &narrowing).into_iter();
+        let objects = render::withdrawn(layout.plan(), narrowing.hub, narrowing.earlier).into_iter();
         findings.extend(objects.map(|object| withdrawn(object, self, &rendered.withheld, &said)));
         findings.extend(moved_findings(&render::moved(layout.plan(), &narrowing)));
+        findings.extend(render::refused(layout.plan(), &narrowing));
         Ok(findings)
     }
 }
@@ -223,13 +225,13 @@ pub fn lost_by_replacing(
 ) -> Result<Findings, OutputError> {
     let placed = Placed::new(loaded, &mut Findings::new());
     let lost = placed.compare_earlier((rendered, &rendered.layout(loaded)), before, said)?;
+    let codes: Vec<Code> = lost.iter().map(|finding| finding.code).collect();
     let mut findings = Findings::new();
     findings.extend(lost);
     if !findings.is_empty() {
         loaded.finish(&mut findings);
     }
     // What loading found has been shown.
-    let codes = [Code::RBAC_NARROWED, Code::OBJECT_WITHDRAWN, Code::OBJECT_MOVED];
     findings.retain(|finding| codes.contains(&finding.code));
     Ok(findings)
 }

@@ -3,17 +3,16 @@
 //! A thousand clusters have the same works but for their names in them: each content is read and kept once.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kube_json::Value;
 
 use super::rbac::Rights;
-use crate::api::downstream::POLICY_SYNCED;
 use crate::object::well_known::PARENT_ANNOTATION;
 use crate::output::OutputError;
 use crate::parallel;
-use apimachinery::ApiVersion;
+use apimachinery::{ApiVersion, Identity};
 use kube_yaml::scalar;
 
 /// The earlier works by path: nothing is known of one that stays as it is.
@@ -28,17 +27,17 @@ pub(crate) struct Shipped {
     /// The hub object that it was made for, as `namespace/name`.
     pub(super) parent: Option<String>,
     pub(super) objects: Vec<ShippedObject>,
+    /// Whether agents write the objects by server-side apply.
+    pub(super) server_side: bool,
     /// The kinds that it let the agent delete.
     pub(super) rights: Rights,
 }
 
 #[derive(Debug)]
 pub(super) struct ShippedObject {
-    pub(super) group: String,
-    pub(super) kind: String,
-    /// As people name it.
-    pub(super) key: String,
-    pub(super) is_policy: bool,
+    pub(super) identity: Identity,
+    pub(super) version: String,
+    pub(super) value: Value,
 }
 
 impl EarlierWorks {
@@ -80,18 +79,26 @@ impl EarlierWorks {
         works.map(|(path, work)| (path.as_str(), work.as_deref()))
     }
 
-    /// Each content once.
-    pub(super) fn contents(&self) -> impl Iterator<Item = &Shipped> {
-        let mut seen = std::collections::HashSet::new();
-        let works = self.0.values().flatten();
-        works
-            .filter(move |work| seen.insert(Arc::as_ptr(work)))
-            .map(AsRef::as_ref)
+    /// Each content once, with the directories that have it: clusters, or that of sets.
+    pub(super) fn contents(&self) -> Vec<(&Shipped, BTreeSet<&str>)> {
+        let mut contents: HashMap<*const Shipped, usize> = HashMap::new();
+        let mut all: Vec<(&Shipped, BTreeSet<&str>)> = Vec::new();
+        for (path, work) in &self.0 {
+            let (Some(work), Some((directory, _))) = (work, path.split_once('/')) else {
+                continue;
+            };
+            let position = *contents.entry(Arc::as_ptr(work)).or_insert(all.len());
+            match all.get_mut(position) {
+                Some((_, directories)) => drop(directories.insert(directory)),
+                None => all.push((work, BTreeSet::from([directory]))),
+            }
+        }
+        all
     }
 }
 
 /// Reads a work or a set; what is neither shipped nothing.
-fn shipped(text: &str) -> Shipped {
+pub(super) fn shipped(text: &str) -> Shipped {
     let Ok(value) = kube_yaml::read_document(text, &kube_yaml::Limits::default()) else {
         return Shipped::default();
     };
@@ -108,32 +115,25 @@ fn shipped(text: &str) -> Shipped {
             .get("metadata")
             .and_then(|metadata| metadata.get("annotations")?.get(PARENT_ANNOTATION)?.as_str())
             .map(str::to_owned),
+        // All manifests of a work have one strategy.
+        server_side: text(&value, "/spec/manifestConfigs/0/updateStrategy/type") == "ServerSideApply",
         ..Shipped::default()
     };
     let of_work = list(&value, "/spec/workload/manifests");
     for manifest in of_work.chain(list(&value, "/spec/manifestWorkTemplate/workload/manifests")) {
         let (kind, name) = (text(manifest, "/kind"), text(manifest, "/metadata/name"));
-        let group = ApiVersion::parse(&text(manifest, "/apiVersion")).group;
+        let ApiVersion { group, version } = ApiVersion::parse(&text(manifest, "/apiVersion"));
         // ClusterRoles cannot be synced, so this one is ours.
         if kind == "ClusterRole" {
             for rule in list(manifest, "/rules") {
                 read.rights.extend(deletable(rule));
             }
         }
-        let namespace = text(manifest, "/metadata/namespace");
-        let key = if namespace.is_empty() {
-            format!("{kind} {name}")
-        } else {
-            format!("{kind} {namespace}/{name}")
-        };
-        let annotations = manifest.pointer("/metadata/annotations");
-        let synced = annotations.and_then(|annotations| annotations.get(POLICY_SYNCED)?.as_str());
-        let is_policy = synced == Some("true");
+        let namespace = Some(text(manifest, "/metadata/namespace")).filter(|namespace| !namespace.is_empty());
         read.objects.push(ShippedObject {
-            group,
-            kind,
-            key,
-            is_policy,
+            identity: Identity::new(&group, &kind, namespace.as_deref(), &name),
+            version,
+            value: manifest.clone(),
         });
     }
     read

@@ -38,6 +38,7 @@ mod replica_sets;
 mod earlier_works;
 mod moved;
 mod narrowed;
+mod refused;
 mod withdrawn;
 
 mod hub_objects;
@@ -73,6 +74,7 @@ pub(crate) use plan::REPLICA_SETS;
 pub use plan::{ManifestSummary, Plan, ReplicaSet, Work, WorkId};
 pub(crate) use policy_conditions::policy_conditions;
 pub(crate) use rbac::is_agents_own;
+pub(crate) use refused::refused;
 pub use selection::{ClusterNames, ClusterNamesError, Selection, Shard, ShardError};
 pub(crate) use withdrawn::withdrawn;
 pub use work::WorkText;

@@ -6,8 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::narrowed::Narrowing;
 use super::plan::{ManifestSummary, Plan};
+use crate::api::downstream::POLICY_SYNCED;
 use crate::object::Origin;
 use crate::parallel;
+use apimachinery::Identity;
 
 /// An object that changes its work.
 #[derive(Debug)]
@@ -43,7 +45,7 @@ pub(crate) fn moved(plan: &Plan, narrowing: &Narrowing<'_>) -> Vec<Moved> {
 }
 
 fn moved_on(cluster: &str, plan: &Plan, narrowing: &Narrowing<'_>) -> Vec<Moved> {
-    let mut before: BTreeMap<(&str, &str), (Vec<String>, bool)> = BTreeMap::new();
+    let mut before: BTreeMap<&Identity, (Vec<String>, bool)> = BTreeMap::new();
     let mut unchanged: BTreeSet<String> = BTreeSet::new();
     for (path, work) in narrowing.replaced_on(cluster) {
         let name = name(path);
@@ -51,23 +53,24 @@ fn moved_on(cluster: &str, plan: &Plan, narrowing: &Narrowing<'_>) -> Vec<Moved>
             unchanged.insert(name.clone());
         }
         for object in work.iter().flat_map(|work| &work.objects) {
+            let annotations = object.value.pointer("/metadata/annotations");
+            let synced = annotations.and_then(|annotations| annotations.get(POLICY_SYNCED)?.as_str());
             let (works, _) = before
-                .entry((&object.group, &object.key))
-                .or_insert_with(|| (Vec::new(), object.is_policy));
+                .entry(&object.identity)
+                .or_insert_with(|| (Vec::new(), synced == Some("true")));
             works.push(name.clone());
         }
     }
-    let mut now: BTreeMap<(&str, String), Vec<(String, &ManifestSummary)>> = BTreeMap::new();
+    let mut now: BTreeMap<Identity, Vec<(String, &ManifestSummary)>> = BTreeMap::new();
     for (name, manifests) in planned_on(cluster, plan).filter(|_| !before.is_empty()) {
         // A Namespace stays where it is: no agent deletes it.
         for manifest in manifests.iter().filter(|manifest| !manifest.namespace.is_empty()) {
-            let key = format!("{} {}/{}", manifest.kind, manifest.namespace, manifest.name);
-            let works = now.entry((&manifest.group, key)).or_default();
+            let works = now.entry(manifest.identity()).or_default();
             works.push((name.clone(), manifest));
         }
     }
-    let moved = now.into_iter().filter_map(|((group, object), works)| {
-        let (earlier, is_policy) = before.get(&(group, object.as_str()))?;
+    let moved = now.into_iter().filter_map(|(object, works)| {
+        let (earlier, is_policy) = before.get(&object)?;
         // A work that had it already keeps it in place.
         let is_kept = |(work, _): &(String, _)| earlier.contains(work) || unchanged.contains(work);
         let (to, manifest) = works.iter().all(|work| !is_kept(work)).then(|| works.first())??;
@@ -77,7 +80,7 @@ fn moved_on(cluster: &str, plan: &Plan, narrowing: &Narrowing<'_>) -> Vec<Moved>
             from: earlier.first()?.clone(),
             to: to.clone(),
             clusters: BTreeSet::from([cluster.to_owned()]),
-            object,
+            object: object.to_string(),
         })
     });
     moved.collect()

@@ -20,10 +20,11 @@ use crate::hub::{Hub, OurGatewayId, Ours, Table, params_place};
 use crate::object::Object;
 use crate::parallel;
 use crate::sync::PlacedGateway;
+use apimachinery::GroupKind;
 use kube_yaml::scalar;
 
 /// So many clusters, or objects, are named in one line; the rest is counted.
-const MOST_NAMES: usize = 10;
+pub(super) const MOST_NAMES: usize = 10;
 
 /// The data that a plan is compared with, and the parameters that decide.
 pub(crate) struct Narrowing<'a> {
@@ -84,7 +85,7 @@ impl<'a> Narrowing<'a> {
                     let left = left.entry(class).or_default();
                     left.rights.extend(needed);
                     left.clusters.insert(cluster);
-                    left.objects.insert(object.key.clone());
+                    left.objects.insert(object.identity.to_string());
                 }
             }
         }
@@ -100,7 +101,7 @@ impl<'a> Narrowing<'a> {
 
     /// Whether a cluster got a set. Which clusters a Placement selected is nowhere in the files: those that it selects
     /// now count. If no Gateway of ours goes by it any more, it may have been any cluster.
-    fn may_reach(&self, set: &Shipped, cluster: &str) -> bool {
+    pub(super) fn may_reach(&self, set: &Shipped, cluster: &str) -> bool {
         let by_placement = |(namespace, name): &(String, String)| {
             let gateways = self.gateways.rows().iter();
             let mut placed = gateways
@@ -119,9 +120,10 @@ impl<'a> Narrowing<'a> {
     /// each resource of its group that is not another kind's may be the one.
     fn rights_for(&self, object: &ShippedObject, rights: &Rights) -> Rights {
         let kinds = &self.hub.kinds;
-        let is_its = |(group, resource): &&(String, String)| {
-            *group == object.group
-                && match kinds.kind(group, &object.kind) {
+        let GroupKind { group, kind } = &object.identity.group_kind;
+        let is_its = |(of, resource): &&(String, String)| {
+            of == group
+                && match kinds.kind(group, kind) {
                     Some(info) => info.plural == resource.as_str(),
                     None => kinds.plural(group, resource).is_none(),
                 }

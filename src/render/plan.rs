@@ -14,6 +14,7 @@ use crate::api::params::Params;
 use crate::hub::Table;
 use crate::object::Origin;
 use crate::output::Turn;
+use apimachinery::Identity;
 use ocm_hub::row_ids;
 
 row_ids! {
@@ -100,6 +101,14 @@ pub struct ManifestSummary {
     pub name: String,
     /// The hub objects it was made from, the main one first.
     pub origins: Vec<Origin>,
+}
+
+impl ManifestSummary {
+    /// Which object it is on the spoke.
+    pub(super) fn identity(&self) -> Identity {
+        let namespace = Some(&*self.namespace).filter(|namespace| !namespace.is_empty());
+        Identity::new(&self.group, &self.kind, namespace, &self.name)
+    }
 }
 
 impl Work {

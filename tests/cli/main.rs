@@ -80,6 +80,7 @@ mod status;
 mod suppressions;
 mod targets;
 mod typos;
+mod updates;
 #[cfg(feature = "watch")]
 mod watch;
 mod work_tree;

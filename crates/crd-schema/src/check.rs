@@ -155,6 +155,7 @@ impl<'w> Walk<'_, 'w> {
                 kind,
                 pointer: at.pointer,
                 field: at.field,
+                old: None,
                 message,
                 help,
                 blocks_rules,
@@ -559,7 +560,7 @@ fn falls_short(count: usize, limit: u64) -> bool {
 /// The key fields of an item of a list map, as JSON; a field that is missing is left out. Two items that lack the same key
 /// are equal: kubernetes/kubernetes
 /// staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype/validation.go@v1.34.1.
-fn key_of(item: &Value, keys: &[String]) -> String {
+pub(crate) fn key_of(item: &Value, keys: &[String]) -> String {
     let fields = keys
         .iter()
         .filter_map(|key| Some((key.clone(), item.get(key)?.clone())));

@@ -155,12 +155,15 @@ impl Compiler {
             steps: 0,
             judges_whole: false,
             rules_below: false,
+            transitions_below: false,
             rules,
         };
         self.flatten_nullable_choice(&mut node);
         node.defaults_below = node.default.is_some() || any_child(&node, |child| child.defaults_below);
         node.note();
         node.rules_below = !node.rules.is_empty() || any_child(&node, |child| child.rules_below);
+        node.transitions_below =
+            node.rules.mention_old() || any_child(&node, |child| child.transitions_below);
         node
     }
 

@@ -16,8 +16,9 @@ use kube_cel::cel::objects::{Key, Map};
 use kube_json::Value;
 
 use crate::asked::asks_only_for;
+use crate::check::key_of;
 use crate::format::Format;
-use crate::node::{Additional, Node, Type};
+use crate::node::{Additional, ListType, Node, Type};
 use crate::rules::{Level, Spending};
 use crate::violation::{Path, Violation};
 
@@ -46,22 +47,16 @@ const RESERVED: &[&str] = &[
     "while",
 ];
 
-/// Runs every rule at and below `node`, as far as their costs allow.
+/// Runs every rule at and below `node`, as far as their costs allow; of an update from `old`, only those that compare a
+/// value with the one before it.
 pub(crate) fn check_rules(
     node: &Node,
-    value: &Value,
+    (old, value): (Option<&Value>, &Value),
     allowance: &mut Allowance<'_>,
     violations: &mut Vec<Violation>,
 ) {
-    if node.rules_below {
-        walk(
-            node,
-            value,
-            &Path::Root,
-            &mut Spending::new(allowance),
-            violations,
-        );
-    }
+    let spending = &mut Spending::new(allowance);
+    walk(node, (old, value), &Path::Root, spending, violations);
 }
 
 /// Runs the rules of `node` that read only these fields of it, and every rule below those fields.
@@ -77,9 +72,10 @@ pub(crate) fn check_rules_about(
         path: &Path::Root,
         kind: node.kind.map_or("", Type::name),
         names_properties: true,
+        old: None,
     };
     if !node.rules.is_empty() && spending.convert(value) {
-        let cel = to_cel(Some(node), value);
+        let cel = to_cel(Some(node), value, false);
         let about = |rule: &Expression| asks_only_for(rule.root(), fields);
         node.rules
             .run_some(about, &level, value, &cel, &mut spending, violations);
@@ -87,46 +83,62 @@ pub(crate) fn check_rules_about(
     for (name, field) in value.as_object().into_iter().flatten() {
         if let Some(child) = node.child(name) {
             let here = Path::member(&Path::Root, name, true);
-            walk(child, field, &here, &mut spending, violations);
+            walk(child, (None, field), &here, &mut spending, violations);
         }
     }
 }
 
 fn walk(
     node: &Node,
-    value: &Value,
+    (old, value): (Option<&Value>, &Value),
     path: &Path<'_>,
     spending: &mut Spending<'_, '_>,
     violations: &mut Vec<Violation>,
 ) {
-    if !node.rules_below || value.is_null() || spending.is_over() {
+    let is_asked = old.map_or(node.rules_below, |_| node.transitions_below);
+    // A null is no value, before an update either.
+    if !is_asked || value.is_null() || old.is_some_and(Value::is_null) || spending.is_over() {
         return;
     }
-    if !node.rules.is_empty() {
+    // Each level with rules makes the values below it once more.
+    let pays = |value| spending.convert(value);
+    if !node.rules.is_empty() && old.into_iter().chain([value]).all(pays) {
         let level = Level {
             path,
             kind: node.kind.map_or("", Type::name),
             names_properties: !matches!(node.additional, Additional::Schema(_)),
+            old: old.map(|old| (old, to_cel(Some(node), old, true))),
         };
-        // Each level with rules makes the values below it once more.
-        if spending.convert(value) {
-            let cel = to_cel(Some(node), value);
-            node.rules.run(&level, value, &cel, spending, violations);
-        }
+        let cel = to_cel(Some(node), value, old.is_some());
+        node.rules.run(&level, value, &cel, spending, violations);
     }
     match value {
         Value::Object(fields) => {
             for (name, field) in fields {
-                if let Some(child) = node.child(name) {
+                let before = old.and_then(|old| old.get(name));
+                if let Some(child) = node.child(name).filter(|_| old.is_some() == before.is_some()) {
                     let here = Path::member(path, name, node.properties.contains_key(name));
-                    walk(child, field, &here, spending, violations);
+                    walk(child, (before, field), &here, spending, violations);
                 }
             }
         }
         Value::Array(items) => {
             if let Some(child) = node.items.as_deref() {
+                // Only these are found again, each once, however many have its key.
+                let keys: &[String] = match &node.list_type {
+                    ListType::Map(keys) => keys,
+                    ListType::Atomic | ListType::Set => &[],
+                };
+                let keyed = old.and_then(Value::as_array).filter(|_| !keys.is_empty());
+                let keyed = keyed.into_iter().flatten().rev();
+                let mut known: HashMap<String, &Value> =
+                    keyed.map(|item| (key_of(item, keys), item)).collect();
                 for (index, item) in items.iter().enumerate() {
-                    walk(child, item, &Path::Index(path, index), spending, violations);
+                    let before = old.and_then(|_| known.remove(&key_of(item, keys)));
+                    if old.is_some() == before.is_some() {
+                        let here = Path::Index(path, index);
+                        walk(child, (before, item), &here, spending, violations);
+                    }
                 }
             }
         }
@@ -134,7 +146,9 @@ fn walk(
     }
 }
 
-fn to_cel(node: Option<&Node>, value: &Value) -> Cel {
+/// CEL's value. Of an update, sets and maps of items are in one order on both sides, because equal ones may differ in
+/// theirs.
+fn to_cel(node: Option<&Node>, value: &Value, is_update: bool) -> Cel {
     match value {
         Value::Null => Cel::Null,
         Value::Bool(flag) => Cel::Bool(*flag),
@@ -146,8 +160,15 @@ fn to_cel(node: Option<&Node>, value: &Value) -> Cel {
             .and_then(|node| typed(node.format?, text))
             .unwrap_or_else(|| string(text)),
         Value::Array(items) => {
+            let mut sorted: Vec<&Value> = items.iter().collect();
+            match node.filter(|_| is_update).map(|node| &node.list_type) {
+                Some(ListType::Set) => sorted.sort_by_cached_key(|item| item.to_string()),
+                Some(ListType::Map(keys)) => sorted.sort_by_cached_key(|item| key_of(item, keys)),
+                _ => {}
+            }
             let item = node.and_then(|node| node.items.as_deref());
-            Cel::List(Arc::new(items.iter().map(|value| to_cel(item, value)).collect()))
+            let items = sorted.into_iter().map(|value| to_cel(item, value, is_update));
+            Cel::List(Arc::new(items.collect()))
         }
         Value::Object(fields) => {
             let is_map = node.is_some_and(|node| !matches!(node.additional, Additional::Unknown));
@@ -157,7 +178,7 @@ fn to_cel(node: Option<&Node>, value: &Value) -> Cel {
                     let child = node.and_then(|node| node.child(name));
                     // Keys of maps are data: they must not be escaped like field names.
                     let name = if is_map { name.to_string() } else { escaped(name) };
-                    (Key::String(Arc::new(name)), to_cel(child, value))
+                    (Key::String(Arc::new(name)), to_cel(child, value, is_update))
                 })
                 .collect();
             if node.is_some_and(|node| node.embedded) {

@@ -127,6 +127,8 @@ pub(crate) struct Node {
     pub(crate) rules: Rules,
     /// Whether anything at or below this level has CEL rules.
     pub(crate) rules_below: bool,
+    /// Whether any of those compares a value with the one before it.
+    pub(crate) transitions_below: bool,
 }
 
 impl Node {

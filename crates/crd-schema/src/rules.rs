@@ -36,6 +36,11 @@ mod without_engine {
         pub(crate) const fn is_empty(&self) -> bool {
             true
         }
+
+        #[expect(clippy::unused_self, reason = "the same signature as with the engine")]
+        pub(crate) const fn mention_old(&self) -> bool {
+            false
+        }
     }
 }
 
@@ -56,7 +61,7 @@ mod with_engine {
 
     /// Keyword of the rules.
     const VALIDATIONS: &str = "x-kubernetes-validations";
-    /// The value before an update. Creation has none.
+    /// The value before an update. Creation has none (docs/systems/kubernetes.md#transition-rules).
     const OLD_SELF: &str = "oldSelf";
     /// Steps that it takes to parse a byte of a rule.
     const STEPS_PER_BYTE: u64 = 32;
@@ -167,13 +172,19 @@ mod with_engine {
             self.0.is_empty()
         }
 
+        /// Whether one may compare a value with the one before it.
+        pub(crate) fn mention_old(&self) -> bool {
+            self.0.iter().any(|rule| rule.text.contains(OLD_SELF))
+        }
+
         /// Which rules do not compile.
         pub(crate) fn verify(&self, at: &str, work: &Work) -> Vec<SchemaProblem> {
             let refused = |rule: &Rule| Some(rule.program(work).as_ref().err()?.problem(at, rule.index));
             self.0.iter().filter_map(refused).collect()
         }
 
-        /// What is wrong with `value`, which is at `at`, rule by rule; `cel` is the same as CEL has it.
+        /// What is wrong with `value`, which is at `at`, rule by rule; `cel` is the same as CEL has it. Of an update, what
+        /// is wrong with the step from the value before it.
         pub(crate) fn run(
             &self,
             at: &Level<'_>,
@@ -203,11 +214,15 @@ mod with_engine {
                 if spending.is_over {
                     return;
                 }
+                // Of an update, these say what they say of the value anyway.
+                if at.old.is_some() && !rule.text.contains(OLD_SELF) {
+                    continue;
+                }
                 let program = rule.program(spending.allowance.work()).as_ref();
                 if program.is_ok_and(|program| !counts(&program.rule)) {
                     continue;
                 }
-                let Some(complaint) = rule.complaint(cel, spending) else {
+                let Some(complaint) = rule.complaint(at, cel, spending) else {
                     continue;
                 };
                 let of_field = || steps(rule.field_path.as_deref().unwrap_or_default());
@@ -230,12 +245,16 @@ mod with_engine {
         pub(crate) kind: &'static str,
         /// Whether its schema has properties, and no map's keys.
         pub(crate) names_properties: bool,
+        /// Of an update, the value before it, and the same as CEL has it.
+        pub(crate) old: Option<(&'l Value, Cel)>,
     }
 
     impl Level<'_> {
         fn violation(&self, rule: &str, steps: &[String], message: String) -> Violation {
             let (pointer, field) = locate(self.path, steps, self.names_properties);
+            let old = self.old.as_ref().map(|(old, _)| *old);
             Violation {
+                old: old.and_then(|old| steps.iter().try_fold(old, |old, step| old.get(step)).cloned()),
                 kind: ViolationKind::Rule {
                     rule: rule.to_owned(),
                 },
@@ -347,7 +366,7 @@ mod with_engine {
         ///
         /// That the engine lacks a function or panics, or that the rule does not compile, which the schema's problems
         /// say once, says nothing about the object. One that is too much for us refuses it.
-        fn complaint(&self, cel: &Cel, spending: &mut Spending<'_, '_>) -> Option<Complaint> {
+        fn complaint(&self, at: &Level<'_>, cel: &Cel, spending: &mut Spending<'_, '_>) -> Option<Complaint> {
             let program = match self.program(spending.allowance.work()) {
                 Ok(program) => program,
                 Err(refusal) => {
@@ -356,11 +375,14 @@ mod with_engine {
                     return Some(Complaint::Failed(format!("{why} evaluating rule: {rule}")));
                 }
             };
-            if program.is_transition && !self.optional_old_self {
-                return None;
-            }
-            let none = Cel::Opaque(Arc::new(OptionalValue::none()));
-            let variables = [("self", cel), (OLD_SELF, &none)];
+            let old = at.old.as_ref().map(|(_, old)| old.clone());
+            let before = match (program.is_transition, self.optional_old_self, old) {
+                (true, false, None) | (false, _, Some(_)) => return None,
+                (true, false, Some(old)) => old,
+                (_, _, Some(old)) => Cel::Opaque(Arc::new(OptionalValue::of(old))),
+                (_, _, None) => Cel::Opaque(Arc::new(OptionalValue::none())),
+            };
+            let variables = [("self", cel), (OLD_SELF, &before)];
             let known = if program.is_transition { 2 } else { 1 };
             let variables = variables.get(..known).unwrap_or_default();
             let Some(value) = spending.value(&program.rule, variables) else {

@@ -8,7 +8,8 @@
 //! server accepts; one that ran on a wrong type would report an error of the engine.
 //!
 //! Every value is judged as newly created. An API server accepts an update that leaves an invalid value unchanged
-//! (ratcheting, since Kubernetes 1.33). An object in a file may be created anywhere, so here it is not accepted.
+//! (ratcheting, since Kubernetes 1.33). An object in a file may be created anywhere, so here it is not accepted. Updates
+//! have a question of their own, about the rules that compare two values: those are never ratcheted.
 
 use std::borrow::Cow;
 
@@ -141,9 +142,31 @@ impl Schema {
         violations.retain(&counts);
         #[cfg(feature = "cel")]
         if !violations.iter().any(|violation| violation.blocks_rules) {
-            evaluate::check_rules(&self.root, value, allowance, &mut violations);
+            evaluate::check_rules(&self.root, (None, value), allowance, &mut violations);
             violations.retain(&counts);
         }
+        violations
+    }
+
+    /// Whether any rule compares a value with the one before it, so that [`Schema::transitions`] may find something.
+    #[must_use]
+    pub const fn has_transitions(&self) -> bool {
+        self.root.transitions_below
+    }
+
+    /// The rules by which an API server refuses to update the object `old` to `new`, although it may accept either
+    /// (docs/systems/kubernetes.md#transition-rules). What is wrong with `new` itself is left to the other functions. As
+    /// for [`Schema::validate_within`], the result is incomplete when no work is left.
+    #[cfg(feature = "cel")]
+    #[must_use]
+    pub fn transitions(&self, old: &Value, new: &Value, work: &Work) -> Vec<Violation> {
+        let mut violations = Vec::new();
+        let mut allowance = work.allowance(new);
+        let mut completed = |value| complete::completed_within(&self.root, value, &mut allowance);
+        if let (true, Ok(old), Ok(new)) = (self.has_transitions(), completed(old), completed(new)) {
+            evaluate::check_rules(&self.root, (Some(&old), &new), &mut allowance, &mut violations);
+        }
+        violations.retain(self.counted());
         violations
     }
 

@@ -4,6 +4,8 @@
 mod real_crds;
 #[cfg(feature = "cel")]
 mod rules;
+#[cfg(feature = "cel")]
+mod transitions;
 
 use std::borrow::Cow;
 

@@ -56,6 +56,8 @@ pub struct Violation {
     pub pointer: String,
     /// The same in Kubernetes' notation, `spec.listeners[0].port`; empty for the root.
     pub field: String,
+    /// What was there before an update, for a rule that compares both.
+    pub old: Option<Value>,
     /// What is wrong, in Kubernetes' wording, without the path.
     pub message: String,
     /// What to write instead, if that adds to the message.

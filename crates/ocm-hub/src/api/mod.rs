@@ -25,6 +25,7 @@ pub mod rules;
 pub mod schema;
 pub mod suppression;
 pub mod targeting;
+pub mod updates;
 pub mod violation;
 
 pub use fields::Reading;

@@ -76,6 +76,7 @@ codes! {
     OBJECT_UNCHECKED "object/unchecked" Error "Checking objects against the CustomResourceDefinitions of the input would take too much work"
     OBJECT_UNKNOWN_FIELD "object/unknown-field" Error "An object has a field that its schema does not know"
     OBJECT_UNKNOWN_KIND "object/unknown-kind" Error "A kind has a typo, or this version does not know it, so nothing would read the object"
+    OBJECT_UPDATE_REFUSED "object/update-refused" Error "A cluster would refuse to update an object that it has"
     OBJECT_WITHDRAWN "object/withdrawn" Warning "An object that is still in the input leaves all clusters"
     OUTPUT_BUSY "output/busy" Error "Another run is writing into the output"
     OUTPUT_EDITED "output/edited" Error "A rendered file was edited by hand"

@@ -11,6 +11,7 @@ use super::kinds::KindTable;
 use super::kustomized::Kustomization;
 use super::passed_over::PassedOver;
 use crate::api::crd::Crd;
+use crate::api::updates;
 use crate::object::Object;
 use apimachinery::{GroupKind, Identity};
 use crd_schema::Schema;
@@ -71,6 +72,19 @@ impl Hub {
     pub fn schema(&self, kind: &GroupKind, version: &str) -> Option<&Schema> {
         let definition = self.crds.get(kind).or_else(|| self.catalog.get(kind))?;
         definition.version(version)?.schema.as_ref()
+    }
+
+    /// The schemas whose rules may refuse to update an object of a kind, by server-side apply or not, each with the version
+    /// that it is for: of the input's CRD, or what is known of all versions where there is none.
+    #[must_use]
+    pub fn update_rules(&self, kind: &GroupKind, server_side: bool) -> Vec<(Option<&str>, &Schema)> {
+        let Some(crd) = self.crds.get(kind) else {
+            let rules = updates::rules(&kind.group, &kind.kind, server_side);
+            return rules.map(|schema| (None, schema)).collect();
+        };
+        let versions = crd.versions.iter();
+        let schemas = versions.filter_map(|version| Some((Some(&*version.name), version.schema.as_ref()?)));
+        schemas.filter(|(_, schema)| schema.has_transitions()).collect()
     }
 }
 
