@@ -56,6 +56,7 @@ pub fn catalog_text() -> String {
 mod tests {
     use std::path::Path;
 
+    use schemars::generate::SchemaSettings;
     use serde_json::Value;
 
     use super::*;
@@ -68,11 +69,16 @@ mod tests {
     /// Where the schemas are published.
     const PUBLISHED: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/raw/main/schemas");
 
+    fn schema_of<T: schemars::JsonSchema>() -> Value {
+        let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+        settings.into_generator().into_root_schema_for::<T>().to_value()
+    }
+
     /// The text of every schema, by name, from the types.
     fn made() -> Vec<(&'static str, String)> {
         let mut configuration = config::json_schema();
         configuration["properties"]["profiles"]["items"] = entry_schema();
-        let mut documents = vec![("config", configuration), ("params", params::json_schema())];
+        let mut documents = vec![("config", configuration), ("params", schema_of::<params::Params>())];
         documents.extend(report::schema_documents());
         documents.push(("report/argocd-parameters", announcement::json_schema()));
         let text = |(name, mut document): (&'static str, Value)| {

@@ -18,6 +18,8 @@ pub(super) struct Check<'o> {
     pub(super) config_map: &'o Object,
     pub(super) failure: Option<InvalidParameters>,
     pub(super) findings: Vec<Finding>,
+    /// Where the schema refuses something.
+    pub(super) refused: Vec<String>,
 }
 
 /// A field of the text inside the ConfigMap.
@@ -45,6 +47,15 @@ pub(super) struct Fault<'f> {
 }
 
 impl Check<'_> {
+    /// Whether the schema refuses something here or below, so that what is left says nothing about what was meant.
+    pub(super) fn refuses(&self, pointer: &str) -> bool {
+        let below = |refused: &String| {
+            let rest = refused.strip_prefix(pointer);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.refused.iter().any(below)
+    }
+
     pub(super) fn fault(&mut self, fault: Fault<'_>) {
         let field = dotted(fault.pointer);
         let inside = if fault.message.contains(&field) {
