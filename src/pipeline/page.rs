@@ -47,7 +47,7 @@ impl Analysis<'_> {
         let hub = &loaded.hub;
         let read = inventory(hub, &mut Findings::new());
         let evaluation = evaluate(&loaded.evaluation_input(&read), Detail::Full);
-        let decided = Decided::new(hub, loaded.config.placement_source);
+        let decided = Decided::new(hub, loaded.config.placement.unwrap_or_default().source);
         let placed = self.placed.by_key.values().flat_map(|clusters| clusters.iter());
         let mut clusters: BTreeSet<&str> = loaded.known_clusters();
         clusters.extend(placed.map(String::as_str));

@@ -63,7 +63,7 @@ mod tests {
     use crate::api::{config, own_kinds, params};
     use crate::diagnostic::API_VERSION;
     use crate::pipeline::argocd::announcement;
-    use crate::policy::entry_schema;
+    use crate::policy::ProfileEntry;
     use crate::report;
 
     /// Where the schemas are published.
@@ -76,9 +76,14 @@ mod tests {
 
     /// The text of every schema, by name, from the types.
     fn made() -> Vec<(&'static str, String)> {
-        let mut configuration = config::json_schema();
-        configuration["properties"]["profiles"]["items"] = entry_schema();
-        let mut documents = vec![("config", configuration), ("params", schema_of::<params::Params>())];
+        let mut configuration = schema_of::<config::RenderConfig>();
+        let mut profile = schema_of::<ProfileEntry>();
+        profile.as_object_mut().expect("an object").remove("$schema");
+        configuration["properties"]["profiles"]["items"] = profile;
+        let mut documents = vec![
+            ("config", configuration),
+            ("params", schema_of::<params::Params>()),
+        ];
         documents.extend(report::schema_documents());
         documents.push(("report/argocd-parameters", announcement::json_schema()));
         let text = |(name, mut document): (&'static str, Value)| {

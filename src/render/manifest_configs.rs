@@ -88,7 +88,9 @@ fn update_strategy(params: &Params) -> Option<Value> {
     }
     let ignored = apply.ignore_fields.items().map(|(_, ignored)| {
         let fields = ignored.fields();
-        let mut entry: Map = fields.map(|(way, fields)| (way.to_owned(), json!(fields))).collect();
+        let mut entry: Map = fields
+            .map(|(way, fields)| (way.to_owned(), json!(fields)))
+            .collect();
         entry.insert("condition".to_owned(), json!(ignored.condition));
         Value::Object(entry)
     });

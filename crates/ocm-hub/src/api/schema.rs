@@ -43,9 +43,7 @@ pub fn profile() -> Schema {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
-pub struct List<T>(
-    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<T>>"))] Option<Vec<Option<T>>>,
-);
+pub struct List<T>(#[cfg_attr(feature = "schema", schemars(with = "Option<Vec<T>>"))] Option<Vec<Option<T>>>);
 
 impl<T> List<T> {
     /// Whether the file has it, and not as null.
@@ -118,7 +116,11 @@ fn remove(value: &mut Value, violation: &Violation) {
     match value.pointer_mut(holder) {
         Some(Value::Object(fields)) => drop(fields.remove(&name)),
         Some(Value::Array(items)) => {
-            if let Some(item) = name.parse().ok().and_then(|position: usize| items.get_mut(position)) {
+            if let Some(item) = name
+                .parse()
+                .ok()
+                .and_then(|position: usize| items.get_mut(position))
+            {
                 *item = Value::Null;
             }
         }

@@ -35,10 +35,15 @@ pub(super) struct Entry {
 /// Policies have their targets: nothing is chosen.
 #[cfg(feature = "schema")]
 pub(super) fn without_choice(schema: &mut schemars::Schema) {
-    let entry = schema.pointer_mut("/items").and_then(serde_json::Value::as_object_mut);
+    let entry = schema
+        .pointer_mut("/items")
+        .and_then(serde_json::Value::as_object_mut);
     let Some(entry) = entry else { return };
     entry.insert("description".to_owned(), "A resource to sync.".into());
-    if let Some(fields) = entry.get_mut("properties").and_then(serde_json::Value::as_object_mut) {
+    if let Some(fields) = entry
+        .get_mut("properties")
+        .and_then(serde_json::Value::as_object_mut)
+    {
         fields.retain(|name, _| !["names", "labelSelector"].contains(&name.as_str()));
         fields["resource"]["description"] = "Plural resource name, such as authpolicies.".into();
     }
@@ -105,7 +110,11 @@ impl Labels {
         let expression = |(_, expression): (usize, &Expression)| MatchExpression {
             key: expression.key.clone(),
             operator: expression.operator.clone(),
-            values: expression.values.items().map(|(_, value)| value.clone()).collect(),
+            values: expression
+                .values
+                .items()
+                .map(|(_, value)| value.clone())
+                .collect(),
         };
         LabelSelector {
             match_labels: self.match_labels.clone().unwrap_or_default(),

@@ -227,9 +227,14 @@ impl Check<'_> {
         for violation in violation::without_misspelled(&violations) {
             self.violation(violation);
         }
-        self.refused = violations.into_iter().map(|violation| violation.pointer).collect();
+        self.refused = violations
+            .into_iter()
+            .map(|violation| violation.pointer)
+            .collect();
         value.as_object()?;
-        let params = file.map_err(|error| self.invalid("", error.to_string(), None)).ok()?;
+        let params = file
+            .map_err(|error| self.invalid("", error.to_string(), None))
+            .ok()?;
         Some(self.checked(params, &accepted, catalog))
     }
 
@@ -265,7 +270,12 @@ impl Check<'_> {
             }
         }
         for (index, entry) in take(&mut params.retained).items() {
-            self.retained(&format!("/retainedResources/{index}"), entry, catalog, &mut params);
+            self.retained(
+                &format!("/retainedResources/{index}"),
+                entry,
+                catalog,
+                &mut params,
+            );
         }
         params
     }

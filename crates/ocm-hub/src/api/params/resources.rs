@@ -141,8 +141,13 @@ impl Check<'_> {
     /// Which objects of a resource go; a route goes with its parents, and a policy with its target.
     fn chosen(&mut self, at: &str, entry: &Entry, (role, is_set): (Role, bool)) -> Option<Chosen> {
         let (names, labels) = (format!("{at}/names"), format!("{at}/labelSelector"));
-        let given = [(entry.names.is_given(), &names), (entry.label_selector.is_some(), &labels)];
-        let mut given = given.into_iter().filter(|(given, field)| *given || self.refuses(field));
+        let given = [
+            (entry.names.is_given(), &names),
+            (entry.label_selector.is_some(), &labels),
+        ];
+        let mut given = given
+            .into_iter()
+            .filter(|(given, field)| *given || self.refuses(field));
         let given = given.next().map(|(_, field)| field);
         if role != Role::Object {
             if let Some(given) = given {
@@ -184,7 +189,11 @@ impl Check<'_> {
                 }
             }
         }
-        match entry.label_selector.as_ref().map(|labels| labels.selector().compile()) {
+        match entry
+            .label_selector
+            .as_ref()
+            .map(|labels| labels.selector().compile())
+        {
             // To Kubernetes it means everything: too much to be shipped by a typo.
             Some(Ok(selector)) if selector.requirements.is_empty() => {
                 if !self.refuses(&labels) {

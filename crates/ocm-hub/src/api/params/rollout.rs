@@ -145,11 +145,17 @@ impl Rollout {
             RolloutType::All => ("all", None),
             RolloutType::Progressive => {
                 let settings = self.progressive.as_ref();
-                ("progressive", settings.map(|settings| &settings.mandatory_decision_groups))
+                (
+                    "progressive",
+                    settings.map(|settings| &settings.mandatory_decision_groups),
+                )
             }
             RolloutType::ProgressivePerGroup => {
                 let settings = self.progressive_per_group.as_ref();
-                ("progressivePerGroup", settings.map(|settings| &settings.mandatory_decision_groups))
+                (
+                    "progressivePerGroup",
+                    settings.map(|settings| &settings.mandatory_decision_groups),
+                )
             }
         };
         (field, groups.into_iter().flat_map(List::items))
@@ -157,7 +163,9 @@ impl Rollout {
 
     /// The names of the decision groups that go first.
     pub fn mandatory_groups(&self) -> impl Iterator<Item = &str> {
-        self.groups().1.filter_map(|(_, group)| group.group_name.as_deref())
+        self.groups()
+            .1
+            .filter_map(|(_, group)| group.group_name.as_deref())
     }
 }
 

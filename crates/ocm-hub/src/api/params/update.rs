@@ -87,7 +87,8 @@ impl IgnoreFields {
     /// The fields that are named, by OCM's name for each way to name them.
     pub fn fields(&self) -> impl Iterator<Item = (&'static str, Vec<&str>)> {
         let ways = self.ways().into_iter();
-        let named = ways.map(|(way, fields, _)| (way, fields.items().map(|(_, field)| field.as_str()).collect()));
+        let named =
+            ways.map(|(way, fields, _)| (way, fields.items().map(|(_, field)| field.as_str()).collect()));
         named.filter(|(_, fields): &(_, Vec<_>)| !fields.is_empty())
     }
 }
