@@ -17,7 +17,7 @@ pub use choices::{HubObjects, OriginTimestamp, Placements, Secrets};
 use std::collections::BTreeMap;
 use std::mem::take;
 
-use kube_json::Value;
+use kube_json::{Map, Value};
 use serde::{Deserialize, Deserializer};
 
 use crate::api::own_kinds;
@@ -190,7 +190,12 @@ pub fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
         ));
         RenderConfig::default()
     });
-    config.findings = severities(&take(&mut config.severities), document, &mut findings);
+    config.findings = severities(
+        value.get("findings"),
+        &take(&mut config.severities),
+        document,
+        &mut findings,
+    );
     config.suppress = suppression::of_configuration(&take(&mut config.suppressions), document, &mut findings);
     // A file that is something else is one mistake.
     let findings = unknown.map_or(findings, |unknown| vec![unknown]);
@@ -210,12 +215,13 @@ fn with_off(mut value: Value) -> Value {
 }
 
 fn severities(
-    written: &BTreeMap<String, FindingSeverity>,
+    written: Option<&Value>,
+    accepted: &BTreeMap<String, FindingSeverity>,
     document: DocumentId,
     findings: &mut Vec<Finding>,
 ) -> BTreeMap<Code, SeverityOverride> {
     let mut severities = BTreeMap::new();
-    for (name, severity) in written {
+    for name in written.and_then(Value::as_object).into_iter().flat_map(Map::keys) {
         let place = Place::key(document, pointer::child("/findings", name));
         let Some(code) = Code::from_name(name) else {
             let names = CODES.iter().map(|(code, _, _)| code.name());
@@ -237,10 +243,11 @@ fn severities(
             findings.push(Finding::new(Code::CONFIG_INVALID, place, message).help(help));
             continue;
         }
-        let severity = match severity {
-            FindingSeverity::Error => SeverityOverride::Severity(Severity::Error),
-            FindingSeverity::Warning => SeverityOverride::Severity(Severity::Warning),
-            FindingSeverity::Off => SeverityOverride::Off,
+        let severity = match accepted.get(name.as_str()) {
+            Some(FindingSeverity::Error) => SeverityOverride::Severity(Severity::Error),
+            Some(FindingSeverity::Warning) => SeverityOverride::Severity(Severity::Warning),
+            Some(FindingSeverity::Off) => SeverityOverride::Off,
+            None => continue,
         };
         severities.insert(code, severity);
     }

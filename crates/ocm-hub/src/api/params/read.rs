@@ -203,21 +203,18 @@ impl Check<'_> {
             Ok(value) => value,
             Err(failure) => {
                 let message = format!("{} (line {} of the text)", failure.message, failure.line_in(text));
-                self.invalid("", message, Some("write JSON, or YAML".to_owned()));
+                self.invalid("", message, "write JSON, or YAML");
                 return None;
             }
         };
         if value.is_null() {
-            self.invalid(
-                "",
-                "the text is empty",
-                Some("write {} for the defaults, which sync no policy or route".to_owned()),
-            );
+            let help = "write {} for the defaults, which sync no policy or route";
+            self.invalid("", "the text is empty", help);
             return None;
         }
         let class = value.get("downstreamClass").filter(|class| !class.is_null());
         if controller != CONTROLLER_NAME && value.is_object() && class.is_none() {
-            self.invalid("", without_class(controller), Some(usual_class(controller)));
+            self.invalid("", without_class(controller), usual_class(controller));
         }
         let schema::Typed {
             file,
@@ -227,15 +224,12 @@ impl Check<'_> {
         for violation in violation::without_misspelled(&violations) {
             self.violation(violation);
         }
-        self.refused = violations
-            .into_iter()
-            .map(|violation| violation.pointer)
-            .collect();
+        let violations = violations.into_iter();
+        self.refused = violations.map(|violation| violation.pointer).collect();
         value.as_object()?;
-        let params = file
-            .map_err(|error| self.invalid("", error.to_string(), None))
-            .ok()?;
-        Some(self.checked(params, &accepted, catalog))
+        let help = "`spokewright schema params` prints what each field may be";
+        let params = file.map_err(|error| self.invalid("", error.to_string(), help));
+        Some(self.checked(params.ok()?, &accepted, catalog))
     }
 
     /// The parameters with their resources. What the schema refuses has its default.
@@ -244,7 +238,7 @@ impl Check<'_> {
         if let Err(error) = NameRule::Rfc1123Subdomain.check(class) {
             let message = format!("downstreamClass: {class:?}: {error}");
             let help = error.suggestion.map(|name| format!("for example {name:?}"));
-            self.invalid("/downstreamClass", message, help);
+            self.fault(Code::PARAMS_INVALID, "/downstreamClass", message, help);
         }
         self.server_side_apply(&params);
         if let (Some(rollout), Some(value)) = (&mut params.rollout, value.get("rollout")) {
@@ -253,11 +247,9 @@ impl Check<'_> {
         let policies = take(&mut params.policies);
         let older = take(&mut params.experimental_policy_sync);
         if policies.is_given() && older.is_given() {
-            self.invalid(
-                "/experimentalPolicySync",
-                "policiesToSync and experimentalPolicySync are two names of one field, and both are set",
-                Some("keep policiesToSync".to_owned()),
-            );
+            let message =
+                "policiesToSync and experimentalPolicySync are two names of one field, and both are set";
+            self.invalid("/experimentalPolicySync", message, "keep policiesToSync");
         }
         let resources = take(&mut params.resources);
         for (field, role, entries) in [

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use super::check::{Check, Fault, place};
-use super::entries::{Entry, Reported, Retained};
+use super::check::{Check, place};
+use super::entries::{Entry, Labels, Reported, Retained};
 use super::values::{Chosen, Feedback, Params, Role, SyncedResource};
 use crate::api::feedback_path::FeedbackPath;
 use crate::api::gateway::{GROUP, is_listener_set};
@@ -80,7 +80,7 @@ impl Check<'_> {
             } else {
                 let message = format!("{name} is listed in policiesToSync and in resourcesToSync");
                 let help = "keep the entry in policiesToSync if its objects name a target, in resourcesToSync if they name parents";
-                self.invalid(at, message, Some(help.to_owned()));
+                self.invalid(at, message, help);
             };
         }
         let Some((kind, role)) = self.resource(at, entry, role, catalog) else {
@@ -104,7 +104,7 @@ impl Check<'_> {
 
     fn twice(&mut self, at: &str, name: &str) {
         let message = format!("{name} is listed twice");
-        self.invalid(at, message, Some("keep one entry".to_owned()));
+        self.invalid(at, message, "keep one entry");
     }
 
     /// Adds a resource that is synced no longer. Its definition may be gone from the hub, too: so one that nobody knows
@@ -125,7 +125,7 @@ impl Check<'_> {
         if params.listed().any(|listed| listed == (group, plural)) {
             let message = format!("{name} is retained, but it is still synced");
             let help = "remove it here: synced resources may be deleted anyway";
-            return self.invalid(at, message, Some(help.to_owned()));
+            return self.invalid(at, message, help);
         }
         if let ResourceLookup::Unknown {
             nearest_group,
@@ -150,27 +150,22 @@ impl Check<'_> {
             .filter(|(given, field)| *given || self.refuses(field));
         let given = given.next().map(|(_, field)| field);
         if role != Role::Object {
+            let message = if is_set {
+                "all ListenerSets are shipped, each with the Gateway that it names"
+            } else {
+                "all routes of this kind are shipped, each with the Gateways that it names"
+            };
             if let Some(given) = given {
-                let message = if is_set {
-                    "all ListenerSets are shipped, each with the Gateway that it names"
-                } else {
-                    "all routes of this kind are shipped, each with the Gateways that it names"
-                };
-                let help = "remove `names` and `labelSelector`";
-                self.invalid(given, message, Some(help.to_owned()));
+                self.invalid(given, message, "remove `names` and `labelSelector`");
             }
             return None;
         }
         if given.is_none() {
             let name = called(&entry.group, &entry.resource);
             let help = "add `names: [NAMESPACE/NAME]`, or `labelSelector: {matchLabels: {KEY: VALUE}}`";
-            self.fault(Fault {
-                code: Code::PARAMS_RESOURCE,
-                pointer: &format!("{at}/resource"),
-                at_key: false,
-                message: format!("{name} has no spec.parentRefs, so the entry must name the objects to ship"),
-                help: Some(help.to_owned()),
-            });
+            let message =
+                format!("{name} has no spec.parentRefs, so the entry must name the objects to ship");
+            self.resource_fault(&format!("{at}/resource"), message, help);
         }
         let mut chosen = Chosen {
             place: place(self.config_map, at, false),
@@ -184,26 +179,21 @@ impl Check<'_> {
                 }
                 _ => {
                     let message = "an object is named by its namespace, a slash and its name";
-                    let help = "write `NAMESPACE/NAME`".to_owned();
-                    self.invalid(&format!("{names}/{index}"), message, Some(help));
+                    self.invalid(&format!("{names}/{index}"), message, "write `NAMESPACE/NAME`");
                 }
             }
         }
-        match entry
-            .label_selector
-            .as_ref()
-            .map(|labels| labels.selector().compile())
-        {
+        let selector = entry.label_selector.as_ref().map(Labels::selector);
+        match selector.map(|selector| selector.compile()) {
+            Some(Ok(selector)) if !selector.requirements.is_empty() => chosen.labels = Some(selector),
+            Some(_) if self.refuses(&labels) => {}
             // To Kubernetes it means everything: too much to be shipped by a typo.
-            Some(Ok(selector)) if selector.requirements.is_empty() => {
-                if !self.refuses(&labels) {
-                    let message = "a label selector without requirements would ship every object of the kind";
-                    let help = "add `matchLabels` or `matchExpressions`, or name the objects under `names`";
-                    self.invalid(&labels, message, Some(help.to_owned()));
-                }
+            Some(Ok(_)) => {
+                let message = "a label selector without requirements would ship every object of the kind";
+                let help = "add `matchLabels` or `matchExpressions`, or name the objects under `names`";
+                self.invalid(&labels, message, help);
             }
-            Some(Ok(selector)) => chosen.labels = Some(selector),
-            Some(Err(error)) => self.invalid(&labels, error.to_string(), None),
+            Some(Err(error)) => self.fault(Code::PARAMS_INVALID, &labels, error.to_string(), None),
             None => {}
         }
         Some(chosen)
@@ -219,74 +209,59 @@ impl Check<'_> {
     ) -> Option<(String, Role)> {
         let (group, plural) = (entry.group.as_str(), entry.resource.as_str());
         let name = called(group, plural);
-        let mut refuse = |field: &str, message: String, help: String| {
-            self.fault(Fault {
-                code: Code::PARAMS_RESOURCE,
-                pointer: &format!("{at}/{field}"),
-                at_key: false,
-                message,
-                help: Some(help),
-            });
-        };
-        match catalog.resource(group, plural) {
+        let (kind, versions, namespaced, has_target, has_parents) = match catalog.resource(group, plural) {
             ResourceLookup::Known {
                 kind,
                 versions,
                 namespaced,
                 has_target,
                 has_parents,
-            } => {
-                // A ListenerSet is attached to its Gateway by one parent, a route by several.
-                let has_parents = has_parents || is_listener_set(group, kind);
-                let role = match role {
-                    Role::Route if !has_parents => Role::Object,
-                    role => role,
-                };
-                let wrong = match role {
-                    Role::Policy if !has_target => Some((
-                        format!(
-                            "{name} has neither spec.targetRef nor spec.targetRefs, so {kind} is not a policy"
-                        ),
-                        if has_parents {
-                            "list the route in `resourcesToSync`"
-                        } else {
-                            "list a kind whose objects name their target; other kinds belong in `resourcesToSync`"
-                        },
-                    )),
-                    Role::Object if has_target => Some((
-                        format!("{name} has a target reference, so {kind} is a policy"),
-                        "list it in `policiesToSync`",
-                    )),
-                    Role::Object if (group, kind) == (GROUP, "Gateway") => Some((
-                        "Gateways are placed by their Placement".to_owned(),
-                        "remove this entry",
-                    )),
-                    _ if !namespaced => Some((
-                        format!("{name} is cluster-scoped, but synced objects live in a namespace"),
-                        "list a namespaced kind; bring cluster-scoped objects to the spokes another way",
-                    )),
-                    _ => None,
-                };
-                if let Some((message, help)) = wrong {
-                    refuse("resource", message, help.to_owned());
-                    None
-                } else if versions.contains(&entry.version.as_str()) {
-                    Some((kind.to_owned(), role))
-                } else {
-                    let message = format!("{name} does not serve version {:?}", entry.version);
-                    let help = format!("served: {}", versions.join(", "));
-                    refuse("version", message, help);
-                    None
-                }
-            }
+            } => (kind, versions, namespaced, has_target, has_parents),
             ResourceLookup::Unknown {
                 nearest_group,
                 nearest,
             } => {
                 self.unknown(at, (group, plural), (nearest_group, nearest));
-                None
+                return None;
             }
-        }
+        };
+        // A ListenerSet is attached to its Gateway by one parent, a route by several.
+        let has_parents = has_parents || is_listener_set(group, kind);
+        let role = match role {
+            Role::Route if !has_parents => Role::Object,
+            role => role,
+        };
+        let (message, help) = match role {
+            Role::Policy if !has_target => (
+                format!("{name} has neither spec.targetRef nor spec.targetRefs, so {kind} is not a policy"),
+                if has_parents {
+                    "list the route in `resourcesToSync`"
+                } else {
+                    "list a kind whose objects name their target; other kinds belong in `resourcesToSync`"
+                },
+            ),
+            Role::Object if has_target => (
+                format!("{name} has a target reference, so {kind} is a policy"),
+                "list it in `policiesToSync`",
+            ),
+            Role::Object if (group, kind) == (GROUP, "Gateway") => (
+                "Gateways are placed by their Placement".to_owned(),
+                "remove this entry",
+            ),
+            _ if !namespaced => (
+                format!("{name} is cluster-scoped, but synced objects live in a namespace"),
+                "list a namespaced kind; bring cluster-scoped objects to the spokes another way",
+            ),
+            _ if !versions.contains(&entry.version.as_str()) => {
+                let message = format!("{name} does not serve version {:?}", entry.version);
+                let help = format!("served: {}", versions.join(", "));
+                self.resource_fault(&format!("{at}/version"), message, help);
+                return None;
+            }
+            _ => return Some((kind.to_owned(), role)),
+        };
+        self.resource_fault(&format!("{at}/resource"), message, help);
+        None
     }
 
     /// A resource that does not exist, with the nearest known group and plural.
@@ -307,13 +282,8 @@ impl Check<'_> {
                 "add its CustomResourceDefinition to the input, or correct the name".to_owned()
             }
         };
-        self.fault(Fault {
-            code: Code::PARAMS_RESOURCE,
-            pointer: &format!("{at}/resource"),
-            at_key: false,
-            message: format!("there is no resource {plural:?} in group {group:?}"),
-            help: Some(help),
-        });
+        let message = format!("there is no resource {plural:?} in group {group:?}");
+        self.resource_fault(&format!("{at}/resource"), message, help);
     }
 
     /// Of a route nothing is reported but what is asked for, so that no name is taken.
@@ -324,12 +294,12 @@ impl Check<'_> {
             let at = format!("{at}/feedback/{index}");
             if !names.insert(name) {
                 let message = format!("two feedback values are named {name:?}");
-                self.invalid(&format!("{at}/name"), message, Some("rename one".to_owned()));
+                self.invalid(&format!("{at}/name"), message, "rename one");
             }
             if role == Role::Policy && RESERVED_FEEDBACK_NAMES.contains(&name.as_str()) {
                 let message =
                     format!("the feedback name {name:?} belongs to a value that is always reported");
-                self.invalid(&format!("{at}/name"), message, Some("rename it".to_owned()));
+                self.invalid(&format!("{at}/name"), message, "rename it");
                 continue;
             }
             match FeedbackPath::parse(path) {
@@ -339,7 +309,7 @@ impl Check<'_> {
                 }),
                 Err(error) => {
                     let message = format!("feedback path {path:?}: {error}");
-                    self.invalid(&format!("{at}/path"), message, Some(error.help()));
+                    self.invalid(&format!("{at}/path"), message, error.help());
                 }
             }
         }

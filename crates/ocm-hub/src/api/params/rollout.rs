@@ -139,33 +139,25 @@ impl Rollout {
         &self.strategy
     }
 
-    /// The decision groups that go first: the field of the type, and its groups.
-    fn groups(&self) -> (&'static str, impl Iterator<Item = (usize, &Group)>) {
-        let (field, groups) = match self.r#type {
-            RolloutType::All => ("all", None),
-            RolloutType::Progressive => {
-                let settings = self.progressive.as_ref();
-                (
-                    "progressive",
-                    settings.map(|settings| &settings.mandatory_decision_groups),
-                )
-            }
-            RolloutType::ProgressivePerGroup => {
-                let settings = self.progressive_per_group.as_ref();
-                (
-                    "progressivePerGroup",
-                    settings.map(|settings| &settings.mandatory_decision_groups),
-                )
-            }
-        };
-        (field, groups.into_iter().flat_map(List::items))
+    /// The decision groups that go first, by the field that they are in.
+    fn groups(&self) -> impl Iterator<Item = (&'static str, usize, &Group)> {
+        let progressive = self
+            .progressive
+            .as_ref()
+            .map(|settings| &settings.mandatory_decision_groups);
+        let per_group = self.progressive_per_group.as_ref();
+        let per_group = per_group.map(|settings| &settings.mandatory_decision_groups);
+        let lists = [("progressive", progressive), ("progressivePerGroup", per_group)];
+        lists.into_iter().flat_map(|(field, groups)| {
+            let groups = groups.into_iter().flat_map(List::items);
+            groups.map(move |(index, group)| (field, index, group))
+        })
     }
 
     /// The names of the decision groups that go first.
     pub fn mandatory_groups(&self) -> impl Iterator<Item = &str> {
         self.groups()
-            .1
-            .filter_map(|(_, group)| group.group_name.as_deref())
+            .filter_map(|(_, _, group)| group.group_name.as_deref())
     }
 }
 
@@ -176,21 +168,25 @@ impl Check<'_> {
         if self.refuses("/rollout/type") {
             return;
         }
-        let (of_chosen, groups) = rollout.groups();
         let chosen = rollout.r#type;
+        let of_chosen = match chosen {
+            RolloutType::All => "all",
+            RolloutType::Progressive => "progressive",
+            RolloutType::ProgressivePerGroup => "progressivePerGroup",
+        };
         for settings in value.as_object().into_iter().flat_map(|rollout| rollout.keys()) {
             if settings != "type" && settings != of_chosen {
                 let pointer = format!("/rollout/{settings}");
                 let message = format!("`rollout.{settings}` has no effect with `rollout.type: {chosen:?}`");
                 let help = format!("move its fields to `{of_chosen}`, or choose another type");
-                self.invalid(&pointer, message, Some(help));
+                self.invalid(&pointer, message, help);
             }
         }
-        for (index, group) in groups {
-            let pointer = format!("/rollout/{of_chosen}/mandatoryDecisionGroups/{index}");
+        for (field, index, group) in rollout.groups().filter(|(field, ..)| *field == of_chosen) {
+            let pointer = format!("/rollout/{field}/mandatoryDecisionGroups/{index}");
             if group.group_name.is_some() == group.group_index.is_some() && !self.refuses(&pointer) {
                 let message = "a decision group is named by `groupName` or by `groupIndex`";
-                self.invalid(&pointer, message, Some("write one of the two".to_owned()));
+                self.invalid(&pointer, message, "write one of the two");
             }
         }
     }

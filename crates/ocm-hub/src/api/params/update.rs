@@ -102,7 +102,7 @@ impl Check<'_> {
             let message =
                 "serverSideApply works only with the update strategy ServerSideApply, but this one is Update";
             let help = "add `updateStrategy: ServerSideApply`, or remove `serverSideApply`";
-            return self.invalid("/serverSideApply", message, Some(help.to_owned()));
+            return self.invalid("/serverSideApply", message, help);
         }
         let mut conditions = BTreeSet::new();
         for (index, entry) in apply.ignore_fields.items() {
@@ -115,14 +115,14 @@ impl Check<'_> {
                 let message = format!(
                     "two entries have the condition {condition:?}, but OCM accepts each condition only once"
                 );
-                self.invalid(&at, message, Some("merge the two entries".to_owned()));
+                self.invalid(&at, message, "merge the two entries");
                 continue;
             }
             for (way, fields, check) in entry.ways() {
                 for (index, text) in fields.items() {
                     if let Err(Wrong { message, help }) = check(text) {
                         let message = format!("{way}: {text:?}: {message}");
-                        self.invalid(&format!("{at}/{way}/{index}"), message, Some(help));
+                        self.invalid(&format!("{at}/{way}/{index}"), message, help);
                     }
                 }
             }
@@ -130,7 +130,7 @@ impl Check<'_> {
                 let message = "no field is named, so no field is ignored";
                 let help =
                     "add `jsonPaths: [.spec.FIELD]` or `jsonPointers: [/spec/FIELD]`, or remove the entry";
-                self.invalid(&at, message, Some(help.to_owned()));
+                self.invalid(&at, message, help);
             }
         }
     }
