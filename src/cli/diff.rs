@@ -212,7 +212,7 @@ impl Diff {
             &BothSides::new((new_texts, new_sources.files().len()), old_texts),
             // Whoever raises the budget in a change does not raise it for that change.
             self.budget
-                .of(new.loaded.config.budget.and(base.loaded.config.budget)),
+                .of(new.loaded.config.budget().and(base.loaded.config.budget())),
         )?;
         Ok(self.with_lost(found, &new, &lost))
     }
@@ -247,7 +247,7 @@ impl Diff {
             (Vec::new(), Vec::new(), Terms::default(), &lost),
             &BothSides::new((texts, sources.files().len()), &nothing),
             self.budget
-                .of_tree(new.loaded.config.budget, self.options.speech)?,
+                .of_tree(new.loaded.config.budget(), self.options.speech)?,
         )?;
         Ok(self.with_lost(found, &new, &lost))
     }

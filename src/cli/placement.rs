@@ -84,7 +84,7 @@ impl Placement {
         }
         let relative = loaded.sources.root_relative();
         let locate = self.reporting.locate(&loaded.sources, &relative);
-        let source = loaded.config.placement_source;
+        let source = loaded.config.placement.unwrap_or_default().source;
         let status = finish(&loaded, findings, &self.options, |out| match &explanations {
             Some(explanations) => {
                 let cluster = self.why.as_deref().unwrap_or_default();

@@ -87,8 +87,9 @@ fn read(request: &Request, files: Files<'_>, purpose: Purpose) -> Loaded {
     let configured = read_config(&places, files, &mut sources, &mut findings);
     let document = configured.as_ref().map(|(_, document)| *document);
     let mut config = configured.map(|(config, _)| config).unwrap_or_default();
-    config.placement_source = request.placement.unwrap_or(config.placement_source);
-    config.placement_mode = request.mode.unwrap_or(config.placement_mode);
+    let placement = config.placement.get_or_insert_default();
+    placement.source = request.placement.unwrap_or(placement.source);
+    placement.mode = request.mode.unwrap_or(placement.mode);
     config.secrets = request.secrets.unwrap_or(config.secrets);
     config.hub_objects = request.hub_objects.unwrap_or(config.hub_objects);
     let configured_output = under(&places.root, &config.output);

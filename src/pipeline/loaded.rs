@@ -158,7 +158,7 @@ impl Loaded {
         placement::Input {
             inventory,
             now: self.now,
-            mode: match self.config.placement_mode {
+            mode: match self.config.placement.unwrap_or_default().mode {
                 PlacementMode::Snapshot => Mode::Snapshot,
                 PlacementMode::Sequential => Mode::Sequential,
                 PlacementMode::Fixpoint => Mode::Fixpoint,

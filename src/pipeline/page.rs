@@ -55,7 +55,7 @@ impl Analysis<'_> {
         let few = Some(Detail::Full).filter(|_| steps <= MOST_STEPS);
         let detail = few.unwrap_or(Detail::Decisions);
         let evaluation = evaluate(&loaded.evaluation_input(&read), detail);
-        let decided = Decided::new(hub, loaded.config.placement_source);
+        let decided = Decided::new(hub, loaded.config.placement.unwrap_or_default().source);
         let placed = self.placed.by_key.values().flat_map(|clusters| clusters.iter());
         let mut clusters: BTreeSet<&str> = loaded.known_clusters();
         clusters.extend(placed.map(String::as_str));

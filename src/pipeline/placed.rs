@@ -95,7 +95,7 @@ fn place(loaded: &Loaded, ours: &Ours<'_>, findings: &mut Findings) -> Table<Our
     placing::place(
         &loaded.hub,
         ours,
-        loaded.config.placement_source,
+        loaded.config.placement.unwrap_or_default().source,
         &input,
         findings,
     )

@@ -85,7 +85,7 @@ impl<'a> Teaching<'a> {
         Self {
             hub,
             profiles: profiles(loaded, findings),
-            ages: match loaded.config.creation_timestamp {
+            ages: match loaded.config.precedence.unwrap_or_default().creation_timestamp {
                 OriginTimestamp::Use => Ages::Use,
                 OriginTimestamp::Ignore => Ages::Ignore,
             },
@@ -95,7 +95,11 @@ impl<'a> Teaching<'a> {
                 ours: loaded.config.controller_name.clone(),
                 downstream: ours.downstream_classes(),
             },
-            root_namespace: loaded.config.istio_root_namespace.clone(),
+            root_namespace: loaded
+                .config
+                .istio
+                .as_ref()
+                .map(|istio| istio.root_namespace.clone()),
             loaded,
             broken: Arc::new(broken),
             without: None,

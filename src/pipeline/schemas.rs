@@ -56,23 +56,34 @@ pub fn catalog_text() -> String {
 mod tests {
     use std::path::Path;
 
+    use schemars::generate::SchemaSettings;
     use serde_json::Value;
 
     use super::*;
     use crate::api::{config, own_kinds, params};
     use crate::diagnostic::API_VERSION;
     use crate::pipeline::argocd::announcement;
-    use crate::policy::entry_schema;
+    use crate::policy::ProfileEntry;
     use crate::report;
 
     /// Where the schemas are published.
     const PUBLISHED: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/raw/main/schemas");
 
+    fn schema_of<T: schemars::JsonSchema>() -> Value {
+        let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+        settings.into_generator().into_root_schema_for::<T>().to_value()
+    }
+
     /// The text of every schema, by name, from the types.
     fn made() -> Vec<(&'static str, String)> {
-        let mut configuration = config::json_schema();
-        configuration["properties"]["profiles"]["items"] = entry_schema();
-        let mut documents = vec![("config", configuration), ("params", params::json_schema())];
+        let mut configuration = schema_of::<config::RenderConfig>();
+        let mut profile = schema_of::<ProfileEntry>();
+        profile.as_object_mut().expect("an object").remove("$schema");
+        configuration["properties"]["profiles"]["items"] = profile;
+        let mut documents = vec![
+            ("config", configuration),
+            ("params", schema_of::<params::Params>()),
+        ];
         documents.extend(report::schema_documents());
         documents.push(("report/argocd-parameters", announcement::json_schema()));
         let text = |(name, mut document): (&'static str, Value)| {

@@ -32,7 +32,7 @@ pub(super) fn append_manifest_configs(
     let main = position(|reported| matches!(reported, Reported::Conditions(_)))
         .or_else(|| position(|reported| *reported != Reported::Nothing))
         .unwrap_or(manifests.len().saturating_sub(1));
-    let strategy = params.and_then(|params| update_strategy(&params.update_strategy));
+    let strategy = params.and_then(update_strategy);
     let column = indent.saturating_add(2);
     let deeper = column.saturating_sub(CONFIG_COLUMN);
     append_key(out, "manifestConfigs", indent);
@@ -80,18 +80,19 @@ fn condition_rules_text(reported: Reported, is_main: bool) -> Option<Rc<str>> {
 
 /// What the agent shall not do by default: it replaces whole objects, and yields to the manager that wrote a field
 /// first.
-fn update_strategy(strategy: &UpdateStrategy) -> Option<Value> {
-    let UpdateStrategy::ServerSideApply(apply) = strategy else {
+fn update_strategy(params: &Params) -> Option<Value> {
+    if params.update_strategy == UpdateStrategy::Update {
         return None;
-    };
+    }
+    let apply = params.server_side_apply.clone().unwrap_or_default();
     let mut options = Map::new();
     if apply.force {
         options.insert("force".to_owned(), json!(true));
     }
-    let ignored = apply.ignore_fields.iter().map(|ignored| {
-        let fields = ignored.fields.iter();
+    let ignored = apply.ignore_fields.items().map(|(_, ignored)| {
+        let fields = ignored.fields();
         let mut entry: Map = fields
-            .map(|(way, fields)| ((*way).to_owned(), json!(fields)))
+            .map(|(way, fields)| (way.to_owned(), json!(fields)))
             .collect();
         entry.insert("condition".to_owned(), json!(ignored.condition));
         Value::Object(entry)

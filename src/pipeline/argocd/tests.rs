@@ -6,7 +6,7 @@ use kube_json::json;
 use proptest::prelude::*;
 
 use super::*;
-use crate::api::config::RenderConfig;
+use crate::api::config::{Placements, RenderConfig};
 
 fn read(text: &str) -> (Parameters, Vec<String>) {
     let mut findings = Findings::new();
@@ -302,17 +302,14 @@ fn any_config() -> impl Strategy<Value = RenderConfig> {
             PlacementMode::Fixpoint,
         ]),
     )
-        .prop_map(
-            |(hub, spokes, secrets, hub_objects, placement_source, placement_mode)| RenderConfig {
-                hub,
-                spokes,
-                placement_source,
-                placement_mode,
-                secrets,
-                hub_objects,
-                ..RenderConfig::default()
-            },
-        )
+        .prop_map(|(hub, spokes, secrets, hub_objects, source, mode)| RenderConfig {
+            hub,
+            spokes,
+            placement: Some(Placements { source, mode }),
+            secrets,
+            hub_objects,
+            ..RenderConfig::default()
+        })
 }
 
 proptest! {
@@ -327,8 +324,8 @@ proptest! {
         prop_assert_eq!(handed_back(&config).empty, Parameters::default().empty);
         prop_assert_eq!(request.secrets, Some(config.secrets));
         prop_assert_eq!(request.hub_objects, Some(config.hub_objects));
-        prop_assert_eq!(request.placement, Some(config.placement_source));
-        prop_assert_eq!(request.mode, Some(config.placement_mode));
+        prop_assert_eq!(request.placement, config.placement.map(|placement| placement.source));
+        prop_assert_eq!(request.mode, config.placement.map(|placement| placement.mode));
     }
 }
 

@@ -254,7 +254,7 @@ fn rules_agree_with_the_engines_own_walk_over_the_whole() {
                 let mut violations = Vec::new();
                 crate::evaluate::check_rules(
                     &ours.root,
-                    &value,
+                    (None, &value),
                     &mut check::trusted().allowance_of(0),
                     &mut violations,
                 );

@@ -7,78 +7,109 @@
 //! What users may write: docs/reference/configuration.md.
 
 mod choices;
-
-#[cfg(feature = "schema")]
-mod file;
 #[cfg(test)]
 mod tests;
 
+use choices::{ApiVersion, DiffSettings, FindingSeverity, Istio, Kind, PolicyPrecedence};
 pub use choices::{Budget, PlacementMode, PlacementSource};
-pub use choices::{HubObjects, OriginTimestamp, Secrets};
-#[cfg(feature = "schema")]
-pub use file::json_schema;
+pub use choices::{HubObjects, OriginTimestamp, Placements, Secrets};
 
 use std::collections::BTreeMap;
+use std::mem::take;
 
-use kube_json::Value;
+use kube_json::{Map, Value};
+use serde::{Deserialize, Deserializer};
 
 use crate::api::own_kinds;
 use crate::api::params::CONTROLLER_NAME;
 use crate::api::reading;
-use crate::api::schema;
+use crate::api::schema::{self, List};
 use crate::api::suppression::{self, Suppression};
 use crate::api::violation;
 use crate::diagnostic::{CODES, Code, DocumentId, Finding, Place, Severity, SeverityOverride, nearest};
 use crate::object::Origin;
-use apimachinery::Field;
+use apimachinery::pointer;
 
 /// The name of the file.
 pub(crate) const FILE_NAME: &str = "spokewright.yaml";
 
-/// The configuration, with defaults filled in.
-#[derive(Debug, Clone, PartialEq)]
+/// The configuration file spokewright.yaml.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "spokewright configuration"))]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RenderConfig {
-    /// GatewayClasses of this controller are ours.
+    /// The file's apiVersion.
+    #[cfg_attr(feature = "schema", schemars(required))]
+    pub api_version: ApiVersion,
+    /// The file's kind.
+    #[cfg_attr(feature = "schema", schemars(required))]
+    pub kind: Kind,
+    /// GatewayClasses with this spec.controllerName are ours.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub controller_name: String,
-    /// Inputs, relative to the file.
+    /// Inputs: files and directories, relative to this file.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(length(min = 1))))]
+    #[serde(deserialize_with = "texts")]
     pub hub: Vec<String>,
-    /// Directory of what already lives on the spokes, relative to the file.
+    /// Directory of objects that already live on the spokes, with one directory per cluster. They are read but never
+    /// rendered.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub spokes: String,
-    /// Directories of CRDs that are no part of the hub, relative to the file.
+    /// Files and directories of CustomResourceDefinitions, relative to this file. They define kinds and validate
+    /// objects, but are not part of the hub.
+    #[cfg_attr(feature = "schema", schemars(inner(length(min = 1))))]
+    #[serde(deserialize_with = "texts")]
     pub crds: Vec<String>,
-    /// Output directory, relative to the file.
+    /// Output directory, relative to this file and in its repository. Every command skips it when it reads.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub output: String,
-    /// Files in the output directory, relative to it, that no run writes.
+    /// Files in the output directory that no run writes, relative to it, such as README.md. Any other file there is an
+    /// error.
+    #[cfg_attr(feature = "schema", schemars(inner(length(min = 1))))]
+    #[serde(deserialize_with = "texts")]
     pub output_exceptions: Vec<String>,
-    /// Globs of files that are not read.
+    /// Globs of files and directories that are not read, as in .gitignore.
+    #[cfg_attr(feature = "schema", schemars(inner(length(min = 1))))]
+    #[serde(deserialize_with = "texts")]
     pub exclude: Vec<String>,
-    /// Where placements come from.
-    pub placement_source: PlacementSource,
-    /// How placements see each other's results.
-    pub placement_mode: PlacementMode,
-    /// Whether `metadata.creationTimestamp` decides between policies.
-    pub creation_timestamp: OriginTimestamp,
-    /// The root namespace of Istio's mesh, where it is not `istio-system`.
-    pub istio_root_namespace: Option<String>,
-    /// Whether Secrets are written into works.
+    /// Placements.
+    pub placement: Option<Placements>,
+    /// Precedence of policies.
+    pub precedence: Option<PolicyPrecedence>,
+    /// Istio, if it is not installed in the usual way.
+    pub istio: Option<Istio>,
+    /// What happens to the Secrets that Gateways refer to.
     pub secrets: Secrets,
-    /// Whether annotated hub objects are written.
+    /// Whether hub objects are written with annotations, under _hub/.
     pub hub_objects: HubObjects,
-    /// Profiles of policy kinds, as written; `policy` reads them.
+    /// Profiles of policy kinds.
     pub profiles: Vec<Value>,
-    /// Severities of findings.
-    pub findings: BTreeMap<Code, SeverityOverride>,
+    /// Severity of findings by their code: error, warning or off.
+    #[serde(rename = "findings")]
+    pub severities: BTreeMap<String, FindingSeverity>,
     /// Warnings that are accepted.
+    #[serde(rename = "suppress")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<suppression::Entry>"))]
+    pub suppressions: List<suppression::Entry>,
+    /// Settings of the command `diff`.
+    pub diff: Option<DiffSettings>,
+    /// Severities of findings, by codes that exist.
+    #[serde(skip)]
+    pub findings: BTreeMap<Code, SeverityOverride>,
+    /// The suppressions that can apply.
+    #[serde(skip)]
     pub suppress: Vec<Suppression>,
-    /// What `diff` lets pass.
-    pub budget: Budget,
     /// The file as it is written, for a comparison with another one; null if there is none.
+    #[serde(skip)]
     pub written: Value,
 }
 
 impl Default for RenderConfig {
     fn default() -> Self {
         Self {
+            api_version: ApiVersion::V1Alpha1,
+            kind: Kind::RenderConfig,
             controller_name: CONTROLLER_NAME.to_owned(),
             hub: vec![".".to_owned()],
             spokes: "spokes".to_owned(),
@@ -86,19 +117,34 @@ impl Default for RenderConfig {
             output: "rendered".to_owned(),
             output_exceptions: Vec::new(),
             exclude: Vec::new(),
-            placement_source: PlacementSource::default(),
-            placement_mode: PlacementMode::default(),
-            creation_timestamp: OriginTimestamp::default(),
-            istio_root_namespace: None,
+            placement: None,
+            precedence: None,
+            istio: None,
             secrets: Secrets::default(),
             hub_objects: HubObjects::default(),
             profiles: Vec::new(),
+            severities: BTreeMap::new(),
+            suppressions: List::default(),
+            diff: None,
             findings: BTreeMap::new(),
             suppress: Vec::new(),
-            budget: Budget::default(),
             written: Value::Null,
         }
     }
+}
+
+impl RenderConfig {
+    /// What `diff` lets pass.
+    #[must_use]
+    pub fn budget(&self) -> Budget {
+        self.diff.and_then(|diff| diff.budget).unwrap_or_default()
+    }
+}
+
+/// Texts; those that the schema refuses are nulls.
+fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let texts = Vec::<Option<String>>::deserialize(deserializer)?;
+    Ok(texts.into_iter().flatten().collect())
 }
 
 /// Reads the configuration. Every fault is a finding `config/invalid` or `config/unknown-field`; the
@@ -128,32 +174,36 @@ pub fn read(text: &str, document: DocumentId) -> (RenderConfig, Vec<Finding>) {
         document,
         pointer: String::new(),
     };
-    if let Some(unknown) = own_kinds::unknown(&origin, &value) {
-        findings.push(unknown);
-        return (interpret(&value, document, &mut Vec::new()), findings);
-    }
-    let schema = schema::config();
-    let written = value;
-    let value = schema.defaulted(&written).into_owned();
-    let violations = schema.validate_defaulted(&value);
+    let unknown = own_kinds::unknown(&origin, &value);
+    let schema::Typed { file, violations, .. } = schema::typed::<RenderConfig>(&schema::config(), &value);
     for violation in violation::without_misspelled(&violations) {
-        let message = format!("{FILE_NAME}: {violation}");
-        let (code, place) = if violation::is_unknown_field(violation) {
-            (
-                Code::CONFIG_UNKNOWN_FIELD,
-                Place::key(document, &*violation.pointer),
-            )
-        } else {
-            (Code::CONFIG_INVALID, Place::value(document, &*violation.pointer))
-        };
-        let mut finding = Finding::new(code, place, message);
-        finding.help = violation::help(violation).map(Into::into);
-        findings.push(finding);
+        findings.push(violation::of_file(
+            violation,
+            document,
+            "",
+            FILE_NAME,
+            violation::help(violation),
+        ));
     }
-    let config = RenderConfig {
-        written,
-        ..interpret(&value, document, &mut findings)
-    };
+    let mut config = file.unwrap_or_else(|error| {
+        let message = format!("{FILE_NAME}: {error}");
+        findings.push(Finding::new(
+            Code::CONFIG_INVALID,
+            Place::value(document, ""),
+            message,
+        ));
+        RenderConfig::default()
+    });
+    config.findings = severities(
+        value.get("findings"),
+        &take(&mut config.severities),
+        document,
+        &mut findings,
+    );
+    config.suppress = suppression::of_configuration(&take(&mut config.suppressions), document, &mut findings);
+    config.written = value;
+    // A file that is something else is one mistake.
+    let findings = unknown.map_or(findings, |unknown| vec![unknown]);
     (config, findings)
 }
 
@@ -169,56 +219,15 @@ fn with_off(mut value: Value) -> Value {
     value
 }
 
-fn interpret(value: &Value, document: DocumentId, findings: &mut Vec<Finding>) -> RenderConfig {
-    let root = Field::new(value);
-    let defaults = RenderConfig::default();
-    let text = |field: &str, default: String| root.text(field).map_or(default, str::to_owned);
-    let strings = |field: &str| -> Vec<String> {
-        root.get(field)
-            .items()
-            .filter_map(|item| item.str().map(str::to_owned))
-            .collect()
-    };
-    let placement = root.get("placement");
-    let hub = strings("hub");
-    RenderConfig {
-        controller_name: text("controllerName", defaults.controller_name),
-        hub: if root.get("hub").is_present() {
-            hub
-        } else {
-            defaults.hub
-        },
-        spokes: text("spokes", defaults.spokes),
-        crds: strings("crds"),
-        output: text("output", defaults.output),
-        output_exceptions: strings("outputExceptions"),
-        exclude: strings("exclude"),
-        placement_source: choices::parse(&placement.get("source")),
-        placement_mode: choices::parse(&placement.get("mode")),
-        istio_root_namespace: root.get("istio").text("rootNamespace").map(str::to_owned),
-        creation_timestamp: choices::parse(&root.get("precedence").get("creationTimestamp")),
-        secrets: choices::parse(&root.get("secrets")),
-        hub_objects: choices::parse(&root.get("hubObjects")),
-        profiles: root
-            .get("profiles")
-            .items()
-            .filter_map(|item| item.value().cloned())
-            .collect(),
-        findings: severities(&root.get("findings"), document, findings),
-        suppress: suppression::of_configuration(&root.get("suppress"), document, findings),
-        budget: choices::parse(&root.get("diff").get("budget")),
-        written: Value::Null,
-    }
-}
-
 fn severities(
-    field: &Field<'_>,
+    written: Option<&Value>,
+    accepted: &BTreeMap<String, FindingSeverity>,
     document: DocumentId,
     findings: &mut Vec<Finding>,
 ) -> BTreeMap<Code, SeverityOverride> {
     let mut severities = BTreeMap::new();
-    for (name, severity) in field.entries() {
-        let place = Place::key(document, severity.pointer());
+    for name in written.and_then(Value::as_object).into_iter().flat_map(Map::keys) {
+        let place = Place::key(document, pointer::child("/findings", name));
         let Some(code) = Code::from_name(name) else {
             let names = CODES.iter().map(|(code, _, _)| code.name());
             let help = nearest(name, names).map_or_else(
@@ -239,12 +248,11 @@ fn severities(
             findings.push(Finding::new(Code::CONFIG_INVALID, place, message).help(help));
             continue;
         }
-        let severity = match severity.str() {
-            Some("error") => SeverityOverride::Severity(Severity::Error),
-            Some("warning") => SeverityOverride::Severity(Severity::Warning),
-            Some("off") => SeverityOverride::Off,
-            // The schema has said so.
-            _ => continue,
+        let severity = match accepted.get(name.as_str()) {
+            Some(FindingSeverity::Error) => SeverityOverride::Severity(Severity::Error),
+            Some(FindingSeverity::Warning) => SeverityOverride::Severity(Severity::Warning),
+            Some(FindingSeverity::Off) => SeverityOverride::Off,
+            None => continue,
         };
         severities.insert(code, severity);
     }

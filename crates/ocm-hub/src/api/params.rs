@@ -8,8 +8,7 @@
 //! What users may write: docs/reference/parameters.md. What MGC read and reported:
 //! docs/systems/mgc.md#gatewayclass-parameters, docs/systems/mgc.md#gatewayclass-status.
 
-#[cfg(feature = "schema")]
-mod file;
+mod entries;
 mod values;
 
 mod status;
@@ -24,9 +23,8 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-#[cfg(feature = "schema")]
-pub use file::json_schema;
 pub use read::{ParamsPlace, read_class, written};
 pub(crate) use resources::{ResourceCatalog, ResourceLookup};
 pub use status::{CONTROLLER_NAME, InvalidParameters};
+pub use update::{IgnoreFields, ServerSideApply};
 pub use values::{Chosen, Params, Role, SyncedResource, UpdateStrategy, WorkPer};

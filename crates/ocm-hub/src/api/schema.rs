@@ -1,9 +1,14 @@
-//! The JSON Schemas of the files that users write, as they are committed in `schemas/`. A test makes them from types.
+//! The files that users write: the JSON Schema of each, as it is committed in `schemas/`, and the way from a value to the
+//! type that the schema is made from (a test makes it).
 //!
-//! Owns: which schema a file is checked against. Flows out: texts, compiled schemas. Must not know: what a field means.
+//! Owns: which schema a file is checked against, and what is left of a file without what it refuses. Flows in: values.
+//! Flows out: texts, compiled schemas, [`Typed`] files. Must not know: what a field means.
 
-use crd_schema::Schema;
-use kube_json::Value;
+use apimachinery::pointer;
+use crd_schema::{Schema, Violation, ViolationKind};
+use kube_json::{Map, Value};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 /// The schema of `spokewright.yaml`.
 pub const CONFIG: &str = include_str!("../../../../schemas/config.schema.json");
@@ -32,6 +37,95 @@ pub(super) fn params() -> Schema {
 #[must_use]
 pub fn profile() -> Schema {
     compiled(value(CONFIG).pointer(PROFILE).unwrap_or(&Value::Null))
+}
+
+/// A list whose items keep their positions: one that the schema refuses leaves a gap.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct List<T>(#[cfg_attr(feature = "schema", schemars(with = "Option<Vec<T>>"))] Option<Vec<Option<T>>>);
+
+impl<T> List<T> {
+    /// Whether the file has it, and not as null.
+    pub(super) const fn is_given(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The items with their positions.
+    pub fn items(&self) -> impl Iterator<Item = (usize, &T)> {
+        let items = self.0.iter().flatten().enumerate();
+        items.filter_map(|(position, item)| Some((position, item.as_ref()?)))
+    }
+}
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+/// A file, as far as its schema accepts it.
+pub(super) struct Typed<T> {
+    /// The file; an error if the schema accepts what the type does not.
+    pub(super) file: Result<T, serde_json::Error>,
+    /// Its value: what the schema refuses is gone, so that it falls back to its default.
+    pub(super) value: Value,
+    /// What the schema refuses.
+    pub(super) violations: Vec<Violation>,
+}
+
+/// No schema of ours is deeper.
+const MOST_LEVELS: usize = 16;
+
+/// Reads a file by its schema. An item of a list and its fields go together if one of them is required.
+pub(super) fn typed<T: DeserializeOwned>(schema: &Schema, value: &Value) -> Typed<T> {
+    let mut value = schema.defaulted(value).into_owned();
+    let violations = schema.validate_defaulted(&value);
+    let mut refused = violations.clone();
+    for _ in 0..MOST_LEVELS {
+        for violation in &refused {
+            remove(&mut value, violation);
+        }
+        refused = schema.validate_defaulted(&value);
+        refused.retain(|violation| value.pointer(&violation.pointer) != Some(&Value::Null));
+        if refused.is_empty() {
+            break;
+        }
+    }
+    Typed {
+        file: kube_json::from_value(&value),
+        value,
+        violations,
+    }
+}
+
+/// Removes what is refused from a value; without a required field, what lacks it, but not the whole file.
+fn remove(value: &mut Value, violation: &Violation) {
+    let mut refused = violation.pointer.as_str();
+    if violation.kind == ViolationKind::Required {
+        refused = refused.rsplit_once('/').map_or("", |(holder, _)| holder);
+        if refused.is_empty() {
+            return;
+        }
+    }
+    let Some((holder, _)) = refused.rsplit_once('/') else {
+        *value = Value::Object(Map::default());
+        return;
+    };
+    let name = pointer::tokens(refused).last().unwrap_or_default();
+    match value.pointer_mut(holder) {
+        Some(Value::Object(fields)) => drop(fields.remove(&name)),
+        Some(Value::Array(items)) => {
+            if let Some(item) = name
+                .parse()
+                .ok()
+                .and_then(|position: usize| items.get_mut(position))
+            {
+                *item = Value::Null;
+            }
+        }
+        _ => {}
+    }
 }
 
 fn compiled(schema: &Value) -> Schema {

@@ -11,13 +11,15 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use kube_json::Text;
+use serde::Deserialize;
 
+use crate::api::schema::List;
 use crate::diagnostic::{
     CODES, Code, DocumentId, Finding, Place, Severity, Suppressed, SuppressedBy, nearest,
 };
 use crate::object::well_known::SUPPRESS_ANNOTATION;
 use crate::object::{Object, Origin};
-use apimachinery::{Field, pointer};
+use apimachinery::pointer;
 
 /// Warnings of one code that are accepted.
 #[derive(Debug, Clone)]
@@ -71,85 +73,88 @@ impl Suppression {
     }
 }
 
+/// Warnings of one code that are accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Entry {
+    /// Their code, such as secret/not-rendered.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    code: String,
+    /// The object that they are about, as KIND/[NAMESPACE/]NAME.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    object: Option<String>,
+    /// Glob of the files that they are in, relative to this file.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    path: Option<String>,
+    /// Why they are accepted.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    reason: String,
+    /// Until when: a date, which is the last day, or an RFC 3339 time. It has an effect only with --now.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    until: Option<String>,
+}
+
 /// The entries of `suppress` in the configuration. Entries that its schema refuses are left out, because they have been
 /// reported.
 #[must_use]
 pub(crate) fn of_configuration(
-    entries: &Field<'_>,
+    entries: &List<Entry>,
     document: DocumentId,
     findings: &mut Vec<Finding>,
 ) -> Vec<Suppression> {
-    let mut found = Vec::new();
-    for entry in entries.items() {
-        let text = |field: &'static str| entry.text(field).filter(|text| !text.trim().is_empty());
-        let place = |field: &str| Place::value(document, entry.get(field).pointer());
-        let (Some(name), Some(reason)) = (text("code"), text("reason")) else {
-            if entry.text("reason").is_some_and(|reason| !reason.is_empty()) {
-                findings.push(no_reason(place("reason")));
-            }
-            continue;
-        };
-        let code = match accepted_code(name, place("code")) {
-            Ok(code) => code,
-            Err(finding) => {
-                findings.push(*finding);
-                continue;
-            }
-        };
-        let (object, path) = (text("object"), text("path"));
+    let read = entries.items().map(|(index, entry)| {
+        let at = format!("/suppress/{index}");
+        entry.read(|field| Place::value(document, format!("{at}{field}")))
+    });
+    read.filter_map(|read| read.map_err(|wrong| findings.push(*wrong)).ok())
+        .collect()
+}
+
+impl Entry {
+    fn read(&self, place: impl Fn(&str) -> Place) -> Result<Suppression, Box<Finding>> {
+        let given = |text: &'_ Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+        let name = self.code.as_str();
+        if self.reason.trim().is_empty() {
+            return Err(no_reason(place("/reason")).into());
+        }
+        let code = accepted_code(name, place("/code"))?;
+        let (object, path) = (given(&self.object), given(&self.path));
+        let wrong = |field, message, help: &str| Box::new(invalid(place(field), message, help.to_owned()));
         if object.is_none() && path.is_none() {
             let message = format!("the suppression of {name} names neither an object nor a path");
             let help = format!("add `object` or `path`, or write `{name}: off` under `findings`");
-            findings.push(invalid(Place::value(document, entry.pointer()), message, help));
-            continue;
+            return Err(wrong("", message, &help));
         }
-        if let Some(object) = object.filter(|object| !(2..=3).contains(&object.split('/').count())) {
+        if let Some(object) = object
+            .as_ref()
+            .filter(|object| !(2..=3).contains(&object.split('/').count()))
+        {
+            let message = format!("`{object}` is not the name of an object");
             let help = "write KIND/NAME or KIND/NAMESPACE/NAME, as in gateway/shop/web";
-            findings.push(invalid(
-                place("object"),
-                format!("`{object}` is not the name of an object"),
-                help,
-            ));
-            continue;
+            return Err(wrong("/object", message, help));
         }
-        let glob = |glob: &str| GlobBuilder::new(glob).literal_separator(true).build();
-        let path = match path.map(glob).transpose() {
-            Ok(glob) => glob.map(|glob| glob.compile_matcher()),
-            Err(error) => {
-                let message = format!("`path` has an invalid glob: {error}");
-                findings.push(invalid(
-                    place("path"),
-                    message,
-                    "write a glob such as `teams/shop/**`",
-                ));
-                continue;
-            }
-        };
-        let until = match text("until").map(moment) {
-            Some(None) => {
-                let help = "write a date, `2027-03-31`, or a time, `2027-03-31T12:00:00Z`";
-                findings.push(invalid(
-                    place("until"),
-                    "`until` is neither a date nor a time",
-                    help,
-                ));
-                continue;
-            }
-            Some(until) => until,
-            None => None,
-        };
-        found.push(Suppression {
+        let glob = |glob: String| GlobBuilder::new(&glob).literal_separator(true).build();
+        let path = path.map(glob).transpose().map_err(|error| {
+            let message = format!("`path` has an invalid glob: {error}");
+            wrong("/path", message, "write a glob such as `teams/shop/**`")
+        })?;
+        let until = given(&self.until).map(|until| {
+            let help = "write a date, `2027-03-31`, or a time, `2027-03-31T12:00:00Z`";
+            moment(&until)
+                .ok_or_else(|| wrong("/until", "`until` is neither a date nor a time".to_owned(), help))
+        });
+        Ok(Suppression {
             code,
             scope: Scope::Named {
-                object: object.map(str::to_owned),
-                path,
+                object,
+                path: path.map(|glob| glob.compile_matcher()),
             },
-            reason: reason.to_owned(),
-            until,
-            place: Place::value(document, entry.pointer()),
-        });
+            reason: self.reason.clone(),
+            until: until.transpose()?,
+            place: place(""),
+        })
     }
-    found
 }
 
 /// The first moment that is later than a date, in UTC, or the moment itself.

@@ -52,6 +52,25 @@ pub fn help(violation: &Violation) -> Option<String> {
     }
 }
 
+/// The finding about a field of the configuration, which the schema of a part of it, at `holder`, refuses.
+pub fn of_file(
+    violation: &Violation,
+    document: DocumentId,
+    holder: &str,
+    subject: &str,
+    help: Option<String>,
+) -> Finding {
+    let at = format!("{holder}{}", violation.pointer);
+    let (code, place) = if is_unknown_field(violation) {
+        (Code::CONFIG_UNKNOWN_FIELD, Place::key(document, at))
+    } else {
+        (Code::CONFIG_INVALID, Place::value(document, at))
+    };
+    let mut finding = Finding::new(code, place, format!("{subject}: {violation}"));
+    finding.help = help.map(Into::into);
+    finding
+}
+
 /// One finding for each mistake among the violations of `object`; what every object's metadata must be is left out:
 /// that is checked for all kinds alike, in `hub`.
 ///

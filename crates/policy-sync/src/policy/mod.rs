@@ -127,11 +127,7 @@ pub(crate) use per_field::{disagree, meet};
 pub use precedence::Rule;
 pub(crate) use profile::Dictates;
 pub use profile::{MergeUnit, Precedence, Profile, SameTarget, StatusShape, Strategy, Wrappers};
-#[cfg(test)]
-pub(crate) use profiles::ProfileEntry;
-#[cfg(feature = "schema")]
-pub use profiles::entry_schema;
-pub use profiles::{Profiles, configure};
+pub use profiles::{ProfileEntry, Profiles, configure};
 pub use reach::Reach;
 pub(crate) use reading::read_policy;
 pub use refinement::Refinement;

@@ -1,12 +1,80 @@
 //! Settings of the configuration with a few possible values, and the limits of `diff`.
 //!
-//! Owns: their names and defaults. Flows in: a field, after the schema accepted it. Flows out: values. Must not know:
-//! where in the file a field is.
+//! Owns: their names and defaults. Flows out: values. Must not know: what is
+//! done with them.
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use apimachinery::Field;
+/// The file's apiVersion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum ApiVersion {
+    #[serde(rename = "spokewright.dev/v1alpha1")]
+    V1Alpha1,
+}
+
+/// The file's kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Kind {
+    RenderConfig,
+}
+
+/// Severity of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum FindingSeverity {
+    /// Nothing is rendered.
+    Error,
+    /// Reported.
+    Warning,
+    /// Not reported.
+    Off,
+}
+
+/// Placements.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Placements {
+    /// Where placements come from.
+    pub source: PlacementSource,
+    /// How placements see each other's results.
+    pub mode: PlacementMode,
+}
+
+/// Precedence of policies.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct PolicyPrecedence {
+    /// Whether an object's creation timestamp decides between policies.
+    pub creation_timestamp: OriginTimestamp,
+}
+
+/// Istio, if it is not installed in the usual way.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Istio {
+    /// The namespace whose policies apply to the whole mesh: rootNamespace of its MeshConfig.
+    #[serde(default = "root_namespace")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub root_namespace: String,
+}
+
+fn root_namespace() -> String {
+    "istio-system".to_owned()
+}
+
+/// Settings of the command `diff`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct DiffSettings {
+    pub budget: Option<Budget>,
+}
 
 /// Where placements come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,12 +169,4 @@ impl Budget {
             max_lost_policies: lower(self.max_lost_policies, other.max_lost_policies),
         }
     }
-}
-
-/// An enum's value; its default where the file has none, or one that the schema has refused.
-pub(super) fn parse<T: DeserializeOwned + Default>(field: &Field<'_>) -> T {
-    field
-        .value()
-        .and_then(|value| kube_json::from_value(value).ok())
-        .unwrap_or_default()
 }

@@ -74,10 +74,16 @@ fn every_field_is_read() {
         output: "o".into(),
         output_exceptions: vec!["r".into()],
         exclude: vec!["charts/**".into()],
-        placement_source: PlacementSource::Evaluate,
-        placement_mode: PlacementMode::Fixpoint,
-        creation_timestamp: OriginTimestamp::Ignore,
-        istio_root_namespace: Some("mesh".into()),
+        placement: Some(Placements {
+            source: PlacementSource::Evaluate,
+            mode: PlacementMode::Fixpoint,
+        }),
+        precedence: Some(PolicyPrecedence {
+            creation_timestamp: OriginTimestamp::Ignore,
+        }),
+        istio: Some(Istio {
+            root_namespace: "mesh".into(),
+        }),
         secrets: Secrets::Copy,
         hub_objects: HubObjects::Annotated,
         profiles: vec![kube_json::json!({"kind": "X"})],
@@ -93,12 +99,15 @@ fn every_field_is_read() {
             ),
         ]),
         suppress,
-        budget: Budget {
-            max_removed: Some(5),
-            max_clusters: None,
-            max_lost_policies: Some(0),
-        },
         written: config.written.clone(),
+        diff: Some(DiffSettings {
+            budget: Some(Budget {
+                max_removed: Some(5),
+                max_clusters: None,
+                max_lost_policies: Some(0),
+            }),
+        }),
+        ..RenderConfig::default()
     };
     assert_eq!(config, expected);
 }

@@ -18,6 +18,8 @@ pub(super) struct Check<'o> {
     pub(super) config_map: &'o Object,
     pub(super) failure: Option<InvalidParameters>,
     pub(super) findings: Vec<Finding>,
+    /// Where the schema refuses something.
+    pub(super) refused: Vec<String>,
 }
 
 /// A field of the text inside the ConfigMap.
@@ -33,67 +35,55 @@ pub(super) fn place(config_map: &Object, inner: &str, at_key: bool) -> Place {
     }
 }
 
-/// Something wrong inside the text of the parameters.
-pub(super) struct Fault<'f> {
-    pub(super) code: Code,
-    /// Pointer inside the text.
-    pub(super) pointer: &'f str,
-    /// Whether the key at the pointer is meant, not the value.
-    pub(super) at_key: bool,
-    pub(super) message: String,
-    pub(super) help: Option<String>,
-}
-
 impl Check<'_> {
-    pub(super) fn fault(&mut self, fault: Fault<'_>) {
-        let field = dotted(fault.pointer);
-        let inside = if fault.message.contains(&field) {
+    /// Whether the schema refuses something here or below, so that what is left says nothing about what was meant.
+    pub(super) fn refuses(&self, pointer: &str) -> bool {
+        let below = |refused: &String| {
+            let rest = refused.strip_prefix(pointer);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.refused.iter().any(below)
+    }
+
+    /// Something wrong at a pointer inside the text.
+    pub(super) fn fault(&mut self, code: Code, at: &str, message: String, help: Option<String>) {
+        let field = dotted(at);
+        let inside = if message.contains(&field) {
             String::new()
         } else {
             format!(" (at `{field}`)")
         };
-        let message = format!(
-            "parameters in ConfigMap {}: {}{inside}",
-            self.config_map.key(),
-            fault.message
+        let place = place(self.config_map, at, code == Code::PARAMS_UNKNOWN_FIELD);
+        let said = format!(
+            "parameters in ConfigMap {}: {message}{inside}",
+            self.config_map.key()
         );
-        let mut finding = Finding::new(
-            fault.code,
-            place(self.config_map, fault.pointer, fault.at_key),
-            message,
-        );
-        finding.help = fault.help.map(Into::into);
+        let mut finding = Finding::new(code, place, said);
+        finding.help = help.map(Into::into);
         self.findings.push(finding);
-        let failure = if fault.code == Code::PARAMS_RESOURCE {
-            InvalidParameters::Resource(fault.message)
+        self.failure.get_or_insert(if code == Code::PARAMS_RESOURCE {
+            InvalidParameters::Resource(message)
         } else {
-            InvalidParameters::Unmarshal(fault.message)
-        };
-        self.failure.get_or_insert(failure);
+            InvalidParameters::Unmarshal(message)
+        });
     }
 
     pub(super) fn violation(&mut self, violation: &Violation) {
-        let unknown = violation::is_unknown_field(violation);
-        self.fault(Fault {
-            code: if unknown {
-                Code::PARAMS_UNKNOWN_FIELD
-            } else {
-                Code::PARAMS_INVALID
-            },
-            pointer: &violation.pointer,
-            at_key: unknown,
-            message: violation.to_string(),
-            help: violation::help(violation),
-        });
+        let code = if violation::is_unknown_field(violation) {
+            Code::PARAMS_UNKNOWN_FIELD
+        } else {
+            Code::PARAMS_INVALID
+        };
+        let help = violation::help(violation);
+        self.fault(code, &violation.pointer, violation.to_string(), help);
     }
 
-    pub(super) fn invalid(&mut self, pointer: &str, message: impl Into<String>, help: Option<String>) {
-        self.fault(Fault {
-            code: Code::PARAMS_INVALID,
-            pointer,
-            at_key: false,
-            message: message.into(),
-            help,
-        });
+    pub(super) fn invalid(&mut self, at: &str, message: impl Into<String>, help: impl Into<String>) {
+        self.fault(Code::PARAMS_INVALID, at, message.into(), Some(help.into()));
+    }
+
+    /// A resource that cannot be synced as an entry asks.
+    pub(super) fn resource_fault(&mut self, at: &str, message: impl Into<String>, help: impl Into<String>) {
+        self.fault(Code::PARAMS_RESOURCE, at, message.into(), Some(help.into()));
     }
 }

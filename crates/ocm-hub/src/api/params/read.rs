@@ -1,15 +1,17 @@
 //! Reading the parameters of a class.
 //!
-//! Owns: the way from `spec.parametersRef` to the ConfigMap and through its text, field by field. Flows in: a
+//! Owns: the way from `spec.parametersRef` to the ConfigMap and through its text. Flows in: a
 //! GatewayClass, a way to find ConfigMaps, a [`ResourceCatalog`]. Flows out: [`ClassParams`]. Must not know: Gateways,
 //! placement, or where ConfigMaps and CRDs are kept.
+
+use std::mem::take;
 
 use kube_json::Value;
 
 use super::check::{Check, PARAMS_KEY, place};
 use super::resources::ResourceCatalog;
 use super::status::{CONTROLLER_NAME, InvalidParameters};
-use super::values::{Params, Role, parse};
+use super::values::{Params, Role};
 use crate::api::controllers::{product_of_controller, usual_classes};
 use crate::api::reading;
 use crate::api::schema;
@@ -162,6 +164,7 @@ pub(super) fn read_config_map(
         config_map,
         failure: None,
         findings: Vec::new(),
+        refused: Vec::new(),
     };
     let params = check.read(text, controller, catalog);
     ClassParams {
@@ -200,77 +203,72 @@ impl Check<'_> {
             Ok(value) => value,
             Err(failure) => {
                 let message = format!("{} (line {} of the text)", failure.message, failure.line_in(text));
-                self.invalid("", message, Some("write JSON, or YAML".to_owned()));
+                self.invalid("", message, "write JSON, or YAML");
                 return None;
             }
         };
         if value.is_null() {
-            self.invalid(
-                "",
-                "the text is empty",
-                Some("write {} for the defaults, which sync no policy or route".to_owned()),
-            );
+            let help = "write {} for the defaults, which sync no policy or route";
+            self.invalid("", "the text is empty", help);
             return None;
         }
         let class = value.get("downstreamClass").filter(|class| !class.is_null());
         if controller != CONTROLLER_NAME && value.is_object() && class.is_none() {
-            self.invalid("", without_class(controller), Some(usual_class(controller)));
+            self.invalid("", without_class(controller), usual_class(controller));
         }
-        let schema = schema::params();
-        let value = schema.defaulted(&value).into_owned();
-        let violations = schema.validate_defaulted(&value);
+        let schema::Typed {
+            file,
+            value: accepted,
+            violations,
+        } = schema::typed::<Params>(&schema::params(), &value);
         for violation in violation::without_misspelled(&violations) {
             self.violation(violation);
         }
-        self.interpret(&value, catalog)
+        let violations = violations.into_iter();
+        self.refused = violations.map(|violation| violation.pointer).collect();
+        value.as_object()?;
+        let help = "`spokewright schema params` prints what each field may be";
+        let params = file.map_err(|error| self.invalid("", error.to_string(), help));
+        Some(self.checked(params.ok()?, &accepted, catalog))
     }
 
-    /// The parameters, field by field: what the schema refused falls back to its default.
-    fn interpret(&mut self, value: &Value, catalog: &dyn ResourceCatalog) -> Option<Params> {
-        value.as_object()?;
-        let mut params = Params::default();
-        let string = |name: &str| value.get(name).and_then(Value::as_str);
-        if let Some(class) = string("downstreamClass") {
-            if let Err(error) = NameRule::Rfc1123Subdomain.check(class)
-                && !class.is_empty()
-            {
-                let help = error
-                    .suggestion
-                    .clone()
-                    .map(|name| format!("for example {name:?}"));
-                self.invalid(
-                    "/downstreamClass",
-                    format!("downstreamClass: {class:?}: {error}"),
-                    help,
-                );
+    /// The parameters with their resources. What the schema refuses has its default.
+    fn checked(&mut self, mut params: Params, value: &Value, catalog: &dyn ResourceCatalog) -> Params {
+        let class = params.downstream_class.as_str();
+        if let Err(error) = NameRule::Rfc1123Subdomain.check(class) {
+            let message = format!("downstreamClass: {class:?}: {error}");
+            let help = error.suggestion.map(|name| format!("for example {name:?}"));
+            self.fault(Code::PARAMS_INVALID, "/downstreamClass", message, help);
+        }
+        self.server_side_apply(&params);
+        if let (Some(rollout), Some(value)) = (&mut params.rollout, value.get("rollout")) {
+            self.rollout(rollout, value);
+        }
+        let policies = take(&mut params.policies);
+        let older = take(&mut params.experimental_policy_sync);
+        if policies.is_given() && older.is_given() {
+            let message =
+                "policiesToSync and experimentalPolicySync are two names of one field, and both are set";
+            self.invalid("/experimentalPolicySync", message, "keep policiesToSync");
+        }
+        let resources = take(&mut params.resources);
+        for (field, role, entries) in [
+            ("policiesToSync", Role::Policy, policies),
+            ("experimentalPolicySync", Role::Policy, older),
+            ("resourcesToSync", Role::Route, resources),
+        ] {
+            for (index, entry) in entries.items() {
+                self.synced(&format!("/{field}/{index}"), entry, role, catalog, &mut params);
             }
-            class.clone_into(&mut params.downstream_class);
         }
-        if let Some(raw) = value.get("rawFeedback").and_then(Value::as_bool) {
-            params.raw_feedback = raw;
-        }
-        if let Some(limit) = value.get("maxWorkBytes").and_then(Value::as_u64) {
-            params.max_work_bytes = limit;
-        }
-        if let Some(work_per) = value.get("workPer").and_then(parse) {
-            params.work_per = work_per;
-        }
-        params.update_strategy = self.update_strategy(value);
-        params.rollout = value.get("rollout").and_then(|rollout| self.rollout(rollout));
-        let names = ["policiesToSync", "experimentalPolicySync"];
-        let [new, old] = names.map(|name| value.get(name).is_some());
-        if new && old {
-            self.invalid(
-                "/experimentalPolicySync",
-                "policiesToSync and experimentalPolicySync are two names of one field, and both are set",
-                Some("keep policiesToSync".to_owned()),
+        for (index, entry) in take(&mut params.retained).items() {
+            self.retained(
+                &format!("/retainedResources/{index}"),
+                entry,
+                catalog,
+                &mut params,
             );
         }
-        for name in names {
-            self.resources(value, (name, Role::Policy), catalog, &mut params);
-        }
-        self.resources(value, ("resourcesToSync", Role::Route), catalog, &mut params);
-        self.retained(value, catalog, &mut params);
-        Some(params)
+        params
     }
 }

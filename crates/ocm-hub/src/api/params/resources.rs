@@ -6,14 +6,12 @@
 
 use std::collections::BTreeSet;
 
-use kube_json::Value;
-
-use super::check::{Check, Fault, place};
+use super::check::{Check, place};
+use super::entries::{Entry, Labels, Reported, Retained};
 use super::values::{Chosen, Feedback, Params, Role, SyncedResource};
 use crate::api::feedback_path::FeedbackPath;
 use crate::api::gateway::{GROUP, is_listener_set};
 use crate::diagnostic::Code;
-use apimachinery::{Field, LabelSelector};
 
 /// Names that the renderer's own feedback rules use (docs/reference/what-is-rendered.md); OCM refuses a name twice in
 /// one rule.
@@ -58,165 +56,145 @@ pub trait ResourceCatalog {
 }
 
 impl Check<'_> {
-    /// Adds the usable resources of one field; reports the others.
-    pub(super) fn resources(
+    /// Adds the resource of an entry, if it is usable; reports it otherwise.
+    pub(super) fn synced(
         &mut self,
-        value: &Value,
-        (field, role): (&str, Role),
+        at: &str,
+        entry: &Entry,
+        role: Role,
         catalog: &dyn ResourceCatalog,
         params: &mut Params,
     ) {
-        for entry in Field::new(value).get(field).items() {
-            let text = |name: &'static str| entry.text(name);
-            let (Some(group), Some(version), Some(plural)) =
-                (text("group"), text("version"), text("resource"))
-            else {
-                // The schema has said so.
-                continue;
-            };
-            let feedback = self.feedback(&entry, role);
-            let listed = |resources: &[SyncedResource]| {
-                resources
-                    .iter()
-                    .any(|other| other.group == group && other.resource == plural)
-            };
-            let is_policy = role == Role::Policy;
-            let as_policy = listed(&params.policies_to_sync);
-            let as_resource = listed(&params.resources_to_sync) || listed(&params.objects_to_sync);
-            if (is_policy && as_policy) || (!is_policy && as_resource) {
-                let message = format!("{} is listed twice", called(group, plural));
-                self.invalid(&entry.pointer(), message, Some("keep one entry".to_owned()));
-                continue;
-            }
-            if as_policy || as_resource {
-                let message = format!(
-                    "{} is listed in policiesToSync and in resourcesToSync",
-                    called(group, plural)
-                );
+        let (group, plural) = (entry.group.as_str(), entry.resource.as_str());
+        let name = called(group, plural);
+        let feedback = self.feedback(at, entry, role);
+        let listed = |resources: &[SyncedResource]| {
+            let mut resources = resources.iter();
+            resources.any(|other| other.group == group && other.resource == plural)
+        };
+        let as_policy = listed(&params.policies_to_sync);
+        let as_resource = listed(&params.resources_to_sync) || listed(&params.objects_to_sync);
+        if as_policy || as_resource {
+            return if as_policy == (role == Role::Policy) {
+                self.twice(at, &name);
+            } else {
+                let message = format!("{name} is listed in policiesToSync and in resourcesToSync");
                 let help = "keep the entry in policiesToSync if its objects name a target, in resourcesToSync if they name parents";
-                self.invalid(&entry.pointer(), message, Some(help.to_owned()));
-                continue;
-            }
-            if let Some((kind, role)) = self.resource(&entry, (group, version, plural), role, catalog) {
-                let is_set = is_listener_set(group, &kind);
-                let resource = SyncedResource {
-                    group: group.to_owned(),
-                    version: version.to_owned(),
-                    resource: plural.to_owned(),
-                    kind,
-                    feedback,
-                    chosen: self.chosen(&entry, &called(group, plural), (role, is_set)),
-                };
-                match role {
-                    Role::Policy => params.policies_to_sync.push(resource),
-                    Role::Route => params.resources_to_sync.push(resource),
-                    Role::Object => params.objects_to_sync.push(resource),
-                }
-            }
+                self.invalid(at, message, help);
+            };
+        }
+        let Some((kind, role)) = self.resource(at, entry, role, catalog) else {
+            return;
+        };
+        let is_set = is_listener_set(group, &kind);
+        let resource = SyncedResource {
+            group: entry.group.clone(),
+            version: entry.version.clone(),
+            resource: entry.resource.clone(),
+            kind,
+            feedback,
+            chosen: self.chosen(at, entry, (role, is_set)),
+        };
+        match role {
+            Role::Policy => params.policies_to_sync.push(resource),
+            Role::Route => params.resources_to_sync.push(resource),
+            Role::Object => params.objects_to_sync.push(resource),
         }
     }
 
-    /// Adds the resources that are synced no longer. Of those the definition may be gone from the hub, too: so one that
-    /// nobody knows is taken, unless it is one typo away from one that somebody does.
-    pub(super) fn retained(&mut self, value: &Value, catalog: &dyn ResourceCatalog, params: &mut Params) {
-        for entry in Field::new(value).get("retainedResources").items() {
-            let text = |name: &'static str| entry.text(name);
-            let (Some(group), Some(plural)) = (text("group"), text("resource")) else {
-                // The schema has said so.
-                continue;
-            };
-            let name = called(group, plural);
-            if params
-                .retained_resources
-                .iter()
-                .any(|(other, resource)| other == group && resource == plural)
-            {
-                let message = format!("{name} is listed twice");
-                self.invalid(&entry.pointer(), message, Some("keep one entry".to_owned()));
-                continue;
-            }
-            if params.listed().any(|listed| listed == (group, plural)) {
-                let message = format!("{name} is retained, but it is still synced");
-                let help = "remove it here: synced resources may be deleted anyway";
-                self.invalid(&entry.pointer(), message, Some(help.to_owned()));
-                continue;
-            }
-            match catalog.resource(group, plural) {
-                ResourceLookup::Unknown {
-                    nearest_group: None,
-                    nearest: None,
-                } if !group.contains('/') => {}
-                ResourceLookup::Known { .. } => {}
-                ResourceLookup::Unknown {
-                    nearest_group,
-                    nearest,
-                } => {
-                    self.unknown(&entry, (group, plural), (nearest_group, nearest));
-                    continue;
-                }
-            }
-            let retained = (group.to_owned(), plural.to_owned());
-            params.retained_resources.push(retained);
+    fn twice(&mut self, at: &str, name: &str) {
+        let message = format!("{name} is listed twice");
+        self.invalid(at, message, "keep one entry");
+    }
+
+    /// Adds a resource that is synced no longer. Its definition may be gone from the hub, too: so one that nobody knows
+    /// is taken, unless it is one typo away from one that somebody does.
+    pub(super) fn retained(
+        &mut self,
+        at: &str,
+        entry: &Retained,
+        catalog: &dyn ResourceCatalog,
+        params: &mut Params,
+    ) {
+        let (group, plural) = (entry.group.as_str(), entry.resource.as_str());
+        let name = called(group, plural);
+        let retained = (entry.group.clone(), entry.resource.clone());
+        if params.retained_resources.contains(&retained) {
+            return self.twice(at, &name);
         }
+        if params.listed().any(|listed| listed == (group, plural)) {
+            let message = format!("{name} is retained, but it is still synced");
+            let help = "remove it here: synced resources may be deleted anyway";
+            return self.invalid(at, message, help);
+        }
+        if let ResourceLookup::Unknown {
+            nearest_group,
+            nearest,
+        } = catalog.resource(group, plural)
+            && (nearest_group.or(nearest).is_some() || group.contains('/'))
+        {
+            return self.unknown(at, (group, plural), (nearest_group, nearest));
+        }
+        params.retained_resources.push(retained);
     }
 
     /// Which objects of a resource go; a route goes with its parents, and a policy with its target.
-    fn chosen(&mut self, entry: &Field<'_>, name: &str, (role, is_set): (Role, bool)) -> Option<Chosen> {
-        let (names, labels) = (entry.get("names"), entry.get("labelSelector"));
-        let given = [&names, &labels].into_iter().find(|field| field.is_present());
+    fn chosen(&mut self, at: &str, entry: &Entry, (role, is_set): (Role, bool)) -> Option<Chosen> {
+        let (names, labels) = (format!("{at}/names"), format!("{at}/labelSelector"));
+        let given = [
+            (entry.names.is_given(), &names),
+            (entry.label_selector.is_some(), &labels),
+        ];
+        let mut given = given
+            .into_iter()
+            .filter(|(given, field)| *given || self.refuses(field));
+        let given = given.next().map(|(_, field)| field);
         if role != Role::Object {
+            let message = if is_set {
+                "all ListenerSets are shipped, each with the Gateway that it names"
+            } else {
+                "all routes of this kind are shipped, each with the Gateways that it names"
+            };
             if let Some(given) = given {
-                let message = if is_set {
-                    "all ListenerSets are shipped, each with the Gateway that it names"
-                } else {
-                    "all routes of this kind are shipped, each with the Gateways that it names"
-                };
-                let help = "remove `names` and `labelSelector`";
-                self.invalid(&given.pointer(), message, Some(help.to_owned()));
+                self.invalid(given, message, "remove `names` and `labelSelector`");
             }
             return None;
         }
         if given.is_none() {
+            let name = called(&entry.group, &entry.resource);
             let help = "add `names: [NAMESPACE/NAME]`, or `labelSelector: {matchLabels: {KEY: VALUE}}`";
-            self.fault(Fault {
-                code: Code::PARAMS_RESOURCE,
-                pointer: &entry.get("resource").pointer(),
-                at_key: false,
-                message: format!("{name} has no spec.parentRefs, so the entry must name the objects to ship"),
-                help: Some(help.to_owned()),
-            });
+            let message =
+                format!("{name} has no spec.parentRefs, so the entry must name the objects to ship");
+            self.resource_fault(&format!("{at}/resource"), message, help);
         }
         let mut chosen = Chosen {
-            place: place(self.config_map, &entry.pointer(), false),
+            place: place(self.config_map, at, false),
             names: Vec::new(),
             labels: None,
         };
-        for name in names.items() {
-            match name.str().and_then(|text| text.split_once('/')) {
+        for (index, name) in entry.names.items() {
+            match name.split_once('/') {
                 Some((namespace, name)) if !namespace.is_empty() && !name.is_empty() => {
                     chosen.names.push((namespace.to_owned(), name.to_owned()));
                 }
                 _ => {
                     let message = "an object is named by its namespace, a slash and its name";
-                    self.invalid(
-                        &name.pointer(),
-                        message,
-                        Some("write `NAMESPACE/NAME`".to_owned()),
-                    );
+                    self.invalid(&format!("{names}/{index}"), message, "write `NAMESPACE/NAME`");
                 }
             }
         }
-        if labels.is_present() {
-            match LabelSelector::read(&labels).compile() {
-                // To Kubernetes it means everything: too much to be shipped by a typo.
-                Ok(selector) if selector.requirements.is_empty() => {
-                    let message = "a label selector without requirements would ship every object of the kind";
-                    let help = "add `matchLabels` or `matchExpressions`, or name the objects under `names`";
-                    self.invalid(&labels.pointer(), message, Some(help.to_owned()));
-                }
-                Ok(selector) => chosen.labels = Some(selector),
-                Err(error) => self.invalid(&labels.pointer(), error.to_string(), None),
+        let selector = entry.label_selector.as_ref().map(Labels::selector);
+        match selector.map(|selector| selector.compile()) {
+            Some(Ok(selector)) if !selector.requirements.is_empty() => chosen.labels = Some(selector),
+            Some(_) if self.refuses(&labels) => {}
+            // To Kubernetes it means everything: too much to be shipped by a typo.
+            Some(Ok(_)) => {
+                let message = "a label selector without requirements would ship every object of the kind";
+                let help = "add `matchLabels` or `matchExpressions`, or name the objects under `names`";
+                self.invalid(&labels, message, help);
             }
+            Some(Err(error)) => self.fault(Code::PARAMS_INVALID, &labels, error.to_string(), None),
+            None => {}
         }
         Some(chosen)
     }
@@ -224,86 +202,72 @@ impl Check<'_> {
     /// The kind of a resource that exists, serves the version and is what its list is for; and what its objects are.
     fn resource(
         &mut self,
-        entry: &Field<'_>,
-        (group, version, plural): (&str, &str, &str),
+        at: &str,
+        entry: &Entry,
         role: Role,
         catalog: &dyn ResourceCatalog,
     ) -> Option<(String, Role)> {
-        let mut refuse = |pointer: &str, message: String, help: Option<String>| {
-            self.fault(Fault {
-                code: Code::PARAMS_RESOURCE,
-                pointer,
-                at_key: false,
-                message,
-                help,
-            });
-        };
+        let (group, plural) = (entry.group.as_str(), entry.resource.as_str());
         let name = called(group, plural);
-        match catalog.resource(group, plural) {
+        let (kind, versions, namespaced, has_target, has_parents) = match catalog.resource(group, plural) {
             ResourceLookup::Known {
                 kind,
                 versions,
                 namespaced,
                 has_target,
                 has_parents,
-            } => {
-                // A ListenerSet is attached to its Gateway by one parent, a route by several.
-                let has_parents = has_parents || is_listener_set(group, kind);
-                let role = match role {
-                    Role::Route if !has_parents => Role::Object,
-                    role => role,
-                };
-                let wrong = match role {
-                    Role::Policy if !has_target => Some((
-                        format!(
-                            "{name} has neither spec.targetRef nor spec.targetRefs, so {kind} is not a policy"
-                        ),
-                        if has_parents {
-                            "list the route in `resourcesToSync`"
-                        } else {
-                            "list a kind whose objects name their target; other kinds belong in `resourcesToSync`"
-                        },
-                    )),
-                    Role::Object if has_target => Some((
-                        format!("{name} has a target reference, so {kind} is a policy"),
-                        "list it in `policiesToSync`",
-                    )),
-                    Role::Object if (group, kind) == (GROUP, "Gateway") => Some((
-                        "Gateways are placed by their Placement".to_owned(),
-                        "remove this entry",
-                    )),
-                    _ if !namespaced => Some((
-                        format!("{name} is cluster-scoped, but synced objects live in a namespace"),
-                        "list a namespaced kind; bring cluster-scoped objects to the spokes another way",
-                    )),
-                    _ => None,
-                };
-                if let Some((message, help)) = wrong {
-                    refuse(&entry.get("resource").pointer(), message, Some(help.to_owned()));
-                    None
-                } else if versions.contains(&version) {
-                    Some((kind.to_owned(), role))
-                } else {
-                    let message = format!("{name} does not serve version {version:?}");
-                    let help = format!("served: {}", versions.join(", "));
-                    refuse(&entry.get("version").pointer(), message, Some(help));
-                    None
-                }
-            }
+            } => (kind, versions, namespaced, has_target, has_parents),
             ResourceLookup::Unknown {
                 nearest_group,
                 nearest,
             } => {
-                self.unknown(entry, (group, plural), (nearest_group, nearest));
-                None
+                self.unknown(at, (group, plural), (nearest_group, nearest));
+                return None;
             }
-        }
+        };
+        // A ListenerSet is attached to its Gateway by one parent, a route by several.
+        let has_parents = has_parents || is_listener_set(group, kind);
+        let role = match role {
+            Role::Route if !has_parents => Role::Object,
+            role => role,
+        };
+        let (message, help) = match role {
+            Role::Policy if !has_target => (
+                format!("{name} has neither spec.targetRef nor spec.targetRefs, so {kind} is not a policy"),
+                if has_parents {
+                    "list the route in `resourcesToSync`"
+                } else {
+                    "list a kind whose objects name their target; other kinds belong in `resourcesToSync`"
+                },
+            ),
+            Role::Object if has_target => (
+                format!("{name} has a target reference, so {kind} is a policy"),
+                "list it in `policiesToSync`",
+            ),
+            Role::Object if (group, kind) == (GROUP, "Gateway") => (
+                "Gateways are placed by their Placement".to_owned(),
+                "remove this entry",
+            ),
+            _ if !namespaced => (
+                format!("{name} is cluster-scoped, but synced objects live in a namespace"),
+                "list a namespaced kind; bring cluster-scoped objects to the spokes another way",
+            ),
+            _ if !versions.contains(&entry.version.as_str()) => {
+                let message = format!("{name} does not serve version {:?}", entry.version);
+                let help = format!("served: {}", versions.join(", "));
+                self.resource_fault(&format!("{at}/version"), message, help);
+                return None;
+            }
+            _ => return Some((kind.to_owned(), role)),
+        };
+        self.resource_fault(&format!("{at}/resource"), message, help);
+        None
     }
 
     /// A resource that does not exist, with the nearest known group and plural.
     fn unknown(
         &mut self,
-        entry: &Field<'_>,
+        at: &str,
         (group, plural): (&str, &str),
         (nearest_group, nearest): (Option<&str>, Option<&str>),
     ) {
@@ -318,51 +282,34 @@ impl Check<'_> {
                 "add its CustomResourceDefinition to the input, or correct the name".to_owned()
             }
         };
-        self.fault(Fault {
-            code: Code::PARAMS_RESOURCE,
-            pointer: &entry.get("resource").pointer(),
-            at_key: false,
-            message: format!("there is no resource {plural:?} in group {group:?}"),
-            help: Some(help),
-        });
+        let message = format!("there is no resource {plural:?} in group {group:?}");
+        self.resource_fault(&format!("{at}/resource"), message, help);
     }
 
     /// Of a route nothing is reported but what is asked for, so that no name is taken.
-    fn feedback(&mut self, entry: &Field<'_>, role: Role) -> Vec<Feedback> {
+    fn feedback(&mut self, at: &str, entry: &Entry, role: Role) -> Vec<Feedback> {
         let mut names = BTreeSet::new();
         let mut feedback = Vec::new();
-        for value in entry.get("feedback").items() {
-            let (Some(name), Some(path)) = (value.text("name"), value.text("path")) else {
-                continue;
-            };
+        for (index, Reported { name, path }) in entry.feedback.items() {
+            let at = format!("{at}/feedback/{index}");
             if !names.insert(name) {
                 let message = format!("two feedback values are named {name:?}");
-                self.invalid(
-                    &value.get("name").pointer(),
-                    message,
-                    Some("rename one".to_owned()),
-                );
+                self.invalid(&format!("{at}/name"), message, "rename one");
             }
-            if role == Role::Policy && RESERVED_FEEDBACK_NAMES.contains(&name) {
+            if role == Role::Policy && RESERVED_FEEDBACK_NAMES.contains(&name.as_str()) {
                 let message =
                     format!("the feedback name {name:?} belongs to a value that is always reported");
-                self.invalid(
-                    &value.get("name").pointer(),
-                    message,
-                    Some("rename it".to_owned()),
-                );
+                self.invalid(&format!("{at}/name"), message, "rename it");
                 continue;
             }
             match FeedbackPath::parse(path) {
                 Ok(path) => feedback.push(Feedback {
-                    name: name.to_owned(),
+                    name: name.clone(),
                     path,
                 }),
-                // The schema has refused the empty one.
-                Err(_) if path.is_empty() => {}
                 Err(error) => {
                     let message = format!("feedback path {path:?}: {error}");
-                    self.invalid(&value.get("path").pointer(), message, Some(error.help()));
+                    self.invalid(&format!("{at}/path"), message, error.help());
                 }
             }
         }

@@ -1,64 +1,193 @@
 //! `rollout`: how a ManifestWorkReplicaSet goes from cluster to cluster (OCM's RolloutStrategy).
 //!
-//! Owns: its fields, which of them exclude each other, and [`Rollout`]. Flows in: the field of the parameters, after
-//! its schema accepted it. Flows out: the value of `rolloutStrategy`; faults. Must not know: Placements, works.
+//! Owns: its fields ([`Rollout`]), and which of them exclude each other. Flows in: the field of the parameters, as far
+//! as its schema accepts it. Flows out: the value of `rolloutStrategy`; faults. Must not know: Placements, works.
 //!
 //! The patterns are narrower than OCM's. OCM accepts values that its controller then cannot read, and retries forever
 //! (docs/systems/ocm-work.md#rollouts).
 
 use kube_json::Value;
+use serde::{Deserialize, Serialize};
 
 use super::check::Check;
+use crate::api::schema::List;
 
-/// How changes go out, as OCM takes it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Rollout(Value);
+/// How changes go out with `--work-kind replica-set`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Rollout {
+    /// All clusters at once, some at a time, or one decision group after another.
+    r#type: RolloutType,
+    /// Settings of the type All.
+    all: Option<All>,
+    /// Settings of the type Progressive.
+    progressive: Option<Progressive>,
+    /// Settings of the type ProgressivePerGroup.
+    progressive_per_group: Option<ProgressivePerGroup>,
+    /// All of it, as OCM takes it.
+    #[serde(skip)]
+    strategy: Value,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+enum RolloutType {
+    #[default]
+    All,
+    Progressive,
+    ProgressivePerGroup,
+}
+
+/// All clusters at once. Of its settings OCM looks at the deadline alone.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct All {
+    /// As for the other types, but OCM ignores it here.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = DURATION)))]
+    min_success_time: Option<String>,
+    /// How long a cluster that is not done may take before it counts as failed: 30s, 10m, 2h. Without it, there is no
+    /// limit: None.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = DEADLINE)))]
+    progress_deadline: Option<String>,
+    /// As for the other types, but OCM ignores it here.
+    #[cfg_attr(feature = "schema", schemars(schema_with = "count_or_percentage"))]
+    max_failures: Option<Value>,
+}
+
+/// Some clusters at a time, by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct Progressive {
+    /// How long a cluster must be done before the next one follows: 90s, 5m. Without it, 0.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = DURATION)))]
+    min_success_time: Option<String>,
+    /// How long a cluster that is not done may take before it counts as failed: 30s, 10m, 2h. Without it, there is no
+    /// limit: None.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = DEADLINE)))]
+    progress_deadline: Option<String>,
+    /// How many clusters may fail before it stops: a number, or a percentage of all. Without it, 0.
+    #[cfg_attr(feature = "schema", schemars(schema_with = "count_or_percentage"))]
+    max_failures: Option<Value>,
+    /// How many clusters at a time: a number, or a percentage of all. Without it, all.
+    #[cfg_attr(feature = "schema", schemars(schema_with = "some_or_percentage"))]
+    max_concurrency: Option<Value>,
+    /// Decision groups that go first, one after another; no cluster in them may fail.
+    mandatory_decision_groups: List<Group>,
+}
+
+/// One decision group after another.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct ProgressivePerGroup {
+    /// How long a group must be done before the next one follows: 90s, 5m. Without it, 0.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = DURATION)))]
+    min_success_time: Option<String>,
+    /// How long a cluster that is not done may take before it counts as failed: 30s, 10m, 2h. Without it, there is no
+    /// limit: None.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = DEADLINE)))]
+    progress_deadline: Option<String>,
+    /// How many clusters of a group may fail before it stops: a number, or a percentage of the group. Without it, 0.
+    #[cfg_attr(feature = "schema", schemars(schema_with = "count_or_percentage"))]
+    max_failures: Option<Value>,
+    /// Decision groups that go first, one after another; no cluster in them may fail.
+    mandatory_decision_groups: List<Group>,
+}
+
+/// A decision group, by its name or its index.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct Group {
+    /// Its name in the Placement.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    group_name: Option<String>,
+    /// Its index, from 0.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    group_index: Option<i32>,
+}
+
+/// As Go parses durations.
+#[cfg(feature = "schema")]
+const DURATION: &str = r"^(0|([0-9]+(\.[0-9]*)?(ns|us|ms|s|m|h))+)$";
+/// One unit, unlike a duration.
+#[cfg(feature = "schema")]
+const DEADLINE: &str = "^([0-9]+[hms]|None)$";
+
+#[cfg(feature = "schema")]
+fn count_or_percentage(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({
+        "anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^(100|[0-9]{1,2})%$"}]
+    })
+}
+
+/// Not zero, which OCM takes for all.
+#[cfg(feature = "schema")]
+fn some_or_percentage(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({
+        "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^(100|[1-9][0-9]?)%$"}]
+    })
+}
 
 impl Rollout {
     /// The value of `placementRefs[].rolloutStrategy`.
     #[must_use]
     pub const fn strategy(&self) -> &Value {
-        &self.0
+        &self.strategy
+    }
+
+    /// The decision groups that go first, by the field that they are in.
+    fn groups(&self) -> impl Iterator<Item = (&'static str, usize, &Group)> {
+        let progressive = self
+            .progressive
+            .as_ref()
+            .map(|settings| &settings.mandatory_decision_groups);
+        let per_group = self.progressive_per_group.as_ref();
+        let per_group = per_group.map(|settings| &settings.mandatory_decision_groups);
+        let lists = [("progressive", progressive), ("progressivePerGroup", per_group)];
+        lists.into_iter().flat_map(|(field, groups)| {
+            let groups = groups.into_iter().flat_map(List::items);
+            groups.map(move |(index, group)| (field, index, group))
+        })
     }
 
     /// The names of the decision groups that go first.
     pub fn mandatory_groups(&self) -> impl Iterator<Item = &str> {
-        let settings = self.0.as_object().into_iter().flatten();
-        settings
-            .filter_map(|(_, settings)| settings.get("mandatoryDecisionGroups")?.as_array())
-            .flatten()
-            .filter_map(|group| group.get("groupName")?.as_str())
+        self.groups()
+            .filter_map(|(_, _, group)| group.group_name.as_deref())
     }
 }
 
 impl Check<'_> {
-    /// What `rollout` asks for.
-    pub(super) fn rollout(&mut self, value: &Value) -> Option<Rollout> {
-        let rollout = value.as_object()?;
-        let chosen = rollout.get("type").and_then(Value::as_str)?;
+    /// Checks what `rollout` asks for.
+    pub(super) fn rollout(&mut self, rollout: &mut Rollout, value: &Value) {
+        rollout.strategy = value.clone();
+        if self.refuses("/rollout/type") {
+            return;
+        }
+        let chosen = rollout.r#type;
         let of_chosen = match chosen {
-            "Progressive" => "progressive",
-            "ProgressivePerGroup" => "progressivePerGroup",
-            _ => "all",
+            RolloutType::All => "all",
+            RolloutType::Progressive => "progressive",
+            RolloutType::ProgressivePerGroup => "progressivePerGroup",
         };
-        for settings in rollout.keys().filter(|name| *name != "type") {
-            if settings != of_chosen {
+        for settings in value.as_object().into_iter().flat_map(|rollout| rollout.keys()) {
+            if settings != "type" && settings != of_chosen {
                 let pointer = format!("/rollout/{settings}");
-                let message = format!("`rollout.{settings}` has no effect with `rollout.type: {chosen}`");
+                let message = format!("`rollout.{settings}` has no effect with `rollout.type: {chosen:?}`");
                 let help = format!("move its fields to `{of_chosen}`, or choose another type");
-                self.invalid(&pointer, message, Some(help));
+                self.invalid(&pointer, message, help);
             }
         }
-        let groups = rollout
-            .get(of_chosen)
-            .and_then(|settings| settings.get("mandatoryDecisionGroups"));
-        for (index, group) in groups.and_then(Value::as_array).into_iter().flatten().enumerate() {
-            if group.get("groupName").is_some() == group.get("groupIndex").is_some() {
-                let pointer = format!("/rollout/{of_chosen}/mandatoryDecisionGroups/{index}");
+        for (field, index, group) in rollout.groups().filter(|(field, ..)| *field == of_chosen) {
+            let pointer = format!("/rollout/{field}/mandatoryDecisionGroups/{index}");
+            if group.group_name.is_some() == group.group_index.is_some() && !self.refuses(&pointer) {
                 let message = "a decision group is named by `groupName` or by `groupIndex`";
-                self.invalid(&pointer, message, Some("write one of the two".to_owned()));
+                self.invalid(&pointer, message, "write one of the two");
             }
         }
-        Some(Rollout(value.clone()))
     }
 }

@@ -6,8 +6,7 @@ use kube_json::{Value, json};
 
 use super::read::ClassParams;
 use super::read::read_config_map;
-use super::values::IgnoreCondition;
-use super::values::{IgnoreFields, ServerSideApply};
+use super::update::IgnoreCondition;
 use super::*;
 use crate::api::testing::object;
 use crate::diagnostic::{Code, Place};
@@ -101,10 +100,7 @@ fn every_field_is_read_from_json_and_from_yaml() {
         assert!(params.raw_feedback);
         assert_eq!(
             (params.work_per, params.update_strategy),
-            (
-                WorkPer::Object,
-                UpdateStrategy::ServerSideApply(ServerSideApply::default())
-            )
+            (WorkPer::Object, UpdateStrategy::ServerSideApply)
         );
         assert_eq!(params.max_work_bytes, 512_000);
         let [policy] = params.policies_to_sync.as_slice() else {
@@ -158,13 +154,7 @@ fn all_errors_come_at_once_with_their_pointers() {
     ] {
         assert!(all.contains(part), "{part} not in\n{all}");
     }
-    assert_eq!(
-        read.params,
-        Some(Params {
-            max_work_bytes: 0,
-            ..Params::default()
-        })
-    );
+    assert_eq!(read.params, Some(Params::default()));
 }
 
 #[test]
@@ -268,31 +258,31 @@ fn server_side_apply_is_read_with_what_it_leaves_to_the_spokes() {
          - condition: OnSpokeChange\n    jqPathExpressions: ['.spec.listeners[] | .port']\n",
     );
     assert_eq!(read.findings, vec![]);
-    let ignored = |condition, fields: &[(&'static str, &str)]| IgnoreFields {
-        condition,
-        fields: fields
-            .iter()
-            .map(|(way, field)| (*way, vec![(*field).to_owned()]))
-            .collect(),
-    };
+    let apply = read.params.and_then(|params| params.server_side_apply);
+    let apply = apply.expect("server-side apply");
+    let ignored: Vec<_> = apply.ignore_fields.items().map(|(_, ignored)| ignored).collect();
+    let ignored: Vec<_> = ignored
+        .iter()
+        .map(|ignored| (ignored.condition, ignored.fields().collect::<Vec<_>>()))
+        .collect();
     assert_eq!(
-        read.params.expect("params").update_strategy,
-        UpdateStrategy::ServerSideApply(ServerSideApply {
-            force: false,
-            ignore_fields: vec![
-                ignored(
+        (apply.force, ignored),
+        (
+            false,
+            vec![
+                (
                     IgnoreCondition::OnSpokePresent,
-                    &[
-                        ("jsonPaths", ".spec.replicas"),
-                        ("jsonPointers", "/metadata/annotations/a.b~1c")
+                    vec![
+                        ("jsonPaths", vec![".spec.replicas"]),
+                        ("jsonPointers", vec!["/metadata/annotations/a.b~1c"])
                     ]
                 ),
-                ignored(
+                (
                     IgnoreCondition::OnSpokeChange,
-                    &[("jqPathExpressions", ".spec.listeners[] | .port")]
+                    vec![("jqPathExpressions", vec![".spec.listeners[] | .port"])]
                 ),
-            ],
-        })
+            ]
+        )
     );
 }
 

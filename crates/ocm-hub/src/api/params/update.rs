@@ -1,20 +1,19 @@
-//! How the work agent writes: `updateStrategy`, and the settings of server-side apply.
+//! How the work agent writes: the settings of server-side apply.
 //!
-//! Owns: the checks of `serverSideApply` that its schema cannot express, so that the agent does not fail over it on
-//! every cluster. Flows in: the text of the parameters. Flows out: an [`UpdateStrategy`], faults. Must not know: works.
+//! Owns: [`ServerSideApply`], and the checks that its schema cannot express, so that the agent does not fail over it on
+//! every cluster. Flows in: the parameters, as far as their schema accepts them. Flows out: faults. Must not know: works.
 //!
 //! What the agent does: docs/systems/ocm-work.md#server-side-apply.
 
 use std::collections::BTreeSet;
 
-use kube_json::Value;
+use serde::{Deserialize, Serialize};
 
 use super::check::Check;
-use super::values::{
-    DEFAULT_FORCE, IgnoreCondition, IgnoreFields, ServerSideApply, UpdateStrategy, UpdateType, parse,
-};
+use super::values::{Params, UpdateStrategy};
 use crate::api::feedback_path::FeedbackPath;
-use apimachinery::{Field, pointer};
+use crate::api::schema::List;
+use apimachinery::pointer;
 
 /// The fields that identify an object: without one of these there is nothing to apply.
 const IDENTITY: [&[&str]; 5] = [
@@ -25,87 +24,115 @@ const IDENTITY: [&[&str]; 5] = [
     &["metadata", "namespace"],
 ];
 
+/// When the agent leaves fields out of what it applies.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum IgnoreCondition {
+    /// Whenever the object already exists.
+    #[default]
+    OnSpokePresent,
+    /// Unless another part of the manifest changes.
+    OnSpokeChange,
+}
+
+/// How server-side apply settles conflicts.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct ServerSideApply {
+    /// Take over fields of other managers; without it, one such field keeps the whole object from being applied.
+    pub force: bool,
+    /// Fields that may differ on the spokes, each condition once.
+    pub ignore_fields: List<IgnoreFields>,
+}
+
+impl Default for ServerSideApply {
+    /// The hub's word counts, as it does with the strategy Update (docs/systems/ocm-work.md#server-side-apply).
+    fn default() -> Self {
+        Self {
+            force: true,
+            ignore_fields: List::default(),
+        }
+    }
+}
+
+/// Fields that may differ on the spokes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct IgnoreFields {
+    /// When they are left out.
+    pub condition: IgnoreCondition,
+    /// Fields of mappings, as a path that ends with the field's name: .spec.replicas
+    json_paths: List<String>,
+    /// Fields as JSON pointers, such as /spec/replicas; from OCM 1.3 on.
+    json_pointers: List<String>,
+    /// Fields as jq paths; from OCM 1.3 on.
+    jq_path_expressions: List<String>,
+}
+
 /// The check of one way to name a field.
 type Way = fn(&str) -> Result<(), Wrong>;
 
-impl Check<'_> {
-    pub(super) fn update_strategy(&mut self, value: &Value) -> UpdateStrategy {
-        let kind = value.get("updateStrategy").and_then(parse).unwrap_or_default();
-        let options = Field::new(value).get("serverSideApply");
-        match kind {
-            UpdateType::Update => {
-                if options.is_present() {
-                    let help = "add `updateStrategy: ServerSideApply`, or remove `serverSideApply`";
-                    self.invalid(
-                        &options.pointer(),
-                        "serverSideApply works only with the update strategy ServerSideApply, but this one is Update",
-                        Some(help.to_owned()),
-                    );
-                }
-                UpdateStrategy::Update
-            }
-            UpdateType::ServerSideApply => {
-                let force = options.get("force").value().and_then(Value::as_bool);
-                UpdateStrategy::ServerSideApply(ServerSideApply {
-                    force: force.unwrap_or(DEFAULT_FORCE),
-                    ignore_fields: self.ignore_fields(&options.get("ignoreFields")),
-                })
-            }
-        }
+impl IgnoreFields {
+    /// The fields, by OCM's name for each way to name them.
+    fn ways(&self) -> [(&'static str, &List<String>, Way); 3] {
+        [
+            ("jsonPaths", &self.json_paths, path),
+            ("jsonPointers", &self.json_pointers, json_pointer),
+            ("jqPathExpressions", &self.jq_path_expressions, jq),
+        ]
     }
 
-    fn ignore_fields(&mut self, entries: &Field<'_>) -> Vec<IgnoreFields> {
+    /// The fields that are named, by OCM's name for each way to name them.
+    pub fn fields(&self) -> impl Iterator<Item = (&'static str, Vec<&str>)> {
+        let ways = self.ways().into_iter();
+        let named =
+            ways.map(|(way, fields, _)| (way, fields.items().map(|(_, field)| field.as_str()).collect()));
+        named.filter(|(_, fields): &(_, Vec<_>)| !fields.is_empty())
+    }
+}
+
+impl Check<'_> {
+    pub(super) fn server_side_apply(&mut self, params: &Params) {
+        let Some(apply) = &params.server_side_apply else {
+            return;
+        };
+        if params.update_strategy == UpdateStrategy::Update {
+            let message =
+                "serverSideApply works only with the update strategy ServerSideApply, but this one is Update";
+            let help = "add `updateStrategy: ServerSideApply`, or remove `serverSideApply`";
+            return self.invalid("/serverSideApply", message, help);
+        }
         let mut conditions = BTreeSet::new();
-        let mut all = Vec::new();
-        for entry in entries.items() {
-            let condition = match entry.get("condition").value().map(parse) {
-                None => IgnoreCondition::default(),
-                Some(Some(condition)) => condition,
-                // The schema has said so.
-                Some(None) => continue,
-            };
+        for (index, entry) in apply.ignore_fields.items() {
+            let at = format!("/serverSideApply/ignoreFields/{index}");
+            let condition = entry.condition;
+            if self.refuses(&format!("{at}/condition")) {
+                continue;
+            }
             if !conditions.insert(condition) {
                 let message = format!(
                     "two entries have the condition {condition:?}, but OCM accepts each condition only once"
                 );
-                self.invalid(
-                    &entry.pointer(),
-                    message,
-                    Some("merge the two entries".to_owned()),
-                );
+                self.invalid(&at, message, "merge the two entries");
                 continue;
             }
-            let ways: [(&'static str, Way); 3] = [
-                ("jsonPaths", path),
-                ("jsonPointers", json_pointer),
-                ("jqPathExpressions", jq),
-            ];
-            let mut fields = Vec::new();
-            for (way, check) in ways {
-                let mut named = Vec::new();
-                for field in entry.get(way).items() {
-                    let Some(text) = field.str() else { continue };
-                    match check(text) {
-                        Ok(()) => named.push(text.to_owned()),
-                        Err(Wrong { message, help }) => {
-                            let message = format!("{way}: {text:?}: {message}");
-                            self.invalid(&field.pointer(), message, Some(help));
-                        }
+            for (way, fields, check) in entry.ways() {
+                for (index, text) in fields.items() {
+                    if let Err(Wrong { message, help }) = check(text) {
+                        let message = format!("{way}: {text:?}: {message}");
+                        self.invalid(&format!("{at}/{way}/{index}"), message, help);
                     }
                 }
-                if entry.get(way).items().next().is_some() {
-                    fields.push((way, named));
-                }
             }
-            if fields.is_empty() {
+            if entry.fields().next().is_none() && !self.refuses(&at) {
                 let message = "no field is named, so no field is ignored";
                 let help =
                     "add `jsonPaths: [.spec.FIELD]` or `jsonPointers: [/spec/FIELD]`, or remove the entry";
-                self.invalid(&entry.pointer(), message, Some(help.to_owned()));
+                self.invalid(&at, message, help);
             }
-            all.push(IgnoreFields { condition, fields });
         }
-        all
     }
 }
 

@@ -1,24 +1,19 @@
 //! The parameters of a class, as values.
 //!
-//! Owns: [`Params`], their choices and defaults, and finding the entry of a kind. Must not know: the text that they are read from.
+//! Owns: [`Params`], which is also the shape of the text and the source of its JSON Schema
+//! (`schemas/params.schema.json`), its choices and defaults, and finding the entry of a kind. Must not know: ConfigMaps.
 
-use kube_json::Value;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::entries::{Entry, Retained};
 use super::rollout::Rollout;
+use super::update::ServerSideApply;
 use crate::api::feedback_path::FeedbackPath;
 use crate::api::gateway::GROUP;
+use crate::api::schema::List;
 use crate::diagnostic::Place;
 use crate::object::Object;
 use apimachinery::{GroupKind, Selector};
-
-/// Class of the downstream Gateways when the parameters name none.
-pub(super) const DEFAULT_DOWNSTREAM_CLASS: &str = "istio";
-/// Bytes of manifests in a work when the parameters say nothing.
-pub(super) const DEFAULT_MAX_WORK_BYTES: u64 = 204_800;
-/// Whether server-side apply takes fields over when the parameters say nothing.
-pub(super) const DEFAULT_FORCE: bool = true;
 
 /// What one ManifestWork contains.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +31,7 @@ pub enum WorkPer {
 /// How the work agent writes manifests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) enum UpdateType {
+pub enum UpdateStrategy {
     /// OCM's default.
     #[default]
     Update,
@@ -44,76 +39,56 @@ pub(super) enum UpdateType {
     ServerSideApply,
 }
 
-/// When the agent leaves fields out of what it applies.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// GatewayClass parameters, the text under `data.params` of the ConfigMap.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum IgnoreCondition {
-    /// Whenever the object already exists.
-    #[default]
-    OnSpokePresent,
-    /// Unless another part of the manifest changes.
-    OnSpokeChange,
-}
-
-/// The parameters of a GatewayClass.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", schemars(title = "spokewright GatewayClass parameters"))]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Params {
-    /// Class of the downstream Gateways.
+    /// Class of the downstream Gateways. Only a class of kuadrant.io/mgc-gw-controller may leave it out.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub downstream_class: String,
-    /// Policy resources to sync, in the order of the parameters.
+    /// Policy kinds to ship with a Gateway.
+    #[serde(rename = "policiesToSync")]
+    #[cfg_attr(feature = "schema", schemars(transform = super::entries::without_choice))]
+    pub(super) policies: List<Entry>,
+    /// Older name of policiesToSync. Both together are an error.
+    #[cfg_attr(feature = "schema", schemars(transform = super::entries::without_choice))]
+    pub(super) experimental_policy_sync: List<Entry>,
+    /// Other resources to sync: those that attach to Gateways by spec.parentRefs, such as httproutes, and, of any other
+    /// namespaced resource, the objects that the entry selects.
+    #[serde(rename = "resourcesToSync")]
+    pub(super) resources: List<Entry>,
+    /// Resources that are no longer synced, but whose objects the spokes' work agents may still delete.
+    #[serde(rename = "retainedResources")]
+    pub(super) retained: List<Retained>,
+    /// Whether the spokes' work agents have the feature gate RawFeedbackJsonString on. Addresses are then reported in
+    /// full, not only the first one.
+    pub raw_feedback: bool,
+    /// What one ManifestWork contains.
+    pub work_per: WorkPer,
+    /// How the work agent writes manifests.
+    pub update_strategy: UpdateStrategy,
+    /// How server-side apply settles conflicts; with the update strategy ServerSideApply only.
+    pub server_side_apply: Option<ServerSideApply>,
+    /// How changes roll out from cluster to cluster with `--work-kind replica-set`.
+    pub rollout: Option<Rollout>,
+    /// Refuse a ManifestWork with more bytes of manifests. OCM itself refuses more than 512000; client-side
+    /// apply stops at 262144.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = crate::api::ocm_work::WEBHOOK_LIMIT)))]
+    pub max_work_bytes: u64,
+    /// The policies to sync that exist, in the order of the parameters.
+    #[serde(skip)]
     pub policies_to_sync: Vec<SyncedResource>,
-    /// Route resources to sync, in the order of the parameters.
+    /// The routes to sync that exist.
+    #[serde(skip)]
     pub resources_to_sync: Vec<SyncedResource>,
-    /// Other resources of which chosen objects are synced, in the order of the parameters.
+    /// Other resources of which chosen objects are synced.
+    #[serde(skip)]
     pub objects_to_sync: Vec<SyncedResource>,
     /// Group and plural of resources that are synced no longer, whose objects the agents may still delete.
+    #[serde(skip)]
     pub retained_resources: Vec<(String, String)>,
-    /// Whether the spokes' agents report lists and mappings (OCM's gate RawFeedbackJsonString).
-    pub raw_feedback: bool,
-    /// What one work holds.
-    pub work_per: WorkPer,
-    /// How the agent applies.
-    pub update_strategy: UpdateStrategy,
-    /// How replica sets go from cluster to cluster; none: all at once.
-    pub rollout: Option<Rollout>,
-    /// A work with more bytes of manifests is refused.
-    pub max_work_bytes: u64,
-}
-
-/// How the agent writes manifests.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum UpdateStrategy {
-    /// OCM's default: the whole object is replaced.
-    Update,
-    /// Field by field.
-    ServerSideApply(ServerSideApply),
-}
-
-/// How server-side apply settles conflicts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerSideApply {
-    /// Whether fields of other managers are taken over.
-    pub force: bool,
-    /// Fields that may differ on the spokes, each condition once.
-    pub ignore_fields: Vec<IgnoreFields>,
-}
-
-impl Default for ServerSideApply {
-    fn default() -> Self {
-        Self {
-            force: DEFAULT_FORCE,
-            ignore_fields: Vec::new(),
-        }
-    }
-}
-
-/// Fields that the agent leaves out on one condition.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IgnoreFields {
-    /// The condition.
-    pub condition: IgnoreCondition,
-    /// The fields, by OCM's name for each way to name them.
-    pub fields: Vec<(&'static str, Vec<String>)>,
 }
 
 impl Params {
@@ -167,16 +142,21 @@ impl Params {
 impl Default for Params {
     fn default() -> Self {
         Self {
-            downstream_class: DEFAULT_DOWNSTREAM_CLASS.to_owned(),
+            downstream_class: "istio".to_owned(),
+            policies: List::default(),
+            experimental_policy_sync: List::default(),
+            resources: List::default(),
+            retained: List::default(),
+            raw_feedback: false,
+            work_per: WorkPer::default(),
+            update_strategy: UpdateStrategy::default(),
+            server_side_apply: None,
+            rollout: None,
+            max_work_bytes: 204_800,
             policies_to_sync: Vec::new(),
             resources_to_sync: Vec::new(),
             objects_to_sync: Vec::new(),
             retained_resources: Vec::new(),
-            raw_feedback: false,
-            work_per: WorkPer::default(),
-            update_strategy: UpdateStrategy::Update,
-            rollout: None,
-            max_work_bytes: DEFAULT_MAX_WORK_BYTES,
         }
     }
 }
@@ -258,9 +238,4 @@ pub struct Feedback {
     pub name: String,
     /// Where it is.
     pub path: FeedbackPath,
-}
-
-/// An enum's value; `None` where the schema has already refused it.
-pub(super) fn parse<T: DeserializeOwned>(value: &Value) -> Option<T> {
-    kube_json::from_value(value).ok()
 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use kube_json::Value;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::registry::Profiles;
 use crate::api::schema;
@@ -28,88 +28,67 @@ const HELP: &str = "see `spokewright schema config` for the fields of a profile,
 
 /// Adds a policy kind, or corrects one. A field that is left out keeps its built-in value, or, for a kind that is not
 /// built in, the value of a labeled kind of this class.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ProfileEntry {
     /// API group of the policy kind.
+    #[serde(default)]
     pub group: String,
     /// The policy kind.
+    #[serde(default)]
     pub kind: String,
     /// The versions that the profile describes; an empty list means all. One kind may have a profile for each.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub versions: Option<Vec<String>>,
     /// Direct or Inherited.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
     /// Kinds that may be targeted, instead of those that the definition accepts; an empty list allows any.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub targets: Option<Vec<AllowedTarget>>,
     /// Fields that name targets, instead of those of the definition.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub target_fields: Option<Vec<TargetField>>,
     /// Whether a policy without a target applies to its namespace.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace_wide: Option<bool>,
     /// Whether a policy applies to workloads, as Istio's do: to those of its namespace, of the mesh, or that it
     /// selects.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub of_workloads: Option<bool>,
     /// Whether its controller serves routes of a mesh, whose parent is a Service.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub in_mesh: Option<bool>,
     /// Where the settings are in the spec.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub wrappers: Option<Wrappers>,
     /// Fields that choose the strategy.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub strategy_fields: Option<Vec<String>>,
     /// Whose strategy applies.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub dictates: Option<Dictates>,
     /// The strategy if none is chosen.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub strategy: Option<Strategy>,
     /// The unit that a merge never splits.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<MergeUnit>,
     /// Lists that a strategic merge combines element by element.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub list_keys: Option<Vec<ListKey>>,
     /// Settings that some routes take from every policy, although otherwise the most specific policy decides.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub filled: Option<Vec<Filled>>,
     /// The number in the spec that orders the policies on one target before age and name do.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub priority_field: Option<String>,
     /// The annotation of a policy with a number that does the same; the greatest goes first.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub weight_annotation: Option<String>,
     /// How policies of a Gateway meet those of its routes, for kinds whose Gateways can choose it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub inheritance: Option<Inheritance>,
     /// JSON pointers in the settings. No two policies on one target may set the same one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub exclusive_fields: Option<Vec<String>>,
     /// Whether a `mode` of `UNSET` sets nothing.
+    #[serde(default)]
     pub unset_modes: Option<bool>,
     /// Who wins on one level.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub precedence: Option<Precedence>,
     /// Two policies on one target.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub same_target: Option<SameTarget>,
     /// Where effective paths end.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ends: Option<Vec<Level>>,
     /// What a path lists.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub paths: Option<Paths>,
     /// Conditions and messages.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusShape>,
     /// Settings that let everybody in, on purpose: any of these. A page does not count them as coverage.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub open: Option<Vec<Open>>,
 }
 
@@ -171,20 +150,6 @@ impl Profiles {
     }
 }
 
-/// The JSON Schema of an entry.
-#[cfg(feature = "schema")]
-#[must_use]
-pub fn entry_schema() -> serde_json::Value {
-    let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-    });
-    settings
-        .into_generator()
-        .into_root_schema_for::<ProfileEntry>()
-        .to_value()
-}
-
 /// Adds every entry of the configuration's `profiles` list, which is in `document`. What is wrong with one is a
 /// finding at its place, and the entry is left out.
 pub fn configure(profiles: &mut Profiles, entries: &[Value], document: DocumentId, findings: &mut Findings) {
@@ -205,7 +170,7 @@ pub fn configure(profiles: &mut Profiles, entries: &[Value], document: DocumentI
                     findings.extend(refused);
                     continue;
                 }
-                format!("profile {}: {error}", position.saturating_add(1))
+                format!("{}: {error}", numbered(position))
             }
         };
         let place = Place::value(document, pointer);
@@ -219,18 +184,16 @@ fn refused_fields(schema: &Schema, entry: &Value, position: usize, document: Doc
     refused
         .filter(|violation| !violation.pointer.starts_with("/unit"))
         .map(|violation| {
-            let at = format!("/profiles/{position}{}", violation.pointer);
-            let message = format!("profile {}: {violation}", position.saturating_add(1));
-            let (code, place) = if violation::is_unknown_field(&violation) {
-                (Code::CONFIG_UNKNOWN_FIELD, Place::key(document, at))
-            } else {
-                (Code::CONFIG_INVALID, Place::value(document, at))
-            };
             let help = renamed(entry, &violation.pointer).or_else(|| violation::help(&violation));
             let help = help.unwrap_or_else(|| HELP.to_owned());
-            Finding::new(code, place, message).help(help)
+            let (holder, subject) = (format!("/profiles/{position}"), numbered(position));
+            violation::of_file(&violation, document, &holder, &subject, Some(help))
         })
         .collect()
+}
+
+fn numbered(position: usize) -> String {
+    format!("profile {}", position.saturating_add(1))
 }
 
 /// What a value of `precedence` is called today, if a configuration has an earlier word for it.
@@ -243,36 +206,19 @@ fn renamed(entry: &Value, pointer: &str) -> Option<String> {
     Some(format!("`{old}` is now called `{new:?}`"))
 }
 
-fn overlay(base: Profile, entry: ProfileEntry) -> Profile {
-    Profile {
-        group: base.group,
-        kind: base.kind,
-        versions: entry.versions.unwrap_or(base.versions),
-        class: entry.class.unwrap_or(base.class),
-        targeting: base.targeting.configured(entry.target_fields, entry.targets),
-        namespace_wide: entry.namespace_wide.unwrap_or(base.namespace_wide),
-        of_workloads: entry.of_workloads.unwrap_or(base.of_workloads),
-        unset_modes: entry.unset_modes.unwrap_or(base.unset_modes),
-        in_mesh: entry.in_mesh.unwrap_or(base.in_mesh),
-        wrappers: entry.wrappers.unwrap_or(base.wrappers),
-        strategy_fields: entry.strategy_fields.unwrap_or(base.strategy_fields),
-        dictates: entry.dictates.unwrap_or(base.dictates),
-        strategy: entry.strategy.unwrap_or(base.strategy),
-        unit: entry.unit.unwrap_or(base.unit),
-        list_keys: entry.list_keys.unwrap_or(base.list_keys),
-        filled: entry.filled.unwrap_or(base.filled),
-        priority_field: entry.priority_field.or(base.priority_field),
-        weight_annotation: entry.weight_annotation.or(base.weight_annotation),
-        inheritance: entry.inheritance.or(base.inheritance),
-        exclusive_fields: entry.exclusive_fields.unwrap_or(base.exclusive_fields),
-        precedence: entry.precedence.unwrap_or(base.precedence),
-        same_target: entry.same_target.unwrap_or(base.same_target),
-        ends: entry.ends.unwrap_or(base.ends),
-        paths: entry.paths.unwrap_or(base.paths),
-        status: entry.status.unwrap_or(base.status),
-        open: entry.open.unwrap_or(base.open),
-        authorizes: base.authorizes,
+fn overlay(mut profile: Profile, entry: ProfileEntry) -> Profile {
+    macro_rules! set {
+        ($($field:ident)*) => {
+            $(if let Some(value) = entry.$field {
+                profile.$field = value.into();
+            })*
+        };
     }
+    set!(versions class namespace_wide of_workloads in_mesh wrappers strategy_fields dictates strategy unit list_keys);
+    set!(filled priority_field weight_annotation inheritance exclusive_fields unset_modes precedence same_target);
+    set!(ends paths status open);
+    profile.targeting = profile.targeting.configured(entry.target_fields, entry.targets);
+    profile
 }
 
 #[cfg(test)]

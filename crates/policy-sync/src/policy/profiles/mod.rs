@@ -17,10 +17,6 @@ mod registry;
 
 mod config;
 
-#[cfg(test)]
-pub(crate) use config::ProfileEntry;
-pub use config::configure;
-#[cfg(feature = "schema")]
-pub use config::entry_schema;
+pub use config::{ProfileEntry, configure};
 pub use registry::Profiles;
 pub(crate) use registry::Written;
