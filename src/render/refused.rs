@@ -56,7 +56,8 @@ pub(crate) fn refused<'a>(plan: &'a Plan, narrowing: &'a Narrowing<'_>) -> Vec<F
                     shipped(&[before, "x", after].concat())
                 });
                 let after = new.objects.iter().find(|after| after.identity == before.identity);
-                let Some(after) = after.filter(|_| !clusters.is_empty()) else {
+                let Some(after) = after.filter(|after| !clusters.is_empty() && after.value != before.value)
+                else {
                     continue;
                 };
                 for (version, rules) in hub.update_rules(&before.identity.group_kind, new.server_side) {
@@ -88,9 +89,8 @@ pub(crate) fn refused<'a>(plan: &'a Plan, narrowing: &'a Narrowing<'_>) -> Vec<F
 
 fn finding(((object, refusal), (origin, clusters)): Refused<'_>) -> Finding {
     let place = origin.map_or(Place::Run, |origin| origin.place(&refusal.pointer, Part::Value));
-    let clusters = first_names(&clusters, MOST_NAMES);
-    let message = refusal.message;
-    let message = format!("{object}: {clusters} would refuse the whole update: {message}");
+    let (clusters, why) = (first_names(&clusters, MOST_NAMES), refusal.message);
+    let message = format!("{object}: {clusters} would refuse the whole update: {why}");
     let mut finding = Finding::new(Code::OBJECT_UPDATE_REFUSED, place, message).help(
         "keep the old value; or give the object another name; or remove it in this commit, and add it in a later one when \
          the clusters have deleted it",

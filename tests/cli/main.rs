@@ -80,6 +80,7 @@ mod status;
 mod suppressions;
 mod targets;
 mod typos;
+#[cfg(feature = "cel")]
 mod updates;
 #[cfg(feature = "watch")]
 mod watch;

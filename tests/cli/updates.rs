@@ -203,7 +203,7 @@ fn a_crd_of_the_input_has_its_own_rules_also_below_lists_and_for_another_version
         scratch.edit("hub/dns.yaml", "{name: b, zone: two}", "{name: b, zone: one}");
         render(&scratch, kind)
             .exits(3)
-            .says("update: spec.items[1].zone: Invalid value: \"one\": a zone is for ever\n --> hub/dns.yaml:8:50\n")
+            .says("update: spec.items[1].zone: Invalid value: \"one\": a zone is for ever\n --> hub/dns.yaml:8:51\n")
             .says("= note: spec.items[1].zone: \"two\" -> \"one\"\n");
         scratch.edit("hub/dns.yaml", "{name: b, zone: one}", "{name: b, zone: two}");
         // A value that is gone has the place of the mapping that had it.

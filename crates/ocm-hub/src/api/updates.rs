@@ -63,15 +63,16 @@ pub struct Refusal {
 }
 
 /// The rules of `schema` that refuse an update.
+#[must_use]
 pub fn refusals(schema: &Schema, old: &Value, new: &Value, work: &Work) -> Vec<Refusal> {
-    let is_shown = ![old, new].into_iter().any(holds_secret);
-    let violations = schema.transitions(old, new, work).into_iter();
-    let refusals = violations.map(|violation| Refusal {
+    let is_shown = !holds_secret(old) && !holds_secret(new);
+    let refusal = |violation: Violation| Refusal {
         message: violation.to_string(),
         changes: is_shown.then(|| changes(&violation, new)).unwrap_or_default(),
         pointer: violation.pointer,
-    });
-    refusals.collect()
+    };
+    let violations = schema.transitions(old, new, work).into_iter();
+    violations.map(refusal).collect()
 }
 
 /// What changes in the value that a rule is about; of a mapping, the fields that the rule names.
@@ -86,25 +87,11 @@ fn changes(violation: &Violation, new: &Value) -> Vec<String> {
     let names: BTreeSet<&Text> = before.keys().chain(after.keys()).filter(differs).collect();
     let is_named = |name: &&Text| rule.contains(name.as_str());
     let any = names.iter().any(|name| is_named(name));
-    let names = names
-        .into_iter()
-        .filter(|name| !any || is_named(name))
-        .take(MOST_FIELDS);
-    let change = |name| {
-        format!(
-            "{}: {} -> {}",
-            name,
-            shown(before.get(name)),
-            shown(after.get(name))
-        )
-    };
-    names
-        .map(|name| {
-            format!("{field}.{}", change(name))
-                .trim_start_matches('.')
-                .to_owned()
-        })
-        .collect()
+    let names = names.into_iter().filter(|name| !any || is_named(name));
+    let change = |name: &Text| [shown(before.get(name)), shown(after.get(name))].join(" -> ");
+    let path = format!("{field}.");
+    let changes = names.map(|name| format!("{}{name}: {}", path.trim_start_matches('.'), change(name)));
+    changes.take(MOST_FIELDS).collect()
 }
 
 fn shown(value: Option<&Value>) -> String {
@@ -115,5 +102,5 @@ fn shown(value: Option<&Value>) -> String {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "cel"))]
 mod tests;
