@@ -122,14 +122,20 @@ fn some_rules_are_for_server_side_apply_only() {
         assert_eq!(told(kind, false, &old, &new), Vec::<String>::new());
         assert_eq!(told(kind, true, &old, &new).len(), 1);
     }
-    let types = ["Opaque", "kubernetes.io/tls"].map(|kind| json!({"kind": "Secret", "type": kind}));
+    let types = ["Opaque", "kubernetes.io/tls"]
+        .map(|kind| json!({"kind": "Secret", "type": kind, "data": {"a": "b"}}));
     assert_eq!(
         told(("", "Secret"), true, &types[0], &types[1]),
         ["/type "],
         "no value of it is shown"
     );
     assert_eq!(
-        told(("", "Secret"), true, &types[0], &json!({"kind": "Secret"})),
+        told(
+            ("", "Secret"),
+            true,
+            &types[0],
+            &json!({"kind": "Secret", "data": {"a": "b"}})
+        ),
         Vec::<String>::new()
     );
 }
