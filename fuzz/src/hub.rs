@@ -192,7 +192,7 @@ pub(crate) fn reports(tree: &InMemory) -> String {
     let placements = PlacementReport::new(
         &evaluation,
         &loaded.hub,
-        loaded.config.placement_source,
+        loaded.config.placement.unwrap_or_default().source,
         &loaded.sources,
         None,
     );
