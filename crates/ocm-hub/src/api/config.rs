@@ -37,13 +37,12 @@ pub(crate) const FILE_NAME: &str = "spokewright.yaml";
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(title = "spokewright configuration"))]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["apiVersion", "kind"])))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RenderConfig {
     /// The file's apiVersion.
-    #[cfg_attr(feature = "schema", schemars(required))]
     pub api_version: ApiVersion,
     /// The file's kind.
-    #[cfg_attr(feature = "schema", schemars(required))]
     pub kind: Kind,
     /// GatewayClasses with this spec.controllerName are ours.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]

@@ -174,9 +174,9 @@ impl Check<'_> {
             RolloutType::Progressive => "progressive",
             RolloutType::ProgressivePerGroup => "progressivePerGroup",
         };
-        for settings in value.as_object().into_iter().flat_map(|rollout| rollout.keys()) {
-            if settings != "type" && settings != of_chosen {
-                let pointer = format!("/rollout/{settings}");
+        for settings in ["all", "progressive", "progressivePerGroup"] {
+            let pointer = format!("/rollout/{settings}");
+            if settings != of_chosen && (value.get(settings).is_some() || self.refuses(&pointer)) {
                 let message = format!("`rollout.{settings}` has no effect with `rollout.type: {chosen:?}`");
                 let help = format!("move its fields to `{of_chosen}`, or choose another type");
                 self.invalid(&pointer, message, help);

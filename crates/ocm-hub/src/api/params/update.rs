@@ -95,17 +95,16 @@ impl IgnoreFields {
 
 impl Check<'_> {
     pub(super) fn server_side_apply(&mut self, params: &Params) {
-        let Some(apply) = &params.server_side_apply else {
-            return;
-        };
-        if params.update_strategy == UpdateStrategy::Update {
+        let is_given = params.server_side_apply.is_some() || self.refuses("/serverSideApply");
+        if is_given && params.update_strategy == UpdateStrategy::Update {
             let message =
                 "serverSideApply works only with the update strategy ServerSideApply, but this one is Update";
             let help = "add `updateStrategy: ServerSideApply`, or remove `serverSideApply`";
             return self.invalid("/serverSideApply", message, help);
         }
         let mut conditions = BTreeSet::new();
-        for (index, entry) in apply.ignore_fields.items() {
+        let ignored = params.server_side_apply.iter();
+        for (index, entry) in ignored.flat_map(|apply| apply.ignore_fields.items()) {
             let at = format!("/serverSideApply/ignoreFields/{index}");
             let condition = entry.condition;
             if self.refuses(&format!("{at}/condition")) {
