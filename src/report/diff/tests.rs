@@ -375,14 +375,11 @@ fn an_object_that_two_works_have_comes_once_and_goes_with_the_last() {
         one[0].clone(),
         work("a", "two", &[namespace("ns"), gateway("two")]),
     ];
-    // While another work has it, it neither comes nor goes.
+    // While another work has it, it neither comes nor goes; of a Namespace that is no news.
     let leaves = report(&two, &one);
     assert_eq!(
         effects(&leaves),
-        [
-            ("Gateway ns/two".to_owned(), Change::Removed, Effect::Real, 1),
-            ("Namespace ns".to_owned(), Change::Removed, Effect::OtherWork, 1),
-        ]
+        [("Gateway ns/two".to_owned(), Change::Removed, Effect::Real, 1)]
     );
     assert_eq!(leaves.comparison.objects.removed, 1);
     let comes = report(&one, &two);

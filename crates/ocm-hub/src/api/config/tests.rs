@@ -38,7 +38,14 @@ fn only(body: &str) -> (Code, String, Part, String) {
 fn an_empty_configuration_has_the_documented_defaults() {
     let (config, findings) = of("");
     assert_eq!(findings, vec![]);
-    assert_eq!(config, RenderConfig::default());
+    let written = config.written.clone();
+    assert_eq!(
+        config,
+        RenderConfig {
+            written,
+            ..RenderConfig::default()
+        }
+    );
     assert_eq!(config.controller_name, "kuadrant.io/mgc-gw-controller");
     assert_eq!(
         (config.hub, config.spokes.as_str(), config.output.as_str()),

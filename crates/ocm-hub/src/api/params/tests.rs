@@ -145,7 +145,7 @@ fn all_errors_come_at_once_with_their_pointers() {
         .collect();
     for part in [
         "downstreamClass: Invalid value",
-        "workPer: Unsupported value: \"Cluster\": supported values: \"Gateway\", \"Object\"",
+        "workPer: Unsupported value: \"Cluster\": supported values: \"Object\", \"Gateway\", \"Both\"",
         "maxWorkBytes: Invalid value: 0: maxWorkBytes in body should be greater than or equal to 1",
         "rawFeedback: Invalid value",
         "policiesToSync[0].group: Required value",

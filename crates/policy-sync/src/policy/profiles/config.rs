@@ -157,7 +157,8 @@ pub fn configure(profiles: &mut Profiles, entries: &[Value], document: DocumentI
         return;
     }
     let schema = schema::profile();
-    for (position, value) in entries.iter().enumerate() {
+    // A null is no entry, and keeps its position.
+    for (position, value) in entries.iter().enumerate().filter(|(_, value)| !value.is_null()) {
         let pointer = format!("/profiles/{position}");
         let wrong = match kube_json::from_value::<ProfileEntry>(value) {
             Ok(entry) => match profiles.configure(&entry) {
