@@ -68,7 +68,11 @@ pub fn refusals(schema: &Schema, old: &Value, new: &Value, work: &Work) -> Vec<R
     let is_shown = !holds_secret(old) && !holds_secret(new);
     let refusal = |violation: Violation| Refusal {
         message: violation.to_string(),
-        changes: is_shown.then(|| changes(&violation, new)).unwrap_or_default(),
+        changes: if is_shown {
+            changes(&violation, new)
+        } else {
+            Vec::new()
+        },
         pointer: violation.pointer,
     };
     let violations = schema.transitions(old, new, work).into_iter();
@@ -86,7 +90,7 @@ fn changes(violation: &Violation, new: &Value) -> Vec<String> {
     let differs = |name: &&Text| before.get(name) != after.get(name);
     let names: BTreeSet<&Text> = before.keys().chain(after.keys()).filter(differs).collect();
     let is_named = |name: &&Text| rule.contains(name.as_str());
-    let any = names.iter().any(|name| is_named(name));
+    let any = names.iter().any(is_named);
     let names = names.into_iter().filter(|name| !any || is_named(name));
     let change = |name: &Text| [shown(before.get(name)), shown(after.get(name))].join(" -> ");
     let path = format!("{field}.");

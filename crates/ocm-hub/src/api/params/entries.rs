@@ -45,7 +45,11 @@ pub(super) fn without_choice(schema: &mut schemars::Schema) {
         .and_then(serde_json::Value::as_object_mut)
     {
         fields.retain(|name, _| !["names", "labelSelector"].contains(&name.as_str()));
-        fields["resource"]["description"] = "Plural resource name, such as authpolicies.".into();
+        let resource = fields
+            .get_mut("resource")
+            .and_then(serde_json::Value::as_object_mut);
+        let text = "Plural resource name, such as authpolicies.";
+        resource.map(|resource| resource.insert("description".to_owned(), text.into()));
     }
 }
 
