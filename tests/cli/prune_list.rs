@@ -387,8 +387,8 @@ fn without_an_export_a_set_stays_until_the_hub_says_where_its_objects_went() {
         .exits(0);
     let run = scratch.run(&["prune-list", "hub"]);
     run.exits(0).says(
-        "note: ManifestWorkReplicaSet shop/gateway-shop-storefront must wait: Gateway kuadrant-shop/storefront moved \
-         to another work: apply that first, then use `--works`",
+        "note: ManifestWorkReplicaSet shop/gateway-shop-storefront must wait: AccessLogPolicy \
+         kuadrant-shop/platform.access-log moved to another work: apply that first, then use `--works`",
     );
     assert_eq!(listed(&run), [""; 0]);
 }

@@ -386,8 +386,8 @@ fn works_of_their_own_become_sets_of_their_own() {
     // The limit of the parameters holds.
     scratch.edit(
         "hub/class.yaml",
-        "{\"workPer\"",
-        "{\"maxWorkBytes\": 100, \"workPer\"",
+        "\"workPer\"",
+        "\"maxWorkBytes\": 100, \"workPer\"",
     );
     render(&scratch, &[]).exits(3).says("error[work/too-large]");
 }

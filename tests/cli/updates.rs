@@ -231,8 +231,8 @@ fn an_object_is_the_same_one_in_another_work_and_in_a_set() {
     let class = scratch.read("hub/class.yaml");
     scratch.edit(
         "hub/class.yaml",
-        "{\"downstreamClass\"",
-        "{\"workPer\": \"Object\", \"downstreamClass\"",
+        "\"workPer\": \"Gateway\"",
+        "\"workPer\": \"Object\"",
     );
     render(&scratch, &[]).exits(3).says(told);
     // And back.
